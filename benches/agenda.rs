@@ -19,10 +19,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
@@ -32,12 +32,12 @@ use daysheet::project::Projection;
 use daysheet::provider::Account;
 use daysheet::provider::CalendarCapabilities;
 use daysheet::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply, Notify,
-    Schedule,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
+    GuestNotice, InvitationReply,
 };
-use daysheet::provider::{Connect, Mailbox, Page};
-use daysheet::sandbox::Faults;
-use daysheet::schemas::Api;
+use daysheet::provider::{ListPage, Mailbox, ProviderConnector};
+use daysheet::sandbox::FaultRates;
+use daysheet::schemas::Service;
 use daysheet::store::Store;
 use daysheet::tools;
 use jiff::Timestamp;
@@ -66,18 +66,18 @@ async fn main() {
         std::fs::write(one.join("one.eml"), message).unwrap();
     }
     let config = config(home.path());
-    let who = Who::Everybody(&["google", "microsoft"]);
+    let who = SandboxUser::Everybody(&["google", "microsoft"]);
     let (app, sandbox) = App::sandboxed(
         config.clone(),
         Some(mail.path().into()),
         Some(folder.path().into()),
-        Faults::default(),
+        FaultRates::default(),
         who,
     )
     .await
     .unwrap();
     println!("a month of {EVENTS} events in {CALENDARS} calendars of 4 accounts");
-    let mut client = Client::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::start(app.server()).await.unwrap();
     let month = json!({"from": "2026-03-01", "to": "2026-03-31", "limit": 500, "budget": 100_000, "format": "json"});
     // Sign-ins are fetched and connections opened.
     let first = client.call("calendar_search", month.clone()).await.unwrap();
@@ -92,8 +92,8 @@ async fn main() {
             app.accounts.clone(),
             app.connect.clone(),
         );
-        let late = Faults { delay: Duration::from_millis(delay), ..Faults::default() };
-        sandbox.set_faults(Faults::default());
+        let late = FaultRates { delay: Duration::from_millis(delay), ..FaultRates::default() };
+        sandbox.set_faults(FaultRates::default());
         let prompt = time(&fresh, &month).await;
         let fresh = Pipeline::new(
             app.config.clone(),
@@ -107,7 +107,7 @@ async fn main() {
         println!("  answers {delay} ms late: {trips:.1} round trips (at most 3)");
     }
     println!("  {} requests a search", (sandbox.requests() - before) / 4);
-    sandbox.set_faults(Faults::default());
+    sandbox.set_faults(FaultRates::default());
 
     // The same month out of answers that are there.
     let answers = Arc::new(Answers::of(&app, &month).await);
@@ -190,7 +190,7 @@ struct Answers(Vec<(String, Arc<Known>)>);
 struct Known {
     inner: Arc<dyn Calendars>,
     calendars: Vec<Value>,
-    pages: std::sync::Mutex<std::collections::HashMap<String, Page>>,
+    pages: std::sync::Mutex<std::collections::HashMap<String, ListPage>>,
 }
 
 impl Answers {
@@ -219,7 +219,7 @@ impl Answers {
 struct Ready(Arc<Answers>);
 
 #[async_trait]
-impl Connect for Ready {
+impl ProviderConnector for Ready {
     fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
         Err(daysheet::error::Error::argument("no mail here"))
     }
@@ -233,7 +233,7 @@ impl Connect for Ready {
         Err(daysheet::error::Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+    fn scopes(&self, _: &str, _: bool, _: AccessLevel) -> Result<Vec<&'static str>> {
         Ok(Vec::new())
     }
 }
@@ -242,7 +242,7 @@ struct Shown(Arc<Known>);
 
 #[async_trait]
 impl Calendars for Shown {
-    fn api(&self) -> Api {
+    fn api(&self) -> Service {
         self.0.inner.api()
     }
 
@@ -254,7 +254,7 @@ impl Calendars for Shown {
         Ok(self.0.calendars.clone())
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
         let key = |id: &str, cursor: &Option<String>| format!("{id} {cursor:?}");
         let missing = {
             let pages = self.0.pages.lock().unwrap();
@@ -307,17 +307,27 @@ impl Calendars for Shown {
     async fn create(
         &self,
         calendar: Option<&str>,
-        event: &Change,
-        notify: Notify,
+        event: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         self.0.inner.create(calendar, event, notify).await
     }
 
-    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+    async fn update(
+        &self,
+        current: &Value,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value> {
         self.0.inner.update(current, change, notify).await
     }
 
-    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
+    async fn delete(
+        &self,
+        current: &Value,
+        message: Option<&str>,
+        notify: GuestNotice,
+    ) -> Result<()> {
         self.0.inner.delete(current, message, notify).await
     }
 
@@ -329,11 +339,16 @@ impl Calendars for Shown {
         self.0.inner.forward(current, to, comment).await
     }
 
-    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+    async fn busy(
+        &self,
+        who: &[String],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Result<BusySchedule>> {
         self.0.inner.busy(who, from, to).await
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
         self.0.inner.changes(cursor, projection).await
     }
 

@@ -19,9 +19,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use daysheet::encode::{Delimiter, Document, Format};
-use daysheet::flatten::{Room, RowContext, flatten};
+use daysheet::flatten::{RowContext, RowRoom, flatten};
 use daysheet::project::project;
-use daysheet::schemas::{Api, Level, MESSAGE};
+use daysheet::schemas::{ColumnLevel, MESSAGE, Service};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use toon_format::EncodeOptions;
@@ -127,16 +127,16 @@ fn main() {
     );
 
     let objects = metadata(100);
-    let columns = MESSAGE.up_to(Level::Core);
+    let columns = MESSAGE.up_to(ColumnLevel::Core);
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let names = HashMap::new();
     let context = RowContext {
-        api: Api::Gmail,
+        api: Service::Gmail,
         zone: &zone,
         account: "mira@example.com",
         address: "mira@example.com",
         names: &names,
-        room: Room::List,
+        room: RowRoom::List,
     };
     let times = medians(&mut [&mut || {
         let (rows, _) = flatten(&MESSAGE, &columns, &objects, &context);
@@ -146,5 +146,5 @@ fn main() {
     println!("flatten, clean and encode 100 Gmail metadata objects");
     let share = times[0].as_secs_f64() / 0.020 * 100.0;
     line("  share of one API round trip of 20 ms", &format!("{share:.1} %"), "under 10 %");
-    black_box(project(Api::Gmail, &columns));
+    black_box(project(Service::Gmail, &columns));
 }

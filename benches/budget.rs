@@ -18,11 +18,11 @@ use std::path::PathBuf;
 
 use daysheet::app::App;
 use daysheet::budget::count::{TOKENIZER, tokens};
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::Faults;
+use daysheet::sandbox::FaultRates;
 use serde_json::{Value, json};
 
 const BUDGETS: &[usize] = &[600, 1_200, 2_300, 4_000, 8_000];
@@ -42,11 +42,12 @@ async fn main() {
     };
     let config = Config::from(var, None, None, Clock::system()).unwrap();
     let who = match mail {
-        Some(_) => Who::Usual,
-        None => Who::These(&[("google", "mira@example.com")]),
+        Some(_) => SandboxUser::Usual,
+        None => SandboxUser::These(&[("google", "mira@example.com")]),
     };
-    let (app, _sandbox) = App::sandboxed(config, mail, None, Faults::default(), who).await.unwrap();
-    let mut client = Client::start(app.server()).await.unwrap();
+    let (app, _sandbox) =
+        App::sandboxed(config, mail, None, FaultRates::default(), who).await.unwrap();
+    let mut client = InProcessClient::start(app.server()).await.unwrap();
 
     let list = json!({"detail": "full", "limit": 100});
     let (whole, _) = ask(&mut client, "mail_search", &list, ALL).await;
@@ -131,7 +132,7 @@ async fn main() {
 
 /// The blocks of an answer and their statistics.
 async fn ask(
-    client: &mut Client,
+    client: &mut InProcessClient,
     tool: &str,
     arguments: &Value,
     budget: usize,

@@ -26,17 +26,17 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::app::App;
-use daysheet::body::{Form, Reading, readable};
+use daysheet::body::{PartForm, ReadingOptions, readable};
 use daysheet::budget::count::{TOKENIZER, tokens};
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::provider::{MessageContent, TextPart};
-use daysheet::sandbox::Faults;
+use daysheet::sandbox::FaultRates;
 use daysheet::worker::Worker;
-use daysheet::worker::job::Job;
-use daysheet_extract::Request;
+use daysheet::worker::job::WorkerJob;
+use daysheet_extract::ExtractRequest;
 use paper::Paper;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
@@ -94,7 +94,7 @@ fn xlsx(rows: usize) -> Vec<u8> {
 
 /// The median time of a worker from its start to its end, and its memory in megabytes.
 fn read(name: &str, bytes: &[u8]) -> (Duration, f64) {
-    let request = Request {
+    let request = ExtractRequest {
         name: name.to_owned(),
         media: String::new(),
         inside: Vec::new(),
@@ -102,7 +102,7 @@ fn read(name: &str, bytes: &[u8]) -> (Duration, f64) {
         sheet: None,
         zone: "Europe/Berlin".to_owned(),
     };
-    let head = serde_json::to_string(&(Job::File(request), bytes.len())).unwrap();
+    let head = serde_json::to_string(&(WorkerJob::File(request), bytes.len())).unwrap();
     let mut runs: Vec<(Duration, f64)> = (0..ROUNDS)
         .map(|_| {
             let begin = Instant::now();
@@ -138,7 +138,7 @@ fn read(name: &str, bytes: &[u8]) -> (Duration, f64) {
 }
 
 /// An answer of `mail_attachment as=text`: its tokens, and its notes.
-async fn ask(client: &mut Client, id: &str, budget: usize) -> (Value, String) {
+async fn ask(client: &mut InProcessClient, id: &str, budget: usize) -> (Value, String) {
     let arguments = json!({"ids": id, "as": "text", "budget": budget});
     let (answer, stats) = client.call_with_stats("mail_attachment", arguments).await.unwrap();
     assert!(!answer.is_error, "{answer:?}");
@@ -180,8 +180,10 @@ async fn main() {
     let config = Config { worker, ..Config::from(var, None, None, Clock::system()).unwrap() };
     let mail = Some(home.path().join("mail"));
     let (app, _sandbox) =
-        App::sandboxed(config, mail, None, Faults::default(), Who::Usual).await.unwrap();
-    let mut client = Client::start(app.server()).await.unwrap();
+        App::sandboxed(config, mail, None, FaultRates::default(), SandboxUser::Usual)
+            .await
+            .unwrap();
+    let mut client = InProcessClient::start(app.server()).await.unwrap();
     client.call("mail_search", json!({})).await.unwrap();
     client.call("mail_attachment", json!({"ids": "m1", "as": "list"})).await.unwrap();
 
@@ -215,9 +217,9 @@ fn html() {
             parts: vec![vec![vec![TextPart::Html(source)]]],
             ..MessageContent::default()
         };
-        let reading = Reading {
+        let reading = ReadingOptions {
             subject: String::new(),
-            form: Form::Text,
+            form: PartForm::Text,
             quoted: false,
             signature: false,
             links: true,

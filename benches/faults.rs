@@ -27,10 +27,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
+use daysheet::cli::client::InProcessClient;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::{Options, Sandbox};
+use daysheet::sandbox::{Sandbox, SandboxOptions};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
@@ -212,9 +212,9 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
         );
         std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
+    let sandbox = Sandbox::start(SandboxOptions {
         mail: Some(folder.path().join("mail")),
-        ..Options::new(Clock::system())
+        ..SandboxOptions::new(Clock::system())
     })
     .await
     .unwrap();
@@ -269,8 +269,8 @@ async fn lane(provider: &'static str, names: Vec<&'static str>, found: Found) {
 }
 
 impl Lane {
-    async fn client(&self) -> Client {
-        Client::with(self.app.server(), Some(|_| true)).await.unwrap()
+    async fn client(&self) -> InProcessClient {
+        InProcessClient::with(self.app.server(), Some(|_| true)).await.unwrap()
     }
 
     /// Makes one write while something is broken, and says what became of it.
@@ -510,7 +510,7 @@ fn config(settings: &[(&'static str, String)]) -> Config {
 
 /// Signs two accounts in, as a chat does.
 async fn sign_in(app: &App, provider: &str) {
-    let mut client = Client::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::start(app.server()).await.unwrap();
     for address in [ME, OTHER] {
         let add = json!({"op": "add", "provider": provider, "account": address});
         let answer = client.call("accounts", add).await.unwrap();

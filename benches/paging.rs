@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use daysheet::clock::Clock;
-use daysheet::sandbox::{Options, Sandbox};
+use daysheet::sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use served::Server;
@@ -42,9 +42,9 @@ async fn main() {
         std::fs::create_dir_all(&mail).unwrap();
         std::fs::write(mail.join("all.mbox"), mbox(owner, start)).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
+    let sandbox = Sandbox::start(SandboxOptions {
         mail: Some(folder.path().join("mail")),
-        ..Options::new(Clock::system())
+        ..SandboxOptions::new(Clock::system())
     })
     .await
     .unwrap();

@@ -1,18 +1,18 @@
 //! Rows and objects for what measures single functions.
 
 use daysheet::encode::Document;
-use daysheet::row::{Cell, Extra, RowTable};
-use daysheet::schemas::{Level, MESSAGE};
+use daysheet::row::{RowCell, RowExtra, RowTable};
+use daysheet::schemas::{ColumnLevel, MESSAGE};
 use serde_json::{Value, json};
 
 /// 1,000 message rows of six columns, as a search has them.
 pub fn document() -> Document {
-    let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(Level::Core));
+    let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(ColumnLevel::Core));
     for number in 0..1_000_u64 {
-        let text = |text: String| Cell::Text(text);
+        let text = |text: String| RowCell::Text(text);
         rows.push(
             vec![
-                Cell::Handle('m', number + 1),
+                RowCell::Handle('m', number + 1),
                 text(format!(
                     "2026-11-{:02} {:02}h{:02}",
                     number % 28 + 1,
@@ -31,14 +31,14 @@ pub fn document() -> Document {
                 ),
                 text(if number % 2 == 0 { "unread" } else { "" }.to_owned()),
             ],
-            Extra::default(),
+            RowExtra::default(),
         );
     }
     Document { scalars: vec![("zone", text("Europe/Berlin"))], tables: vec![rows] }
 }
 
-fn text(text: &str) -> Cell {
-    Cell::Text(text.to_owned())
+fn text(text: &str) -> RowCell {
+    RowCell::Text(text.to_owned())
 }
 
 /// Messages as Gmail answers `format=metadata` with them.

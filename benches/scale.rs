@@ -26,7 +26,7 @@ use std::time::Instant;
 
 use daysheet::budget::count::tokens;
 use daysheet::clock::Clock;
-use daysheet::sandbox::{Observer, Options, Sandbox};
+use daysheet::sandbox::{AnswerObserver, Sandbox, SandboxOptions};
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ async fn main() {
 /// Makes the calls of one session and prints what its process holds after some of them.
 async fn session() {
     let home = tempfile::tempdir().unwrap();
-    let sandbox = Sandbox::start(Options::new(Clock::system())).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions::new(Clock::system())).await.unwrap();
     let settings = served::settings(sandbox.base(), home.path());
     let addresses = sandbox.addresses();
     let accounts: Vec<(&str, &str)> =
@@ -184,10 +184,10 @@ impl Setting<'_> {
             mail(&folder.path().join("mail").join(address), address, self.messages);
             calendars(&folder.path().join("calendar").join(address), address, self.events);
         }
-        let options = Options {
+        let options = SandboxOptions {
             mail: Some(folder.path().join("mail")),
             calendar: Some(folder.path().join("calendar")),
-            ..Options::new(Clock::system())
+            ..SandboxOptions::new(Clock::system())
         };
         let sandbox = Sandbox::start(options).await.unwrap();
         assert_eq!(sandbox.report().messages, self.messages * addresses.len());
@@ -197,7 +197,7 @@ impl Setting<'_> {
 
         let bytes = Arc::new(AtomicUsize::new(0));
         let counted = bytes.clone();
-        sandbox.set_observer(Some(Observer::new(move |exchange| {
+        sandbox.set_observer(Some(AnswerObserver::new(move |exchange| {
             counted.fetch_add(exchange.answer, Ordering::Relaxed);
             Box::pin(std::future::ready(()))
         })));

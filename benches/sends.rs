@@ -27,7 +27,7 @@ use daysheet::clock::Clock;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
 use daysheet::providers::Providers;
-use daysheet::sandbox::{Faults, Options, Sandbox};
+use daysheet::sandbox::{FaultRates, Sandbox, SandboxOptions};
 use daysheet::store::Store;
 use daysheet::tools;
 use serde_json::{Value, json};
@@ -74,9 +74,9 @@ async fn main() {
         );
         std::fs::write(mail.join("hello.eml"), message).unwrap();
     }
-    let sandbox = Sandbox::start(Options {
+    let sandbox = Sandbox::start(SandboxOptions {
         mail: Some(folder.path().join("mail")),
-        ..Options::new(Clock::system())
+        ..SandboxOptions::new(Clock::system())
     })
     .await
     .unwrap();
@@ -100,7 +100,7 @@ async fn main() {
             let draft = sender.draft(number).await;
             sandbox.set_faults(faults.parse().unwrap());
             let first = sender.send(&draft).await;
-            sandbox.set_faults(Faults::default());
+            sandbox.set_faults(FaultRates::default());
             sender.settle(&sandbox, &draft, first, &mut tally).await;
         }
         tally.print(what);
@@ -116,7 +116,7 @@ async fn main() {
         sandbox.set_faults("delay=15ms".parse().unwrap());
         let part = whole.mul_f64(0.3 + 0.8 * number as f64 / killed as f64);
         kill_after(&settings, &draft, part);
-        sandbox.set_faults(Faults::default());
+        sandbox.set_faults(FaultRates::default());
         let noted = sender.noted(&draft).await;
         *moments.entry(noted).or_default() += 1;
         sender.settle(&sandbox, &draft, "killed".to_owned(), &mut tally).await;

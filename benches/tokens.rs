@@ -16,13 +16,13 @@
 
 use daysheet::app::App;
 use daysheet::budget::count::Tokenizer;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::encode::stc::value::Json;
-use daysheet::encode::stc::{self, Version};
-use daysheet::sandbox::Faults;
+use daysheet::encode::stc::value::JsonValue;
+use daysheet::encode::stc::{self, StcVersion};
+use daysheet::sandbox::FaultRates;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use jiff::ToSpan as _;
@@ -100,12 +100,12 @@ async fn main() {
     let sample = mail.is_none() && calendar.is_none();
     let monday: Date = argument("--week").unwrap_or("2026-11-16".into()).parse().unwrap();
     let sunday = monday + 6.days();
-    let who = Who::Everybody(&["google", "microsoft"]);
+    let who = SandboxUser::Everybody(&["google", "microsoft"]);
     let (mail, calendar) = (mail.map(Into::into), calendar.map(Into::into));
     let (app, sandbox) =
-        App::sandboxed(config, mail, calendar, Faults::default(), who).await.unwrap();
+        App::sandboxed(config, mail, calendar, FaultRates::default(), who).await.unwrap();
     let address = sandbox.addresses().remove(0);
-    let mut client = Client::start(app.server()).await.unwrap();
+    let mut client = InProcessClient::start(app.server()).await.unwrap();
     let week = json!({"from": monday.to_string(), "to": sunday.to_string(), "limit": 100});
     let mut requests = vec![
         ("newest ten messages", "mail_search", "messages", json!({"limit": 10})),
@@ -172,7 +172,7 @@ fn goals(cases: &[Case]) -> Vec<String> {
 
 /// One answer, as every notation has it.
 async fn case(
-    client: &mut Client,
+    client: &mut InProcessClient,
     title: String,
     tool: &str,
     table: &'static str,
@@ -208,10 +208,10 @@ async fn case(
         }
     }
     let compact = handles.to_string();
-    let json = Json::parse(&compact).unwrap();
+    let json = JsonValue::parse(&compact).unwrap();
     rows.push(("compact JSON, handles", compact));
     for (what, version) in
-        [("STC, version 1, handles", Version::One), ("STC, version 2, handles", Version::Two)]
+        [("STC, version 1, handles", StcVersion::One), ("STC, version 2, handles", StcVersion::Two)]
     {
         let text = stc::write::write(&json, version);
         assert_eq!(stc::parse::parse(&text).as_ref(), Ok(&json));

@@ -8,11 +8,11 @@
 #![recursion_limit = "256"]
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::Faults;
+use daysheet::sandbox::FaultRates;
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
@@ -28,8 +28,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::from(var, None, None, Clock::system())?;
 
     // A server over the sandbox's two mailboxes, signed in through the real flow.
-    let (app, _sandbox) = App::sandboxed(config, None, None, Faults::default(), Who::Usual).await?;
-    let mut client = Client::start(app.server()).await?;
+    let (app, _sandbox) =
+        App::sandboxed(config, None, None, FaultRates::default(), SandboxUser::Usual).await?;
+    let mut client = InProcessClient::start(app.server()).await?;
 
     // The answer comes in text blocks: the TOON document, then the notes.
     let answer = client.call("mail_search", json!({"q": "in:inbox", "limit": 10})).await?;

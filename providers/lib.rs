@@ -31,16 +31,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use daysheet_core::access::Access;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
 #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]
 use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
-use daysheet_core::provider::{Account, Connect, Mailbox, ServiceSettings, TokenStore};
+use daysheet_core::provider::{Account, Mailbox, ProviderConnector, ServiceSettings, TokenStore};
 
 /// An account's id, and whose sign-in opens it: an account that is added again as a
 /// shared mailbox, or no longer as one, is opened anew.
-type Opened = (String, Option<String>);
+type OpenedAccount = (String, Option<String>);
 
 /// Opens mailboxes of the providers that are compiled in, each once.
 #[cfg_attr(
@@ -50,8 +50,8 @@ type Opened = (String, Option<String>);
 pub struct Providers {
     services: ServiceSettings,
     tokens: Arc<dyn TokenStore>,
-    open: Mutex<HashMap<Opened, Arc<dyn Mailbox>>>,
-    calendars: Mutex<HashMap<Opened, Arc<dyn Calendars>>>,
+    open: Mutex<HashMap<OpenedAccount, Arc<dyn Mailbox>>>,
+    calendars: Mutex<HashMap<OpenedAccount, Arc<dyn Calendars>>>,
 }
 
 impl Providers {
@@ -73,19 +73,22 @@ impl Providers {
     fn open(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         match account.provider.as_str() {
             #[cfg(feature = "google")]
-            "google" => {
-                Ok(Arc::new(google::mail::Gmail::new(&self.services, self.tokens_of(account))?))
-            }
+            "google" => Ok(Arc::new(google::mail::GmailMailbox::new(
+                &self.services,
+                self.tokens_of(account),
+            )?)),
             #[cfg(feature = "microsoft")]
-            "microsoft" => Ok(Arc::new(microsoft::mail::Outlook::new(
+            "microsoft" => Ok(Arc::new(microsoft::mail::OutlookMailbox::new(
                 &self.services,
                 self.tokens_of(account),
                 account,
             )?)),
             #[cfg(feature = "jmap")]
-            "jmap" => {
-                Ok(Arc::new(jmap::Jmap::new(&self.services, self.tokens_of(account), account)?))
-            }
+            "jmap" => Ok(Arc::new(jmap::JmapMailbox::new(
+                &self.services,
+                self.tokens_of(account),
+                account,
+            )?)),
             other => Err(unknown(other)),
         }
     }
@@ -113,7 +116,7 @@ impl Providers {
 
 /// Returns the object open under a key; opens it if it is not.
 fn get_or_open<T: ?Sized>(
-    open: &Mutex<HashMap<Opened, Arc<T>>>,
+    open: &Mutex<HashMap<OpenedAccount, Arc<T>>>,
     account: &Account,
     make: impl FnOnce() -> Result<Arc<T>>,
 ) -> Result<Arc<T>> {
@@ -128,7 +131,7 @@ fn get_or_open<T: ?Sized>(
 }
 
 #[async_trait]
-impl Connect for Providers {
+impl ProviderConnector for Providers {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         get_or_open(&self.open, account, || self.open(account))
     }
@@ -152,7 +155,12 @@ impl Connect for Providers {
         }
     }
 
-    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>> {
+    fn scopes(
+        &self,
+        provider: &str,
+        shared: bool,
+        access: AccessLevel,
+    ) -> Result<Vec<&'static str>> {
         match provider {
             #[cfg(feature = "google")]
             "google" if shared => {
@@ -182,11 +190,10 @@ fn unknown(provider: &str) -> Error {
         #[cfg(feature = "microsoft")]
         "microsoft",
     ];
-    Error::new(Kind::Argument, format!("the provider `{provider}` is not part of this build")).next(
-        if built.is_empty() {
+    Error::new(ErrorKind::Argument, format!("the provider `{provider}` is not part of this build"))
+        .next(if built.is_empty() {
             "build with the feature `google` or `microsoft`".to_owned()
         } else {
             format!("use one of: {}", built.join(", "))
-        },
-    )
+        })
 }

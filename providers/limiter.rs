@@ -18,8 +18,8 @@ use tracing::field::Empty;
 use daysheet_core::call::course;
 use daysheet_core::call::doubt::look_for;
 use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::upstream::{Share, What, outcome};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::{CountKind, UpstreamShare, outcome};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 
 /// The maximum wait for one response. A call that took this long is not repeated,
@@ -36,7 +36,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
 /// Awaits the response to a request to a provider, which is counted and traced.
 pub async fn counted<T>(
-    share: &Share,
+    share: &UpstreamShare,
     provider: &'static str,
     response: impl Future<Output = Result<T>>,
 ) -> Result<T> {
@@ -50,7 +50,7 @@ pub async fn counted<T>(
     if response.is_err() {
         span.record("otel.status_code", "ERROR");
     }
-    share.upstream().count(What::Request, provider, outcome);
+    share.upstream().count(CountKind::Request, provider, outcome);
     response
 }
 
@@ -77,7 +77,7 @@ pub async fn rehearse<T>(change: impl Future<Output = Result<T>>) -> Result<()> 
 /// Stops a change that is only rehearsed.
 fn in_earnest() -> Result<()> {
     match REHEARSED.try_with(|reached| reached.set(true)) {
-        Ok(()) => Err(Error::new(Kind::Internal, "a rehearsal ends here")),
+        Ok(()) => Err(Error::new(ErrorKind::Internal, "a rehearsal ends here")),
         Err(_) => Ok(()),
     }
 }
@@ -89,7 +89,7 @@ pub struct RateLimiter {
     provider: &'static str,
     title: &'static str,
     in_flight: Semaphore,
-    share: Share,
+    share: UpstreamShare,
     /// How long the effect of a write is looked for if its response was lost.
     look: Duration,
     clock: Clock,
@@ -130,14 +130,14 @@ impl RateLimiter {
     }
 
     /// Returns the share of the process's requests that the account's belong to.
-    pub fn share(&self) -> &Share {
+    pub fn share(&self) -> &UpstreamShare {
         &self.share
     }
 
     /// Makes a call that only reads.
     ///
     /// `make` makes one attempt with the given access token, and reports errors as
-    /// [`Kind::RateLimited`], [`Kind::Network`] or [`Kind::Provider`] with the status;
+    /// [`ErrorKind::RateLimited`], [`ErrorKind::Network`] or [`ErrorKind::Provider`] with the status;
     /// temporary ones are retried. Other errors are final.
     pub async fn read<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
@@ -243,12 +243,12 @@ impl RateLimiter {
                 Err(error) => error,
             };
             // Refused before anything was done, so even a write may be repeated with a new token.
-            if error.kind() == Kind::Provider(401) && !refreshed {
+            if error.kind() == ErrorKind::Provider(401) && !refreshed {
                 refreshed = true;
                 self.tokens.refreshed_after_401(&token).await?;
                 continue;
             }
-            if let Kind::RateLimited(after) = error.kind() {
+            if let ErrorKind::RateLimited(after) = error.kind() {
                 // All calls of the account wait, not only this one.
                 self.pause_for(after.unwrap_or_else(|| backoff(attempt)));
             }
@@ -269,13 +269,13 @@ impl RateLimiter {
             .in_flight
             .acquire_many(weight)
             .await
-            .map_err(|_| Error::new(Kind::Internal, "the account's call limit is gone"))?;
+            .map_err(|_| Error::new(ErrorKind::Internal, "the account's call limit is gone"))?;
         let quiet = *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = quiet {
             let wait = until.saturating_duration_since(Instant::now());
             if wait > LONGEST_WAIT {
                 return Err(Error::new(
-                    Kind::RateLimited(Some(wait)),
+                    ErrorKind::RateLimited(Some(wait)),
                     format!("{} asked to pause calls for a while", self.title),
                 ));
             }
@@ -286,7 +286,7 @@ impl RateLimiter {
         let response = async {
             tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
                 Err(Error::new(
-                    Kind::Timeout,
+                    ErrorKind::Timeout,
                     format!("{} did not answer within {} seconds", self.title, patience.as_secs()),
                 ))
             })
@@ -307,8 +307,8 @@ impl RateLimiter {
     /// call that the caller repeats; `None` if another attempt is pointless.
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
-            Kind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
-            Kind::Network | Kind::Provider(500..=599) => backoff(attempt),
+            ErrorKind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
+            ErrorKind::Network | ErrorKind::Provider(500..=599) => backoff(attempt),
             _ => return None,
         };
         (attempt < ATTEMPTS && wait <= LONGEST_WAIT).then_some(wait)
@@ -320,21 +320,28 @@ impl RateLimiter {
             return error;
         }
         match error.kind() {
-            Kind::Provider(401) => {
-                Error::new(Kind::Auth, format!("{} rejects this account's sign-in", self.title))
-                    .next(format!("run `daysheet account add {}`", self.provider))
-            }
-            Kind::RateLimited(Some(wait)) if wait >= DAY => {
+            ErrorKind::Provider(401) => Error::new(
+                ErrorKind::Auth,
+                format!("{} rejects this account's sign-in", self.title),
+            )
+            .next(format!("run `daysheet account add {}`", self.provider)),
+            ErrorKind::RateLimited(Some(wait)) if wait >= DAY => {
                 error.next("try again in a day or later, or ask for fewer items")
             }
-            Kind::RateLimited(Some(wait)) => {
+            ErrorKind::RateLimited(Some(wait)) => {
                 let seconds = wait.as_secs();
                 error.next(format!("wait {seconds} s and try again, or ask for fewer items"))
             }
-            Kind::RateLimited(None) => error.next("try again in a minute, or ask for fewer items"),
-            Kind::Network | Kind::Timeout => error.next("check the connection and try again"),
-            Kind::Provider(500..=599) => error.next("try again in a minute"),
-            Kind::NotFound => error.next("it may have been deleted; search again for its handle"),
+            ErrorKind::RateLimited(None) => {
+                error.next("try again in a minute, or ask for fewer items")
+            }
+            ErrorKind::Network | ErrorKind::Timeout => {
+                error.next("check the connection and try again")
+            }
+            ErrorKind::Provider(500..=599) => error.next("try again in a minute"),
+            ErrorKind::NotFound => {
+                error.next("it may have been deleted; search again for its handle")
+            }
             _ => error,
         }
     }
@@ -342,7 +349,7 @@ impl RateLimiter {
 
 /// Returns true for a refusal because of too many calls.
 fn is_rate_limited(error: &Error) -> bool {
-    matches!(error.kind(), Kind::RateLimited(_))
+    matches!(error.kind(), ErrorKind::RateLimited(_))
 }
 
 /// Returns 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not retry in step.

@@ -26,21 +26,21 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use self::content::Content;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::upstream::Share;
+use self::content::LimitedContent;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::UpstreamShare;
 
 /// The name in all requests. Google compresses for clients that have `gzip` in theirs.
 const AGENT: &str = concat!("daysheet/", env!("CARGO_PKG_VERSION"), " (gzip)");
 
 /// A request body.
-type Body = BoxBody<Bytes, hyper::Error>;
+type RequestBody = BoxBody<Bytes, hyper::Error>;
 
 /// Opens connections: TLS for `https`, TCP alone for `http`.
-type Connector = HttpsConnector<HttpConnector>;
+type SchemeConnector = HttpsConnector<HttpConnector>;
 
 /// The client. Clones share one connection pool.
-type Client = Legacy<Connector, Body>;
+type HttpClient = Legacy<SchemeConnector, RequestBody>;
 
 /// The time limit of [`send`] for the whole response.
 pub const TIMEOUT: Duration = Duration::from_secs(15);
@@ -70,7 +70,7 @@ static TURN: Semaphore = Semaphore::const_new(1);
 
 /// The permit for one long response, held until its data is smaller again.
 #[derive(Debug)]
-pub struct Turn {
+pub struct ResponsePermit {
     _common: SemaphorePermit<'static>,
     _own: OwnedSemaphorePermit,
 }
@@ -78,14 +78,14 @@ pub struct Turn {
 /// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses continue
 /// meanwhile. Each person waits with one response at a time, so that nobody has to wait for all
 /// the requests of another.
-pub async fn turn(share: &Share) -> Option<Turn> {
+pub async fn turn(share: &UpstreamShare) -> Option<ResponsePermit> {
     let own = share.own_turn().await?;
-    Some(Turn { _common: TURN.acquire().await.ok()?, _own: own })
+    Some(ResponsePermit { _common: TURN.acquire().await.ok()?, _own: own })
 }
 
 /// Why there is no whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Failure {
+pub enum FetchFailure {
     /// No connection could be made, for this reason.
     Unreached(String),
     /// The connection broke before all of the answer was there.
@@ -96,16 +96,16 @@ pub enum Failure {
 
 /// An answer, read whole.
 #[derive(Debug)]
-pub struct Read {
+pub struct WholeResponse {
     /// Status, headers and body, which is not compressed.
     pub answer: Response<Vec<u8>>,
     /// The turn of a long response.
-    pub turn: Option<Turn>,
+    pub turn: Option<ResponsePermit>,
 }
 
 /// Returns the client, which is built at the first call.
-fn shared_client() -> Result<&'static Client> {
-    static CLIENT: OnceLock<Client> = OnceLock::new();
+fn shared_client() -> Result<&'static HttpClient> {
+    static CLIENT: OnceLock<HttpClient> = OnceLock::new();
     if let Some(client) = CLIENT.get() {
         return Ok(client);
     }
@@ -113,14 +113,14 @@ fn shared_client() -> Result<&'static Client> {
     Ok(CLIENT.get_or_init(|| built))
 }
 
-fn build() -> Result<Client> {
+fn build() -> Result<HttpClient> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(CONNECT_TIMEOUT));
     let connector = HttpsConnectorBuilder::new()
         .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())
-        .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("TLS cannot be set up: {error}")))?
         .https_or_http()
         .enable_http1()
         .enable_http2()
@@ -149,7 +149,7 @@ const SEGMENT: &percent_encoding::AsciiSet =
 /// Takes at most [`TIMEOUT`] and reads at most [`BODY_CAP`] bytes.
 ///
 /// # Errors
-/// [`Kind::Network`] if there was no whole answer, [`Kind::Timeout`] if it took
+/// [`ErrorKind::Network`] if there was no whole answer, [`ErrorKind::Timeout`] if it took
 /// too long. The message names the host and the cause, never the path, the
 /// query or the body.
 pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
@@ -169,14 +169,14 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
         Ok(Ok(read)) => Ok(read.answer),
         Ok(Err(failure)) => {
             let cause = match failure {
-                Failure::Unreached(cause) | Failure::Broken(cause) => cause,
-                Failure::Long => format!("its response is longer than {BODY_CAP} bytes"),
+                FetchFailure::Unreached(cause) | FetchFailure::Broken(cause) => cause,
+                FetchFailure::Long => format!("its response is longer than {BODY_CAP} bytes"),
             };
-            Err(Error::new(Kind::Network, format!("{host} was not reached ({cause})"))
+            Err(Error::new(ErrorKind::Network, format!("{host} was not reached ({cause})"))
                 .next("check the network connection and try again"))
         }
         Err(_elapsed) => Err(Error::new(
-            Kind::Timeout,
+            ErrorKind::Timeout,
             format!("{host} did not answer within {} seconds", limit.as_secs()),
         )
         .next("try again later")),
@@ -192,16 +192,21 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
 pub async fn exchange(
     request: Request<Vec<u8>>,
     most: usize,
-    share: Option<&Share>,
-) -> std::result::Result<Read, Failure> {
-    let client = shared_client().map_err(|error| Failure::Unreached(error.message().to_owned()))?;
+    share: Option<&UpstreamShare>,
+) -> std::result::Result<WholeResponse, FetchFailure> {
+    let client =
+        shared_client().map_err(|error| FetchFailure::Unreached(error.message().to_owned()))?;
     let mut request =
         request.map(|bytes| Full::new(Bytes::from(bytes)).map_err(|never| match never {}).boxed());
     request.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
     request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     let answer = client.request(request).await.map_err(|error| {
         let cause = root_cause(&error);
-        if error.is_connect() { Failure::Unreached(cause) } else { Failure::Broken(cause) }
+        if error.is_connect() {
+            FetchFailure::Unreached(cause)
+        } else {
+            FetchFailure::Broken(cause)
+        }
     })?;
     let (mut parts, mut body) = answer.into_parts();
     let mut content = match parts.headers.get(CONTENT_ENCODING) {
@@ -209,13 +214,13 @@ pub async fn exchange(
             // They are about the bytes that were sent.
             parts.headers.remove(CONTENT_ENCODING);
             parts.headers.remove(CONTENT_LENGTH);
-            Content::gzip(most)
+            LimitedContent::gzip(most)
         }
-        _ => Content::plain(most),
+        _ => LimitedContent::plain(most),
     };
     let mut turn = None;
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| Failure::Broken(root_cause(&error)))?;
+        let frame = frame.map_err(|error| FetchFailure::Broken(root_cause(&error)))?;
         let Ok(some) = frame.into_data() else {
             continue;
         };
@@ -230,7 +235,7 @@ pub async fn exchange(
         }
     }
     let answer = Response::from_parts(parts, content.finish()?);
-    Ok(Read { answer, turn })
+    Ok(WholeResponse { answer, turn })
 }
 
 /// Returns the innermost error of a chain. hyper's own say "client error (Connect)";

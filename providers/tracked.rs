@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::written::hash;
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{Answer, Difference, EventData, Show};
+use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ItemDifference, ShowAs};
 
 /// The maximum number of items that are tracked in one feed; those seen last stay.
 const MOST: usize = 2_000;
@@ -21,7 +21,7 @@ const SERIES: usize = 4;
 
 /// The states of the items of a feed, by short hashes of their ids, the latest last.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Tracked {
+pub struct TrackedItems {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     states: Vec<(String, String)>,
     /// The ids of series with occurrences or exceptions among them, by their short forms.
@@ -66,7 +66,7 @@ const PARTS: [&str; 7] = [
     "repeats",
 ];
 
-impl Tracked {
+impl TrackedItems {
     /// Creates the states of a feed that is followed from now on, with all that it has.
     pub fn new() -> Self {
         Self { complete: true, ..Self::default() }
@@ -174,7 +174,7 @@ impl Tracked {
 
     /// Returns how an event differs from what is known of it, an exception also from
     /// its series; `None` if nothing is known.
-    pub fn difference(&self, id: &str, series: &str, event: &EventData) -> Option<Difference> {
+    pub fn difference(&self, id: &str, series: &str, event: &EventData) -> Option<ItemDifference> {
         let now = EventState::of(event);
         let before = match self.event(id) {
             Some(TrackedEvent::Event(before)) => before,
@@ -234,12 +234,12 @@ impl EventState {
             marks: [
                 answer_mark(event.answer),
                 match event.show {
-                    Show::Busy => 'b',
-                    Show::Free => 'f',
-                    Show::Tentative => 't',
-                    Show::Oof => 'o',
-                    Show::Focus => 'c',
-                    Show::Elsewhere => 'e',
+                    ShowAs::Busy => 'b',
+                    ShowAs::Free => 'f',
+                    ShowAs::Tentative => 't',
+                    ShowAs::Oof => 'o',
+                    ShowAs::Focus => 'c',
+                    ShowAs::Elsewhere => 'e',
                 },
                 if event.cancelled { 'x' } else { '-' },
             ],
@@ -258,8 +258,8 @@ impl EventState {
         (parts.len() == PARTS.len()).then_some(Self { start, minutes, marks: flags, parts })
     }
 
-    fn difference(&self, now: &Self) -> Difference {
-        let mut difference = Difference::default();
+    fn difference(&self, now: &Self) -> ItemDifference {
+        let mut difference = ItemDifference::default();
         // Seconds are not stored.
         if write_time(self.start) != write_time(now.start) {
             difference.words.push("time".to_owned());
@@ -313,11 +313,11 @@ pub fn short(text: &str) -> String {
     hash(text).chars().take(SHORT).collect()
 }
 
-fn answer_mark(answer: Option<Answer>) -> char {
+fn answer_mark(answer: Option<InvitationAnswer>) -> char {
     match answer {
-        Some(Answer::Accepted) => 'a',
-        Some(Answer::Declined) => 'd',
-        Some(Answer::Tentative) => 't',
+        Some(InvitationAnswer::Accepted) => 'a',
+        Some(InvitationAnswer::Declined) => 'd',
+        Some(InvitationAnswer::Tentative) => 't',
         None => '-',
     }
 }

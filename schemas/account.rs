@@ -1,16 +1,16 @@
 //! The `account` table: who is signed in.
 
-use super::Api::Local;
-use super::Kind::Text;
-use super::Level::{Key, More};
-use super::Source::Path;
-use super::{Field, In, Table, field, table};
+use super::CellKind::Text;
+use super::ColumnLevel::{Key, More};
+use super::Service::Local;
+use super::ValueSource::Path;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per account that was ever signed in and not removed.
 pub const ACCOUNT: Table =
     table("account", "accounts", 1, "One signed-in account and the state of its sign-in.", FIELDS);
 
-const FIELDS: &[Field] = &In("account").columns([
+const FIELDS: &[TableColumn] = &TableName("account").columns([
     field("email", Text, "Address of the account; `account` arguments accept it.")
         .level(Key)
         .ours()

@@ -4,17 +4,17 @@
 //! adapters give each file the lasting id `MESSAGE/PART` (Gmail) or
 //! `MESSAGE:ATTACHMENT` (Outlook, whose ids hold slashes) instead.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Flag, Handle, Text};
-use super::Level::Key;
-use super::Source::Path;
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Flag, Handle, Text};
+use super::ColumnLevel::Key;
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::Path;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per attached file.
 pub const ATTACHMENT: Table =
     table("attachment", "attachments", 1, "One file attached to a message.", FIELDS);
 
-const FIELDS: &[Field] = &In("attachment").columns([
+const FIELDS: &[TableColumn] = &TableName("attachment").columns([
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),

@@ -2,12 +2,12 @@
 //!
 //! The text itself is never a cell, as in the table `body`.
 
-use super::Api::Local;
-use super::Kind::{Handle, Text};
-use super::Level::Key;
-use super::Source::Path;
+use super::CellKind::{Handle, Text};
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::Path;
 use super::body::{BLOCK, CHARS, SHOWN};
-use super::{Field, In, Table, field, table};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per text: a file has one, and a workbook one for each sheet.
 pub const ATTACHMENT_TEXT: Table = table(
@@ -18,7 +18,7 @@ pub const ATTACHMENT_TEXT: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("attachment_text").columns([
+const FIELDS: &[TableColumn] = &TableName("attachment_text").columns([
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
         .sources(&[(Local, Path("id"))]),

@@ -2,17 +2,17 @@
 //!
 //! Answers cross the port as a plain type; the rows are made from objects of ours.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::{Start, Text};
-use super::Level::Key;
-use super::Source::{Account, GoogleWhen, Markup, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Start, Text};
+use super::ColumnLevel::Key;
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{Account, GoogleWhen, Markup, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per account.
 pub const AUTO_REPLY: Table =
     table("auto_reply", "auto_replies", 1, "The automatic reply of one mailbox.", FIELDS);
 
-const FIELDS: &[Field] = &In("auto_reply").columns([
+const FIELDS: &[TableColumn] = &TableName("auto_reply").columns([
     field("account", Text, "Address of the account.").level(Key).ours().sources(&[
         (Gmail, Account),
         (Outlook, Account),

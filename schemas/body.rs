@@ -3,11 +3,11 @@
 //! The text itself is never a cell: it follows the document in a fenced block
 //! of its own, or is the field `text` of the row in JSON.
 
-use super::Api::Local;
-use super::Kind::{Count, Handle, Text};
-use super::Level::Key;
-use super::Source::Path;
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Handle, Text};
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::Path;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per message whose body was requested.
 pub const BODY: Table = table(
@@ -19,7 +19,7 @@ pub const BODY: Table = table(
 );
 
 /// The column with the block of a text.
-pub(super) const BLOCK: Field = field(
+pub(super) const BLOCK: TableColumn = field(
     "block",
     Text,
     "Name of the block below that holds the text; null when there is no text.",
@@ -29,15 +29,15 @@ pub(super) const BLOCK: Field = field(
 .sources(&[(Local, Path("block"))]);
 
 /// The column with the length of a text.
-pub(super) const CHARS: Field = field("chars", Count, "Characters in the whole text.")
+pub(super) const CHARS: TableColumn = field("chars", Count, "Characters in the whole text.")
     .level(Key)
     .sources(&[(Local, Path("chars"))]);
 
 /// The column with the length of what is shown.
-pub(super) const SHOWN: Field =
+pub(super) const SHOWN: TableColumn =
     field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]);
 
-const FIELDS: &[Field] = &In("body").columns([
+const FIELDS: &[TableColumn] = &TableName("body").columns([
     field("id", Handle('m'), "Handle of the message.")
         .level(Key)
         .sources(&[(Local, Path("message"))]),

@@ -3,17 +3,17 @@
 //! Both services name people outside their intervals: the adapters put the
 //! address under the key `who` of each interval.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::{End, Start, Text};
-use super::Level::{Key, More};
-use super::Source::{First, GoogleWhen, GraphWhen, Is, Path, Until};
-use super::{Field, In, Source, Table, field, table};
+use super::CellKind::{End, Start, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{First, GoogleWhen, GraphWhen, Is, Path, Until};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per interval.
 pub const BUSY: Table =
     table("busy", "busy", 1, "One period in which somebody is not free.", FIELDS);
 
-const FIELDS: &[Field] = &In("busy").columns([
+const FIELDS: &[TableColumn] = &TableName("busy").columns([
     field("who", Text, "Address of the person or room.").level(Key).untrusted(80).sources(&[
         (Gmail, Path("who")),
         (Outlook, Path("who")),
@@ -39,15 +39,15 @@ const FIELDS: &[Field] = &In("busy").columns([
 ]);
 
 /// The title of the event of an interval, where it may be seen. Notes name it; no row shows it.
-pub const BUSY_TITLE: Field = field("title", Text, "Title of the event.")
+pub const BUSY_TITLE: TableColumn = field("title", Text, "Title of the event.")
     .level(More)
     .untrusted(64)
     .sources(&[(Outlook, Path("subject"))]);
 
-const GOOGLE_START: Source = GoogleWhen("start");
-const GRAPH_START: Source = GraphWhen("start", "");
+const GOOGLE_START: ValueSource = GoogleWhen("start");
+const GRAPH_START: ValueSource = GraphWhen("start", "");
 
-const GRAPH_STATUS: &[(&str, Source)] = &[
+const GRAPH_STATUS: &[(&str, ValueSource)] = &[
     ("tentative", Is("status", "tentative")),
     ("oof", Is("status", "oof")),
     ("elsewhere", Is("status", "workingElsewhere")),

@@ -1,16 +1,16 @@
 //! The `calendar` table: the calendars an account can see.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Flag, Handle, Text};
-use super::Level::{Key, More};
-use super::Source::{Account, Either, First, Is, Path, There, Zone};
-use super::{Field, In, Source, Table, field, table};
+use super::CellKind::{Flag, Handle, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{Account, Either, First, Is, Path, There, Zone};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per calendar.
 pub const CALENDAR: Table =
     table("calendar", "calendars", 1, "One calendar that an account can see.", FIELDS);
 
-const FIELDS: &[Field] = &In("calendar").columns([
+const FIELDS: &[TableColumn] = &TableName("calendar").columns([
     field(
         "id",
         Handle('c'),
@@ -43,11 +43,11 @@ const FIELDS: &[Field] = &In("calendar").columns([
         .sources(&[(Gmail, Account), (Outlook, Account)]),
 ]);
 
-const GOOGLE_ACCESS: &[(&str, Source)] = &[
+const GOOGLE_ACCESS: &[(&str, ValueSource)] = &[
     ("owner", Is("accessRole", "owner")),
     ("writer", Is("accessRole", "writer")),
     ("busy", Is("accessRole", "freeBusyReader")),
 ];
 
-const GRAPH_ACCESS: &[(&str, Source)] =
+const GRAPH_ACCESS: &[(&str, ValueSource)] =
     &[("owner", Is("canShare", "true")), ("writer", Is("canEdit", "true"))];

@@ -1,13 +1,13 @@
 //! The `category` table: one mark that the user can put on messages.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Text};
-use super::Level::{Key, More};
-use super::Source::{self, Account, First, Is, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{self, Account, First, Is, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// The colours of Outlook's categories by the words that Outlook shows, `preset0` first.
-pub const CATEGORY_COLORS: &[(&str, Source)] = &[
+pub const CATEGORY_COLORS: &[(&str, ValueSource)] = &[
     ("red", Is("color", "preset0")),
     ("orange", Is("color", "preset1")),
     ("brown", Is("color", "preset2")),
@@ -45,7 +45,7 @@ pub const CATEGORY: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("category").columns([
+const FIELDS: &[TableColumn] = &TableName("category").columns([
     field("name", Text, "Name, for `label:` and `category:` in a query.")
         .level(Key)
         .settable()

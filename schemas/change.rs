@@ -1,10 +1,10 @@
 //! The `change` table: what has happened since a cursor.
 
-use super::Api::Local;
-use super::Kind::Text;
-use super::Level::Key;
-use super::Source::{Address, Either, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::Text;
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::{Address, Either, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per message or event.
 pub const CHANGE: Table = table(
@@ -16,7 +16,7 @@ pub const CHANGE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("change").columns([
+const FIELDS: &[TableColumn] = &TableName("change").columns([
     field("id", Text, "Handle of the message or event.")
         .level(Key)
         .ours()

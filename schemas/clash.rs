@@ -1,10 +1,10 @@
 //! The `clash` table: events of one person that overlap.
 
-use super::Api::Local;
-use super::Kind::{Count, End, Flag, Handle, Start, Text};
-use super::Level::{Key, More};
-use super::Source::{GoogleWhen, Join, Path, Until};
-use super::{Field, In, Source, Table, field, table};
+use super::CellKind::{Count, End, Flag, Handle, Start, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::Local;
+use super::ValueSource::{GoogleWhen, Join, Path, Until};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per event that overlaps later ones, in order of time.
 pub const CLASH: Table = table(
@@ -15,7 +15,7 @@ pub const CLASH: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("clash").columns([
+const FIELDS: &[TableColumn] = &TableName("clash").columns([
     field("id", Handle('e'), "Handle of the event that starts first.")
         .level(Key)
         .sources(&[(Local, Path("id"))]),
@@ -44,4 +44,4 @@ const FIELDS: &[Field] = &In("clash").columns([
         .sources(&[(Local, Path("account"))]),
 ]);
 
-const START: Source = GoogleWhen("start");
+const START: ValueSource = GoogleWhen("start");

@@ -4,11 +4,11 @@
 //! contacts, and the people that Graph finds relevant; both are read by the
 //! same columns.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::Text;
-use super::Level::{Key, More};
-use super::Source::{Account, Each, Either, First, Join, Oldest, Path, There};
-use super::{Field, In, Table, field, table};
+use super::CellKind::Text;
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{Account, Each, Either, First, Join, Oldest, Path, There};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per person.
 pub const CONTACT: Table = table(
@@ -20,7 +20,7 @@ pub const CONTACT: Table = table(
 );
 
 /// The provider's id, requested besides the columns before a contact is changed.
-pub const CONTACT_ID: Field = field("contact_id", Text, "The provider's id of a contact.")
+pub const CONTACT_ID: TableColumn = field("contact_id", Text, "The provider's id of a contact.")
     .ours()
     .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
 
@@ -29,7 +29,7 @@ pub const SAVED: &str = "saved";
 /// The word for somebody who is known from mail alone.
 pub const FROM_MAIL: &str = "mail";
 
-const FIELDS: &[Field] = &In("contact").columns([
+const FIELDS: &[TableColumn] = &TableName("contact").columns([
     field("name", Text, "Name of the person.").level(Key).settable().untrusted(80).sources(&[
         (Gmail, Oldest("names", &Path("displayName"))),
         (Outlook, Path("displayName")),

@@ -4,14 +4,14 @@
 //! are no RRULE: the adapters put the keys `calendarId` (both) and
 //! `recurrenceRule` (Outlook) into the objects.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, End, Handle, Start, Text, Time, Words};
-use super::Level::{Key, More};
-use super::Source::{
+use super::CellKind::{Count, End, Handle, Start, Text, Time, Words};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{
     Account, Any, Beside, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is,
     Join, Markup, Name, Names, Oldest, Path, Provided, Rfc3339, Rule, There, Until, Word, Zone,
 };
-use super::{Field, GuestNames, In, Source, Table, field, table};
+use super::{GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per event, or per occurrence of a recurring one.
 pub const EVENT: Table = table(
@@ -22,7 +22,7 @@ pub const EVENT: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("event").columns([
+const FIELDS: &[TableColumn] = &TableName("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
         .sources(&[(Gmail, Both("calendarId", "id")), (Outlook, Path("id"))]),
@@ -163,10 +163,10 @@ const FIELDS: &[Field] = &In("event").columns([
         .sources(&[(Gmail, Account), (Outlook, Account)]),
 ]);
 
-const GOOGLE_START: Source = GoogleWhen("start");
-const GRAPH_START: Source = GraphWhen("start", "isAllDay");
-const GOOGLE_ZONE: Source = Zone("start/timeZone");
-const GRAPH_ZONE: Source = Zone("originalStartTimeZone");
+const GOOGLE_START: ValueSource = GoogleWhen("start");
+const GRAPH_START: ValueSource = GraphWhen("start", "isAllDay");
+const GOOGLE_ZONE: ValueSource = Zone("start/timeZone");
+const GRAPH_ZONE: ValueSource = Zone("originalStartTimeZone");
 
 /// What Google calls the parts of an attendee.
 const GOOGLE_GUESTS: GuestNames = GuestNames {
@@ -196,7 +196,7 @@ const GRAPH_GUESTS: GuestNames = GuestNames {
     proposed: "proposedNewTime",
 };
 
-const GOOGLE_FLAGS: &[(&str, Source)] = &[
+const GOOGLE_FLAGS: &[(&str, ValueSource)] = &[
     ("recurring", Either(&[There("recurringEventId"), There("recurrence")])),
     ("online", Either(&[There("hangoutLink"), There("conferenceData/entryPoints")])),
     ("free", Is("transparency", "transparent")),
@@ -215,7 +215,7 @@ const GOOGLE_FLAGS: &[(&str, Source)] = &[
     ("comment", Any("attendees", &There("comment"))),
 ];
 
-const GRAPH_FLAGS: &[(&str, Source)] = &[
+const GRAPH_FLAGS: &[(&str, ValueSource)] = &[
     ("recurring", Either(&[There("seriesMasterId"), There("recurrenceRule")])),
     ("online", Is("isOnlineMeeting", "true")),
     ("free", Is("showAs", "free")),
@@ -233,7 +233,7 @@ const GRAPH_FLAGS: &[(&str, Source)] = &[
     ("proposal", Any("attendees", &There("proposedNewTime"))),
 ];
 
-const GOOGLE_SHOW: &[(&str, Source)] = &[
+const GOOGLE_SHOW: &[(&str, ValueSource)] = &[
     ("oof", Is("eventType", "outOfOffice")),
     ("focus", Is("eventType", "focusTime")),
     ("elsewhere", Is("eventType", "workingLocation")),
@@ -241,27 +241,27 @@ const GOOGLE_SHOW: &[(&str, Source)] = &[
     ("tentative", Is("status", "tentative")),
 ];
 
-const GRAPH_SHOW: &[(&str, Source)] = &[
+const GRAPH_SHOW: &[(&str, ValueSource)] = &[
     ("oof", Is("showAs", "oof")),
     ("elsewhere", Is("showAs", "workingElsewhere")),
     ("free", Is("showAs", "free")),
     ("tentative", Is("showAs", "tentative")),
 ];
 
-const GOOGLE_VISIBILITY: &[(&str, Source)] = &[
+const GOOGLE_VISIBILITY: &[(&str, ValueSource)] = &[
     ("public", Is("visibility", "public")),
     ("private", Is("visibility", "private")),
     ("confidential", Is("visibility", "confidential")),
 ];
 
-const GRAPH_VISIBILITY: &[(&str, Source)] = &[
+const GRAPH_VISIBILITY: &[(&str, ValueSource)] = &[
     ("private", Is("sensitivity", "private")),
     ("private", Is("sensitivity", "personal")),
     ("confidential", Is("sensitivity", "confidential")),
 ];
 
 /// The names that Google's calendars show for the numbers of its colours.
-const GOOGLE_COLOURS: &[(&str, Source)] = &[
+const GOOGLE_COLOURS: &[(&str, ValueSource)] = &[
     ("lavender", Is("colorId", "1")),
     ("sage", Is("colorId", "2")),
     ("grape", Is("colorId", "3")),

@@ -1,10 +1,10 @@
 //! The `folder` table: one place or label that messages are kept under.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Handle, Text};
-use super::Level::{Key, More};
-use super::Source::{Account, Names, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Handle, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{Account, Names, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per mail folder or Gmail label.
 pub const FOLDER: Table = table(
@@ -15,7 +15,7 @@ pub const FOLDER: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("folder").columns([
+const FIELDS: &[TableColumn] = &TableName("folder").columns([
     field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it or the name.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),

@@ -1,10 +1,10 @@
 //! The `inside` table: files within a file, such as the members of an archive.
 
-use super::Api::Local;
-use super::Kind::{Count, Handle, Text, Words};
-use super::Level::Key;
-use super::Source::{Flags, Path, There};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Handle, Text, Words};
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::{Flags, Path, There};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per file within a file.
 pub const INSIDE: Table = table(
@@ -15,7 +15,7 @@ pub const INSIDE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("inside").columns([
+const FIELDS: &[TableColumn] = &TableName("inside").columns([
     field("of", Handle('a'), "Handle of the attachment.")
         .level(Key)
         .sources(&[(Local, Path("of"))]),

@@ -2,11 +2,11 @@
 //!
 //! Its objects are ours, made of the iCalendar part of a message.
 
-use super::Api::Local;
-use super::Kind::{End, Handle, Start, Text};
-use super::Level::{Key, More};
-use super::Source::{Address, GoogleWhen, Guests, Join, Path, Until};
-use super::{Field, GuestNames, In, Source, Table, field, table};
+use super::CellKind::{End, Handle, Start, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::Local;
+use super::ValueSource::{Address, GoogleWhen, Guests, Join, Path, Until};
+use super::{GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per event of a message's calendar part.
 pub const INVITATION: Table = table(
@@ -17,7 +17,7 @@ pub const INVITATION: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("invitation").columns([
+const FIELDS: &[TableColumn] = &TableName("invitation").columns([
     field("message", Handle('m'), "Handle of the message.")
         .level(Key)
         .sources(&[(Local, Path("message"))]),
@@ -56,7 +56,7 @@ const FIELDS: &[Field] = &In("invitation").columns([
         .sources(&[(Local, Path("repeats"))]),
 ]);
 
-const START: Source = GoogleWhen("start");
+const START: ValueSource = GoogleWhen("start");
 
 const GUESTS: GuestNames = GuestNames {
     list: "people",

@@ -64,7 +64,7 @@ pub use thread::THREAD;
 
 /// The API whose JSON a row is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Api {
+pub enum Service {
     /// Gmail API v1, Google's Calendar API v3 and People API v1.
     Gmail,
     /// Microsoft Graph v1.0: mail, calendars and people.
@@ -72,44 +72,44 @@ pub enum Api {
     /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
     Local,
     /// A provider whose mapping of columns is in its own folder.
-    Other(&'static Mapping),
+    Other(&'static ColumnMapping),
 }
 
 /// The columns of our tables in a provider's objects, declared by the provider itself
 /// instead of in the files of the tables.
 #[derive(Debug)]
-pub struct Mapping {
-    /// The name of its API, as in [`Api::name`].
+pub struct ColumnMapping {
+    /// The name of its API, as in [`Service::name`].
     pub name: &'static str,
-    /// As in [`Api::receivers`].
+    /// As in [`Service::receivers`].
     pub receivers: &'static [&'static str],
     /// Sources by column and table. Columns that are not listed are absent, save
-    /// those of [`Source::Account`], which no provider has to map.
-    pub tables: &'static [(&'static str, &'static [(&'static str, Source)])],
+    /// those of [`ValueSource::Account`], which no provider has to map.
+    pub tables: &'static [(&'static str, &'static [(&'static str, ValueSource)])],
 }
 
-impl Mapping {
-    fn source(&self, field: &Field) -> Source {
+impl ColumnMapping {
+    fn source(&self, field: &TableColumn) -> ValueSource {
         let tables = self.tables.iter().filter(|(table, _)| *table == field.table);
         let mut columns = tables.flat_map(|(_, columns)| *columns);
         match columns.find(|(name, _)| *name == field.name) {
             Some((_, source)) => *source,
-            None if field.is_account() => Source::Account,
-            None => Source::Absent,
+            None if field.is_account() => ValueSource::Account,
+            None => ValueSource::Absent,
         }
     }
 }
 
 /// Two mappings are the same when they are of the same API.
-impl PartialEq for Mapping {
+impl PartialEq for ColumnMapping {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl Eq for Mapping {}
+impl Eq for ColumnMapping {}
 
-impl Api {
+impl Service {
     /// Returns the names that the service's receiving servers put first in their own
     /// Authentication-Results (RFC 8601); empty if they put none.
     pub const fn receivers(self) -> &'static [&'static str] {
@@ -137,7 +137,7 @@ impl Api {
 /// A call names a level and gets it and those below; a budget drops whole levels from
 /// the top, and never `Key`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum ColumnLevel {
     /// Always there: enough to recognise the row.
     Key,
     /// There by default.
@@ -146,7 +146,7 @@ pub enum Level {
     More,
 }
 
-impl Level {
+impl ColumnLevel {
     /// Returns the word used in docs and schemas.
     pub const fn word(self) -> &'static str {
         match self {
@@ -168,7 +168,7 @@ impl Level {
 
 /// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// A handle such as `m12`; the letter is that of its kind.
     Handle(char),
     /// One line of text.
@@ -180,7 +180,7 @@ pub enum Kind {
     /// When something of a calendar starts: `Tue 2026-02-03 18h05`, or the date
     /// alone for whole days; ` = 19h05 Lisbon` behind it is the local time in its own zone.
     Start,
-    /// When it ends: `18h50` on the day it starts, else as [`Kind::Start`]; of
+    /// When it ends: `18h50` on the day it starts, else as [`CellKind::Start`]; of
     /// whole days the last one, without a weekday.
     End,
     /// True or false.
@@ -189,7 +189,7 @@ pub enum Kind {
     Count,
 }
 
-impl Kind {
+impl CellKind {
     /// Returns the name used in docs.
     pub const fn word(self) -> &'static str {
         match self {
@@ -210,7 +210,7 @@ impl Kind {
 /// Paths are object keys joined by `/`. Every variant is pure over one JSON object; a
 /// missing value reads as null.
 #[derive(Debug, Clone, Copy)]
-pub enum Source {
+pub enum ValueSource {
     /// The provider has no such value.
     Absent,
     /// The scalar at a path.
@@ -222,7 +222,7 @@ pub enum Source {
     Escaped(&'static str),
     /// The beginning of a message, the first source, from where it says something; the
     /// second is its subject, which it may repeat.
-    Opening(&'static Source, &'static Source),
+    Opening(&'static ValueSource, &'static ValueSource),
     /// True when the flag at a path is false.
     Not(&'static str),
     /// True when the text at a path is this one, without regard to case.
@@ -243,7 +243,7 @@ pub enum Source {
     SenderAuth(&'static str),
     /// Warnings about the sender, from the list of header fields at a path, about how the
     /// text begins, and about spam; a folder is read by its name if the names are there.
-    SenderWarnings(&'static str, &'static Source, &'static Source),
+    SenderWarnings(&'static str, &'static ValueSource, &'static ValueSource),
     /// The way to leave a mailing list, from the list of header fields at a path (RFC 2369,
     /// RFC 8058).
     Unsubscribe(&'static str),
@@ -259,24 +259,24 @@ pub enum Source {
     /// them; ids the page does not name are left out.
     Names(&'static str),
     /// The word of every condition that holds.
-    Flags(&'static [(&'static str, Source)]),
+    Flags(&'static [(&'static str, ValueSource)]),
     /// The word of the first condition that holds, else the last word; null if
     /// that is empty.
-    First(&'static [(&'static str, Source)], &'static str),
+    First(&'static [(&'static str, ValueSource)], &'static str),
     /// The first of the sources that has something.
-    Either(&'static [Source]),
+    Either(&'static [ValueSource]),
     /// The number of elements in the list at a path.
     Length(&'static str),
     /// The source read from the oldest element of the list at a path that has it.
-    Oldest(&'static str, &'static Source),
+    Oldest(&'static str, &'static ValueSource),
     /// The source read from the newest element of the list at a path.
-    Newest(&'static str, &'static Source),
+    Newest(&'static str, &'static ValueSource),
     /// The distinct values of the source over the list at a path, joined.
-    Each(&'static str, &'static Source),
+    Each(&'static str, &'static ValueSource),
     /// The number of elements of the list at a path for which the source is true.
-    Tally(&'static str, &'static Source),
+    Tally(&'static str, &'static ValueSource),
     /// True when the source is true for any element of the list at a path.
-    Any(&'static str, &'static Source),
+    Any(&'static str, &'static ValueSource),
     /// The page of the thread whose id is at a path, in Gmail's web client: made from that
     /// id and the address of the account, because the API names no page.
     GmailPage(&'static str),
@@ -291,9 +291,9 @@ pub enum Source {
     /// True when there is anything at a path but null, false and an empty list.
     There(&'static str),
     /// The word, when the condition holds.
-    Word(&'static str, &'static Source),
+    Word(&'static str, &'static ValueSource),
     /// The source, when the condition holds.
-    Provided(&'static Source, &'static Source),
+    Provided(&'static ValueSource, &'static ValueSource),
     /// The texts at two paths, joined by a slash, when both are there: an id
     /// that is one only within another.
     Both(&'static str, &'static str),
@@ -308,11 +308,11 @@ pub enum Source {
     /// when the flag at the second path is true (Graph).
     GraphWhen(&'static str, &'static str),
     /// A time, with the local time in the zone of the second source beside it.
-    Beside(&'static Source, &'static Source),
+    Beside(&'static ValueSource, &'static ValueSource),
     /// The recurrence rule in the list of RFC 5545 lines at a path, as its value alone.
     Rule(&'static str),
     /// The second time as the end of an event that begins at the first.
-    Until(&'static Source, &'static Source),
+    Until(&'static ValueSource, &'static ValueSource),
     /// The people of a meeting and their answers; without the organizer and in
     /// short when the flag is set.
     Guests(&'static GuestNames, bool),
@@ -344,7 +344,7 @@ pub struct GuestNames {
     pub proposed: &'static str,
 }
 
-/// The wire names that a [`Source`] implies without spelling them.
+/// The wire names that a [`ValueSource`] implies without spelling them.
 pub mod wire {
     /// Gmail: the list of a message's headers.
     pub const HEADERS: &str = "payload/headers";
@@ -381,15 +381,15 @@ pub mod wire {
 
 /// One column: its name, its meaning, its weight, and its source per provider.
 #[derive(Debug, Clone, Copy)]
-pub struct Field {
+pub struct TableColumn {
     /// The name in every format, the same for all providers.
     pub name: &'static str,
     /// The type of its cells.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// One sentence on its meaning.
     pub doc: &'static str,
     /// Its importance in this table.
-    pub level: Level,
+    pub level: ColumnLevel,
     /// Set for untrusted text: its maximum length in characters.
     pub untrusted: Option<u16>,
     /// True when the text is ours, or the user's own.
@@ -406,16 +406,16 @@ pub struct Field {
     /// The name of its table; empty for one that is in none.
     pub table: &'static str,
     /// The sources in the objects of each API; absent for APIs that are not listed.
-    pub sources: &'static [(Api, Source)],
+    pub sources: &'static [(Service, ValueSource)],
 }
 
-/// Declares a column of [`Level::Core`] without sources.
-pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
-    Field {
+/// Declares a column of [`ColumnLevel::Core`] without sources.
+pub const fn field(name: &'static str, kind: CellKind, doc: &'static str) -> TableColumn {
+    TableColumn {
         name,
         kind,
         doc,
-        level: Level::Core,
+        level: ColumnLevel::Core,
         untrusted: None,
         ours: false,
         beginning: false,
@@ -429,12 +429,12 @@ pub const fn field(name: &'static str, kind: Kind, doc: &'static str) -> Field {
 
 /// The name of the table that columns are in.
 #[derive(Debug, Clone, Copy)]
-pub struct In(pub &'static str);
+pub struct TableName(pub &'static str);
 
-impl In {
+impl TableName {
     /// Returns the columns, each with the name of its table.
-    pub const fn columns<const N: usize>(self, mut columns: [Field; N]) -> [Field; N] {
-        let mut rest: &mut [Field] = &mut columns;
+    pub const fn columns<const N: usize>(self, mut columns: [TableColumn; N]) -> [TableColumn; N] {
+        let mut rest: &mut [TableColumn] = &mut columns;
         while let [field, tail @ ..] = rest {
             field.table = self.0;
             rest = tail;
@@ -443,15 +443,15 @@ impl In {
     }
 }
 
-impl Field {
+impl TableColumn {
     /// Returns the lowest level of rows that keep the column if it was chosen. The account is
     /// kept at any level, because it is chosen if rows are of several accounts.
-    pub const fn least(&self) -> Level {
-        if self.is_account() { Level::Key } else { self.level }
+    pub const fn least(&self) -> ColumnLevel {
+        if self.is_account() { ColumnLevel::Key } else { self.level }
     }
 
     /// Sets the level.
-    pub const fn level(mut self, level: Level) -> Self {
+    pub const fn level(mut self, level: ColumnLevel) -> Self {
         self.level = level;
         self
     }
@@ -483,7 +483,7 @@ impl Field {
     }
 
     /// Returns true if rows of this level have the column without naming it.
-    pub fn is_at(&self, level: Level) -> bool {
+    pub fn is_at(&self, level: ColumnLevel) -> bool {
         self.level <= level && !self.on_request
     }
 
@@ -500,28 +500,28 @@ impl Field {
     }
 
     /// Declares the column's source at each API.
-    pub const fn sources(mut self, sources: &'static [(Api, Source)]) -> Self {
+    pub const fn sources(mut self, sources: &'static [(Service, ValueSource)]) -> Self {
         self.sources = sources;
         self
     }
 
     /// Returns true for the account of a row, which no provider reports.
     pub const fn is_account(&self) -> bool {
-        matches!(self.sources, [(_, Source::Account), ..])
+        matches!(self.sources, [(_, ValueSource::Account), ..])
     }
 
     /// Returns the source in the objects of `api`.
-    pub fn source(&self, api: Api) -> Source {
-        if let Api::Other(mapping) = api {
+    pub fn source(&self, api: Service) -> ValueSource {
+        if let Service::Other(mapping) = api {
             return mapping.source(self);
         }
         let known = self.sources.iter().find(|(known, _)| *known == api);
-        known.map_or(Source::Absent, |(_, source)| *source)
+        known.map_or(ValueSource::Absent, |(_, source)| *source)
     }
 }
 
 /// Two columns of a table are the same when they have the same name.
-impl PartialEq for Field {
+impl PartialEq for TableColumn {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
@@ -539,17 +539,17 @@ pub struct Table {
     /// One sentence on what a row is.
     pub doc: &'static str,
     /// The columns in the order of the document; the first is the key.
-    pub fields: &'static [Field],
+    pub fields: &'static [TableColumn],
 }
 
 impl Table {
     /// Returns the column called `name`.
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
+    pub fn field(&self, name: &str) -> Option<&'static TableColumn> {
         self.fields.iter().find(|field| field.name == name)
     }
 
     /// Returns the columns up to and including `level`.
-    pub fn up_to(&self, level: Level) -> Vec<&'static Field> {
+    pub fn up_to(&self, level: ColumnLevel) -> Vec<&'static TableColumn> {
         self.fields.iter().filter(|field| field.is_at(level)).collect()
     }
 }
@@ -570,7 +570,7 @@ pub const fn table(
     plural: &'static str,
     version: u16,
     doc: &'static str,
-    fields: &'static [Field],
+    fields: &'static [TableColumn],
 ) -> Table {
     assert!(version > 0, "versions count from 1");
     assert!(identifier(name) && identifier(plural), "a table is named by an identifier");
@@ -581,8 +581,8 @@ pub const fn table(
         assert!(same(field.table, name), "columns are those of `In` the same table");
         assert!(identifier(field.name), "a column is named by an identifier");
         assert!(!field.doc.is_empty(), "a column is documented");
-        assert!(!first || matches!(field.level, Level::Key), "the first column is the key");
-        if matches!(field.kind, Kind::Text) {
+        assert!(!first || matches!(field.level, ColumnLevel::Key), "the first column is the key");
+        if matches!(field.kind, CellKind::Text) {
             assert!(
                 field.ours != field.untrusted.is_some(),
                 "a text says whether strangers wrote it"

@@ -1,15 +1,15 @@
 //! The `message` table: one mail message, without its body.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Flag, Handle, Start, Text, Time, Words};
-use super::Level::{Key, More};
-use super::Source::{
+use super::CellKind::{Count, Flag, Handle, Start, Text, Time, Words};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{
     Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage,
     GraphWhen, Has, Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path,
     Provided, Rfc3339, SenderAuth, SenderWarnings, Unsubscribe,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
-use super::{Field, In, Source, Table, field, table};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per message.
 pub const MESSAGE: Table = table(
@@ -20,7 +20,7 @@ pub const MESSAGE: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("message").columns([
+const FIELDS: &[TableColumn] = &TableName("message").columns([
     field("id", Handle('m'), "Handle of the message; mail_read accepts it.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
@@ -165,23 +165,23 @@ const FIELDS: &[Field] = &In("message").columns([
 ]);
 
 /// Services do not say whether a message was answered.
-const THREAD: Source = Added("the states of the messages of its thread");
+const THREAD: ValueSource = Added("the states of the messages of its thread");
 
 /// Neither service returns the length of a text without the text.
-const TEXT: Source = Added("its text, which is fetched");
+const TEXT: ValueSource = Added("its text, which is fetched");
 
 /// How a message of Gmail begins.
-pub(super) const GMAIL_OPENING: Source = Opening(&Escaped("snippet"), &Header("Subject"));
+pub(super) const GMAIL_OPENING: ValueSource = Opening(&Escaped("snippet"), &Header("Subject"));
 
 /// How a message of Outlook begins.
-pub(super) const OUTLOOK_OPENING: Source = Opening(&Path("bodyPreview"), &Path("subject"));
+pub(super) const OUTLOOK_OPENING: ValueSource = Opening(&Path("bodyPreview"), &Path("subject"));
 
 /// Gmail does not say whether files are attached; their container's type does,
 /// and it is there even when only headers are requested.
-pub(super) const MIXED: Source = Is("payload/mimeType", "multipart/mixed");
+pub(super) const MIXED: ValueSource = Is("payload/mimeType", "multipart/mixed");
 
 /// The flag words from Gmail's system labels.
-pub(super) const GMAIL_FLAGS: &[(&str, Source)] = &[
+pub(super) const GMAIL_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Has("labelIds", "UNREAD")),
     ("starred", Has("labelIds", "STARRED")),
     ("attachment", MIXED),
@@ -190,7 +190,7 @@ pub(super) const GMAIL_FLAGS: &[(&str, Source)] = &[
 ];
 
 /// The flag words from Graph's message properties.
-pub(super) const OUTLOOK_FLAGS: &[(&str, Source)] = &[
+pub(super) const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Not("isRead")),
     ("starred", Is("flag/flagStatus", "flagged")),
     ("done", Is("flag/flagStatus", "complete")),
@@ -199,16 +199,16 @@ pub(super) const OUTLOOK_FLAGS: &[(&str, Source)] = &[
     ("draft", OUTLOOK_DRAFT),
 ];
 
-const GMAIL_DRAFT: Source = Has("labelIds", "DRAFT");
-const OUTLOOK_DRAFT: Source = Is("isDraft", "true");
+const GMAIL_DRAFT: ValueSource = Has("labelIds", "DRAFT");
+const OUTLOOK_DRAFT: ValueSource = Is("isDraft", "true");
 
 /// The sender. A draft that names none is sent from the account's address.
-pub(super) const GMAIL_SENDER: Source =
+pub(super) const GMAIL_SENDER: ValueSource =
     Either(&[HeaderAddresses("From"), Provided(&GMAIL_DRAFT, &Owner)]);
-pub(super) const OUTLOOK_SENDER: Source =
+pub(super) const OUTLOOK_SENDER: ValueSource =
     Either(&[Address("from"), Provided(&OUTLOOK_DRAFT, &Owner)]);
 
-const GMAIL_FOLDERS: &[(&str, Source)] = &[
+const GMAIL_FOLDERS: &[(&str, ValueSource)] = &[
     ("trash", Has("labelIds", "TRASH")),
     ("spam", Has("labelIds", "SPAM")),
     ("drafts", Has("labelIds", "DRAFT")),
@@ -221,7 +221,7 @@ const PRECEDENCE: &[&str] = &["bulk", "list", "junk"];
 /// Values of Auto-Submitted for what no person sent (RFC 3834, RFC 5436).
 const AUTO_SUBMITTED: &[&str] = &["auto-generated", "auto-replied", "auto-notified"];
 
-const GMAIL_BULK: &[(&str, Source)] = &[
+const GMAIL_BULK: &[(&str, ValueSource)] = &[
     (
         "list",
         Either(&[Heading(HEADERS, "List-Unsubscribe", &[]), Heading(HEADERS, "List-Id", &[])]),
@@ -239,7 +239,7 @@ const GMAIL_BULK: &[(&str, Source)] = &[
     ),
 ];
 
-const OUTLOOK_BULK: &[(&str, Source)] = &[
+const OUTLOOK_BULK: &[(&str, ValueSource)] = &[
     (
         "list",
         Either(&[

@@ -1,16 +1,16 @@
 //! The `modified` table: what `mail_modify` changed of each message.
 
-use super::Api::Local;
-use super::Kind::{Handle, Text};
-use super::Level::Key;
-use super::Source::{Account, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Handle, Text};
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::{Account, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per message that was changed, if there are few.
 pub const MODIFIED: Table =
     table("modified", "modified", 1, "What was changed of one message.", FIELDS);
 
-const FIELDS: &[Field] = &In("modified").columns([
+const FIELDS: &[TableColumn] = &TableName("modified").columns([
     field("id", Handle('m'), "Handle of the message.").level(Key).sources(&[(Local, Path("id"))]),
     field("subject", Text, "Subject line.")
         .level(Key)

@@ -1,16 +1,16 @@
 //! The `outcome` table: what a call that changes something has done.
 
-use super::Api::Local;
-use super::Kind::Text;
-use super::Level::Key;
-use super::Source::Path;
-use super::{Field, In, Table, field, table};
+use super::CellKind::Text;
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::Path;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per thing that a call was to change.
 pub const OUTCOME: Table =
     table("outcome", "outcomes", 1, "The result of one requested change.", FIELDS);
 
-const FIELDS: &[Field] = &In("outcome").columns([
+const FIELDS: &[TableColumn] = &TableName("outcome").columns([
     field("item", Text, "What it was: a handle, a name or an address.")
         .level(Key)
         .ours()

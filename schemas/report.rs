@@ -2,11 +2,11 @@
 //!
 //! Its objects are ours, made of the notification part of a message.
 
-use super::Api::Local;
-use super::Kind::{Handle, Text};
-use super::Level::{Key, More};
-use super::Source::Path;
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Handle, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::Local;
+use super::ValueSource::Path;
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per recipient of a delivery status notification or a receipt.
 pub const REPORT: Table = table(
@@ -17,7 +17,7 @@ pub const REPORT: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("report").columns([
+const FIELDS: &[TableColumn] = &TableName("report").columns([
     field("message", Handle('m'), "Handle of the message with the report.")
         .level(Key)
         .sources(&[(Local, Path("message"))]),

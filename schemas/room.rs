@@ -3,11 +3,11 @@
 //! Google's objects are entries of the calendar list, Microsoft's are places; rooms that
 //! only events name are objects of ours.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::{Count, Text};
-use super::Level::{Key, More};
-use super::Source::{Account, Either, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Count, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{Account, Either, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per room.
 pub const ROOM: Table = table(
@@ -18,8 +18,8 @@ pub const ROOM: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] =
-    &In("room").columns([
+const FIELDS: &[TableColumn] =
+    &TableName("room").columns([
         field("name", Text, "Name of the room.").level(Key).untrusted(80).sources(&[
             (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
             (Outlook, Path("displayName")),

@@ -2,17 +2,17 @@
 //!
 //! Rules cross the port as a plain type; the rows are made from objects of ours.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::{Flag, Handle, Text};
-use super::Level::{Key, More};
-use super::Source::{Account, Path};
-use super::{Field, In, Table, field, table};
+use super::CellKind::{Flag, Handle, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{Account, Path};
+use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per rule (Outlook) or filter (Gmail).
 pub const RULE: Table =
     table("rule", "rules", 1, "One rule (Outlook) or filter (Gmail) for incoming mail.", FIELDS);
 
-const FIELDS: &[Field] = &In("rule").columns([
+const FIELDS: &[TableColumn] = &TableName("rule").columns([
     field("id", Handle('r'), "Handle of the rule; `manage` accepts it.")
         .level(Key)
         .sources(&[(Local, Path("id"))]),

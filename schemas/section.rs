@@ -1,7 +1,7 @@
 //! Names of tables in documents: those that a document gives a part of a table,
 //! and those of rows that were lowered to fewer columns.
 
-use super::{EVENT, Level, MESSAGE, TABLES, Table};
+use super::{ColumnLevel, EVENT, MESSAGE, TABLES, Table};
 
 /// The events of a brief of today; of another range they have the table's own name.
 pub const TODAY: &str = "today";
@@ -32,7 +32,7 @@ pub const SECTIONS: &[(&str, &Table)] = &[
 /// The table whose rows stand under `name` in a document, which may be lowered
 /// to fewer columns than others of it.
 pub fn find_in_document(name: &str) -> Option<&'static Table> {
-    let lowered = [Level::Key, Level::Core]
+    let lowered = [ColumnLevel::Key, ColumnLevel::Core]
         .into_iter()
         .find_map(|level| name.strip_suffix(level.detail())?.strip_suffix('_'));
     let name = lowered.unwrap_or(name);

@@ -3,13 +3,15 @@
 //! The objects it reads are `{id, messages: [oldest … newest]}`, as those of threads; the id is
 //! that of the newest message.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Handle, Text, Time};
-use super::Level::Key;
-use super::Source::{Account, Has, Header, Length, Newest, Not, Path, Rfc3339, Tally, Unsubscribe};
+use super::CellKind::{Count, Handle, Text, Time};
+use super::ColumnLevel::Key;
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{
+    Account, Has, Header, Length, Newest, Not, Path, Rfc3339, Tally, Unsubscribe,
+};
 use super::message::{GMAIL_SENDER, OUTLOOK_SENDER};
 use super::wire::{GRAPH_HEADERS, HEADERS};
-use super::{Field, In, Source, Table, field, table};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per sender, and per account if there are several.
 pub const SENDER: Table = table(
@@ -20,7 +22,7 @@ pub const SENDER: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("sender").columns([
+const FIELDS: &[TableColumn] = &TableName("sender").columns([
     field(
         "id",
         Handle('m'),
@@ -40,7 +42,7 @@ const FIELDS: &[Field] = &In("sender").columns([
         (Outlook, Tally("messages", &Not("isRead"))),
     ]),
     field("date", Time, "When that arrived or was sent.").sources(&[
-        (Gmail, Newest("messages", &Source::EpochMs("internalDate"))),
+        (Gmail, Newest("messages", &ValueSource::EpochMs("internalDate"))),
         (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
     ]),
     field("subject", Text, "Its subject line.").untrusted(72).sources(&[

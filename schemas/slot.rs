@@ -1,15 +1,15 @@
 //! The `slot` table: times at which a meeting could be held.
 
-use super::Api::Local;
-use super::Kind::{Count, End, Start, Text};
-use super::Level::Key;
-use super::Source::{GoogleWhen, Path, Until};
-use super::{Field, In, Source, Table, field, table};
+use super::CellKind::{Count, End, Start, Text};
+use super::ColumnLevel::Key;
+use super::Service::Local;
+use super::ValueSource::{GoogleWhen, Path, Until};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per slot, or per stretch in which people are free.
 pub const SLOT: Table = table("slot", "slots", 1, "One possible time for a meeting.", FIELDS);
 
-const FIELDS: &[Field] = &In("slot").columns([
+const FIELDS: &[TableColumn] = &TableName("slot").columns([
     field("start", Start, "When it would start.").level(Key).sources(&[(Local, START)]),
     field("end", End, "When it would end; time only if on the same day.")
         .level(Key)
@@ -20,4 +20,4 @@ const FIELDS: &[Field] = &In("slot").columns([
         .sources(&[(Local, Path("missing"))]),
 ]);
 
-const START: Source = GoogleWhen("start");
+const START: ValueSource = GoogleWhen("start");

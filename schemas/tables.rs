@@ -2,14 +2,14 @@
 //!
 //! A table of the last kind needs no other file of the registry.
 
-use super::Api::{Gmail, Local, Outlook};
-use super::Kind::{Count, Flag, Text};
-use super::Level::{Key, More};
-use super::Source::{Account, First, Is, Path, Zone};
+use super::CellKind::{Count, Flag, Text};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Local, Outlook};
+use super::ValueSource::{Account, First, Is, Path, Zone};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
-    CLASH, CONTACT, EVENT, FOLDER, Field, INSIDE, INVITATION, In, MESSAGE, MODIFIED, OUTCOME,
-    REPORT, ROOM, RULE, SENDER, SLOT, Source, THREAD, Table, field, table,
+    CLASH, CONTACT, EVENT, FOLDER, INSIDE, INVITATION, MESSAGE, MODIFIED, OUTCOME, REPORT, ROOM,
+    RULE, SENDER, SLOT, THREAD, Table, TableColumn, TableName, ValueSource, field, table,
 };
 
 /// Every table, in the order of the docs.
@@ -26,16 +26,16 @@ pub fn find(name: &str) -> Option<&'static Table> {
 
 /// One list of `lookup`.
 #[derive(Debug)]
-pub struct Listing {
+pub struct LookupListing {
     /// The table of its rows.
     pub table: &'static Table,
     /// Its source.
-    pub origin: Origin,
+    pub origin: ListOrigin,
 }
 
 /// The source of a list of `lookup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ListOrigin {
     /// A mailbox, by its table.
     Mailbox,
     /// A mailbox's settings, which have methods of their own.
@@ -48,27 +48,27 @@ pub enum Origin {
 
 /// Every list of `lookup` by the word that a call names it by, in the order of the
 /// docs. A word for the same rows as the one before it is a second name of the list.
-pub const LISTINGS: &[(&str, &Listing)] = &[
-    ("folders", &listing(&FOLDER, Origin::Mailbox)),
-    ("labels", &listing(&CATEGORY, Origin::Mailbox)),
-    ("categories", &listing(&CATEGORY, Origin::Mailbox)),
-    ("calendars", &listing(&CALENDAR, Origin::Calendars)),
-    ("rooms", &listing(&ROOM, Origin::Calendars)),
-    ("contacts", &listing(&CONTACT, Origin::Mailbox)),
-    ("aliases", &listing(&ALIAS, Origin::Mailbox)),
-    ("signatures", &listing(&SIGNATURE, Origin::Settings)),
-    ("rules", &listing(&RULE, Origin::Settings)),
-    ("auto_reply", &listing(&AUTO_REPLY, Origin::Settings)),
-    ("settings", &listing(&SETTING, Origin::Mailbox)),
-    ("accounts", &listing(&ACCOUNT, Origin::Local)),
-    ("schemas", &listing(&SCHEMA, Origin::Local)),
+pub const LISTINGS: &[(&str, &LookupListing)] = &[
+    ("folders", &listing(&FOLDER, ListOrigin::Mailbox)),
+    ("labels", &listing(&CATEGORY, ListOrigin::Mailbox)),
+    ("categories", &listing(&CATEGORY, ListOrigin::Mailbox)),
+    ("calendars", &listing(&CALENDAR, ListOrigin::Calendars)),
+    ("rooms", &listing(&ROOM, ListOrigin::Calendars)),
+    ("contacts", &listing(&CONTACT, ListOrigin::Mailbox)),
+    ("aliases", &listing(&ALIAS, ListOrigin::Mailbox)),
+    ("signatures", &listing(&SIGNATURE, ListOrigin::Settings)),
+    ("rules", &listing(&RULE, ListOrigin::Settings)),
+    ("auto_reply", &listing(&AUTO_REPLY, ListOrigin::Settings)),
+    ("settings", &listing(&SETTING, ListOrigin::Mailbox)),
+    ("accounts", &listing(&ACCOUNT, ListOrigin::Local)),
+    ("schemas", &listing(&SCHEMA, ListOrigin::Local)),
 ];
 
-const fn listing(table: &'static Table, origin: Origin) -> Listing {
-    Listing { table, origin }
+const fn listing(table: &'static Table, origin: ListOrigin) -> LookupListing {
+    LookupListing { table, origin }
 }
 
-impl Listing {
+impl LookupListing {
     /// Returns true for the people of a mailbox, who are searched by name or address.
     pub fn is_people(&self) -> bool {
         *self.table == CONTACT
@@ -76,13 +76,13 @@ impl Listing {
 }
 
 /// Two words for the same rows from the same source are the same list.
-impl PartialEq for Listing {
+impl PartialEq for LookupListing {
     fn eq(&self, other: &Self) -> bool {
         self.table == other.table && self.origin == other.origin
     }
 }
 
-impl Eq for Listing {}
+impl Eq for LookupListing {}
 
 /// One row per address that the user can send as.
 ///
@@ -92,7 +92,7 @@ impl Eq for Listing {}
 pub const ALIAS: Table =
     table("alias", "aliases", 1, "One address the user can send mail as.", ALIAS_FIELDS);
 
-const ALIAS_FIELDS: &[Field] = &In("alias").columns([
+const ALIAS_FIELDS: &[TableColumn] = &TableName("alias").columns([
     field("email", Text, "The address.")
         .level(Key)
         .untrusted(120)
@@ -115,7 +115,7 @@ const ALIAS_FIELDS: &[Field] = &In("alias").columns([
 pub const SETTING: Table =
     table("setting", "settings", 1, "Settings of one mailbox.", SETTING_FIELDS);
 
-const SETTING_FIELDS: &[Field] = &In("setting").columns([
+const SETTING_FIELDS: &[TableColumn] = &TableName("setting").columns([
     field("account", Text, "Address of the account.")
         .level(Key)
         .ours()
@@ -133,9 +133,9 @@ const SETTING_FIELDS: &[Field] = &In("setting").columns([
         .sources(&[(Outlook, Zone("timeZone"))]),
 ]);
 
-const GMAIL_REPLY: &[(&str, Source)] = &[("on", Is("vacation/enableAutoReply", "true"))];
+const GMAIL_REPLY: &[(&str, ValueSource)] = &[("on", Is("vacation/enableAutoReply", "true"))];
 
-const OUTLOOK_REPLY: &[(&str, Source)] = &[
+const OUTLOOK_REPLY: &[(&str, ValueSource)] = &[
     ("on", Is("automaticRepliesSetting/status", "alwaysEnabled")),
     ("scheduled", Is("automaticRepliesSetting/status", "scheduled")),
 ];
@@ -149,7 +149,7 @@ pub const SCHEMA: Table = table(
     SCHEMA_FIELDS,
 );
 
-const SCHEMA_FIELDS: &[Field] = &In("schema").columns([
+const SCHEMA_FIELDS: &[TableColumn] = &TableName("schema").columns([
     field("name", Text, "Name of the table.").level(Key).ours().sources(&[(Local, Path("name"))]),
     field("version", Count, "Raised when a column is renamed, removed or retyped.")
         .sources(&[(Local, Path("version"))]),
@@ -169,7 +169,7 @@ pub const SIGNATURE: Table = table(
     SIGNATURE_FIELDS,
 );
 
-const SIGNATURE_FIELDS: &[Field] = &In("signature").columns([
+const SIGNATURE_FIELDS: &[TableColumn] = &TableName("signature").columns([
     field("email", Text, "The address.").level(Key).ours().sources(&[(Local, Path("email"))]),
     field("text", Text, "Its text; empty if it has none.").ours().sources(&[(Local, Path("text"))]),
     field("source", Text, "Where it is from: provider, daysheet or settings.")

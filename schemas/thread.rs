@@ -3,15 +3,15 @@
 //! The objects it reads are `{id, messages: [oldest … newest]}`: Gmail answers
 //! in that shape, and the Outlook adapter groups messages into it.
 
-use super::Api::{Gmail, Outlook};
-use super::Kind::{Count, Handle, Text, Time, Words};
-use super::Level::{Key, More};
-use super::Source::{
+use super::CellKind::{Count, Handle, Text, Time, Words};
+use super::ColumnLevel::{Key, More};
+use super::Service::{Gmail, Outlook};
+use super::ValueSource::{
     Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
     Is, Lacks, Newest, Not, Oldest, Path, Provided, Rfc3339, Tally,
 };
 use super::message::{GMAIL_OPENING, GMAIL_SENDER, MIXED, OUTLOOK_OPENING, OUTLOOK_SENDER};
-use super::{Field, In, Source, Table, field, table};
+use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per conversation.
 pub const THREAD: Table = table(
@@ -22,7 +22,7 @@ pub const THREAD: Table = table(
     FIELDS,
 );
 
-const FIELDS: &[Field] = &In("thread").columns([
+const FIELDS: &[TableColumn] = &TableName("thread").columns([
     field("id", Handle('t'), "Handle of the thread; mail_read accepts it.")
         .level(Key)
         .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
@@ -129,9 +129,9 @@ const FIELDS: &[Field] = &In("thread").columns([
 ]);
 
 /// Gmail's sign of a message that was sent or received.
-const NO_DRAFT: Source = Lacks("labelIds", "DRAFT");
+const NO_DRAFT: ValueSource = Lacks("labelIds", "DRAFT");
 
-const GMAIL_FLAGS: &[(&str, Source)] = &[
+const GMAIL_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Any("messages", &Has("labelIds", "UNREAD"))),
     ("starred", Any("messages", &Has("labelIds", "STARRED"))),
     ("attachment", Any("messages", &MIXED)),
@@ -139,7 +139,7 @@ const GMAIL_FLAGS: &[(&str, Source)] = &[
     ("draft", Any("messages", &Has("labelIds", "DRAFT"))),
 ];
 
-const OUTLOOK_FLAGS: &[(&str, Source)] = &[
+const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Any("messages", &Not("isRead"))),
     ("starred", Any("messages", &Is("flag/flagStatus", "flagged"))),
     ("done", Any("messages", &Is("flag/flagStatus", "complete"))),

@@ -21,10 +21,10 @@ use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
-use crate::oauth::{self, Tokens};
-use crate::provider::upstream::{self, Upstream, What};
-use crate::provider::{Account, Status, TokenStore};
+use crate::error::{Error, ErrorKind, Result};
+use crate::oauth::{self, GrantedTokens};
+use crate::provider::upstream::{self, CountKind, UpstreamRequests};
+use crate::provider::{Account, AccountStatus, TokenStore};
 use crate::store::{AccountRow, Store};
 
 mod token_manager;
@@ -102,19 +102,19 @@ pub struct Accounts {
 impl Accounts {
     /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
-        Self::counted(config, store, Upstream::new(upstream::MOST))
+        Self::counted(config, store, UpstreamRequests::new(upstream::MOST))
     }
 
     /// Creates them as [`Accounts::new`] does; sign-ins and refreshes are counted among the
     /// requests of `upstream`.
-    pub fn counted(config: Arc<Config>, store: Store, upstream: Arc<Upstream>) -> Self {
+    pub fn counted(config: Arc<Config>, store: Store, upstream: Arc<UpstreamRequests>) -> Self {
         Self { tokens: Arc::new(TokenManager::new(config, store.clone(), upstream)), store }
     }
 
     /// Returns all accounts, the oldest first.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn list(&self) -> Result<Vec<Account>> {
         Ok(self.rows().await?.iter().cloned().map(Account::from).collect())
     }
@@ -122,7 +122,7 @@ impl Accounts {
     /// Returns all accounts as they are now, even in a call that began with others.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn list_now(&self) -> Result<Vec<Account>> {
         let rows = self.store.account_rows().await?;
         Ok(rows.into_iter().map(Account::from).collect())
@@ -145,7 +145,7 @@ impl Accounts {
     /// two have the same address.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn labels(&self) -> Result<HashMap<String, String>> {
         let rows = self.rows().await?;
         let label = |row: &AccountRow| (row.id.clone(), label(row, &rows));
@@ -156,9 +156,9 @@ impl Accounts {
     /// tokens. `email` is the address that the provider reports, not the one typed.
     ///
     /// # Errors
-    /// [`Kind::Store`] if it cannot be stored, [`Kind::Argument`] if `email` is not an
-    /// address, [`Kind::Auth`] if there is no refresh token.
-    pub async fn add(&self, tokens: Tokens, email: &str) -> Result<Account> {
+    /// [`ErrorKind::Store`] if it cannot be stored, [`ErrorKind::Argument`] if `email` is not an
+    /// address, [`ErrorKind::Auth`] if there is no refresh token.
+    pub async fn add(&self, tokens: GrantedTokens, email: &str) -> Result<Account> {
         self.put(tokens, email, None).await
     }
 
@@ -166,11 +166,21 @@ impl Accounts {
     ///
     /// # Errors
     /// As [`Accounts::add`].
-    pub async fn add_shared(&self, tokens: Tokens, email: &str, via: &str) -> Result<Account> {
+    pub async fn add_shared(
+        &self,
+        tokens: GrantedTokens,
+        email: &str,
+        via: &str,
+    ) -> Result<Account> {
         self.put(tokens, email, Some(via.trim().to_lowercase())).await
     }
 
-    async fn put(&self, tokens: Tokens, email: &str, via: Option<String>) -> Result<Account> {
+    async fn put(
+        &self,
+        tokens: GrantedTokens,
+        email: &str,
+        via: Option<String>,
+    ) -> Result<Account> {
         let email = email.trim().to_lowercase();
         let odd = |c: char| c.is_whitespace() || c.is_control();
         if !email.contains('@') || email.contains(odd) {
@@ -178,7 +188,7 @@ impl Accounts {
         }
         let id = format!("{}:{email}", tokens.provider);
         if tokens.refresh.is_none() && !self.tokens.is_unattended(&id) {
-            return Err(Error::new(Kind::Auth, "there is no refresh token to store")
+            return Err(Error::new(ErrorKind::Auth, "there is no refresh token to store")
                 .next(format!("sign in with `daysheet account add {}`", tokens.provider)));
         }
         let cached = CachedTokens {
@@ -194,7 +204,7 @@ impl Accounts {
             via,
             tenant: tokens.tenant,
             scopes: tokens.scopes.join(" "),
-            status: Status::Ok,
+            status: AccountStatus::Ok,
             problem: None,
             added: 0,
             version: 0,
@@ -203,7 +213,7 @@ impl Accounts {
             error.context(format!("the sign-in of {} could not be stored", row.email))
         })?;
         self.tokens.forget(&stored.id);
-        self.tokens.upstream.count(What::SignIn, &stored.provider, "ok");
+        self.tokens.upstream.count(CountKind::SignIn, &stored.provider, "ok");
         Ok(stored.into())
     }
 
@@ -212,7 +222,7 @@ impl Accounts {
     /// grant; the tokens are deleted in any case.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`] if there is none, [`Kind::Store`].
+    /// [`ErrorKind::NoAccount`] if there is none, [`ErrorKind::Store`].
     pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
         let account = exact(&rows, name)?.ok_or_else(|| self.unknown(&rows))?;
@@ -227,7 +237,7 @@ impl Accounts {
     /// provider. Its handles stay. One that is not there is no error.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn forget(&self, id: &str) -> Result<()> {
         self.store.delete_account(id).await?;
         self.store.forget_use(id).await?;
@@ -240,7 +250,7 @@ impl Accounts {
     /// only account.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`] if there is none, [`Kind::Argument`] if it is ambiguous,
+    /// [`ErrorKind::NoAccount`] if there is none, [`ErrorKind::Argument`] if it is ambiguous,
     /// with the addresses to choose from.
     pub async fn find(&self, name: Option<&str>) -> Result<Account> {
         let rows = self.rows().await?;
@@ -268,7 +278,7 @@ impl Accounts {
     /// Returns the account with exactly this id, as handles and cursors name it.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`] if it is no longer signed in, [`Kind::Store`].
+    /// [`ErrorKind::NoAccount`] if it is no longer signed in, [`ErrorKind::Store`].
     pub async fn by_id(&self, id: &str) -> Result<Account> {
         match self.rows().await?.iter().find(|row| row.id == id) {
             Some(row) => Ok(row.clone().into()),
@@ -281,8 +291,11 @@ impl Accounts {
                     ),
                     Err(_) => self.how_to_add(),
                 };
-                Err(Error::new(Kind::NoAccount, format!("the account {email} is not signed in"))
-                    .next(next))
+                Err(Error::new(
+                    ErrorKind::NoAccount,
+                    format!("the account {email} is not signed in"),
+                )
+                .next(next))
             }
         }
     }
@@ -291,7 +304,7 @@ impl Accounts {
     /// their ids.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
         self.store.last_uses().await
     }
@@ -304,19 +317,20 @@ impl Accounts {
     /// Returns the error that there is no account, or none of that name.
     fn unknown(&self, rows: &[AccountRow]) -> Error {
         if rows.is_empty() {
-            return Error::new(Kind::NoAccount, "no account is signed in").next(self.how_to_add());
+            return Error::new(ErrorKind::NoAccount, "no account is signed in")
+                .next(self.how_to_add());
         }
         let names: Vec<String> = rows.iter().map(|row| label(row, rows)).collect();
-        Error::new(Kind::NoAccount, "no such account is signed in")
+        Error::new(ErrorKind::NoAccount, "no such account is signed in")
             .next(format!("name one of: {}; accounts op=add adds another", names.join(", ")))
     }
 
     /// Returns an access token of the account with this id, valid for at least a minute.
     ///
     /// # Errors
-    /// [`Kind::Auth`] if the account must sign in again, [`Kind::NoAccount`] if it was
-    /// removed, [`Kind::Network`], [`Kind::Timeout`] or [`Kind::Provider`] if a
-    /// necessary refresh failed temporarily, [`Kind::Store`].
+    /// [`ErrorKind::Auth`] if the account must sign in again, [`ErrorKind::NoAccount`] if it was
+    /// removed, [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`] if a
+    /// necessary refresh failed temporarily, [`ErrorKind::Store`].
     pub async fn bearer(&self, id: &str) -> Result<String> {
         self.tokens.access(id, None).await
     }

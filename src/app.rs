@@ -10,15 +10,15 @@ use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 #[cfg(feature = "http")]
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::accounts::Accounts;
 #[cfg(feature = "http")]
 use crate::config::AccessBy;
 use crate::config::Config;
 use crate::error::Result;
 use crate::pipeline::Pipeline;
-use crate::provider::upstream::{Share, Upstream};
-use crate::provider::{Connect, ServiceSettings};
+use crate::provider::upstream::{UpstreamRequests, UpstreamShare};
+use crate::provider::{ProviderConnector, ServiceSettings};
 use crate::providers::Providers;
 use crate::server::Server;
 #[cfg(feature = "http")]
@@ -32,11 +32,11 @@ pub struct App {
     /// The signed-in accounts.
     pub accounts: Arc<Accounts>,
     /// The way to the providers.
-    pub connect: Arc<dyn Connect>,
+    pub connect: Arc<dyn ProviderConnector>,
     /// The pipeline, which carries out calls.
     pub pipeline: Arc<Pipeline>,
     /// The requests to providers, of all people.
-    pub upstream: Arc<Upstream>,
+    pub upstream: Arc<UpstreamRequests>,
     /// MCP over the pipeline.
     server: Server,
     /// The stores on disk: the state, and the accounts if they are elsewhere.
@@ -44,7 +44,7 @@ pub struct App {
     /// The settings of people, which those with the same access share: by whether they are the
     /// machine's own, and by access.
     #[cfg(feature = "http")]
-    of_people: Mutex<HashMap<(bool, Access, AccessBy), Arc<Config>>>,
+    of_people: Mutex<HashMap<(bool, AccessLevel, AccessBy), Arc<Config>>>,
     /// The folder of an embedded sandbox's sign-ins; removed with the app.
     _sign_ins: Option<TempDir>,
 }
@@ -63,18 +63,19 @@ impl App {
         account_store: Store,
         sign_ins: Option<TempDir>,
     ) -> Self {
-        let share = Upstream::new(config.limits.upstream_at_once).whole();
+        let share = UpstreamRequests::new(config.limits.upstream_at_once).whole();
         Self { _sign_ins: sign_ins, ..Self::sharing(config, [store, account_store], share) }
     }
 
     /// Assembles the parts of a person with this share of the requests to providers.
-    fn sharing(config: Arc<Config>, stores: [Store; 2], share: Share) -> Self {
+    fn sharing(config: Arc<Config>, stores: [Store; 2], share: UpstreamShare) -> Self {
         let upstream = share.upstream().clone();
         let [store, account_store] = stores.clone();
         let accounts = Accounts::counted(config.clone(), account_store, upstream.clone());
         let accounts = Arc::new(accounts);
         let services = ServiceSettings { share, ..config.services() };
-        let connect: Arc<dyn Connect> = Arc::new(Providers::new(services, accounts.clone()));
+        let connect: Arc<dyn ProviderConnector> =
+            Arc::new(Providers::new(services, accounts.clone()));
         let pipeline =
             Arc::new(Pipeline::new(config.clone(), store, accounts.clone(), connect.clone()));
         let server = Server::new(pipeline.clone(), config.format);
@@ -96,7 +97,7 @@ impl App {
     /// from being higher. Other instances may answer the same person.
     #[must_use]
     #[cfg(feature = "http")]
-    pub fn of_person(&self, owner: &str, access: Access, by: AccessBy) -> Self {
+    pub fn of_person(&self, owner: &str, access: AccessLevel, by: AccessBy) -> Self {
         let (own, access) = (owner == LOCAL, access.min(self.config.access));
         let mut of_people = self.of_people.lock().unwrap_or_else(PoisonError::into_inner);
         let config = of_people.entry((own, access, by)).or_insert_with(|| {
@@ -125,7 +126,7 @@ impl App {
     /// Deletes everything that is stored for the owner; the grants at the providers stay.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn erase(&self) -> Result<()> {
         for store in &self.stores {
             store.erase().await?;

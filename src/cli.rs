@@ -57,19 +57,19 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::encode::stc::Version;
-use crate::error::{Error, Kind, Result};
-use crate::tools::accounts::{Add, Provider};
+use crate::encode::stc::StcVersion;
+use crate::error::{Error, ErrorKind, Result};
+use crate::tools::accounts::{ProviderChoice, SignInArguments};
 use crate::tools::{FormatWord, TOOLS};
-use crate::words::Words;
+use crate::words::WordChoice;
 
 #[cfg(not(feature = "sandbox"))]
-use real::Sandboxed;
+use real::SandboxFlags;
 #[cfg(feature = "sandbox")]
-use sandboxed::Sandboxed;
+use sandboxed::SandboxFlags;
 
 /// Mail and calendars for language models: Gmail, Outlook and both calendars as
 /// curated flat rows in token-saving TOON, over MCP.
@@ -102,11 +102,11 @@ enum Command {
         http: Option<std::net::SocketAddr>,
         #[cfg(feature = "http")]
         #[command(flatten)]
-        callers: Callers,
+        callers: CallerOptions,
         #[command(flatten)]
-        limits: Limits,
+        limits: LimitOptions,
         #[command(flatten)]
-        sandboxed: Sandboxed,
+        sandboxed: SandboxFlags,
     },
     /// Manage your accounts in the browser: connect them, see their activity, erase your data.
     #[cfg(feature = "http")]
@@ -115,9 +115,9 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         port: u16,
         #[command(flatten)]
-        limits: Limits,
+        limits: LimitOptions,
         #[command(flatten)]
-        sandboxed: Sandboxed,
+        sandboxed: SandboxFlags,
     },
     /// Show the main job on the embedded sandbox: no account needed.
     #[cfg(feature = "sandbox")]
@@ -147,26 +147,26 @@ enum Command {
         #[arg(long)]
         stats: bool,
         #[command(flatten)]
-        limits: Limits,
+        limits: LimitOptions,
         #[command(flatten)]
-        sandboxed: Sandboxed,
+        sandboxed: SandboxFlags,
     },
     /// Create a token for serve --http --token-file, and its line for that file.
     #[cfg(feature = "http")]
     Token {
         /// The most that the token allows: read, organize, draft, send or full (default).
         #[arg(long, value_name = "LEVEL", value_parser = level)]
-        access: Option<Access>,
+        access: Option<AccessLevel>,
         /// A label for its line in the file, such as laptop.
         #[arg(long, value_name = "TEXT")]
         label: Option<String>,
     },
     /// Sign accounts in and out.
     #[command(subcommand)]
-    Account(Account),
+    Account(AccountCommand),
     /// Maintain the database: migrate, back up, check, move, rotate keys.
     #[command(subcommand)]
-    Store(store::Upkeep),
+    Store(store::StoreCommand),
     /// Print the audit log: one line of JSON before and one after every write.
     Audit {
         /// Print only the last lines, at most this many.
@@ -241,7 +241,7 @@ enum Command {
 #[cfg(feature = "http")]
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "HTTP")]
-struct Callers {
+struct CallerOptions {
     /// Accept the access tokens of this OIDC issuer, for many people.
     #[arg(long, value_name = "URL", requires = "http")]
     issuer: Option<String>,
@@ -257,7 +257,7 @@ struct Callers {
 }
 
 #[cfg(feature = "http")]
-impl Callers {
+impl CallerOptions {
     fn apply(self, config: &mut Config) -> Result<()> {
         let identity = &mut config.identity;
         // Either of them on the command line replaces both in the settings.
@@ -279,23 +279,23 @@ impl Callers {
 
 /// What may be done, if not as in the settings.
 #[derive(Debug, Args, Default)]
-struct Limits {
+struct LimitOptions {
     /// What may be changed: read, organize, draft, send or full.
     ///
     /// Tools above the level are not offered, and sign-ins request no more than it
     /// needs. Default: the level of the settings, or draft.
     #[arg(long, value_name = "LEVEL", value_parser = level)]
-    access: Option<Access>,
+    access: Option<AccessLevel>,
     /// The tools to offer, by name prefix: mail,calendar.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Option<Vec<String>>,
 }
 
-impl Limits {
+impl LimitOptions {
     fn apply(&self, config: &mut Config) -> Result<()> {
         // `read` in either place wins.
         if let Some(access) = self.access
-            && config.access != Access::Read
+            && config.access != AccessLevel::Read
         {
             config.access = access;
         }
@@ -304,7 +304,7 @@ impl Limits {
         }
         let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
         match config.tools.iter().find(|name| !known(name)) {
-            Some(name) => Err(Error::new(Kind::Config, format!("`{name}` matches no tool"))
+            Some(name) => Err(Error::new(ErrorKind::Config, format!("`{name}` matches no tool"))
                 .next("use tool names or prefixes, such as calendar_save or mail")),
             None => Ok(()),
         }
@@ -322,9 +322,9 @@ fn address(text: &str) -> std::result::Result<std::net::SocketAddr, String> {
         .ok_or_else(|| "write it like 127.0.0.1:8750 or localhost:8750".to_owned())
 }
 
-fn level(word: &str) -> std::result::Result<Access, String> {
-    Access::find(word).ok_or_else(|| {
-        let words = Access::ALL.map(Access::word).join(", ");
+fn level(word: &str) -> std::result::Result<AccessLevel, String> {
+    AccessLevel::find(word).ok_or_else(|| {
+        let words = AccessLevel::ALL.map(AccessLevel::word).join(", ");
         format!("use one of {words}")
     })
 }
@@ -335,7 +335,7 @@ fn with_words(command: clap::Command) -> clap::Command {
     let words = |id: &str| match id {
         "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
         "format" => Some(FormatWord::WORDS.to_vec()),
-        "provider" => Some(Provider::WORDS.to_vec()),
+        "provider" => Some(ProviderChoice::WORDS.to_vec()),
         _ => None,
     };
     let with = |arg: clap::Arg| match words(arg.get_id().as_str()) {
@@ -350,7 +350,7 @@ fn with_words(command: clap::Command) -> clap::Command {
 }
 
 #[derive(Debug, Subcommand)]
-enum Account {
+enum AccountCommand {
     /// Sign an account in through its provider's page.
     Add {
         /// The provider: google or microsoft.
@@ -374,7 +374,7 @@ enum Account {
         #[arg(long, value_name = "ADDRESS")]
         hint: Option<String>,
         #[command(flatten)]
-        limits: Limits,
+        limits: LimitOptions,
     },
     /// List the accounts that are signed in.
     List,
@@ -410,9 +410,9 @@ pub fn main() -> ExitCode {
             #[cfg(feature = "http")]
             http: None,
             #[cfg(feature = "http")]
-            callers: Callers::default(),
-            limits: Limits::default(),
-            sandboxed: Sandboxed::default(),
+            callers: CallerOptions::default(),
+            limits: LimitOptions::default(),
+            sandboxed: SandboxFlags::default(),
         },
         None => {
             // Help that was not requested is not a success.
@@ -435,23 +435,23 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         Command::Schema { table, json } => return schema::run(table.as_deref(), json),
         #[cfg(feature = "documents")]
         Command::Worker => return Ok(worker::run()),
-        Command::Store(store::Upkeep::NewKey) => return store::print_key(),
+        Command::Store(store::StoreCommand::NewKey) => return store::print_key(),
         Command::Check { file, stc, json } => {
-            let notation = stc.then_some(notation::Notation::Stc);
-            let what = if json { check::As::Json } else { check::As::Summary };
+            let notation = stc.then_some(notation::FileNotation::Stc);
+            let what = if json { check::CheckOutput::Json } else { check::CheckOutput::Summary };
             return check::run(&file, notation, what);
         }
         Command::Convert { to, from, file } => {
             let from = from.map(|word| match word.as_str() {
-                "toon" => notation::Notation::Toon,
-                "json" => notation::Notation::Json,
-                _ => notation::Notation::Stc,
+                "toon" => notation::FileNotation::Toon,
+                "json" => notation::FileNotation::Json,
+                _ => notation::FileNotation::Stc,
             });
             let to = match to.as_str() {
-                "toon" => convert::To::Toon,
-                "json" => convert::To::Json,
-                "stc" => convert::To::Stc(Version::One),
-                _ => convert::To::Stc(Version::Two),
+                "toon" => convert::ConvertTarget::Toon,
+                "json" => convert::ConvertTarget::Json,
+                "stc" => convert::ConvertTarget::Stc(StcVersion::One),
+                _ => convert::ConvertTarget::Stc(StcVersion::Two),
             };
             return convert::run(&file, from, to);
         }
@@ -484,7 +484,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     match &command {
         Command::Serve { limits, .. }
         | Command::Call { limits, .. }
-        | Command::Account(Account::Add { limits, .. }) => limits.apply(&mut config)?,
+        | Command::Account(AccountCommand::Add { limits, .. }) => limits.apply(&mut config)?,
         #[cfg(feature = "http")]
         Command::Ui { limits, .. } => limits.apply(&mut config)?,
         _ => {}
@@ -503,7 +503,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         tokio::runtime::Builder::new_current_thread()
     };
     let runtime = runtime.enable_all().build().map_err(|error| {
-        Error::new(Kind::Internal, format!("no runtime could be started: {error}"))
+        Error::new(ErrorKind::Internal, format!("no runtime could be started: {error}"))
     })?;
     let log = log::start(&config, over_http, runtime.handle())?;
     for warning in &config.warnings {
@@ -525,7 +525,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Call { tool, arguments, format, stats, sandboxed, .. } => {
                 call::run(config, &tool, &arguments, format.as_deref(), stats, &sandboxed).await
             }
-            Command::Account(Account::Add {
+            Command::Account(AccountCommand::Add {
                 provider,
                 no_browser,
                 device,
@@ -534,25 +534,25 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
                 hint,
                 ..
             }) => {
-                let add = Add { provider, tenant, address: hint, mailbox, device };
+                let add = SignInArguments { provider, tenant, address: hint, mailbox, device };
                 account::add(config, &add, no_browser).await
             }
             Command::Audit { last, owner } => audit::run(config, last, owner.as_deref()).await,
-            Command::Account(Account::List) => account::list(config).await,
-            Command::Account(Account::Remove { account }) => {
+            Command::Account(AccountCommand::List) => account::list(config).await,
+            Command::Account(AccountCommand::Remove { account }) => {
                 account::remove(config, &account).await
             }
             Command::Store(command) => store::run(config, &command).await,
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault, token_life } => {
-                sandbox::run(crate::sandbox::Options {
+                sandbox::run(crate::sandbox::SandboxOptions {
                     port,
                     mail,
                     calendar,
                     today: config.sample_day,
                     faults: sandboxed::faults(fault.as_deref())?,
                     token_lifetime: std::time::Duration::from_secs(token_life),
-                    ..crate::sandbox::Options::new(config.clock.clone())
+                    ..crate::sandbox::SandboxOptions::new(config.clock.clone())
                 })
                 .await
             }

@@ -21,15 +21,15 @@ use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
 use url::Url;
 
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::budget::count::Tokenizer;
-use crate::budget::value::{self, Strategy};
+use crate::budget::value::{self, ValueStrategy};
 use crate::clock::Clock;
-use crate::encode::stc::Version;
+use crate::encode::stc::StcVersion;
 use crate::encode::{Delimiter, Format};
-use crate::error::{Error, Kind, Result};
-use crate::provider::upstream::{self, Share};
-use crate::provider::{Endpoints, ServiceSettings};
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::upstream::{self, UpstreamShare};
+use crate::provider::{ProviderEndpoints, ServiceSettings};
 #[cfg(feature = "documents")]
 use crate::worker::Worker;
 
@@ -39,11 +39,11 @@ mod identity;
 mod keys;
 mod settings;
 
-pub use database::Database;
+pub use database::DatabaseUrl;
 pub use http::{HttpSettings, LogForm};
 pub use identity::IdentitySettings;
-pub use keys::{GivenKeys, Retention};
-use settings::{FoundSetting, Settings, absolute, is_loopback, set};
+pub use keys::{GivenKeys, RetentionDays};
+use settings::{FoundSetting, SettingSources, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant, unknown};
 
 /// The environment variable of the state folder. It has no key in the file,
@@ -67,7 +67,7 @@ pub struct Config {
     /// The settings file that was read, if there was one.
     pub file: Option<PathBuf>,
     /// The providers' endpoints.
-    pub endpoints: Endpoints,
+    pub endpoints: ProviderEndpoints,
     /// The OAuth client for Google.
     pub google: OauthClient,
     /// The OAuth client for Microsoft.
@@ -83,13 +83,13 @@ pub struct Config {
     /// The location of the key that encrypts tokens.
     pub key_store: KeyStore,
     /// The PostgreSQL database, if the state is not in the state folder.
-    pub database: Option<Database>,
+    pub database: Option<DatabaseUrl>,
     /// The maximum number of connections to it per process.
     pub database_connections: usize,
     /// The master keys that are used instead of one that Daysheet keeps.
     pub keys: Option<GivenKeys>,
     /// How long rows are stored.
-    pub retention: Retention,
+    pub retention: RetentionDays,
     /// The default output format.
     pub format: Format,
     /// True to send the size of every answer in `_meta`, whether or not the client asks for it.
@@ -106,7 +106,7 @@ pub struct Config {
     /// Where shortened answers are stored in full.
     pub outputs: OutputStorage,
     /// The value functions that were set, by tool.
-    pub values: Vec<(String, Strategy)>,
+    pub values: Vec<(String, ValueStrategy)>,
     /// False where sign-in pages are to be printed and not opened.
     pub browser: bool,
     /// The time at which the clock stands still over a sandbox; none lets it run.
@@ -120,7 +120,7 @@ pub struct Config {
     /// zone unless set, UTC where the system's is unknown.
     pub zone: TimeZone,
     /// The access level, which determines tools and scopes.
-    pub access: Access,
+    pub access: AccessLevel,
     /// What keeps it from being higher. No setting changes it; a server of many does.
     pub access_by: AccessBy,
     /// The tools that are offered, by the beginnings of their names, such as `mail`;
@@ -153,7 +153,7 @@ pub struct Config {
     /// one that Outlook itself uses.
     pub outlook_signature: Option<String>,
     /// The limits of each person on a shared server.
-    pub limits: Limits,
+    pub limits: PersonLimits,
     /// Who may call over HTTP.
     pub identity: IdentitySettings,
     /// The settings of the HTTP server.
@@ -189,7 +189,7 @@ pub enum AccessBy {
 
 /// How much each person may use of a server for many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct PersonLimits {
     /// Calls at once; further ones wait for a while.
     pub calls_at_once: usize,
     /// Calls per minute; 0 means no limit.
@@ -259,7 +259,7 @@ impl Config {
     /// file. `zone` takes the place of the system's zone; `clock` is the program's.
     ///
     /// # Errors
-    /// [`Kind::Config`], naming the variable or the key to correct.
+    /// [`ErrorKind::Config`], naming the variable or the key to correct.
     pub fn load(zone: Option<TimeZone>, clock: Clock) -> Result<Self> {
         // Each setting looks its variable up: those are all that there are.
         let known = RefCell::new(Vec::new());
@@ -301,13 +301,13 @@ impl Config {
     /// sandbox does not look up.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if `base` is not on this machine.
+    /// [`ErrorKind::Argument`] if `base` is not on this machine.
     pub fn use_sandbox(&mut self, base: &str) -> Result<()> {
         let base = Url::parse(base)
             .ok()
             .filter(is_loopback)
             .ok_or_else(|| Error::argument("a sandbox is at a URL of this machine"))?;
-        self.endpoints = Endpoints::below(&base)?;
+        self.endpoints = ProviderEndpoints::below(&base)?;
         for client in [&mut self.google, &mut self.microsoft] {
             *client = OauthClient {
                 id: Some(ClientId::new("daysheet-sandbox".to_owned())),
@@ -349,7 +349,7 @@ impl Config {
             endpoints: self.endpoints.clone(),
             look: self.look,
             clock: self.clock.clone(),
-            share: Share::default(),
+            share: UpstreamShare::default(),
         }
     }
 
@@ -358,7 +358,7 @@ impl Config {
     /// zone and its clock. A `credentials.json` named by a setting is still read from disk.
     ///
     /// # Errors
-    /// [`Kind::Config`], naming the variable or the key to correct.
+    /// [`ErrorKind::Config`], naming the variable or the key to correct.
     pub fn from(
         var: impl Fn(&str) -> Option<String>,
         file: Option<(&Path, &str)>,
@@ -366,7 +366,7 @@ impl Config {
         clock: Clock,
     ) -> Result<Self> {
         let home = home(&var)?;
-        let settings = Settings::new(&var, file)?;
+        let settings = SettingSources::new(&var, file)?;
         let mut config = Self {
             file: file.map(|(path, _)| path.to_path_buf()),
             endpoints: endpoints(&settings)?,
@@ -388,17 +388,17 @@ impl Config {
             )?,
             database: settings
                 .get("database")?
-                .map(|found| Database::parse(&found.value).map_err(|why| found.wrong(why)))
+                .map(|found| DatabaseUrl::parse(&found.value).map_err(|why| found.wrong(why)))
                 .transpose()?,
             database_connections: settings.number("database_connections", 2..=1_000, 10)?,
             keys: GivenKeys::from(&settings)?,
-            retention: Retention::from(&settings)?,
+            retention: RetentionDays::from(&settings)?,
             format: {
                 let formats = [
                     ("toon", None),
                     ("json", Some(Format::Json)),
-                    ("stc", Some(Format::Stc(Version::One))),
-                    ("stc2", Some(Format::Stc(Version::Two))),
+                    ("stc", Some(Format::Stc(StcVersion::One))),
+                    ("stc2", Some(Format::Stc(StcVersion::Two))),
                 ];
                 let delimiters = [
                     ("tab", Delimiter::Tab),
@@ -436,7 +436,8 @@ impl Config {
             clock,
             sample_day: None,
             zone: zone(&settings, system_zone)?,
-            access: settings.choice("access", &Access::ALL.map(|level| (level.word(), level)))?,
+            access: settings
+                .choice("access", &AccessLevel::ALL.map(|level| (level.word(), level)))?,
             access_by: AccessBy::default(),
             tools: settings.words("tools")?,
             files: settings.paths("files")?.unwrap_or_else(|| vec![files(&home)]),
@@ -459,7 +460,7 @@ impl Config {
             recipients_per_hour: settings.number("recipients_per_hour", 0..=100_000, 200)?,
             look: LOOK,
             outlook_signature: settings.get("microsoft.signature")?.map(|found| found.value),
-            limits: Limits {
+            limits: PersonLimits {
                 calls_at_once: settings.number("limits.calls_at_once", 1..=1_000, 8)?,
                 calls_per_minute: settings.number("limits.calls_per_minute", 0..=100_000, 120)?,
                 tokens_per_day: settings.number("limits.tokens_per_day", 0..=usize::MAX, 0)?,
@@ -499,10 +500,10 @@ impl Config {
 }
 
 /// Returns the services' own endpoints, or the configured ones.
-fn endpoints(settings: &Settings) -> Result<Endpoints> {
+fn endpoints(settings: &SettingSources) -> Result<ProviderEndpoints> {
     let base = |key, default| settings.url(key, default, true);
     let page = |key, default| settings.url(key, default, false);
-    Ok(Endpoints {
+    Ok(ProviderEndpoints {
         gmail: base("endpoints.gmail", "https://gmail.googleapis.com/")?,
         google_calendar: base(
             "endpoints.google_calendar",
@@ -523,7 +524,7 @@ fn endpoints(settings: &Settings) -> Result<Endpoints> {
 impl OauthClient {
     /// Returns the client of `provider`: the configured id and secret, else those of
     /// the configured `credentials.json`.
-    fn from(settings: &Settings, provider: &str, file: Option<FoundSetting>) -> Result<Self> {
+    fn from(settings: &SettingSources, provider: &str, file: Option<FoundSetting>) -> Result<Self> {
         let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
         let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
         let (id, beside) = match (id, file) {
@@ -549,7 +550,7 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
     };
     let id = text("client_id").ok_or_else(|| {
         Error::new(
-            Kind::Config,
+            ErrorKind::Config,
             format!(
                 "{}: {} holds no OAuth client (`installed` or `web` with a `client_id`)",
                 found.origin,
@@ -570,7 +571,7 @@ fn service_account(found: &FoundSetting) -> Result<ServiceAccount> {
     let account = text("client_email").zip(text("private_key"));
     let (email, key) = account.ok_or_else(|| {
         Error::new(
-            Kind::Config,
+            ErrorKind::Config,
             format!("{}: {} is no key of a service account", found.origin, path.display()),
         )
         .next("create a JSON key in Google's console, page Service accounts, Keys")
@@ -585,14 +586,14 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
         None => directories::ProjectDirs::from("", "", "daysheet")
             .map(|dirs| dirs.data_dir().to_path_buf())
             .ok_or_else(|| {
-                Error::new(Kind::Config, "this user has no home folder")
+                Error::new(ErrorKind::Config, "this user has no home folder")
                     .next(format!("set {HOME} to a folder"))
             }),
     }
 }
 
 /// Reads the allow-list. A list with an error in it must not allow everyone.
-fn recipients(settings: &Settings) -> Result<Vec<String>> {
+fn recipients(settings: &SettingSources) -> Result<Vec<String>> {
     let words = settings.words("recipients")?;
     match settings.get("recipients")? {
         Some(found) if words.is_empty() || words.iter().any(|word| !word.contains('@')) => {
@@ -611,7 +612,7 @@ fn files(home: &Path) -> PathBuf {
 }
 
 /// Returns the configured zone, else the system's if it has an IANA name, else UTC.
-fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
+fn zone(settings: &SettingSources, system: Option<TimeZone>) -> Result<TimeZone> {
     match settings.get("zone")? {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
             found.wrong("is not an IANA time zone; write it like `Europe/Berlin`")
@@ -621,7 +622,7 @@ fn zone(settings: &Settings, system: Option<TimeZone>) -> Result<TimeZone> {
 }
 
 /// Reads value functions by tool, written `mail_search=query_match, lookup=uniform`.
-fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
+fn values(settings: &SettingSources) -> Result<Vec<(String, ValueStrategy)>> {
     let Some(found) = settings.get("values")? else {
         return Ok(Vec::new());
     };
@@ -630,8 +631,8 @@ fn values(settings: &Settings) -> Result<Vec<(String, Strategy)>> {
         .filter(|pair| !pair.is_empty())
         .map(|pair| {
             let (tool, word) = pair.split_once('=').unwrap_or((pair, ""));
-            let strategy = Strategy::find(word.trim()).ok_or_else(|| {
-                let known: Vec<&str> = Strategy::ALL.iter().map(|one| one.word()).collect();
+            let strategy = ValueStrategy::find(word.trim()).ok_or_else(|| {
+                let known: Vec<&str> = ValueStrategy::ALL.iter().map(|one| one.word()).collect();
                 found
                     .wrong("names no value function")
                     .next(format!("write tool=function with one of {}", known.join(", ")))
@@ -652,5 +653,5 @@ fn read(path: &Path) -> Result<String> {
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
-    Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
+    Error::new(ErrorKind::Config, format!("{} cannot be read ({error})", path.display()))
 }

@@ -12,7 +12,7 @@ use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_fs_ext::{OpenOptionsMaybeDirExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::text::{brief, quoted};
 
 /// The most files that have one name and a number.
@@ -20,14 +20,14 @@ const MOST_NUMBERED: usize = 99;
 
 /// The folders that files may be read from and saved to.
 #[derive(Debug, Clone)]
-pub struct Folders {
+pub struct AllowedFolders {
     allowed: Vec<PathBuf>,
     home: PathBuf,
 }
 
 /// A folder that files may be saved to.
 #[derive(Debug)]
-pub struct Folder {
+pub struct SaveFolder {
     path: PathBuf,
     opened: Dir,
 }
@@ -50,7 +50,7 @@ pub struct LocalFile {
     pub bytes: Vec<u8>,
 }
 
-impl Folders {
+impl AllowedFolders {
     /// Allows these folders, absolute, the first by default; nothing is read or saved
     /// in `home`, the state folder, except in an allowed folder within it.
     pub fn new(allowed: &[PathBuf], home: &Path) -> Self {
@@ -61,15 +61,15 @@ impl Folders {
     /// below; a relative one is below the first. What does not exist of it is created.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for any other, and if it cannot be created.
-    pub fn folder(&self, input: Option<&str>) -> Result<Folder> {
+    /// [`ErrorKind::Argument`] for any other, and if it cannot be created.
+    pub fn folder(&self, input: Option<&str>) -> Result<SaveFolder> {
         let first = self.first()?;
         private(first)?;
         let folder_path = match input {
             None => first.clone(),
             Some(input) => first.join(input),
         };
-        let Place { root, inside, missing, .. } =
+        let AllowedPath { root, inside, missing, .. } =
             self.place(&folder_path, input.unwrap_or("the folder"))?;
         if inside.iter().chain(&missing).any(|part| hidden(part)) {
             return Err(Error::argument("`dir` is a hidden folder").next("save to another"));
@@ -79,21 +79,21 @@ impl Folders {
         let opened = open_folder(&root, &inside)
             .and_then(|dir| missing.iter().try_fold(dir, |dir, part| new_folder(&dir, part)))
             .map_err(|error| failed(&path, &error))?;
-        Ok(Folder { opened, path })
+        Ok(SaveFolder { opened, path })
     }
 
     /// Reads a file in one of the folders or below, of at most `most` bytes; a relative
     /// path is below the first folder that has it.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for a file elsewhere, a hidden one, one that is too large,
-    /// and for what is not a regular file; [`Kind::NotFound`] if it does not exist.
+    /// [`ErrorKind::Argument`] for a file elsewhere, a hidden one, one that is too large,
+    /// and for what is not a regular file; [`ErrorKind::NotFound`] if it does not exist.
     pub fn read(&self, input: &str, most: u64) -> Result<LocalFile> {
         let relative = Path::new(input).is_relative();
         let mut last = None;
         for folder in self.allowed.iter().take(if relative { usize::MAX } else { 1 }) {
             match self.read_at(&folder.join(input), input, most) {
-                Err(error) if error.kind() == Kind::NotFound => last = Some(error),
+                Err(error) if error.kind() == ErrorKind::NotFound => last = Some(error),
                 found => return found,
             }
         }
@@ -101,7 +101,7 @@ impl Folders {
     }
 
     fn read_at(&self, path: &Path, input: &str, most: u64) -> Result<LocalFile> {
-        let Place { root, mut inside, absent, .. } = self.place(path, input)?;
+        let AllowedPath { root, mut inside, absent, .. } = self.place(path, input)?;
         if let Some(error) = absent {
             return Err(failed(path, &error));
         }
@@ -145,7 +145,7 @@ impl Folders {
     }
 
     /// Returns the allowed folder that a path really is in, and the way from there.
-    fn place(&self, path: &Path, input: &str) -> Result<Place> {
+    fn place(&self, path: &Path, input: &str) -> Result<AllowedPath> {
         if input.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
         }
@@ -168,7 +168,7 @@ impl Folders {
                 (Some(inside), Some(missing), absent)
                     if absent.as_ref().is_none_or(|e| e.kind() == io::ErrorKind::NotFound) =>
                 {
-                    Ok(Place { root, inside, missing, absent })
+                    Ok(AllowedPath { root, inside, missing, absent })
                 }
                 (_, _, Some(error)) => Err(failed(path, &error)),
                 _ => break,
@@ -183,7 +183,7 @@ impl Folders {
 }
 
 /// A path in an allowed folder.
-struct Place {
+struct AllowedPath {
     root: PathBuf,
     /// The names from the root to the last that exists.
     inside: Vec<PathBuf>,
@@ -255,12 +255,12 @@ fn no_link() -> OpenOptions {
     options
 }
 
-impl Folder {
+impl SaveFolder {
     /// Saves a file for its owner only, completely or not at all. A name that another file
     /// has gets a number, unless that file is to be replaced or has the same content.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] if something that is not a file has the name.
+    /// [`ErrorKind::Conflict`] if something that is not a file has the name.
     pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<SavedFile> {
         for number in 1..=MOST_NUMBERED {
             let name = &numbered(name, number);
@@ -269,7 +269,7 @@ impl Folder {
             let claimed = match exists {
                 Some(false) => {
                     return Err(Error::new(
-                        Kind::Conflict,
+                        ErrorKind::Conflict,
                         format!("{} exists and is not a file", quoted(name)),
                     )
                     .next("save it to another folder with `dir`"));
@@ -290,7 +290,7 @@ impl Folder {
             return Ok(SavedFile { path, existing: false });
         }
         Err(Error::new(
-            Kind::Conflict,
+            ErrorKind::Conflict,
             format!("{} has {MOST_NUMBERED} files called {}", self.path.display(), quoted(name)),
         )
         .next("give another folder as `dir`"))
@@ -300,7 +300,7 @@ impl Folder {
     fn write(&self, name: &str, bytes: &[u8], claimed: bool) -> Result<()> {
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
-            .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
+            .map_err(|_| Error::new(ErrorKind::Internal, "the system random generator failed"))?;
         let random = u64::from_le_bytes(random);
         let temporary = format!(".{name}.{random:016x}.part");
         let written = self.create(&temporary).and_then(|mut file| {
@@ -379,7 +379,8 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
     let shown = brief(&path.display().to_string());
     match error.kind() {
         std::io::ErrorKind::NotFound => {
-            Error::new(Kind::NotFound, format!("{shown} does not exist")).next("correct the path")
+            Error::new(ErrorKind::NotFound, format!("{shown} does not exist"))
+                .next("correct the path")
         }
         _ => Error::argument(format!("{shown} cannot be used ({error})"))
             .next("use another file or folder"),

@@ -34,20 +34,20 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
-use daysheet_auth::{Denial, Person, Verifier};
+use daysheet_auth::{CallingPerson, RequestDenial, TokenVerifier};
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::app::App;
-use crate::error::{Error, Kind, Result};
-use crate::server::{Permit, WRITES_END, unanswered};
-use guard::Guard;
-use identity::Challenge;
-use limits::Limits;
-use metrics::Metrics;
-use people::People;
+use crate::error::{Error, ErrorKind, Result};
+use crate::server::{RequestPermit, WRITES_END, unanswered};
+use guard::HostGuard;
+use identity::AuthChallenge;
+use limits::RequestLimits;
+use metrics::ServiceMetrics;
+use people::PersonApps;
 
 /// How often apps that nobody uses any more are dropped.
 const SWEEP: Duration = Duration::from_secs(60);
@@ -57,41 +57,44 @@ const READY: Duration = Duration::from_secs(2);
 const PROBED: Duration = Duration::from_secs(3);
 
 /// What all requests share.
-pub struct Service {
-    people: People,
-    verifier: Verifier,
-    challenge: Challenge,
+pub struct HttpState {
+    people: PersonApps,
+    verifier: TokenVerifier,
+    challenge: AuthChallenge,
     /// True if people sign in to the pages with printed links only.
     links: bool,
     /// True once the server is shutting down.
     ending: AtomicBool,
     /// The outcome of the last probe that asked the database, the keys and the issuer, and when.
     probed: Mutex<Option<(Instant, Result<()>)>>,
-    limits: Arc<Limits>,
-    metrics: Arc<Metrics>,
+    limits: Arc<RequestLimits>,
+    metrics: Arc<ServiceMetrics>,
     /// Permits for requests.
     places: Arc<Semaphore>,
 }
 
-impl Service {
+impl HttpState {
     /// Creates the service of an app whose store has everybody's rows.
-    pub fn new(app: Arc<App>, verifier: Verifier) -> Arc<Self> {
+    pub fn new(app: Arc<App>, verifier: TokenVerifier) -> Arc<Self> {
         Self::with(app, verifier, false)
     }
 
     /// Creates the service of `daysheet ui`: pages for the one person of this machine, who signs
     /// in with [`pages::link`], and nothing for programs.
     pub fn of_pages(app: Arc<App>) -> Arc<Self> {
-        Self::with(app, Verifier::known(HashMap::new()), true)
+        Self::with(app, TokenVerifier::known(HashMap::new()), true)
     }
 
-    fn with(app: Arc<App>, verifier: Verifier, links: bool) -> Arc<Self> {
-        let challenge = Challenge::new(&app.config, &verifier);
-        let metrics = Arc::new(Metrics::new(app.upstream.clone()));
-        let limits =
-            Arc::new(Limits::new(app.config.limits, metrics.clone(), app.config.clock.clone()));
+    fn with(app: Arc<App>, verifier: TokenVerifier, links: bool) -> Arc<Self> {
+        let challenge = AuthChallenge::new(&app.config, &verifier);
+        let metrics = Arc::new(ServiceMetrics::new(app.upstream.clone()));
+        let limits = Arc::new(RequestLimits::new(
+            app.config.limits,
+            metrics.clone(),
+            app.config.clock.clone(),
+        ));
         let places = Arc::new(Semaphore::new(app.config.limits.requests_at_once));
-        let people = People::new(app);
+        let people = PersonApps::new(app);
         Arc::new(Self {
             people,
             verifier,
@@ -106,7 +109,7 @@ impl Service {
     }
 
     /// Returns the person who sends a request.
-    async fn person(&self, request: &Parts) -> std::result::Result<Person, Denial> {
+    async fn person(&self, request: &Parts) -> std::result::Result<CallingPerson, RequestDenial> {
         self.verifier.verify(identity::bearer(request)?).await
     }
 
@@ -120,7 +123,7 @@ impl Service {
         owner: &str,
         headers: &HeaderMap,
         body: Body,
-    ) -> std::result::Result<(Bytes, Permit), Response> {
+    ) -> std::result::Result<(Bytes, RequestPermit), Response> {
         let most = guard::CALL.bytes;
         // Chunked bodies do not state their length; longer ones than allowed are refused below.
         let length = guard::stated_length(headers).unwrap_or(most).min(most);
@@ -131,13 +134,13 @@ impl Service {
     }
 
     /// Returns the response to a denied request, and counts it.
-    fn denied(&self, denial: &Denial) -> Response {
+    fn denied(&self, denial: &RequestDenial) -> Response {
         self.metrics.denied(match denial {
-            Denial::Missing => "missing_token",
-            Denial::Malformed(_) => "malformed_token",
-            Denial::Invalid(_) => "invalid_token",
-            Denial::Insufficient => "insufficient_scope",
-            Denial::Unavailable(_) => "issuer_unavailable",
+            RequestDenial::Missing => "missing_token",
+            RequestDenial::Malformed(_) => "malformed_token",
+            RequestDenial::Invalid(_) => "invalid_token",
+            RequestDenial::Insufficient => "insufficient_scope",
+            RequestDenial::Unavailable(_) => "issuer_unavailable",
         });
         self.challenge.denied(denial)
     }
@@ -151,7 +154,7 @@ impl Service {
     /// an address of their own if the settings name one. Calls `begun` once nothing can hinder it.
     ///
     /// # Errors
-    /// [`Kind::Config`] if the certificate or its key cannot be used, [`Kind::Network`] if metrics
+    /// [`ErrorKind::Config`] if the certificate or its key cannot be used, [`ErrorKind::Network`] if metrics
     /// cannot be served.
     pub async fn serve(
         self: Arc<Self>,
@@ -188,7 +191,7 @@ impl Service {
     /// Returns an error unless requests can be answered.
     async fn ready(&self) -> Result<()> {
         if self.ending.load(Ordering::Relaxed) {
-            return Err(Error::new(Kind::Network, "the server is shutting down"));
+            return Err(Error::new(ErrorKind::Network, "the server is shutting down"));
         }
         let mut probed = self.probed.lock().await;
         if let Some((at, outcome)) = &*probed
@@ -202,16 +205,16 @@ impl Service {
             self.verifier.ready().await
         };
         let outcome = tokio::time::timeout(READY, all).await;
-        let late = || Error::new(Kind::Timeout, "the database or the issuer does not respond");
+        let late = || Error::new(ErrorKind::Timeout, "the database or the issuer does not respond");
         let outcome = outcome.unwrap_or_else(|_elapsed| Err(late()));
         probed.insert((Instant::now(), outcome)).1.clone()
     }
 }
 
 /// Returns the routes.
-fn router(service: Arc<Service>) -> Router {
+fn router(service: Arc<HttpState>) -> Router {
     let config = &service.people.base().config;
-    let guard = Arc::new(Guard::new(&config.http));
+    let guard = Arc::new(HostGuard::new(&config.http));
     let pages = config.pages.clone().map(|public| pages::routes(service.clone(), public));
     Router::new()
         .route("/mcp", any(mcp))
@@ -226,7 +229,7 @@ fn router(service: Arc<Service>) -> Router {
 }
 
 /// Reports whether requests can be answered.
-async fn ready(State(service): State<Arc<Service>>) -> Response {
+async fn ready(State(service): State<Arc<HttpState>>) -> Response {
     match service.ready().await {
         Ok(()) => "ok\n".into_response(),
         Err(error) => {
@@ -248,7 +251,7 @@ fn keeping(response: Response, kept: impl Send + 'static) -> Response {
 }
 
 /// Counts a request, and refuses it if too many are in progress.
-async fn counted(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+async fn counted(State(service): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     // A probe asks whether the instance works, however busy it is.
     let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
@@ -267,7 +270,7 @@ async fn counted(State(service): State<Arc<Service>>, request: Request, next: Ne
 
 /// Answers a request for a shortened answer in full.
 async fn output(
-    State(service): State<Arc<Service>>,
+    State(service): State<Arc<HttpState>>,
     Path(hash): Path<String>,
     request: Request,
 ) -> Response {
@@ -286,7 +289,7 @@ async fn output(
 }
 
 /// Answers an MCP request.
-async fn mcp(State(service): State<Arc<Service>>, request: Request) -> Response {
+async fn mcp(State(service): State<Arc<HttpState>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let person = match service.person(&parts).await {
         Ok(person) => person,

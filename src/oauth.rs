@@ -24,7 +24,7 @@ use oauth2::{
 };
 
 use crate::config::{self, Config, ServiceAccount};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::net;
 
 mod command;
@@ -40,9 +40,9 @@ mod web;
 
 pub use device::DeviceSignIn;
 pub(crate) use error_messages::grant_ended;
-use error_response::{OAuthErrorResponse, Wire};
+use error_response::{OAuthErrorResponse, RecordingClient};
 pub use providers::{OAuthProvider, PROVIDERS, provider_named};
-pub use sign_in::{BrowserPage, Paster, SignIn};
+pub use sign_in::{BrowserPage, ResponseReceiver, SignIn};
 pub use web::WebSignIn;
 
 /// The assumed lifetime of an access token if the provider does not report it. Google
@@ -51,17 +51,17 @@ const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
 
 /// The issuer of tokens: a provider, and its tenant.
 #[derive(Debug, Clone)]
-pub(crate) struct Authority {
+pub(crate) struct TokenAuthority {
     provider: &'static OAuthProvider,
     /// Empty if the provider has no tenants.
     tenant: String,
 }
 
-impl Authority {
+impl TokenAuthority {
     /// Returns `provider` at `tenant`, or at the tenant of the settings.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider and for an invalid tenant.
+    /// [`ErrorKind::Argument`] for an unknown provider and for an invalid tenant.
     pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
         let provider = provider_named(provider)?;
         let tenant = match (tenant, (provider.tenant)(config)) {
@@ -108,7 +108,7 @@ pub(crate) fn again(
 
 /// The tokens that a provider granted. `Debug` shows no token.
 #[derive(Debug, Clone)]
-pub struct Tokens {
+pub struct GrantedTokens {
     /// The provider's name, such as `google`.
     pub provider: &'static str,
     /// The tenant that issued them, if the provider has tenants. A refresh has to go to the same.
@@ -126,19 +126,19 @@ pub struct Tokens {
     pub scopes: Vec<String>,
 }
 
-impl Tokens {
+impl GrantedTokens {
     /// Reads the tokens of a response that came at `now`, in seconds since 1970.
     ///
     /// # Errors
-    /// [`Kind::Auth`] for an access token that no request could carry.
-    fn new(authority: &Authority, answer: &BasicTokenResponse, now: i64) -> Result<Self> {
-        let Authority { provider, tenant } = authority;
+    /// [`ErrorKind::Auth`] for an access token that no request could carry.
+    fn new(authority: &TokenAuthority, answer: &BasicTokenResponse, now: i64) -> Result<Self> {
+        let TokenAuthority { provider, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX);
         let scopes = answer.scopes().map(Vec::as_slice).unwrap_or_default();
         if !is_sendable(answer.access_token()) {
             return Err(Error::new(
-                Kind::Auth,
+                ErrorKind::Auth,
                 format!(
                     "{}'s token endpoint gave an access token with invalid characters",
                     provider.title
@@ -159,7 +159,7 @@ impl Tokens {
     /// Reads the tokens of a sign-in that requested `requested`, which must have scopes and
     /// a refresh token.
     fn signed_in(
-        authority: &Authority,
+        authority: &TokenAuthority,
         answer: &BasicTokenResponse,
         requested: &[String],
         now: i64,
@@ -185,7 +185,7 @@ pub(crate) fn is_sendable(token: &AccessToken) -> bool {
 
 /// The way to an account's access tokens that needs no sign-in, as the settings say.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Unattended<'a> {
+pub(crate) enum UnattendedAccess<'a> {
     /// A command that prints them.
     Command(&'a [String]),
     /// A Google service account that acts for the account's owner.
@@ -193,17 +193,17 @@ pub(crate) enum Unattended<'a> {
 }
 
 /// Returns the way to the tokens of the account `id` that needs no sign-in, if there is one.
-pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<Unattended<'a>> {
+pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<UnattendedAccess<'a>> {
     match config.token_commands.get(id) {
-        Some(command) => Some(Unattended::Command(command)),
+        Some(command) => Some(UnattendedAccess::Command(command)),
         None if id.starts_with("google:") => {
-            config.google_service_account.as_ref().map(Unattended::Service)
+            config.google_service_account.as_ref().map(UnattendedAccess::Service)
         }
         None => None,
     }
 }
 
-impl Unattended<'_> {
+impl UnattendedAccess<'_> {
     /// Gets tokens for the account `id`, such as `google:mira@example.com`. A command says
     /// nothing of the scopes, so that all of `scopes` count as granted.
     ///
@@ -215,13 +215,13 @@ impl Unattended<'_> {
         id: &str,
         tenant: Option<&str>,
         scopes: &[&str],
-    ) -> Result<Tokens> {
+    ) -> Result<GrantedTokens> {
         let (provider, email) = id.split_once(':').unwrap_or((id, ""));
         match self {
             Self::Service(account) => service::tokens(config, account, email, scopes).await,
             Self::Command(command) => {
                 let (access, expires) = command::token(id, command, &config.clock).await?;
-                Ok(Tokens {
+                Ok(GrantedTokens {
                     provider: provider_named(provider)?.name,
                     tenant: tenant.map(str::to_owned),
                     access,
@@ -236,16 +236,16 @@ impl Unattended<'_> {
 
 /// Why a refresh brought no tokens.
 #[derive(Debug)]
-pub(crate) enum Refusal {
+pub(crate) enum RefreshRefusal {
     /// The grant has ended.
-    Grant(Ended),
+    Grant(GrantEnd),
     /// Anything else, in words; trying again later may help.
     Other(Error),
 }
 
 /// The end of a grant.
 #[derive(Debug)]
-pub(crate) struct Ended {
+pub(crate) struct GrantEnd {
     /// True if the provider reported that it was withdrawn, and not that it may have expired.
     pub(crate) revoked: bool,
     /// Why, in words.
@@ -256,8 +256,8 @@ pub(crate) struct Ended {
 type OAuthClient =
     BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointNotSet, EndpointSet>;
 
-fn client(config: &Config, authority: &Authority) -> Result<OAuthClient> {
-    let Authority { provider, tenant } = authority;
+fn client(config: &Config, authority: &TokenAuthority) -> Result<OAuthClient> {
+    let TokenAuthority { provider, tenant } = authority;
     let registered = (provider.client)(config);
     let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;
     let mut client = BasicClient::new(id)
@@ -275,57 +275,57 @@ fn client(config: &Config, authority: &Authority) -> Result<OAuthClient> {
 /// Exchanges the code from the consent page for tokens.
 ///
 /// # Errors
-/// [`Kind::Auth`] with the next step, [`Kind::Network`] or [`Kind::Timeout`].
+/// [`ErrorKind::Auth`] with the next step, [`ErrorKind::Network`] or [`ErrorKind::Timeout`].
 async fn exchange(
     config: &Config,
-    authority: &Authority,
+    authority: &TokenAuthority,
     code: AuthorizationCode,
     verifier: PkceCodeVerifier,
     redirect: RedirectUrl,
     requested: &[String],
-) -> Result<Tokens> {
+) -> Result<GrantedTokens> {
     let client = client(config, authority)?.set_redirect_uri(redirect);
-    let wire = Wire::default();
+    let wire = RecordingClient::default();
     let answer = client
         .exchange_code(code)
         .set_pkce_verifier(verifier)
         .request_async(&wire)
         .await
         .map_err(|error| response_error(authority, &wire, error))?;
-    Tokens::signed_in(authority, &answer, requested, config.clock.seconds())
+    GrantedTokens::signed_in(authority, &answer, requested, config.clock.seconds())
 }
 
 /// Gets a new access token, and maybe a new refresh token, for `token`.
 pub(crate) async fn refresh(
     config: &Config,
-    authority: &Authority,
+    authority: &TokenAuthority,
     token: &RefreshToken,
-) -> std::result::Result<Tokens, Refusal> {
-    let client = client(config, authority).map_err(Refusal::Other)?;
-    let wire = Wire::default();
+) -> std::result::Result<GrantedTokens, RefreshRefusal> {
+    let client = client(config, authority).map_err(RefreshRefusal::Other)?;
+    let wire = RecordingClient::default();
     let answer =
         client.exchange_refresh_token(token).request_async(&wire).await.map_err(|error| {
             match refusal(authority, &wire, error) {
                 Ok(error_response) => error_messages::end(authority.provider, &error_response)
                     .map_or_else(
                         || {
-                            Refusal::Other(error_messages::sign_in_error(
+                            RefreshRefusal::Other(error_messages::sign_in_error(
                                 authority.provider, &error_response,
                             ))
                         },
-                        Refusal::Grant,
+                        RefreshRefusal::Grant,
                     ),
-                Err(error) => Refusal::Other(error),
+                Err(error) => RefreshRefusal::Other(error),
             }
         })?;
-    Tokens::new(authority, &answer, config.clock.seconds()).map_err(Refusal::Other)
+    GrantedTokens::new(authority, &answer, config.clock.seconds()).map_err(RefreshRefusal::Other)
 }
 
 /// Asks the provider to end the grant that `token` belongs to. A grant that had already
 /// ended is no error. Returns false if the provider has no way to do so.
 ///
 /// # Errors
-/// [`Kind::Auth`], [`Kind::Network`] or [`Kind::Timeout`]; the grant may then remain,
+/// [`ErrorKind::Auth`], [`ErrorKind::Network`] or [`ErrorKind::Timeout`]; the grant may then remain,
 /// and the message says where to end it by hand.
 pub(crate) async fn revoke(
     config: &Config,
@@ -346,7 +346,9 @@ pub(crate) async fn revoke(
     let request = hyper::Request::post(url.as_str())
         .header(hyper::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body.into_bytes())
-        .map_err(|_opaque| Error::new(Kind::Internal, "a revocation could not be serialized"))?;
+        .map_err(|_opaque| {
+            Error::new(ErrorKind::Internal, "a revocation could not be serialized")
+        })?;
     let answer = net::send(request).await.map_err(by_hand)?;
     // Google answers 400 with `invalid_token` if there is nothing to end.
     let already_invalid = answer.status() == hyper::StatusCode::BAD_REQUEST
@@ -356,7 +358,7 @@ pub(crate) async fn revoke(
         return Ok(true);
     }
     Err(by_hand(Error::new(
-        Kind::Auth,
+        ErrorKind::Auth,
         format!(
             "{} answered the revocation with HTTP {}",
             provider.title,
@@ -367,8 +369,8 @@ pub(crate) async fn revoke(
 
 /// Explains a failed request of a sign-in.
 fn response_error<T: ErrorResponseType + Display + 'static>(
-    authority: &Authority,
-    wire: &Wire,
+    authority: &TokenAuthority,
+    wire: &RecordingClient,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,
 ) -> Error {
     refusal(authority, wire, error).map_or_else(
@@ -380,8 +382,8 @@ fn response_error<T: ErrorResponseType + Display + 'static>(
 /// Interprets the `oauth2` crate's error of a failed request: the provider's refusal,
 /// or an error if the response was not one of OAuth.
 fn refusal<T: ErrorResponseType + Display + 'static>(
-    authority: &Authority,
-    wire: &Wire,
+    authority: &TokenAuthority,
+    wire: &RecordingClient,
     error: RequestTokenError<Error, StandardErrorResponse<T>>,
 ) -> Result<OAuthErrorResponse> {
     match error {
@@ -391,7 +393,7 @@ fn refusal<T: ErrorResponseType + Display + 'static>(
         }
         RequestTokenError::Request(error) => Err(error),
         RequestTokenError::Parse(..) | RequestTokenError::Other(_) => Err(Error::new(
-            Kind::Auth,
+            ErrorKind::Auth,
             format!("{}'s token endpoint gave no OAuth response", authority.provider.title),
         )
         .next("check the endpoint URLs in the settings")),

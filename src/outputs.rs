@@ -21,7 +21,7 @@ use crate::body;
 use crate::clock::Clock;
 use crate::config::{self, Config};
 use crate::error::Result;
-use crate::store::{Output, Store};
+use crate::store::{OutputRecord, Store};
 use crate::text::fence::ALPHABET;
 use crate::text::{LINE, wrapped};
 
@@ -61,7 +61,7 @@ pub struct ResultStore {
     accounts: Arc<Accounts>,
     disk: bool,
     clock: Clock,
-    memory: Mutex<Memory>,
+    memory: Mutex<RecentOutputs>,
 }
 
 /// The stored form of an output.
@@ -98,7 +98,7 @@ impl ResultStore {
     pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
         let hash = hash(text);
         let text = cut_to_limit(text);
-        let output = Output {
+        let output = OutputRecord {
             recipe: recipe.to_owned(),
             accounts: accounts.to_vec(),
             text: self.disk.then(|| text.to_string()),
@@ -130,7 +130,7 @@ impl ResultStore {
     /// Returns the output with this hash, if there is one.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
         let cached = self.memory().get(hash);
         if let Some(cached) = cached {
@@ -159,7 +159,7 @@ impl ResultStore {
     /// Returns the recipe of the output with this hash, if there is one.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn recipe(&self, hash: &str) -> Result<Option<String>> {
         match self.get(hash).await? {
             None => Ok(None),
@@ -173,7 +173,7 @@ impl ResultStore {
     /// Deletes the outputs that concern the account with this id, here and in the store.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn purge(&self, account: &str) -> Result<()> {
         self.memory().purge(account);
         self.store.forget_outputs(account).await
@@ -194,14 +194,14 @@ impl ResultStore {
         Ok(accounts.iter().find(|id| !is_there(id)).cloned())
     }
 
-    fn memory(&self) -> MutexGuard<'_, Memory> {
+    fn memory(&self) -> MutexGuard<'_, RecentOutputs> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The latest outputs of this process.
 #[derive(Default)]
-struct Memory {
+struct RecentOutputs {
     cached: HashMap<String, CachedOutput>,
     bytes: usize,
     /// A use counter, which finds the least recently used.
@@ -218,7 +218,7 @@ struct CachedOutput {
     used: u64,
 }
 
-impl Memory {
+impl RecentOutputs {
     /// Keeps an output from `since` on, in seconds since 1970.
     fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
         self.uses += 1;

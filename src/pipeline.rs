@@ -55,15 +55,15 @@ use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::outputs::ResultStore;
 use crate::pipeline::mail::send_recovery::SendRecovery;
-use crate::prompts::Values;
-use crate::provider::Connect;
+use crate::prompts::CompletionValues;
+use crate::provider::ProviderConnector;
 use crate::store::Store;
-use crate::tools::Request;
+use crate::tools::ToolRequest;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
-pub use access::sign_in::{Begun, Finished, finish};
-pub use answer::fit::{Answer, Stats};
-pub use answer::inspect::{Form, Inspected};
+pub use access::sign_in::{BegunSignIn, FinishedSignIn, finish};
+pub use answer::fit::{AnswerStats, ToolAnswer};
+pub use answer::inspect::{AnswerForm, InspectedAnswer};
 pub use answer::offered::unoffered;
 pub use mail::attachment::URI as ATTACHMENT_URI;
 
@@ -79,7 +79,7 @@ impl Pipeline {
         config: Arc<Config>,
         store: Store,
         accounts: Arc<Accounts>,
-        connect: Arc<dyn Connect>,
+        connect: Arc<dyn ProviderConnector>,
     ) -> Self {
         let outputs = ResultStore::new(&config, store.clone(), accounts.clone());
         let states = KeptStates::new(outputs, SendRecovery::new(config.look));
@@ -118,35 +118,39 @@ impl Pipeline {
     ///
     /// # Errors
     /// Those of [`Pipeline::run_for`].
-    pub async fn run(&self, request: Request) -> Result<Answer> {
+    pub async fn run(&self, request: ToolRequest) -> Result<ToolAnswer> {
         self.run_for(request, &NonInteractive).await
     }
 
     /// Carries out a request.
     ///
     /// # Errors
-    /// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
+    /// Those of the tool; [`crate::error::ErrorKind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
-    pub async fn run_for(&self, request: Request, caller: &dyn ClientPrompts) -> Result<Answer> {
+    pub async fn run_for(
+        &self,
+        request: ToolRequest,
+        caller: &dyn ClientPrompts,
+    ) -> Result<ToolAnswer> {
         run_for(&self.0, request, caller).await
     }
 
     /// Carries out a request that only reads, and returns its answer in every format.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a tool that writes; else those of
     /// [`Pipeline::run_for`].
-    pub async fn inspect(&self, request: Request) -> Result<Inspected> {
+    pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
         inspect(&self.0, request).await
     }
 
     /// Returns the values that `typed` can become, and how many there are in all.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn complete(
         &self,
-        values: Values,
+        values: CompletionValues,
         typed: &str,
         account: Option<&str>,
     ) -> Result<(Vec<String>, usize)> {
@@ -164,8 +168,8 @@ impl Pipeline {
     /// Returns the complete text of an output, by its hash or URI.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](crate::error::Kind::NotFound) if there is none, or no longer;
-    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if the call was repeated and its answer
+    /// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is none, or no longer;
+    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if the call was repeated and its answer
     /// has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
         output_text(&self.0, id).await
@@ -183,7 +187,7 @@ impl Pipeline {
     /// Returns true if there is an output with this hash.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn has_output(&self, hash: &str) -> Result<bool> {
         has_output(&self.0, hash).await
     }
@@ -191,8 +195,8 @@ impl Pipeline {
     /// Signs an account out, and forgets what was kept of it.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](crate::error::Kind::NotFound) if there is no such account;
-    /// [`Kind::Store`](crate::error::Kind::Store). An error beside the outcome is that of the
+    /// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is no such account;
+    /// [`Kind::Store`](crate::error::ErrorKind::Store). An error beside the outcome is that of the
     /// audit log.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
         sign_out(&self.0, account).await

@@ -38,12 +38,12 @@ pub struct PromptArg {
     /// The arguments of the call that get its value.
     sets: &'static [&'static str],
     /// The values that complete it.
-    pub values: Values,
+    pub values: CompletionValues,
 }
 
 /// The values that complete an argument of a prompt, or a variable of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Values {
+pub enum CompletionValues {
     /// Words for days.
     Days,
     /// The addresses of the accounts.
@@ -62,7 +62,7 @@ const ACCOUNT: PromptArg = PromptArg {
     name: "account",
     doc: "The account's address; default all.",
     sets: &["account"],
-    values: Values::Accounts,
+    values: CompletionValues::Accounts,
 };
 
 /// Every prompt.
@@ -75,7 +75,7 @@ pub const PROMPTS: &[Prompt] = &[
             name: "date",
             doc: "The day, such as 2026-02-03 or tomorrow; default today.",
             sets: &["from", "to"],
-            values: Values::Days,
+            values: CompletionValues::Days,
         }],
         tool: "brief",
         instructions: "Brief me on the day from the data below. Begin with what cannot wait: \
@@ -109,14 +109,14 @@ pub const PROMPTS: &[Prompt] = &[
                 name: "folder",
                 doc: "The name of a folder or label; default all mail.",
                 sets: &["folder"],
-                values: Values::Folders,
+                values: CompletionValues::Folders,
             },
             ACCOUNT,
             PromptArg {
                 name: "columns",
                 doc: "The columns to look at, between commas; default the usual ones.",
                 sets: &["fields"],
-                values: Values::Columns,
+                values: CompletionValues::Columns,
             },
         ],
         tool: "mail_search",
@@ -133,7 +133,7 @@ impl Prompt {
     /// Returns the arguments of the call for its answer.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for an unknown argument, or one
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an unknown argument, or one
     /// that is not a text.
     pub fn call(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         let mut call = Map::new();
@@ -167,7 +167,7 @@ impl Prompt {
 /// Returns the prompt of that name.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), with the known names.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument), with the known names.
 pub fn find(name: &str) -> Result<&'static Prompt> {
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();

@@ -38,19 +38,19 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::client::{ClientPrompts, NonInteractive};
-use crate::course::{Calls, Course, Progress};
+use crate::course::{CallCourse, CallProgress, SessionCalls};
 use crate::describe;
 use crate::encode::Format;
-use crate::error::{self, Error, Kind, Result};
+use crate::error::{self, Error, ErrorKind, Result};
 use crate::outputs;
-use crate::pipeline::{ATTACHMENT_URI, Answer, Pipeline, unoffered};
-use crate::prompts::{self, Values};
+use crate::pipeline::{ATTACHMENT_URI, Pipeline, ToolAnswer, unoffered};
+use crate::prompts::{self, CompletionValues};
 use crate::schemas;
 use crate::text::{TextKind, shown};
 use crate::tools::{self, FormatWord};
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// How long unfinished writes are waited for after the client is gone: longer than one
 /// write may take.
@@ -62,7 +62,7 @@ pub use result::STATS;
 #[cfg(feature = "http")]
 pub use streamable::unanswered;
 use watch::WatchedCall;
-pub use watch::{Permit, Watch};
+pub use watch::{RequestPermit, RequestWatch};
 
 /// The name under which a client declares, among its extensions or experimental capabilities,
 /// the format that it wants unless a call says otherwise: `{"format": "stc"}`.
@@ -96,16 +96,16 @@ const AT_ONCE: usize = 16;
 pub struct Server {
     pipeline: Arc<Pipeline>,
     format: Format,
-    questions: elicitation::Questions,
+    questions: elicitation::OpenQuestions,
     /// Limits and counts the calls.
-    watch: Option<Arc<dyn Watch>>,
+    watch: Option<Arc<dyn RequestWatch>>,
     /// Permits for running calls.
     places: Arc<Semaphore>,
     /// The calls in progress.
-    calls: Calls,
+    calls: SessionCalls,
     /// What all instances share over HTTP.
     #[cfg(feature = "http")]
-    shared: Option<streamable::Shared>,
+    shared: Option<streamable::SharedState>,
 }
 
 impl Server {
@@ -114,10 +114,10 @@ impl Server {
         Self {
             pipeline,
             format,
-            questions: elicitation::Questions::default(),
+            questions: elicitation::OpenQuestions::default(),
             watch: None,
             places: Arc::new(Semaphore::new(AT_ONCE)),
-            calls: Calls::default(),
+            calls: SessionCalls::default(),
             #[cfg(feature = "http")]
             shared: None,
         }
@@ -125,13 +125,13 @@ impl Server {
 
     /// Lets `watch` limit and count the calls, in place of the limit of a session.
     #[must_use]
-    pub fn watched_by(self, watch: Arc<dyn Watch>) -> Self {
+    pub fn watched_by(self, watch: Arc<dyn RequestWatch>) -> Self {
         let places = Arc::new(Semaphore::new(Semaphore::MAX_PERMITS));
         Self { watch: Some(watch), places, ..self }
     }
 
     /// Returns the running calls, to be waited for when the server ends.
-    pub fn calls(&self) -> Calls {
+    pub fn calls(&self) -> SessionCalls {
         self.calls.clone()
     }
 
@@ -155,7 +155,7 @@ impl Server {
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => {
                 return Err(Error::new(
-                    Kind::Network,
+                    ErrorKind::Network,
                     format!("the MCP session could not start: {error}"),
                 ));
             }
@@ -167,9 +167,9 @@ impl Server {
         }
         // The last answers may still be on their way.
         let _ = guarded.written.await;
-        ended
-            .map(drop)
-            .map_err(|error| Error::new(Kind::Internal, format!("the MCP session broke: {error}")))
+        ended.map(drop).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("the MCP session broke: {error}"))
+        })
     }
 
     /// Speaks MCP over stdin and stdout until stdin ends.
@@ -183,7 +183,7 @@ impl Server {
         params: CallToolRequestParams,
         format: Format,
         caller: &dyn ClientPrompts,
-    ) -> Result<Answer> {
+    ) -> Result<ToolAnswer> {
         let Some(tool) = self.offered().find(|tool| tool.name == params.name) else {
             return Err(self.unknown(&params.name));
         };
@@ -231,7 +231,7 @@ impl Server {
     /// from errors has prepared in vain.
     fn instructions(&self) -> String {
         let access = self.pipeline.config().access;
-        if access >= Access::Send {
+        if access >= AccessLevel::Send {
             return INSTRUCTIONS.to_owned();
         }
         let level = access.word();
@@ -344,10 +344,10 @@ impl ServerHandler for Server {
                 found.args.iter().find(|arg| arg.name == argument.name).map(|arg| arg.values)
             }
             Reference::Resource(resource) if resource.uri.starts_with(outputs::URI) => {
-                Some(Values::Outputs)
+                Some(CompletionValues::Outputs)
             }
             Reference::Resource(resource) if resource.uri.starts_with(ATTACHMENT_URI) => {
-                Some(Values::Attachments)
+                Some(CompletionValues::Attachments)
             }
             _ => None,
         };
@@ -453,7 +453,7 @@ impl Server {
         let bytes = async move { pipeline.attachment_bytes(&address).await };
         let found = run_guarded(self, context, bytes);
         let (bytes, kind) = found.await?.map_err(|error| match error.kind() {
-            Kind::NotFound | Kind::Argument => {
+            ErrorKind::NotFound | ErrorKind::Argument => {
                 ErrorData::resource_not_found(result::diagnostics(&error), None)
             }
             _ => ErrorData::internal_error(result::diagnostics(&error), None),
@@ -472,7 +472,7 @@ impl Server {
         let text = async move { pipeline.output_text(&id).await };
         let text = run_guarded(self, context, text).await?;
         let text = text.map_err(|error| match error.kind() {
-            Kind::NotFound | Kind::Conflict => {
+            ErrorKind::NotFound | ErrorKind::Conflict => {
                 ErrorData::resource_not_found(result::diagnostics(&error), None)
             }
             _ => ErrorData::internal_error(result::diagnostics(&error), None),
@@ -491,7 +491,7 @@ async fn run_guarded<T: Send + 'static>(
     context: &RequestContext<RoleServer>,
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> std::result::Result<Result<T>, ErrorData> {
-    let (calls, course) = (server.calls(), Course::default());
+    let (calls, course) = (server.calls(), CallCourse::default());
     let mut reports = std::pin::pin!(report(context, &course));
     let place = tokio::select! {
         place = server.places.clone().acquire_owned() => place.ok(),
@@ -540,7 +540,7 @@ async fn run_guarded<T: Send + 'static>(
 
 /// Notifies the client of the progress of a call that takes long, if it gave a token for it:
 /// only of progress, because the protocol wants each number to exceed the last.
-async fn report(context: &RequestContext<RoleServer>, course: &Course) -> Infallible {
+async fn report(context: &RequestContext<RoleServer>, course: &CallCourse) -> Infallible {
     let Some(token) = context.meta.get_progress_token() else {
         return std::future::pending().await;
     };
@@ -548,7 +548,7 @@ async fn report(context: &RequestContext<RoleServer>, course: &Course) -> Infall
     let mut last = None;
     loop {
         times.tick().await;
-        let Progress { done, total, message } = course.progress();
+        let CallProgress { done, total, message } = course.progress();
         if last.is_some_and(|last| done <= last) {
             continue;
         }
@@ -567,9 +567,10 @@ async fn report(context: &RequestContext<RoleServer>, course: &Course) -> Infall
 fn refusal(error: Error) -> ErrorData {
     tracing::debug!(kind = ?error.kind(), "a prompt was refused");
     match error.kind() {
-        Kind::Argument | Kind::NotFound | Kind::NoAccount | Kind::BudgetTooSmall => {
-            ErrorData::invalid_params(result::diagnostics(&error), None)
-        }
+        ErrorKind::Argument
+        | ErrorKind::NotFound
+        | ErrorKind::NoAccount
+        | ErrorKind::BudgetTooSmall => ErrorData::invalid_params(result::diagnostics(&error), None),
         _ => ErrorData::internal_error(result::diagnostics(&error), None),
     }
 }

@@ -27,11 +27,11 @@ use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, Semaphore};
 
 use crate::clock::Clock;
-use crate::config::{Config, KeyStore, Retention};
-use crate::error::{Error, Kind, Result};
+use crate::config::{Config, KeyStore, RetentionDays};
+use crate::error::{Error, ErrorKind, Result};
 
-use engine::ready::{Connection, Ready};
-use engine::{Engine, OPENING};
+use engine::ready::{ReadyConnections, StatementConnection};
+use engine::{OPENING, StoreEngine};
 
 pub mod accounts;
 mod audit;
@@ -54,14 +54,14 @@ mod undos;
 mod unfinished;
 mod usage;
 
-pub use accounts::{AccountRow, Unapproved};
+pub use accounts::{AccountRow, UnapprovedAddresses};
 pub use audit::AuditLine;
 pub use handles::HandleKind;
-pub use keys::Rotated;
-pub use maintenance::{Checked, Moved};
-pub use outputs::Output;
+pub use keys::RotationOutcome;
+pub use maintenance::{CheckFindings, TransferOutcome};
+pub use outputs::OutputRecord;
 pub use secrets::{account_identity, new_key};
-pub use unfinished::{CutOff, Writing};
+pub use unfinished::{CutOff, WritingCall};
 
 /// The owner of the rows where there is only one person: the user of this machine.
 pub const LOCAL: &str = "local";
@@ -83,13 +83,13 @@ const RETRY: Duration = Duration::from_millis(20);
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A transaction of one owner.
-struct Tx {
+struct OwnerTransaction {
     transaction: Transaction<'static, Any>,
     /// The owner's turn in this process.
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
-impl Deref for Tx {
+impl Deref for OwnerTransaction {
     type Target = AnyConnection;
 
     fn deref(&self) -> &AnyConnection {
@@ -97,7 +97,7 @@ impl Deref for Tx {
     }
 }
 
-impl DerefMut for Tx {
+impl DerefMut for OwnerTransaction {
     fn deref_mut(&mut self) -> &mut AnyConnection {
         &mut self.transaction
     }
@@ -107,19 +107,19 @@ impl DerefMut for Tx {
 #[derive(Clone)]
 pub struct Store {
     owner: Arc<str>,
-    inner: Arc<Inner>,
+    inner: Arc<StoreInner>,
 }
 
-struct Inner {
+struct StoreInner {
     home: PathBuf,
     clock: Clock,
-    retention: Retention,
-    engine: Engine,
+    retention: RetentionDays,
+    engine: StoreEngine,
     pool: OnceCell<AnyPool>,
-    ready: Ready,
-    keys: keys::Keys,
-    unfinished: unfinished::Unfinished,
-    locks: Arc<Mutex<engine::locks::Session>>,
+    ready: ReadyConnections,
+    keys: keys::MasterKeys,
+    unfinished: unfinished::UnfinishedCalls,
+    locks: Arc<Mutex<engine::locks::LockSession>>,
     /// Of each owner who is writing.
     turns: std::sync::Mutex<HashMap<Arc<str>, Weak<Mutex<()>>>>,
     /// The one attempt to find out why there is no connection.
@@ -131,8 +131,8 @@ impl Store {
     pub fn new(config: &Config) -> Self {
         let connections = u32::try_from(config.database_connections).unwrap_or(u32::MAX);
         let database = config.database.clone();
-        let engine = database.map(|database| Engine::Postgres(database, connections));
-        let keys = keys::Keys::new(config.key_store, config.keys.clone());
+        let engine = database.map(|database| StoreEngine::Postgres(database, connections));
+        let keys = keys::MasterKeys::new(config.key_store, config.keys.clone());
         let clock = config.clock.clone();
         Self::over(config.home.clone(), keys, clock, config.retention, engine)
     }
@@ -140,29 +140,29 @@ impl Store {
     /// Creates the store in the folder `home`, which need not exist yet, with the key
     /// that encrypts tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore, clock: Clock) -> Self {
-        let keys = keys::Keys::new(key_store, None);
-        Self::over(home.into(), keys, clock, Retention::default(), None)
+        let keys = keys::MasterKeys::new(key_store, None);
+        Self::over(home.into(), keys, clock, RetentionDays::default(), None)
     }
 
     fn over(
         home: PathBuf,
-        keys: keys::Keys,
+        keys: keys::MasterKeys,
         clock: Clock,
-        retention: Retention,
-        engine: Option<Engine>,
+        retention: RetentionDays,
+        engine: Option<StoreEngine>,
     ) -> Self {
-        let engine = engine.unwrap_or_else(|| Engine::Sqlite(home.join(FILE)));
+        let engine = engine.unwrap_or_else(|| StoreEngine::Sqlite(home.join(FILE)));
         Self {
             owner: LOCAL.into(),
-            inner: Arc::new(Inner {
+            inner: Arc::new(StoreInner {
                 home,
                 clock,
                 retention,
                 engine,
                 pool: OnceCell::new(),
-                ready: Ready::default(),
+                ready: ReadyConnections::default(),
                 keys,
-                unfinished: unfinished::Unfinished::default(),
+                unfinished: unfinished::UnfinishedCalls::default(),
                 locks: Arc::default(),
                 turns: std::sync::Mutex::default(),
                 looking: Semaphore::new(1),
@@ -212,7 +212,7 @@ impl Store {
     /// query does this by itself; callers may use it to check that it works.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the folder or file cannot be used, is damaged, or was written
+    /// [`ErrorKind::Store`] if the folder or file cannot be used, is damaged, or was written
     /// by a newer Daysheet.
     pub async fn open(&self) -> Result<()> {
         self.pool().await.map(|_pool| ())
@@ -269,7 +269,7 @@ impl Store {
 
     /// Returns a connection for statements about the owner's rows. It is given back when it
     /// is dropped.
-    async fn connection(&self) -> Result<Connection> {
+    async fn connection(&self) -> Result<StatementConnection> {
         let pool = self.pool().await?;
         if let Some(ready) = self.inner.ready.take() {
             return Ok(ready);
@@ -280,7 +280,7 @@ impl Store {
                 Ok(mut connection) => {
                     match self.inner.engine.claim(&mut connection, self.owner()).await {
                         Ok(()) if self.inner.engine.is_postgres() => {
-                            return Ok(Connection::Pooled(connection));
+                            return Ok(StatementConnection::Pooled(connection));
                         }
                         Ok(()) => return Ok(self.inner.ready.lend(connection).await),
                         Err(error) => {
@@ -297,7 +297,7 @@ impl Store {
 
     /// Begins a transaction that will write. Those of one owner come one after another, so
     /// that what one has read stays true until it has written.
-    async fn writing(&self) -> Result<Tx> {
+    async fn writing(&self) -> Result<OwnerTransaction> {
         let pool = self.pool().await?;
         // Waited for before there is a connection: however much one owner writes at once, it takes
         // one connection of those that all share.
@@ -306,7 +306,7 @@ impl Store {
         let started = Instant::now();
         loop {
             match self.inner.engine.begin(pool, self.owner()).await {
-                Ok(tx) => return Ok(Tx { _turn: Some(turn), ..tx }),
+                Ok(tx) => return Ok(OwnerTransaction { _turn: Some(turn), ..tx }),
                 Err(error) => self.retry(&error, started).await?,
             }
         }
@@ -341,7 +341,7 @@ impl Store {
         }
     }
 
-    async fn commit(&self, tx: Tx) -> Result<()> {
+    async fn commit(&self, tx: OwnerTransaction) -> Result<()> {
         tx.transaction.commit().await.map_err(|error| self.broken(&error))
     }
 
@@ -384,9 +384,9 @@ impl Store {
         .execute(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
-        self.setting(name)
-            .await?
-            .ok_or_else(|| Error::new(Kind::Store, format!("the setting {name} was not stored")))
+        self.setting(name).await?.ok_or_else(|| {
+            Error::new(ErrorKind::Store, format!("the setting {name} was not stored"))
+        })
     }
 
     /// Forgets the decision `value` kept under `name`; a newer one stays.

@@ -29,18 +29,18 @@ mod view;
 
 use serde_json::{Map, Value, json};
 
-use self::args::Args;
-pub use self::columns::{Columns, Detail};
-use self::kinds::Arguments;
-pub use self::view::{Call, FormatWord, View};
-use crate::access::Access;
+use self::args::CallArguments;
+pub use self::columns::{ColumnChoice, RowDetail};
+use self::kinds::DeclaredArguments;
+pub use self::view::{AnswerView, CallIdentity, FormatWord};
+use crate::access::AccessLevel;
 use crate::encode::Format;
 use crate::error::Result;
 use crate::schemas::Table;
 
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Reads, and changes nothing.
     Read,
     /// Reaches other people, or deletes.
@@ -52,7 +52,7 @@ pub enum Effect {
 
 /// One argument of a tool.
 #[derive(Debug, Clone, Copy)]
-pub struct Arg {
+pub struct ToolArgument {
     /// Its name in `snake_case`.
     pub name: &'static str,
     /// What it takes.
@@ -82,7 +82,7 @@ pub enum ArgKind {
     /// True or false; false by default.
     Switch,
     /// A list of objects with these members.
-    Objects(&'static [Arg]),
+    Objects(&'static [ToolArgument]),
     /// Columns of a table, each `name=value`; or an object of them.
     Settings,
 }
@@ -95,20 +95,20 @@ pub struct Tool {
     /// What it is for; the first sentence alone is enough to choose it.
     pub doc: &'static str,
     /// What it does to the world.
-    pub effect: Effect,
+    pub effect: ToolEffect,
     /// The access level from which it is offered.
-    pub access: Access,
+    pub access: AccessLevel,
     /// Its arguments, in the order of the docs.
-    pub args: &'static [Arg],
+    pub args: &'static [ToolArgument],
     /// Reads them.
-    read: fn(&Args) -> Result<Action>,
+    read: fn(&CallArguments) -> Result<ToolAction>,
 }
 
 impl Tool {
     /// Returns true if it is offered at an access level, to names with these prefixes;
     /// all are if there are none. Tools that other tools' answers refer to are always
     /// offered: accounts, names and ids, and the rest of an answer.
-    pub fn is_offered(&self, access: Access, names: &[String]) -> bool {
+    pub fn is_offered(&self, access: AccessLevel, names: &[String]) -> bool {
         let needed = matches!(self.name, "accounts" | "lookup" | "output_read");
         let named = || names.iter().any(|name| self.is_named(name));
         self.access <= access && (names.is_empty() || needed || named())
@@ -123,87 +123,87 @@ impl Tool {
 
 /// Every tool, in the order of the docs.
 pub const TOOLS: &[Tool] = &[
-    search::Search::TOOL,
-    mail::Read::TOOL,
-    mail::AttachmentRequest::TOOL,
-    mail::DraftOf::TOOL,
-    mail::Send::TOOL,
-    mail::Modify::TOOL,
-    lookup::Lookup::TOOL,
-    agenda::Agenda::TOOL,
-    free::Free::TOOL,
-    save::Save::TOOL,
-    outward::Delete::TOOL,
-    outward::Respond::TOOL,
-    outward::Manage::TOOL,
-    changes::ChangesOf::TOOL,
-    brief::Brief::TOOL,
+    search::MailSearch::TOOL,
+    mail::MailRead::TOOL,
+    mail::MailAttachment::TOOL,
+    mail::MailDraft::TOOL,
+    mail::MailSend::TOOL,
+    mail::MailModify::TOOL,
+    lookup::LookupRequest::TOOL,
+    agenda::CalendarSearch::TOOL,
+    free::CalendarFree::TOOL,
+    save::CalendarSave::TOOL,
+    outward::CalendarDelete::TOOL,
+    outward::CalendarRespond::TOOL,
+    outward::ManageRequest::TOOL,
+    changes::ChangesRequest::TOOL,
+    brief::BriefRequest::TOOL,
     output::OutputRead::TOOL,
     accounts::AccountsRequest::TOOL,
 ];
 
 /// A call, ready to be carried out.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct ToolRequest {
     /// What to do.
-    pub action: Action,
+    pub action: ToolAction,
     /// The output format.
     pub format: Format,
     /// The requested size and part of the answer.
-    pub view: View,
+    pub view: AnswerView,
     /// The call, for repeating it.
-    pub call: Call,
+    pub call: CallIdentity,
 }
 
 /// What to do.
 #[derive(Debug, Clone)]
-pub enum Action {
+pub enum ToolAction {
     /// `mail_search`.
-    Search(search::Search),
+    MailSearch(search::MailSearch),
     /// `mail_read`.
-    Read(mail::Read),
+    MailRead(mail::MailRead),
     /// `lookup`.
-    Lookup(lookup::Lookup),
+    Lookup(lookup::LookupRequest),
     /// `mail_attachment`.
-    Attachment(mail::AttachmentRequest),
+    MailAttachment(mail::MailAttachment),
     /// `mail_draft`.
-    Draft(Box<mail::DraftOf>),
+    MailDraft(Box<mail::MailDraft>),
     /// `mail_send`.
-    Send(mail::Send),
+    MailSend(mail::MailSend),
     /// `mail_modify`.
-    Modify(mail::Modify),
+    MailModify(mail::MailModify),
     /// `accounts`.
     Accounts(accounts::AccountsOp),
     /// `calendar_search`.
-    Agenda(agenda::Agenda),
+    CalendarSearch(agenda::CalendarSearch),
     /// `calendar_free`.
-    Free(free::Free),
+    CalendarFree(free::CalendarFree),
     /// `calendar_save`.
-    Save(Box<save::Save>),
+    CalendarSave(Box<save::CalendarSave>),
     /// `calendar_delete`.
-    Delete(outward::Delete),
+    CalendarDelete(outward::CalendarDelete),
     /// `calendar_respond`.
-    Respond(outward::Respond),
+    CalendarRespond(outward::CalendarRespond),
     /// `manage`.
-    Manage(outward::Manage),
+    Manage(outward::ManageRequest),
     /// `changes`.
-    Changes(changes::ChangesOf),
+    Changes(changes::ChangesRequest),
     /// `brief`.
-    Brief(brief::Brief),
+    Brief(brief::BriefRequest),
     /// `output_read`.
     Output(output::OutputRead),
 }
 
-impl Action {
+impl ToolAction {
     /// Returns the items in which a call names people by their addresses.
     pub fn people_mut(&mut self) -> Vec<&mut String> {
         match self {
-            Self::Draft(draft) => {
+            Self::MailDraft(draft) => {
                 let lists = [&mut draft.to, &mut draft.cc, &mut draft.bcc];
                 lists.into_iter().flatten().flatten().collect()
             }
-            Self::Free(free) => free.who.iter_mut().collect(),
-            Self::Save(save) => {
+            Self::CalendarFree(free) => free.who.iter_mut().collect(),
+            Self::CalendarSave(save) => {
                 let events = save.events.iter_mut();
                 let lists = events.flat_map(|event| [event.people.as_mut(), Some(&mut event.add)]);
                 lists.flatten().flatten().collect()
@@ -213,9 +213,9 @@ impl Action {
     }
 
     /// Returns the effect of the call, if it is another than that of its tool.
-    fn effect(&self) -> Option<Effect> {
+    fn effect(&self) -> Option<ToolEffect> {
         match self {
-            Self::Attachment(request) if request.only_reads() => Some(Effect::Read),
+            Self::MailAttachment(request) if request.only_reads() => Some(ToolEffect::Read),
             _ => None,
         }
     }
@@ -234,13 +234,13 @@ pub fn read(
     tool: &'static Tool,
     arguments: Option<Map<String, Value>>,
     format: Format,
-) -> Result<Request> {
+) -> Result<ToolRequest> {
     let (tool, arguments) = synonyms::call(tool, arguments.unwrap_or_default());
-    let args = Args::new(tool, arguments)?;
-    let view = View::read(&args)?;
+    let args = CallArguments::new(tool, arguments)?;
+    let view = AnswerView::read(&args)?;
     let action = (tool.read)(&args)?;
-    let call = Call::of(tool, &args, action.effect().unwrap_or(tool.effect));
-    Ok(Request { action, format: view.format_or(format), view, call })
+    let call = CallIdentity::of(tool, &args, action.effect().unwrap_or(tool.effect));
+    Ok(ToolRequest { action, format: view.format_or(format), view, call })
 }
 
 /// The column names of some tables, each once.
@@ -259,7 +259,7 @@ pub fn input_schema(tool: &Tool) -> Map<String, Value> {
     object_schema(tool.args)
 }
 
-fn object_schema(args: &[Arg]) -> Map<String, Value> {
+fn object_schema(args: &[ToolArgument]) -> Map<String, Value> {
     let mut properties = Map::new();
     for arg in args {
         let mut schema = match arg.kind {
@@ -295,7 +295,7 @@ fn object_schema(args: &[Arg]) -> Map<String, Value> {
 }
 
 /// Returns what the list of tools says of an argument, if its name does not say it all.
-fn description(arg: &Arg) -> Option<String> {
+fn description(arg: &ToolArgument) -> Option<String> {
     match arg.kind {
         _ if arg.common => None,
         ArgKind::Number(least, most, _) if arg.doc.is_empty() => Some(format!("{least}-{most}")),
@@ -315,9 +315,9 @@ pub fn page() -> String {
             tool.name,
             tool.doc,
             match tool.effect {
-                Effect::Read => "Reads only.",
-                Effect::Reversible => "Changes what can be changed back.",
-                Effect::Outward => "Reaches other people, or deletes.",
+                ToolEffect::Read => "Reads only.",
+                ToolEffect::Reversible => "Changes what can be changed back.",
+                ToolEffect::Outward => "Reaches other people, or deletes.",
             }
         ));
         for arg in tool.args {
@@ -332,7 +332,7 @@ pub fn page() -> String {
     page
 }
 
-fn line(arg: &Arg, within: &str) -> String {
+fn line(arg: &ToolArgument, within: &str) -> String {
     let takes = match arg.kind {
         ArgKind::Text => "text".to_owned(),
         ArgKind::Choice(words) => words.join(" · "),

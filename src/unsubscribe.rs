@@ -4,4 +4,4 @@
 
 pub mod post;
 
-pub use crate::text::unsubscribe::{UnsubscribeMessage, Way, way};
+pub use crate::text::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};

@@ -14,17 +14,17 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use daysheet_extract::{Line, Request};
+use daysheet_extract::{AnswerLine, ExtractRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
-pub use self::confine::Reach;
+pub use self::confine::WorkerReach;
 use self::job::BodyText;
-pub use self::job::{Job, Probe};
+pub use self::job::{ConfinementProbe, WorkerJob};
 use self::places::{WorkerPermit, WorkerPlaces};
-use crate::body::{Readable, Reading};
-use crate::error::{Error, Kind, Result};
+use crate::body::{ReadableText, ReadingOptions};
+use crate::error::{Error, ErrorKind, Result};
 use crate::provider::MessageContent;
 
 /// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
@@ -63,7 +63,7 @@ pub struct Worker {
 /// A place for a worker, held until it has ended. What it is to read is best fetched after its
 /// place was had: then no more is in memory than is read.
 #[derive(Debug)]
-pub struct Place<'w> {
+pub struct WorkerSlot<'w> {
     worker: &'w Worker,
     owner: Option<&'w str>,
     small: bool,
@@ -88,7 +88,7 @@ impl Drop for RunningWorker {
 
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum WorkerEnd {
     /// It did all of its job.
     Whole,
     /// It took too long.
@@ -134,61 +134,68 @@ impl Worker {
     }
 
     /// Waits for a place for a job of about this many bytes; `owner` is one person of many.
-    pub async fn place<'w>(&'w self, owner: Option<&'w str>, bytes: usize) -> Place<'w> {
+    pub async fn place<'w>(&'w self, owner: Option<&'w str>, bytes: usize) -> WorkerSlot<'w> {
         let small = bytes <= SMALL;
         let permit =
             if small { self.places.small(owner).await } else { self.places.large(owner).await };
-        Place { worker: self, owner, small, permit }
+        WorkerSlot { worker: self, owner, small, permit }
     }
 
     /// Makes the texts of a message readable; `None` if the worker was ended before.
     ///
     /// # Errors
-    /// Those of [`Place::file`].
+    /// Those of [`WorkerSlot::file`].
     pub async fn body(
         &self,
         owner: Option<&str>,
         message: &MessageContent,
-        reading: &Reading,
-    ) -> Result<Option<Readable>> {
+        reading: &ReadingOptions,
+    ) -> Result<Option<ReadableText>> {
         let bytes = serde_json::to_vec(&(&message.parts, &message.obstacle))
             .map_err(|_| broken("the parts have no form"))?;
         let place = self.place(owner, bytes.len()).await;
-        let (output, ended) = place.done(&Job::Body(reading.clone()), &bytes).await?;
-        let found = (ended == Ended::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
+        let (output, ended) = place.done(&WorkerJob::Body(reading.clone()), &bytes).await?;
+        let found =
+            (ended == WorkerEnd::Whole).then(|| serde_json::from_slice::<BodyText>(&output));
         let Some(Ok(BodyText { kind, text, notes, payment, orders })) = found else {
             return Ok(None);
         };
         let kinds = ["plain", "html", "mixed"];
-        Ok(Some(Readable {
+        Ok(Some(ReadableText {
             kind: kinds.into_iter().find(|known| **known == *kind).unwrap_or_default(),
             text,
             notes: notes::checked(notes),
             payment,
             orders,
-            ..Readable::default()
+            ..ReadableText::default()
         }))
     }
 
     /// Returns what a worker can reach.
     ///
     /// # Errors
-    /// Those of [`Place::file`].
-    pub async fn reach(&self) -> Result<Reach> {
-        let (output, _) = self.run(&Job::Probe(Probe::Reach), &[], self.times.large).await?;
+    /// Those of [`WorkerSlot::file`].
+    pub async fn reach(&self) -> Result<WorkerReach> {
+        let (output, _) =
+            self.run(&WorkerJob::Probe(ConfinementProbe::Reach), &[], self.times.large).await?;
         serde_json::from_slice(&output).map_err(|_| broken("it returned nothing"))
     }
 
     /// Makes a worker exceed one of its limits; returns how it ended.
     ///
     /// # Errors
-    /// Those of [`Place::file`].
-    pub async fn exceed(&self, limit: Probe) -> Result<Ended> {
-        Ok(self.run(&Job::Probe(limit), &[], self.times.large).await?.1)
+    /// Those of [`WorkerSlot::file`].
+    pub async fn exceed(&self, limit: ConfinementProbe) -> Result<WorkerEnd> {
+        Ok(self.run(&WorkerJob::Probe(limit), &[], self.times.large).await?.1)
     }
 
     /// Runs a worker for a job; returns what the worker wrote, and how it ended.
-    async fn run(&self, job: &Job, bytes: &[u8], longest: Duration) -> Result<(Vec<u8>, Ended)> {
+    async fn run(
+        &self,
+        job: &WorkerJob,
+        bytes: &[u8],
+        longest: Duration,
+    ) -> Result<(Vec<u8>, WorkerEnd)> {
         let mut head =
             serde_json::to_vec(&(job, bytes.len())).map_err(|_| broken("its job has no form"))?;
         head.push(b'\n');
@@ -219,13 +226,13 @@ impl Worker {
             Err(_elapsed) => {
                 // Waits for its end, too.
                 let _ = child.kill().await;
-                Ended::Time
+                WorkerEnd::Time
             }
-            Ok(_) if output.len() as u64 > MOST => Ended::Full,
+            Ok(_) if output.len() as u64 > MOST => WorkerEnd::Full,
             Ok(Ok(status)) => ended(status, &complaint),
-            Ok(Err(_)) => Ended::Broken,
+            Ok(Err(_)) => WorkerEnd::Broken,
         };
-        if ended != Ended::Whole {
+        if ended != WorkerEnd::Whole {
             let complaint = String::from_utf8_lossy(&complaint);
             tracing::debug!(?ended, %complaint, "a worker did not finish");
         }
@@ -255,13 +262,17 @@ impl Worker {
     }
 }
 
-impl Place<'_> {
+impl WorkerSlot<'_> {
     /// Reads a file. The lines that were returned before the worker was ended are kept.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if no worker can be started, or it cannot be confined.
-    pub async fn file(self, request: &Request, bytes: &[u8]) -> Result<(Vec<Line>, Ended)> {
-        let (output, ended) = self.done(&Job::File(request.clone()), bytes).await?;
+    /// [`ErrorKind::Internal`] if no worker can be started, or it cannot be confined.
+    pub async fn file(
+        self,
+        request: &ExtractRequest,
+        bytes: &[u8],
+    ) -> Result<(Vec<AnswerLine>, WorkerEnd)> {
+        let (output, ended) = self.done(&WorkerJob::File(request.clone()), bytes).await?;
         let mut lines = Vec::new();
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
@@ -271,19 +282,19 @@ impl Place<'_> {
             }
         }
         let ended = match (ended, lines.last()) {
-            (Ended::Whole, Some(Line::End(_))) => Ended::Whole,
-            (Ended::Whole, _) => Ended::Broken,
+            (WorkerEnd::Whole, Some(AnswerLine::End(_))) => WorkerEnd::Whole,
+            (WorkerEnd::Whole, _) => WorkerEnd::Broken,
             (other, _) => other,
         };
         Ok((lines, ended))
     }
 
     /// Does a job; returns what the worker wrote, and how it ended.
-    async fn done(mut self, job: &Job, bytes: &[u8]) -> Result<(Vec<u8>, Ended)> {
+    async fn done(mut self, job: &WorkerJob, bytes: &[u8]) -> Result<(Vec<u8>, WorkerEnd)> {
         let Worker { places, times, .. } = self.worker;
         if self.small && bytes.len() <= SMALL {
             let (output, ended) = self.worker.run(job, bytes, times.small).await?;
-            if ended != Ended::Time {
+            if ended != WorkerEnd::Time {
                 return Ok((output, ended));
             }
         }
@@ -297,34 +308,34 @@ impl Place<'_> {
 }
 
 fn broken(why: &str) -> Error {
-    Error::new(Kind::Internal, format!("the process that reads files did not start ({why})"))
+    Error::new(ErrorKind::Internal, format!("the process that reads files did not start ({why})"))
         .next("save the file with as=file")
 }
 
 /// Returns how a worker ended that was not stopped from outside.
-fn ended(status: ExitStatus, complaint: &[u8]) -> Ended {
+fn ended(status: ExitStatus, complaint: &[u8]) -> WorkerEnd {
     let says = |text: &str| complaint.windows(text.len()).any(|part| part == text.as_bytes());
     if status.success() {
-        return Ended::Whole;
+        return WorkerEnd::Whole;
     }
     if says("memory allocation of") {
-        return Ended::Memory;
+        return WorkerEnd::Memory;
     }
     if says("has overflowed its stack") {
-        return Ended::Deep;
+        return WorkerEnd::Deep;
     }
     #[cfg(unix)]
     {
         use std::os::unix::process::ExitStatusExt;
         match status.signal() {
             // `SIGXCPU`
-            Some(24) => return Ended::Time,
+            Some(24) => return WorkerEnd::Time,
             // `SIGKILL`: a system that is short of memory ends the largest process.
-            Some(9) => return Ended::Memory,
+            Some(9) => return WorkerEnd::Memory,
             // `SIGSEGV`
-            Some(11) => return Ended::Deep,
+            Some(11) => return WorkerEnd::Deep,
             _ => {}
         }
     }
-    Ended::Broken
+    WorkerEnd::Broken
 }

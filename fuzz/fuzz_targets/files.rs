@@ -3,7 +3,7 @@
 
 use std::io::{Cursor, Write};
 
-use daysheet_extract::{Line, Request, extract};
+use daysheet_extract::{AnswerLine, ExtractRequest, extract};
 use libfuzzer_sys::fuzz_target;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
         Some(name) => (*name, bytes.to_vec()),
         None => ("", packed(bytes)),
     };
-    let request = Request {
+    let request = ExtractRequest {
         name: name.to_owned(),
         media: String::new(),
         inside: vec![1; usize::from(first >> 6)],
@@ -49,6 +49,6 @@ fuzz_target!(|data: &[u8]| {
         Ok(())
     });
     assert!(written.is_ok(), "nothing fails but the output");
-    assert!(matches!(lines.first(), Some(Line::Kind(_))), "the kind comes first");
-    assert!(matches!(lines.last(), Some(Line::End(_))), "the end comes last");
+    assert!(matches!(lines.first(), Some(AnswerLine::Kind(_))), "the kind comes first");
+    assert!(matches!(lines.last(), Some(AnswerLine::End(_))), "the end comes last");
 });

@@ -2,11 +2,11 @@
 #![no_main]
 
 use daysheet_core::text;
-use daysheet_core::text::html::{Style, html};
+use daysheet_core::text::html::{TextStyle, html};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|source: &str| {
-    for style in [Style::Text, Style::Markdown] {
+    for style in [TextStyle::Text, TextStyle::Markdown] {
         let read = html(source, style, true);
         assert_eq!(text::visible(&read.text), read.text, "invisible characters stay");
         assert!(!read.text.contains(text::fence::OURS), "our mark stays");

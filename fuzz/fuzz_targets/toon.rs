@@ -2,8 +2,8 @@
 #![no_main]
 
 use daysheet_core::encode::{Delimiter, Document, Format};
-use daysheet_core::row::{Cell, Extra, RowTable};
-use daysheet_core::schemas::{Field, MESSAGE};
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{TableColumn, MESSAGE};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use toon_format::DecodeOptions;
@@ -11,10 +11,10 @@ use toon_format::DecodeOptions;
 const COLUMNS: usize = 3;
 
 fuzz_target!(|cells: Vec<String>| {
-    let columns: Vec<&'static Field> = MESSAGE.fields.iter().take(COLUMNS).collect();
+    let columns: Vec<&'static TableColumn> = MESSAGE.fields.iter().take(COLUMNS).collect();
     let mut table = RowTable::new(&MESSAGE, columns);
     for row in cells.chunks_exact(COLUMNS) {
-        table.push(row.iter().cloned().map(Cell::Text).collect(), Extra::default());
+        table.push(row.iter().cloned().map(RowCell::Text).collect(), RowExtra::default());
     }
     let document = Document { scalars: Vec::new(), tables: vec![table] };
     let json: Value = serde_json::from_str(&document.encode(Format::Json)).expect("JSON");

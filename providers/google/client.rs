@@ -2,7 +2,7 @@
 //!
 //! The generated client has no timeout, drops status and `Retry-After` unless a
 //! delegate keeps them, reads a response of any length ([`wire`] limits that), and
-//! decodes it completely or not at all. [`Google::call`] adds what is missing: the limiter
+//! decodes it completely or not at all. [`GoogleClient::call`] adds what is missing: the limiter
 //! of `limiter.rs`, and errors in our words. Responses are read as plain JSON, because the
 //! generated types drop a whole message for one part with unpadded base64.
 //!
@@ -21,31 +21,31 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::wire::{Failed, LISTS};
+use super::wire::{LISTS, TransferFailure};
 use crate::limiter::{self, RateLimiter};
-use crate::net::{self, Read, Turn};
-use daysheet_core::access::Access;
+use crate::net::{self, ResponsePermit, WholeResponse};
+use daysheet_core::access::AccessLevel;
 use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
 
 /// Returns the scopes that a sign-in requests from Google. Gmail has one scope for
 /// organizing mail, drafts and sending; only permanent deletion needs more.
-pub fn scopes(access: Access) -> Vec<&'static str> {
+pub fn scopes(access: AccessLevel) -> Vec<&'static str> {
     let mut scopes = match access {
-        Access::Read => vec![
+        AccessLevel::Read => vec![
             "https://www.googleapis.com/auth/gmail.readonly",
             "https://www.googleapis.com/auth/calendar.readonly",
             "https://www.googleapis.com/auth/contacts.readonly",
         ],
-        Access::Organize | Access::Draft | Access::Send => vec![
+        AccessLevel::Organize | AccessLevel::Draft | AccessLevel::Send => vec![
             "https://www.googleapis.com/auth/gmail.modify",
             "https://www.googleapis.com/auth/gmail.settings.basic",
             "https://www.googleapis.com/auth/calendar",
             "https://www.googleapis.com/auth/contacts",
         ],
-        Access::Full => vec![
+        AccessLevel::Full => vec![
             "https://mail.google.com/",
             "https://www.googleapis.com/auth/gmail.settings.basic",
             "https://www.googleapis.com/auth/calendar",
@@ -64,7 +64,7 @@ const SLOWEST: u64 = 50_000;
 /// The status that continues an upload.
 const GO_ON: u16 = 308;
 /// One attempt at a write.
-type Attempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
+type WriteAttempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
 /// The result of a generated call.
 pub type CallResult<T> = google_apis_common::Result<(Response, T)>;
 
@@ -81,22 +81,23 @@ pub struct FullResponse {
 
 /// One of Google's services, with its names for errors.
 #[derive(Debug)]
-pub struct Service {
+pub struct GoogleService {
     name: &'static str,
     /// The APIs that have to be enabled for it.
     apis: &'static str,
 }
 
 /// Mail, and the people one writes to.
-pub const GMAIL: &Service = &Service { name: "Gmail", apis: "the Gmail API and the People API" };
+pub const GMAIL: &GoogleService =
+    &GoogleService { name: "Gmail", apis: "the Gmail API and the People API" };
 /// Calendars.
-pub const CALENDAR: &Service =
-    &Service { name: "Google Calendar", apis: "the Google Calendar API" };
+pub const CALENDAR: &GoogleService =
+    &GoogleService { name: "Google Calendar", apis: "the Google Calendar API" };
 
 /// The client of one account for one of Google's services.
-pub struct Google {
+pub struct GoogleClient {
     limiter: RateLimiter,
-    service: &'static Service,
+    service: &'static GoogleService,
 }
 
 /// Provides our tokens to the generated client, which asks before every request.
@@ -141,7 +142,7 @@ struct FailureInfo {
     status: u16,
     retry_after: Option<Duration>,
     /// Why there is no whole answer.
-    failed: Option<Failed>,
+    failed: Option<TransferFailure>,
 }
 
 impl FailureWatch {
@@ -159,15 +160,19 @@ impl Delegate for FailureWatch {
         *self.info.lock().unwrap_or_else(PoisonError::into_inner) = FailureInfo {
             status: response.status().as_u16(),
             retry_after: retry_after(response.headers(), &self.clock),
-            failed: Failed::from_headers(response.headers()),
+            failed: TransferFailure::from_headers(response.headers()),
         };
         Retry::Abort
     }
 }
 
-impl Google {
+impl GoogleClient {
     /// Creates a client for a service with the tokens of one account.
-    pub fn new(services: &ServiceSettings, tokens: TokenSource, service: &'static Service) -> Self {
+    pub fn new(
+        services: &ServiceSettings,
+        tokens: TokenSource,
+        service: &'static GoogleService,
+    ) -> Self {
         Self { limiter: RateLimiter::new(tokens, "google", "Google", IN_FLIGHT, services), service }
     }
 
@@ -216,7 +221,7 @@ impl Google {
         url: &Url,
         most: usize,
         take: &(impl Fn(&[u8]) -> Result<T> + Sync),
-    ) -> Result<(T, Option<Turn>)> {
+    ) -> Result<(T, Option<ResponsePermit>)> {
         self.limiter
             .read(|token| async move {
                 let request = hyper::Request::get(url.as_str())
@@ -224,8 +229,8 @@ impl Google {
                     .body(Vec::new())
                     .map_err(unwritten)?;
                 match net::exchange(request, most, Some(self.limiter.share())).await {
-                    Ok(Read { answer, turn }) => Ok((self.success(&answer, take)?, turn)),
-                    Err(failure) => Err(Failed::from(&failure).error()),
+                    Ok(WholeResponse { answer, turn }) => Ok((self.success(&answer, take)?, turn)),
+                    Err(failure) => Err(TransferFailure::from(&failure).error()),
                 }
             })
             .await
@@ -238,8 +243,8 @@ impl Google {
     /// fields, and cannot send `If-Match`.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] if the version is another; [`Kind::Network`] or
-    /// [`Kind::Timeout`] if it is unknown whether it was done.
+    /// [`ErrorKind::Conflict`] if the version is another; [`ErrorKind::Network`] or
+    /// [`ErrorKind::Timeout`] if it is unknown whether it was done.
     pub async fn send(
         &self,
         method: Method,
@@ -251,7 +256,7 @@ impl Google {
         self.limiter.write_within(time, call).await
     }
 
-    /// Sends a write as [`Google::send`] does, but does not repeat it even if it was
+    /// Sends a write as [`GoogleClient::send`] does, but does not repeat it even if it was
     /// throttled: for sending messages.
     pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
         let (call, time) = self.write(Method::POST, url, None, Some(body));
@@ -273,10 +278,10 @@ impl Google {
         url: &'a Url,
         version: Option<&'a str>,
         body: Option<&Value>,
-    ) -> (impl Fn(String) -> Attempt<'a>, Duration) {
+    ) -> (impl Fn(String) -> WriteAttempt<'a>, Duration) {
         let written = body.map(|body| body.to_string().into_bytes());
         let time = time_for(written.as_ref().map_or(0, Vec::len));
-        let call = move |token: String| -> Attempt<'a> {
+        let call = move |token: String| -> WriteAttempt<'a> {
             let (method, written) = (method.clone(), written.clone());
             Box::pin(async move {
                 let mut request = hyper::Request::builder()
@@ -304,7 +309,7 @@ impl Google {
     /// returns the response with its headers. An upload to be continued is no error.
     ///
     /// # Errors
-    /// As [`Google::send`].
+    /// As [`GoogleClient::send`].
     pub async fn send_bytes(
         &self,
         method: Method,
@@ -375,9 +380,9 @@ fn time_for(length: usize) -> Duration {
 /// Converts errors after which the write may still have been carried out.
 fn open(error: Error) -> Error {
     let (kind, message) = match error.kind() {
-        Kind::Provider(500..=599) => (Kind::Network, error.message()),
-        Kind::Network => (Kind::Network, "the connection to Google broke"),
-        Kind::Timeout => (Kind::Timeout, "Google did not answer in time"),
+        ErrorKind::Provider(500..=599) => (ErrorKind::Network, error.message()),
+        ErrorKind::Network => (ErrorKind::Network, "the connection to Google broke"),
+        ErrorKind::Timeout => (ErrorKind::Timeout, "Google did not answer in time"),
         _ => return error,
     };
     Error::new(kind, format!("{message}; whether it was done is unknown"))
@@ -386,7 +391,7 @@ fn open(error: Error) -> Error {
 
 /// Reports an invalid request: its variable parts (ids, versions, page tokens) came from Google.
 fn unwritten(_opaque: hyper::http::Error) -> Error {
-    Error::new(Kind::Provider(200), "an id or version from Google cannot be sent back")
+    Error::new(ErrorKind::Provider(200), "an id or version from Google cannot be sent back")
         .next("list it again, and repeat the call with the new id")
 }
 
@@ -398,7 +403,7 @@ fn retry_after(headers: &hyper::HeaderMap, clock: &Clock) -> Option<Duration> {
 
 /// Reads a response that the generated client could not decode, or returns its error.
 fn recover(
-    service: &Service,
+    service: &GoogleService,
     error: google_apis_common::Error,
     seen: FailureInfo,
 ) -> Result<Value> {
@@ -415,10 +420,10 @@ fn recover(
         // Our own error, boxed by the generated client.
         Generated::MissingToken(cause) => Err(match cause.downcast::<Error>() {
             Ok(ours) => *ours,
-            Err(_) => Error::new(Kind::Auth, "no access token could be obtained"),
+            Err(_) => Error::new(ErrorKind::Auth, "no access token could be obtained"),
         }),
         Generated::HttpError(cause) => Err(Error::new(
-            Kind::Network,
+            ErrorKind::Network,
             if cause.is_connect() {
                 "Google could not be reached"
             } else {
@@ -426,9 +431,10 @@ fn recover(
             },
         )),
         Generated::Io(_) => Err(broken_off()),
-        other => {
-            Err(Error::new(Kind::Internal, format!("the Google client rejected the call: {other}")))
-        }
+        other => Err(Error::new(
+            ErrorKind::Internal,
+            format!("the Google client rejected the call: {other}"),
+        )),
     }
 }
 
@@ -453,14 +459,14 @@ pub fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T> {
 
 /// Returns the error for an unexpected response.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(Kind::Provider(502), format!("Google did not answer with a valid {what}"))
+    Error::new(ErrorKind::Provider(502), format!("Google did not answer with a valid {what}"))
         .next("try again; if it persists, check the endpoint URLs in the settings")
 }
 
 /// Returns the list of a response that always has one.
 ///
 /// # Errors
-/// [`Kind::Provider`] if it has none.
+/// [`ErrorKind::Provider`] if it has none.
 pub fn items_of(mut answer: Value, key: &str) -> Result<Vec<Value>> {
     match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => Ok(items),
@@ -472,7 +478,7 @@ pub fn items_of(mut answer: Value, key: &str) -> Result<Vec<Value>> {
 /// than the `others` make it invalid.
 ///
 /// # Errors
-/// [`Kind::Provider`] for a response that is no such page.
+/// [`ErrorKind::Provider`] for a response that is no such page.
 pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
     let known = |members: &Map<String, Value>| {
         members.keys().all(|member| others.contains(&member.as_str()))
@@ -485,7 +491,7 @@ pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Va
 }
 
 fn broken_off() -> Error {
-    Error::new(Kind::Network, "Google's response broke off")
+    Error::new(ErrorKind::Network, "Google's response broke off")
 }
 
 /// Returns the reason that Google's newer APIs give among the details of an error.
@@ -495,7 +501,7 @@ fn detail(error: &Value) -> Option<&str> {
 }
 
 /// Converts Google's error response to our kinds.
-fn error_of(service: &Service, seen: FailureInfo, body: &Value) -> Error {
+fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let reason = error
@@ -514,35 +520,36 @@ fn error_of(service: &Service, seen: FailureInfo, body: &Value) -> Error {
     } else {
         format!("Google answered with status {}: {}", seen.status, quoted_words(summary))
     };
-    let missing = || Error::new(Kind::NotFound, format!("{} has no such item", service.name));
+    let missing = || Error::new(ErrorKind::NotFound, format!("{} has no such item", service.name));
     match seen.status {
-        429 => Error::new(Kind::RateLimited(seen.retry_after), message),
-        403 if limited => Error::new(Kind::RateLimited(seen.retry_after), message),
+        429 => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
+        403 if limited => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
         403 if matches!(reason, "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT") => {
-            Error::new(Kind::Auth, "the sign-in does not allow this")
+            Error::new(ErrorKind::Auth, "the sign-in does not allow this")
                 .next("run `daysheet account add google` and leave all permissions ticked")
         }
         403 if matches!(reason, "accessNotConfigured" | "SERVICE_DISABLED") => Error::new(
-            Kind::Provider(403),
+            ErrorKind::Provider(403),
             "an API is not enabled in the client id's Google Cloud project",
         )
         .next(format!(
             "enable {} under APIs & Services, Library, and try again in a minute",
             service.apis
         )),
-        403 if reason == "forbiddenForNonOrganizer" => {
-            Error::new(Kind::Provider(403), "only the organizer may change this of the meeting")
-                .next("ask the organizer, or create an event of your own")
-        }
+        403 if reason == "forbiddenForNonOrganizer" => Error::new(
+            ErrorKind::Provider(403),
+            "only the organizer may change this of the meeting",
+        )
+        .next("ask the organizer, or create an event of your own"),
         403 if reason == "requiredAccessLevel" => {
-            Error::new(Kind::Provider(403), "this account may not do this in that calendar")
+            Error::new(ErrorKind::Provider(403), "this account may not do this in that calendar")
                 .next("lookup kind=calendars shows its access")
         }
         404 => missing(),
         400 if summary.starts_with("Invalid id") => missing(),
         410 if reason == "deleted" => missing(),
-        412 => Error::new(Kind::Conflict, "it was changed meanwhile")
+        412 => Error::new(ErrorKind::Conflict, "it was changed meanwhile")
             .next("read it again, and repeat the change if it still fits"),
-        status => Error::new(Kind::Provider(status), message),
+        status => Error::new(ErrorKind::Provider(status), message),
     }
 }

@@ -10,9 +10,9 @@ use futures_util::future::{join_all, try_join_all};
 use serde_json::Value;
 use url::Url;
 
-use super::client::{Google, page};
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::{Page, People};
+use super::client::{GoogleClient, page};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::{ListPage, PeopleQuery};
 use daysheet_core::text::{note, ours};
 
 /// The fields of saved contacts that are read; other contacts have fewer.
@@ -29,14 +29,14 @@ const IN_A_PAGE: usize = 1_000;
 /// Pages of the saved contacts, with at most 1,000 in each.
 const PAGES: usize = 100;
 /// The lists of people.
-const LISTS: [&List; 2] = [
-    &List {
+const LISTS: [&PeopleList; 2] = [
+    &PeopleList {
         path: "v1/people/me/connections",
         key: "connections",
         fields: ("personFields", FIELDS),
         name: "saved contacts",
     },
-    &List {
+    &PeopleList {
         path: "v1/otherContacts",
         key: "otherContacts",
         fields: ("readMask", OTHER_FIELDS),
@@ -46,7 +46,7 @@ const LISTS: [&List; 2] = [
 
 /// A list of people: its endpoint, the key of the people in an answer, and the fields
 /// that are read.
-struct List {
+struct PeopleList {
     path: &'static str,
     key: &'static str,
     fields: (&'static str, &'static str),
@@ -59,7 +59,12 @@ const SEARCHES: [(&str, &str); 2] =
 
 /// Finds people, saved contacts first. `warm` is the account's own, and true
 /// once its searches were announced.
-pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBool) -> Result<Page> {
+pub async fn find(
+    google: &GoogleClient,
+    base: &Url,
+    people: &PeopleQuery,
+    warm: &AtomicBool,
+) -> Result<ListPage> {
     let mut found: Vec<Value> = Vec::new();
     let mut notes = Vec::new();
     let searches = people.q.is_some() || !people.emails.is_empty();
@@ -95,12 +100,17 @@ pub async fn find(google: &Google, base: &Url, people: &People, warm: &AtomicBoo
         }
     }
     found.truncate(people.limit);
-    Ok(Page { items: found, notes, ..Page::default() })
+    Ok(ListPage { items: found, notes, ..ListPage::default() })
 }
 
 /// Returns the people of a list until there are `limit`, and false if there are more than
 /// may be read.
-async fn all(google: &Google, base: &Url, list: &List, limit: usize) -> Result<(Vec<Value>, bool)> {
+async fn all(
+    google: &GoogleClient,
+    base: &Url,
+    list: &PeopleList,
+    limit: usize,
+) -> Result<(Vec<Value>, bool)> {
     let size = limit.clamp(1, 1_000).to_string();
     let mut found = Vec::new();
     let mut token = String::new();
@@ -128,12 +138,12 @@ async fn all(google: &Google, base: &Url, list: &List, limit: usize) -> Result<(
 
 /// Sends an empty search, as the documentation requires before the first search: it
 /// makes Google refresh its search cache.
-async fn announce(google: &Google, base: &Url) -> Result<()> {
+async fn announce(google: &GoogleClient, base: &Url) -> Result<()> {
     ask(google, base, "", "1").await.map(drop)
 }
 
 /// Returns the answers of both searches.
-async fn ask(google: &Google, base: &Url, q: &str, size: &str) -> Result<Vec<Value>> {
+async fn ask(google: &GoogleClient, base: &Url, q: &str, size: &str) -> Result<Vec<Value>> {
     let searches = SEARCHES.map(async |(path, fields)| {
         let params = [("query", q), ("readMask", fields), ("pageSize", size)];
         google.get(&address(base, path, &params)?).await
@@ -143,7 +153,7 @@ async fn ask(google: &Google, base: &Url, q: &str, size: &str) -> Result<Vec<Val
 
 /// Adds the people whom both searches find; returns true if one of them may have more.
 async fn search(
-    google: &Google,
+    google: &GoogleClient,
     base: &Url,
     q: &str,
     limit: usize,
@@ -190,9 +200,9 @@ fn has(person: &Value, email: &str) -> bool {
 }
 
 fn address(base: &Url, path: &str, params: &[(&str, &str)]) -> Result<Url> {
-    let mut url = base
-        .join(path)
-        .map_err(|_opaque| Error::new(Kind::Internal, "the People API's URL does not parse"))?;
+    let mut url = base.join(path).map_err(|_opaque| {
+        Error::new(ErrorKind::Internal, "the People API's URL does not parse")
+    })?;
     url.query_pairs_mut().extend_pairs(params);
     Ok(url)
 }

@@ -22,10 +22,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tower_service::Service;
 
-use crate::net::{self, Failure, Turn};
-use daysheet_core::error::{Error, Kind};
-use daysheet_core::provider::upstream::Share;
-use daysheet_core::words::{Words, words};
+use crate::net::{self, FetchFailure, ResponsePermit};
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::upstream::UpstreamShare;
+use daysheet_core::words::{WordChoice, words};
 
 /// The maximum size of a list or a single object, in bytes. The longest that are
 /// requested, 2,500 events, have a kilobyte or two each.
@@ -46,16 +46,16 @@ const BUFFER: usize = 64 * 1024;
 
 /// Opens the connections of a generated client.
 #[derive(Debug, Clone)]
-pub struct Wire(Share);
+pub struct LoopbackConnector(UpstreamShare);
 
 /// Returns the client for a generated hub, of the person whose share this is.
-pub fn client(share: Share) -> Client<Wire> {
-    Legacy::builder(TokioExecutor::new()).build(Wire(share))
+pub fn client(share: UpstreamShare) -> Client<LoopbackConnector> {
+    Legacy::builder(TokioExecutor::new()).build(LoopbackConnector(share))
 }
 
 words! {
     /// Why there is no whole answer.
-    pub enum Failed {
+    pub enum TransferFailure {
         /// No connection was made.
         Unreached = "unreached",
         /// It broke.
@@ -65,7 +65,7 @@ words! {
     }
 }
 
-impl Failed {
+impl TransferFailure {
     /// Reads the mark that a failed connection leaves in the headers of an answer.
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers.get(FAILED)?.to_str().ok()?)
@@ -74,20 +74,20 @@ impl Failed {
     /// Returns the error.
     pub fn error(self) -> Error {
         match self {
-            Self::Unreached => Error::new(Kind::Network, "Google could not be reached"),
-            Self::Broken => Error::new(Kind::Network, "the connection to Google broke"),
+            Self::Unreached => Error::new(ErrorKind::Network, "Google could not be reached"),
+            Self::Broken => Error::new(ErrorKind::Network, "the connection to Google broke"),
             Self::Long => Error::argument("Google's response is too long")
                 .next("ask for fewer items, or for body=headers"),
         }
     }
 }
 
-impl From<&Failure> for Failed {
-    fn from(failure: &Failure) -> Self {
+impl From<&FetchFailure> for TransferFailure {
+    fn from(failure: &FetchFailure) -> Self {
         match failure {
-            Failure::Unreached(_) => Self::Unreached,
-            Failure::Broken(_) => Self::Broken,
-            Failure::Long => Self::Long,
+            FetchFailure::Unreached(_) => Self::Unreached,
+            FetchFailure::Broken(_) => Self::Broken,
+            FetchFailure::Long => Self::Long,
         }
     }
 }
@@ -102,15 +102,15 @@ fn most(uri: &Uri) -> usize {
 async fn pass(
     at: Uri,
     request: Request<Incoming>,
-    share: Share,
+    share: UpstreamShare,
 ) -> Result<Response<ResponseBody>, Infallible> {
     let most = most(request.uri());
     let answered = match whole(at, request).await {
         Some(request) => net::exchange(request, most, Some(&share)).await,
-        None => Err(Failure::Broken("the request is missing".to_owned())),
+        None => Err(FetchFailure::Broken("the request is missing".to_owned())),
     };
     Ok(match answered {
-        Ok(net::Read { answer, turn }) => {
+        Ok(net::WholeResponse { answer, turn }) => {
             let (mut parts, bytes) = answer.into_parts();
             // Headers of the other connection.
             for header in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
@@ -124,7 +124,7 @@ async fn pass(
             tracing::debug!(?failure, "an incomplete response from Google");
             let mut answer = Response::new(ResponseBody::new(Vec::new(), None));
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
-            let word = HeaderValue::from_static(Failed::from(&failure).word());
+            let word = HeaderValue::from_static(TransferFailure::from(&failure).word());
             answer.headers_mut().insert(FAILED, word);
             answer
         }
@@ -144,8 +144,8 @@ async fn whole(at: Uri, request: Request<Incoming>) -> Option<Request<Vec<u8>>> 
     Some(Request::from_parts(parts, body.to_vec()))
 }
 
-impl Service<Uri> for Wire {
-    type Response = TokioIo<Near>;
+impl Service<Uri> for LoopbackConnector {
+    type Response = TokioIo<ClientEnd>;
     type Error = io::Error;
     type Future = Ready<io::Result<Self::Response>>;
 
@@ -163,21 +163,21 @@ impl Service<Uri> for Wire {
                 .serve_connection(TokioIo::new(far), service)
                 .await;
         });
-        ready(Ok(TokioIo::new(Near(near))))
+        ready(Ok(TokioIo::new(ClientEnd(near))))
     }
 }
 
 /// The generated client's end.
 #[derive(Debug)]
-pub struct Near(DuplexStream);
+pub struct ClientEnd(DuplexStream);
 
-impl Connection for Near {
+impl Connection for ClientEnd {
     fn connected(&self) -> Connected {
         Connected::new()
     }
 }
 
-impl AsyncRead for Near {
+impl AsyncRead for ClientEnd {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -187,7 +187,7 @@ impl AsyncRead for Near {
     }
 }
 
-impl AsyncWrite for Near {
+impl AsyncWrite for ClientEnd {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -209,11 +209,11 @@ impl AsyncWrite for Near {
 #[derive(Debug)]
 struct ResponseBody {
     bytes: Full<Bytes>,
-    _turn: Option<Turn>,
+    _turn: Option<ResponsePermit>,
 }
 
 impl ResponseBody {
-    fn new(bytes: Vec<u8>, turn: Option<Turn>) -> Self {
+    fn new(bytes: Vec<u8>, turn: Option<ResponsePermit>) -> Self {
         Self { bytes: Full::new(Bytes::from(bytes)), _turn: turn }
     }
 }

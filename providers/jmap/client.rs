@@ -2,7 +2,7 @@
 //!
 //! Only methods that read are called, so all of them are tried again.
 
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::text::quoted_words;
 use hyper::Request;
@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::json::text;
 use crate::limiter::{RateLimiter, retry_after};
-use crate::net::{self, Failure};
+use crate::net::{self, FetchFailure};
 
 /// Calls of one account in flight at once; servers have to allow four (RFC 8620, 2).
 const IN_FLIGHT: usize = 4;
@@ -23,7 +23,7 @@ const LONGEST: usize = 32 << 20;
 const MAIL: &str = "urn:ietf:params:jmap:mail";
 
 /// Where methods are called, and about which account.
-struct Session {
+struct JmapSession {
     api: Url,
     account: String,
 }
@@ -32,7 +32,7 @@ struct Session {
 pub struct JmapClient {
     url: Url,
     limiter: RateLimiter,
-    session: OnceCell<Session>,
+    session: OnceCell<JmapSession>,
 }
 
 /// The argument that is taken from the answer to an earlier call (RFC 8620, 3.7).
@@ -44,12 +44,12 @@ impl JmapClient {
     /// The way to the server whose session is at the URL that is the account's tenant.
     ///
     /// # Errors
-    /// [`Kind::Config`] if that is no URL that a token may be sent to.
+    /// [`ErrorKind::Config`] if that is no URL that a token may be sent to.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let url = account.tenant.as_deref().and_then(|url| Url::parse(url).ok());
         let safe = |url: &Url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1");
         let url = url.filter(safe).ok_or_else(|| {
-            Error::new(Kind::Config, "the account's tenant is no https URL of a JMAP session")
+            Error::new(ErrorKind::Config, "the account's tenant is no https URL of a JMAP session")
         })?;
         let limiter = RateLimiter::new(tokens, "jmap", "the JMAP server", IN_FLIGHT, services);
         Ok(Self { url, limiter, session: OnceCell::new() })
@@ -91,7 +91,7 @@ impl JmapClient {
         Ok(self.call(&[(name, arguments)]).await?.pop().unwrap_or_default())
     }
 
-    async fn read_session(&self) -> Result<Session> {
+    async fn read_session(&self) -> Result<JmapSession> {
         let answer = self.limiter.read(|token| self.send(&self.url, None, token)).await?;
         let api = self.url.join(text(&answer, "apiUrl")).map_err(|_opaque| not_ours())?;
         let account = answer.get("primaryAccounts").map_or("", |known| text(known, MAIL));
@@ -99,9 +99,9 @@ impl JmapClient {
         let why = match () {
             () if api.origin() != self.url.origin() => "the session leads to another server",
             () if account.is_empty() => "the sign-in has no mailbox at its server",
-            () => return Ok(Session { api, account: account.to_owned() }),
+            () => return Ok(JmapSession { api, account: account.to_owned() }),
         };
-        Err(Error::new(Kind::Provider(200), why))
+        Err(Error::new(ErrorKind::Provider(200), why))
     }
 
     /// Makes one attempt.
@@ -112,28 +112,29 @@ impl JmapClient {
             .header(AUTHORIZATION, format!("Bearer {token}"))
             .header(CONTENT_TYPE, "application/json")
             .body(body.map(|body| body.to_string().into_bytes()).unwrap_or_default())
-            .map_err(|_opaque| Error::new(Kind::Auth, "the access token cannot be sent"))?;
+            .map_err(|_opaque| Error::new(ErrorKind::Auth, "the access token cannot be sent"))?;
         let read = net::exchange(request, LONGEST, Some(self.limiter.share()));
         let read = read.await.map_err(|failure| match failure {
-            Failure::Long => Error::argument("the server's answer is longer than is read"),
-            _ => Error::new(Kind::Network, "the connection to the server broke"),
+            FetchFailure::Long => Error::argument("the server's answer is longer than is read"),
+            _ => Error::new(ErrorKind::Network, "the connection to the server broke"),
         })?;
         let wait = read.answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         match read.answer.status().as_u16() {
             200..=299 => serde_json::from_slice(read.answer.body()).map_err(|_opaque| not_ours()),
             429 => {
                 let wait = wait.and_then(|wait| retry_after(wait, self.limiter.clock().now()));
-                Err(Error::new(Kind::RateLimited(wait), "the server asks for fewer calls"))
+                Err(Error::new(ErrorKind::RateLimited(wait), "the server asks for fewer calls"))
             }
-            status => {
-                Err(Error::new(Kind::Provider(status), format!("the server answered {status}")))
-            }
+            status => Err(Error::new(
+                ErrorKind::Provider(status),
+                format!("the server answered {status}"),
+            )),
         }
     }
 }
 
 fn not_ours() -> Error {
-    Error::new(Kind::Provider(502), "the server answered with something that is not JMAP")
+    Error::new(ErrorKind::Provider(502), "the server answered with something that is not JMAP")
 }
 
 /// The error of a method (RFC 8620, 3.6.2), in our kinds.
@@ -141,9 +142,9 @@ fn refused(error: &Value) -> Error {
     let reason = [text(error, "type"), text(error, "description")].join(" ");
     let message = format!("the server refused: {}", quoted_words(reason.trim()));
     let kind = match text(error, "type") {
-        "serverUnavailable" | "serverFail" => Kind::Provider(503),
-        "cannotCalculateChanges" => Kind::Conflict,
-        _ => Kind::Argument,
+        "serverUnavailable" | "serverFail" => ErrorKind::Provider(503),
+        "cannotCalculateChanges" => ErrorKind::Conflict,
+        _ => ErrorKind::Argument,
     };
     Error::new(kind, message)
 }

@@ -1,14 +1,14 @@
 //! Where JMAP's objects have our columns. Those of messages are as `objects.rs`
 //! leaves them.
 
-use daysheet_core::schemas::Source::{
+use daysheet_core::schemas::ValueSource::{
     Addresses, Any, Each, Either, Flags, Has, Is, Length, Names, Newest, Oldest, Path, Rfc3339,
     Tally, There, Word,
 };
-use daysheet_core::schemas::{Mapping, Source};
+use daysheet_core::schemas::{ColumnMapping, ValueSource};
 
 /// The columns of JMAP's objects.
-pub static MAPPING: Mapping = Mapping {
+pub static MAPPING: ColumnMapping = ColumnMapping {
     name: "jmap",
     receivers: &[],
     tables: &[
@@ -20,7 +20,7 @@ pub static MAPPING: Mapping = Mapping {
     ],
 };
 
-const MESSAGE: &[(&str, Source)] = &[
+const MESSAGE: &[(&str, ValueSource)] = &[
     ("id", Path("id")),
     ("date", Rfc3339("receivedAt")),
     ("from", Addresses("from")),
@@ -36,7 +36,7 @@ const MESSAGE: &[(&str, Source)] = &[
     ("message_id", Path("header:Message-ID")),
 ];
 
-const FLAGS: &[(&str, Source)] = &[
+const FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Is("unread", "true")),
     ("starred", Has("keywords", "$flagged")),
     ("attachment", Is("hasAttachment", "true")),
@@ -44,7 +44,7 @@ const FLAGS: &[(&str, Source)] = &[
     ("draft", Has("keywords", "$draft")),
 ];
 
-const THREAD: &[(&str, Source)] = &[
+const THREAD: &[(&str, ValueSource)] = &[
     ("id", Path("id")),
     ("date", Newest("messages", &Rfc3339("receivedAt"))),
     ("people", Each("messages", &Addresses("from"))),
@@ -54,7 +54,7 @@ const THREAD: &[(&str, Source)] = &[
     ("flags", Flags(THREAD_FLAGS)),
 ];
 
-const SENDER: &[(&str, Source)] = &[
+const SENDER: &[(&str, ValueSource)] = &[
     ("from", Newest("messages", &Addresses("from"))),
     ("count", Length("messages")),
     ("unread", Tally("messages", &Is("unread", "true"))),
@@ -63,7 +63,7 @@ const SENDER: &[(&str, Source)] = &[
     ("id", Path("id")),
 ];
 
-const THREAD_FLAGS: &[(&str, Source)] = &[
+const THREAD_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Any("messages", &Is("unread", "true"))),
     ("starred", Any("messages", &Has("keywords", "$flagged"))),
     ("attachment", Any("messages", &Is("hasAttachment", "true"))),
@@ -71,7 +71,7 @@ const THREAD_FLAGS: &[(&str, Source)] = &[
     ("draft", Any("messages", &Has("keywords", "$draft"))),
 ];
 
-const ATTACHMENT: &[(&str, Source)] = &[
+const ATTACHMENT: &[(&str, ValueSource)] = &[
     ("id", Path("id")),
     ("message", Path("message")),
     ("name", Path("name")),
@@ -79,7 +79,7 @@ const ATTACHMENT: &[(&str, Source)] = &[
     ("size", Path("size")),
 ];
 
-const FOLDER: &[(&str, Source)] = &[
+const FOLDER: &[(&str, ValueSource)] = &[
     ("id", Path("id")),
     ("name", Names("id")),
     ("kind", Either(&[Word("system", &There("role")), Word("user", &There("id"))])),

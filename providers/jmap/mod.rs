@@ -16,16 +16,16 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 use client::{JmapClient, from};
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::calendar::ChangeFeed;
 use daysheet_core::provider::mail::{Drafts, MailboxSettings, MessageActions};
 use daysheet_core::provider::{
-    Account, BodyForm, ListRequest, MailCapabilities, Mailbox, MessageContent, Page, People,
-    ServiceSettings, ThreadMessage, TokenSource, Total, no_list,
+    Account, BodyForm, ListPage, ListRequest, MailCapabilities, Mailbox, MessageContent,
+    PeopleQuery, SearchTotal, ServiceSettings, ThreadMessage, TokenSource, no_list,
 };
-use daysheet_core::schemas::{Api, Table};
-use query::Folders;
+use daysheet_core::schemas::{Service, Table};
+use query::FolderNames;
 
 /// What it can do.
 const MAIL: MailCapabilities = MailCapabilities {
@@ -43,11 +43,11 @@ const MESSAGES: usize = 100;
 const THREADS: usize = 25;
 
 /// One mailbox.
-pub struct Jmap {
+pub struct JmapMailbox {
     client: JmapClient,
 }
 
-impl Jmap {
+impl JmapMailbox {
     /// The mailbox of `account`.
     ///
     /// # Errors
@@ -56,9 +56,9 @@ impl Jmap {
         Ok(Self { client: JmapClient::new(services, tokens, account)? })
     }
 
-    async fn folders(&self) -> Result<(Vec<Value>, Folders)> {
+    async fn folders(&self) -> Result<(Vec<Value>, FolderNames)> {
         let found = list(&self.client.one("Mailbox/get", json!({"ids": null})).await?, "list");
-        let folders = Folders::of(&found);
+        let folders = FolderNames::of(&found);
         Ok((found, folders))
     }
 
@@ -69,7 +69,7 @@ impl Jmap {
         request: &ListRequest,
         most: usize,
         then: &[(&str, Value)],
-    ) -> Result<(Vec<String>, Page, Vec<Value>)> {
+    ) -> Result<(Vec<String>, ListPage, Vec<Value>)> {
         let (_, folders) = self.folders().await?;
         let (filter, notes) =
             query::filter(request.query.as_ref(), request.folder.as_deref(), &folders)?;
@@ -87,49 +87,49 @@ impl Jmap {
         let number = |key: &str| found.get(key).and_then(Value::as_u64);
         let ids = texts(&found, "ids");
         let end = number("position").unwrap_or_default() + ids.len() as u64;
-        let page = Page {
+        let page = ListPage {
             next: ids.last().filter(|_| number("total").is_some_and(|all| end < all)).cloned(),
-            total: number("total").map(Total::Exactly),
+            total: number("total").map(SearchTotal::Exactly),
             names: folders.0,
             notes,
-            ..Page::default()
+            ..ListPage::default()
         };
         Ok((ids, page, answers.collect()))
     }
 
     /// No changes, and where to ask for them from.
-    async fn now(&self, started_over: bool) -> Result<Changes> {
+    async fn now(&self, started_over: bool) -> Result<ChangeFeed> {
         let nothing = self.client.one("Email/get", json!({"ids": []})).await?;
         let cursor = text(&nothing, "state").to_owned();
-        Ok(Changes { cursor, started_over, ..Changes::default() })
+        Ok(ChangeFeed { cursor, started_over, ..ChangeFeed::default() })
     }
 }
 
 /// Read only: everything else refuses.
-impl Drafts for Jmap {}
-impl MessageActions for Jmap {}
-impl MailboxSettings for Jmap {}
+impl Drafts for JmapMailbox {}
+impl MessageActions for JmapMailbox {}
+impl MailboxSettings for JmapMailbox {}
 
 #[async_trait]
-impl Mailbox for Jmap {
-    fn api(&self) -> Api {
-        Api::Other(&mapping::MAPPING)
+impl Mailbox for JmapMailbox {
+    fn api(&self) -> Service {
+        Service::Other(&mapping::MAPPING)
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {
         &MAIL
     }
 
-    async fn messages(&self, request: &ListRequest) -> Result<Page> {
+    async fn messages(&self, request: &ListRequest) -> Result<ListPage> {
         let get = json!({"#ids": from(0, "Email/query", "/ids"),
                          "properties": objects::properties(&request.projection)});
         let (ids, page, answers) = self.find(request, MESSAGES, &[("Email/get", get)]).await?;
         let mut items = by_id(answers.first());
         let items = ids.iter().filter_map(|id| items.remove(id)).map(objects::message);
-        Ok(Page { items: items.collect(), ..page })
+        Ok(ListPage { items: items.collect(), ..page })
     }
 
-    async fn threads(&self, request: &ListRequest) -> Result<Page> {
+    async fn threads(&self, request: &ListRequest) -> Result<ListPage> {
         // The server would sort them by their oldest messages.
         if request.oldest {
             return Err(Error::argument("this account lists threads newest first only")
@@ -152,16 +152,21 @@ impl Mailbox for Jmap {
             Some(json!({"id": id, "messages": messages}))
         };
         let items = ids.iter().filter_map(conversation).collect();
-        Ok(Page { items, ..page })
+        Ok(ListPage { items, ..page })
     }
 
-    async fn lookup(&self, table: &'static Table, _: &People, _: &Projection) -> Result<Page> {
+    async fn lookup(
+        &self,
+        table: &'static Table,
+        _: &PeopleQuery,
+        _: &Projection,
+    ) -> Result<ListPage> {
         if table.name != "folder" {
             return Err(no_list(table));
         }
         let (items, folders) = self.folders().await?;
-        let total = Some(Total::Exactly(items.len() as u64));
-        Ok(Page { items, total, names: folders.0, ..Page::default() })
+        let total = Some(SearchTotal::Exactly(items.len() as u64));
+        Ok(ListPage { items, total, names: folders.0, ..ListPage::default() })
     }
 
     async fn read_messages(
@@ -184,7 +189,7 @@ impl Mailbox for Jmap {
         };
         let one = |id: &String| {
             self.check_id(id)?;
-            let not_found = || Error::new(Kind::NotFound, "the server has no such message");
+            let not_found = || Error::new(ErrorKind::NotFound, "the server has no such message");
             Ok(objects::content(items.get(id).cloned().ok_or_else(not_found)?, form))
         };
         ids.iter().map(one).collect()
@@ -193,7 +198,7 @@ impl Mailbox for Jmap {
     async fn thread(&self, id: &str) -> Result<Vec<ThreadMessage>> {
         self.check_id(id)?;
         let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
-        let not_found = || Error::new(Kind::NotFound, "the server has no such conversation");
+        let not_found = || Error::new(ErrorKind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
         // The sketch asks for no keywords or mailboxes of them.
         let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
@@ -205,7 +210,7 @@ impl Mailbox for Jmap {
         Ok(self.folders().await?.1.0)
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
         let Some(cursor) = cursor else {
             return self.now(false).await;
         };
@@ -218,21 +223,21 @@ impl Mailbox for Jmap {
         let calls = [("Email/changes", changes), ("Email/get", new), ("Email/get", changed)];
         let answers = match self.client.call(&calls).await {
             // The server does not remember what has happened since.
-            Err(error) if error.kind() == Kind::Conflict => return self.now(true).await,
+            Err(error) if error.kind() == ErrorKind::Conflict => return self.now(true).await,
             answers => answers?,
         };
         let [changes, new, changed] = &answers[..] else {
-            return Err(Error::new(Kind::Internal, "a call was left out"));
+            return Err(Error::new(ErrorKind::Internal, "a call was left out"));
         };
         let items = |found| list(found, "list").into_iter().map(objects::message).collect();
-        Ok(Changes {
+        Ok(ChangeFeed {
             new: items(new),
             changed: items(changed),
             gone: texts(changes, "destroyed"),
             names: self.names().await?,
             cursor: text(changes, "newState").to_owned(),
             more: changes.get("hasMoreChanges") == Some(&Value::Bool(true)),
-            ..Changes::default()
+            ..ChangeFeed::default()
         })
     }
 

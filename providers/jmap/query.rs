@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::query::{MessagePart, NOTHING, PLACES, Query, State, Term};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::query::{MessagePart, MessageState, NOTHING, PLACES, Query, QueryTerm};
 use daysheet_core::text::{Note, brief, note, ours};
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ const HIDDEN: &[&str] = &["trash", "spam", "anywhere"];
 const LEVELS: usize = 10;
 
 /// What JMAP calls mailboxes: their names by id, levels between slashes.
-pub struct Folders(pub HashMap<String, String>);
+pub struct FolderNames(pub HashMap<String, String>);
 
-impl Folders {
+impl FolderNames {
     /// Those of the objects that `Mailbox/get` answers.
     pub fn of(mailboxes: &[Value]) -> Self {
         let by_id: HashMap<&str, &Value> =
@@ -53,17 +53,17 @@ impl Folders {
 /// trash and spam is found only where these are named.
 ///
 /// # Errors
-/// [`Kind::Argument`] for what no filter says, [`Kind::NotFound`] for a folder that is
+/// [`ErrorKind::Argument`] for what no filter says, [`ErrorKind::NotFound`] for a folder that is
 /// not there.
 pub fn filter(
     query: Option<&Query>,
     folder: Option<&str>,
-    folders: &Folders,
+    folders: &FolderNames,
 ) -> Result<(Value, Vec<Note>)> {
     let everything = Query::All(Vec::new());
     let query = query.unwrap_or(&everything);
     let mut notes = Vec::new();
-    let unknown = |term: &Term| named(term).is_some_and(|name| folders.find(name).is_none());
+    let unknown = |term: &QueryTerm| named(term).is_some_and(|name| folders.find(name).is_none());
     for (term, other) in query.alternatives() {
         let Some(name) = named(term).filter(|_| unknown(term)) else {
             continue;
@@ -72,12 +72,11 @@ pub fn filter(
         if !other {
             let names = folders.0.values().map(String::as_str);
             let next = similar::instead(name, names, "folders");
-            return Err(Error::new(Kind::NotFound, text).next(next));
+            return Err(Error::new(ErrorKind::NotFound, text).next(next));
         }
         notes.push(note!("{}: {}", ours(text), NOTHING));
     }
-    let hidden =
-        |term: &&Term| matches!(term, Term::Folder(name) if HIDDEN.contains(&name.as_str()));
+    let hidden = |term: &&QueryTerm| matches!(term, QueryTerm::Folder(name) if HIDDEN.contains(&name.as_str()));
     let mut parts = vec![written(&query.without(&unknown), folders)?];
     if let Some(folder) = folder {
         parts.push(json!({"inMailbox": folder}));
@@ -89,9 +88,9 @@ pub fn filter(
 }
 
 /// The folder a condition names.
-fn named(term: &Term) -> Option<&str> {
+fn named(term: &QueryTerm) -> Option<&str> {
     match term {
-        Term::Folder(name) | Term::Label(name) if name != "anywhere" => Some(name),
+        QueryTerm::Folder(name) | QueryTerm::Label(name) if name != "anywhere" => Some(name),
         _ => None,
     }
 }
@@ -100,7 +99,7 @@ fn operator(operator: &str, conditions: Vec<Value>) -> Value {
     json!({"operator": operator, "conditions": conditions})
 }
 
-fn written(query: &Query, folders: &Folders) -> Result<Value> {
+fn written(query: &Query, folders: &FolderNames) -> Result<Value> {
     let each = |parts: &[Query]| -> Result<Vec<Value>> {
         parts.iter().map(|part| written(part, folders)).collect()
     };
@@ -120,29 +119,31 @@ fn written(query: &Query, folders: &Folders) -> Result<Value> {
     }
 }
 
-fn condition(term: &Term, folders: &Folders) -> Result<Value> {
+fn condition(term: &QueryTerm, folders: &FolderNames) -> Result<Value> {
     let cannot = |what: &str| {
         Err(Error::argument(format!("JMAP cannot search by {what}"))
             .next("leave it out, or search another account"))
     };
     Ok(match term {
-        Term::Text(text) => json!({"text": phrase(text)}),
-        Term::In(MessagePart::Filename, _) => return cannot("the names of files"),
-        Term::In(part, text) => json!({part.operator(): phrase(text)}),
-        Term::Folder(name) if name == "anywhere" => json!({}),
-        Term::Folder(name) | Term::Label(name) => json!({"inMailbox": folders.find(name)}),
-        Term::Category(_) => return cannot("category"),
-        Term::Is(State::Unread) => json!({"notKeyword": "$seen"}),
-        Term::Is(State::Read) => json!({"hasKeyword": "$seen"}),
-        Term::Is(State::Starred) => json!({"hasKeyword": "$flagged"}),
+        QueryTerm::Text(text) => json!({"text": phrase(text)}),
+        QueryTerm::In(MessagePart::Filename, _) => return cannot("the names of files"),
+        QueryTerm::In(part, text) => json!({part.operator(): phrase(text)}),
+        QueryTerm::Folder(name) if name == "anywhere" => json!({}),
+        QueryTerm::Folder(name) | QueryTerm::Label(name) => {
+            json!({"inMailbox": folders.find(name)})
+        }
+        QueryTerm::Category(_) => return cannot("category"),
+        QueryTerm::Is(MessageState::Unread) => json!({"notKeyword": "$seen"}),
+        QueryTerm::Is(MessageState::Read) => json!({"hasKeyword": "$seen"}),
+        QueryTerm::Is(MessageState::Starred) => json!({"hasKeyword": "$flagged"}),
         // RFC 8457.
-        Term::Is(State::Important) => json!({"hasKeyword": "$important"}),
-        Term::Attachment => json!({"hasAttachment": true}),
+        QueryTerm::Is(MessageState::Important) => json!({"hasKeyword": "$important"}),
+        QueryTerm::Attachment => json!({"hasAttachment": true}),
         // At least so many bytes, and fewer than so many.
-        Term::Larger(bytes) => json!({"minSize": bytes.saturating_add(1)}),
-        Term::Smaller(bytes) => json!({"maxSize": bytes}),
-        Term::Before(instant) => json!({"before": instant.to_string()}),
-        Term::After(instant) => json!({"after": instant.to_string()}),
+        QueryTerm::Larger(bytes) => json!({"minSize": bytes.saturating_add(1)}),
+        QueryTerm::Smaller(bytes) => json!({"maxSize": bytes}),
+        QueryTerm::Before(instant) => json!({"before": instant.to_string()}),
+        QueryTerm::After(instant) => json!({"after": instant.to_string()}),
     })
 }
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 use graph_rs_sdk::http::Method;
 use serde_json::{Map, Value, json};
 
-use super::client::{Graph, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
+use super::client::{GraphAccount, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
 use super::response::{sub_answers, too_long};
 use daysheet_core::call::course;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The maximum number of requests in a batch at Graph.
 const BATCH: usize = 20;
@@ -34,7 +34,7 @@ fn weight(parts: usize) -> u32 {
 pub struct BatchChange {
     /// The HTTP method.
     pub method: Method,
-    /// The resource, as [`Graph::mailbox_url`] names it.
+    /// The resource, as [`GraphAccount::mailbox_url`] names it.
     pub request: String,
     /// The body; an empty object where Graph requires a body and there is none.
     pub body: Option<Value>,
@@ -42,7 +42,7 @@ pub struct BatchChange {
     pub minimal: bool,
 }
 
-impl Graph {
+impl GraphAccount {
     /// Fetches JSON of several requests, 20 in one round trip; one result for each, in
     /// their order. A throttled part is repeated.
     pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
@@ -52,7 +52,7 @@ impl Graph {
         self.batch_with(requests, &json!({ "Prefer": PREFER }), identity).await
     }
 
-    /// Does the same as [`Graph::batch`], and reduces each result by `keep` before the next is
+    /// Does the same as [`GraphAccount::batch`], and reduces each result by `keep` before the next is
     /// fetched, if they are too long together.
     pub async fn batch_of_large(
         &self,
@@ -65,7 +65,7 @@ impl Graph {
         self.batch_with(requests, &json!({ "Prefer": PREFER }), keep).await
     }
 
-    /// Does the same as [`Graph::batch`], without OData's annotations.
+    /// Does the same as [`GraphAccount::batch`], without OData's annotations.
     pub async fn batch_bare(&self, requests: &[String]) -> Vec<Result<Value>> {
         if let [one] = requests {
             return vec![self.get(one).await];
@@ -73,7 +73,7 @@ impl Graph {
         self.batch_with(requests, &json!({ "Prefer": PREFER, "Accept": BARE }), identity).await
     }
 
-    /// Does the same as [`Graph::batch`], for lists whose page size is set only by a preference.
+    /// Does the same as [`GraphAccount::batch`], for lists whose page size is set only by a preference.
     pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
         let prefer = format!("{PREFER}, odata.maxpagesize={size}");
         self.batch_with(requests, &json!({ "Prefer": prefer }), identity).await
@@ -128,11 +128,11 @@ impl Graph {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
                 let later = answer.as_ref().err().and_then(|error| {
                     // A wait that is too long for this call still applies to all calls.
-                    if let Kind::RateLimited(Some(after)) = error.kind() {
+                    if let ErrorKind::RateLimited(Some(after)) = error.kind() {
                         self.limiter.pause_for(after);
                     }
                     let wait = self.limiter.wait(attempt, error)?;
-                    if error.kind() == Kind::RateLimited(None) {
+                    if error.kind() == ErrorKind::RateLimited(None) {
                         self.limiter.pause_for(wait);
                     }
                     Some(wait)
@@ -188,7 +188,7 @@ impl Graph {
             };
             let found = sub_answers(self.send(call).await?.json()?, self.now())?;
             // A token that ended between the envelope and a part is renewed as any.
-            let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == Kind::Provider(401));
+            let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == ErrorKind::Provider(401));
             match found.values().find(|answer| refused(answer)) {
                 Some(Err(error)) => Err(error.clone()),
                 _ => Ok(found),
@@ -198,7 +198,7 @@ impl Graph {
     }
 
     /// Carries out changes, 20 in one round trip, each once; one result for each, in
-    /// their order. An error of the kind [`Kind::Network`] or [`Kind::Timeout`] leaves
+    /// their order. An error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves
     /// open whether it was done.
     ///
     /// A throttled part is certain not to have been done, and is sent again after the given time.
@@ -213,8 +213,8 @@ impl Graph {
                 Err(error) => {
                     // The remaining parts would fail alike, and wait as long.
                     let not_tried = match error.kind() {
-                        Kind::Network | Kind::Timeout => Error::new(
-                            Kind::Provider(503),
+                        ErrorKind::Network | ErrorKind::Timeout => Error::new(
+                            ErrorKind::Provider(503),
                             "it was not tried: Outlook had stopped responding",
                         )
                         .next("try again in a minute"),
@@ -251,13 +251,13 @@ impl Graph {
             for at in waiting {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(lost_part()));
                 match &answer {
-                    Err(error) if error.kind() == Kind::Provider(401) && !refreshed => {
+                    Err(error) if error.kind() == ErrorKind::Provider(401) && !refreshed => {
                         refused = true;
                         again.push(at);
                         continue;
                     }
                     Err(error) => {
-                        if let Kind::RateLimited(after) = error.kind()
+                        if let ErrorKind::RateLimited(after) = error.kind()
                             && let Some(pause) = self.limiter.wait(attempt, error)
                         {
                             self.limiter.pause_for(after.unwrap_or(pause));
@@ -338,9 +338,9 @@ impl Graph {
             Ok((token, sub_answers(answer, self.now())?))
         };
         self.limiter.write_weighted(weight(parts.len()), call).await.map_err(|error| {
-            let unread = too_long(&error) || matches!(error.kind(), Kind::Provider(500..=599));
+            let unread = too_long(&error) || matches!(error.kind(), ErrorKind::Provider(500..=599));
             open(if unread {
-                Error::new(Kind::Provider(502), "Outlook's response was lost")
+                Error::new(ErrorKind::Provider(502), "Outlook's response was lost")
             } else {
                 error
             })
@@ -351,7 +351,7 @@ impl Graph {
 /// Returns the error for a part without a response, which may have been done.
 fn lost_part() -> Error {
     Error::new(
-        Kind::Network,
+        ErrorKind::Network,
         "Outlook left one of several changes unanswered; whether it was done is unknown",
     )
     .next("check before retrying")

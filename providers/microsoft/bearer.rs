@@ -6,7 +6,7 @@ use graph_rs_sdk::GraphFailure;
 use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
 use graph_rs_sdk::identity::ClientApplication;
 
-use daysheet_core::error::{Error, Kind};
+use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::provider::TokenSource;
 
 /// Provides our tokens to the SDK, which asks before every request.
@@ -16,7 +16,7 @@ pub struct GraphTokens(pub TokenSource);
 #[async_trait]
 impl ClientApplication for GraphTokens {
     fn get_token_silent(&mut self) -> AuthExecutionResult<String> {
-        let error = Error::new(Kind::Internal, "the SDK requested a token synchronously");
+        let error = Error::new(ErrorKind::Internal, "the SDK requested a token synchronously");
         Err(AuthExecutionError::Other(error.into()))
     }
 
@@ -36,5 +36,5 @@ pub fn no_token(failure: GraphFailure) -> Error {
     {
         return *ours;
     }
-    Error::new(Kind::Internal, "the Graph client rejected the call")
+    Error::new(ErrorKind::Internal, "the Graph client rejected the call")
 }

@@ -5,7 +5,7 @@
 //! length of a response, and page links that can lead only to the configured endpoint.
 //! `response.rs` reads responses, `batch.rs` has `$batch`.
 //!
-//! Reads are retried, writes are not: see [`Graph::write`].
+//! Reads are retried, writes are not: see [`GraphAccount::write`].
 //!
 //! Requests are named by their path and query below the base, percent-encoded, the same
 //! alone and in a batch. The SDK's own builders are not used for them: they take an id
@@ -27,7 +27,7 @@ use super::bearer::{GraphTokens, no_token};
 use super::response::{GraphResponse, LONGEST, connection_error, page, read};
 use crate::limiter::RateLimiter;
 use crate::net;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
 
 /// The maximum number of calls of one account in flight. Outlook allows four per
@@ -56,7 +56,7 @@ const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'$');
 
 /// The client of one account for one mailbox at Graph.
-pub struct Graph {
+pub struct GraphAccount {
     sdk: GraphClient,
     pub(crate) http: reqwest::Client,
     /// Ends in a slash.
@@ -113,16 +113,18 @@ fn shared_http(secure: bool) -> Result<reqwest::Client> {
         .http2_initial_stream_window_size(net::STREAM_WINDOW)
         .http2_initial_connection_window_size(net::CONNECTION_WINDOW)
         .build()
-        .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?;
+        .map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("TLS cannot be set up: {error}"))
+        })?;
     Ok(client.get_or_init(|| built).clone())
 }
 
-impl Graph {
+impl GraphAccount {
     /// Creates a client for Graph at the configured endpoint with the tokens of one
     /// account; for `mailbox` if that is shared with the user, else for the user's own.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if TLS cannot be set up, which no setting can cause.
+    /// [`ErrorKind::Internal`] if TLS cannot be set up, which no setting can cause.
     pub fn new(
         services: &ServiceSettings,
         tokens: TokenSource,
@@ -177,10 +179,11 @@ impl Graph {
     /// count: the token goes nowhere else.
     ///
     /// # Errors
-    /// [`Kind::Provider`] if the link leads out of the API.
+    /// [`ErrorKind::Provider`] if the link leads out of the API.
     pub fn resolve_next_link(&self, link: &str) -> Result<String> {
-        let outside =
-            || Error::new(Kind::Provider(200), "Outlook's link to the next page leaves its API");
+        let outside = || {
+            Error::new(ErrorKind::Provider(200), "Outlook's link to the next page leaves its API")
+        };
         let url = Url::parse(link).map_err(|_opaque| outside())?;
         let path = url.path().strip_prefix(self.base.path());
         let path = path.filter(|path| !path.is_empty()).ok_or_else(outside)?;
@@ -211,7 +214,7 @@ impl Graph {
     }
 
     /// Sends a write, once: it is repeated only if the service said that it has done
-    /// nothing. An error of the kind [`Kind::Network`] or [`Kind::Timeout`] leaves open
+    /// nothing. An error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves open
     /// whether it was done. With a `version`, only a resource that still has it is
     /// changed. Returns the response, if there is any.
     pub async fn write(
@@ -236,7 +239,7 @@ impl Graph {
         self.limiter.settle(error, look).await
     }
 
-    /// Writes as [`Graph::write`] does; an interrupted write is looked up with `look`.
+    /// Writes as [`GraphAccount::write`] does; an interrupted write is looked up with `look`.
     pub async fn write_for_sure<F>(
         &self,
         method: &Method,
@@ -258,7 +261,7 @@ impl Graph {
     pub async fn there(&self, request: &str) -> Result<Option<Value>> {
         match self.get(request).await {
             Ok(found) => Ok(Some(found)),
-            Err(error) if error.kind() == Kind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -295,7 +298,7 @@ impl Graph {
             let before = slow.fetch_add(1, Ordering::Relaxed);
             if before >= SLOW_ATTEMPTS {
                 // Broken off by the limiter, which counts on more attempts.
-                return Ok(Err(Error::new(Kind::Timeout, "Outlook did not answer in time")));
+                return Ok(Err(Error::new(ErrorKind::Timeout, "Outlook did not answer in time")));
             }
             let answer = self.send(GraphRequest::get(request)).await;
             match answer.and_then(GraphResponse::json) {
@@ -354,7 +357,7 @@ impl Graph {
         // The variable parts of a request came from Graph: ids, versions, page links.
         let unwritten = || {
             let what = "an id or version from Outlook cannot be sent back";
-            Error::new(Kind::Provider(200), what)
+            Error::new(ErrorKind::Provider(200), what)
                 .next("list it again, and repeat the call with the new id")
         };
         let mut sdk = self.sdk.clone();
@@ -389,7 +392,7 @@ impl Graph {
                 let below = url.path().starts_with(self.base.path().trim_end_matches('/'));
                 url.origin() == self.base.origin() && below
             })
-            .ok_or_else(|| Error::new(Kind::Internal, "a request to Outlook left its API"))
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "a request to Outlook left its API"))
     }
 
     /// Access to another's mail is the owner's to give, not a scope's.
@@ -399,11 +402,11 @@ impl Graph {
         let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));
         if self.is_shared()
             && is_mail
-            && error.kind() == Kind::Auth
+            && error.kind() == ErrorKind::Auth
             && error.message() == super::response::DENIED
         {
             return Error::new(
-                Kind::Provider(403),
+                ErrorKind::Provider(403),
                 "the mailbox is no longer shared with this sign-in, or not for this",
             )
             .next("ask its owner for access");
@@ -426,19 +429,19 @@ pub fn request(path: &str, query: &[(&str, &str)]) -> String {
 
 /// Returns true for Graph's errors that it took too long.
 fn is_slow(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Provider(503 | 504) | Kind::Timeout)
+    matches!(error.kind(), ErrorKind::Provider(503 | 504) | ErrorKind::Timeout)
 }
 
 pub(super) fn left_out() -> Error {
-    Error::new(Kind::Provider(200), "Outlook left one of several requests unanswered")
+    Error::new(ErrorKind::Provider(200), "Outlook left one of several requests unanswered")
         .next("try again")
 }
 
 /// Converts errors after which the write may still have been carried out.
 pub(super) fn open(error: Error) -> Error {
     match error.kind() {
-        Kind::Provider(500..=599) => Error::new(
-            Kind::Network,
+        ErrorKind::Provider(500..=599) => Error::new(
+            ErrorKind::Network,
             format!("{}; whether it was done is unknown", error.message()),
         )
         .next("check before retrying"),

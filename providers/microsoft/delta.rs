@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::client::Graph;
+use super::client::GraphAccount;
 use super::response::{not_ours, page};
 use crate::json::text;
-use crate::tracked::Tracked;
-use daysheet_core::error::{Error, Kind, Result};
+use crate::tracked::TrackedItems;
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// Items of a page, and pages of a feed in one round.
 const SIZE: usize = 200;
@@ -39,7 +39,7 @@ pub struct DeltaPoint {
     pub begun: Timestamp,
     /// The items in it, as far as the callers track them.
     #[serde(default)]
-    pub tracked: Tracked,
+    pub tracked: TrackedItems,
 }
 
 impl DeltaPoint {
@@ -52,7 +52,7 @@ impl DeltaPoint {
     ) -> Self {
         let mut edge: Vec<String> = Vec::new();
         let (mut seen, mut begun) = (now, now);
-        let mut tracked = Tracked::new();
+        let mut tracked = TrackedItems::new();
         if let Some(point) = point {
             tracked = point.tracked.clone();
             begun = point.begun;
@@ -122,7 +122,7 @@ pub struct DeltaRound {
 }
 
 /// Queries feeds, each completely: one result for each, in their order.
-pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<DeltaRound>> {
+pub async fn rounds(graph: &GraphAccount, requests: &[String]) -> Vec<Result<DeltaRound>> {
     let mut rounds: Vec<Result<DeltaRound>> = requests
         .iter()
         .map(|request| {
@@ -163,13 +163,18 @@ pub async fn rounds(graph: &Graph, requests: &[String]) -> Vec<Result<DeltaRound
 }
 
 /// Adds a page to a round; `last` are the ids of the page before.
-fn add(graph: &Graph, round: &mut DeltaRound, last: &mut Vec<String>, answer: Value) -> Result<()> {
+fn add(
+    graph: &GraphAccount,
+    round: &mut DeltaRound,
+    last: &mut Vec<String>,
+    answer: Value,
+) -> Result<()> {
     let delta = text(&answer, "@odata.deltaLink").to_owned();
     let (items, next) = page(answer)?;
     let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
     // The service has been seen to give the same page for ever.
     if !ids.is_empty() && ids == *last {
-        return Err(Error::new(Kind::Provider(200), "Outlook's list of changes does not end")
+        return Err(Error::new(ErrorKind::Provider(200), "Outlook's list of changes does not end")
             .next("call changes without cursor"));
     }
     *last = ids;
@@ -196,7 +201,7 @@ fn add(graph: &Graph, round: &mut DeltaRound, last: &mut Vec<String>, answer: Va
 
 /// Returns true for the refusal of an expired link.
 pub fn is_too_old(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Provider(400 | 410))
+    matches!(error.kind(), ErrorKind::Provider(400 | 410))
 }
 
 /// Reads a cursor.
@@ -210,5 +215,5 @@ pub fn read<T: DeserializeOwned>(cursor: &str) -> Result<T> {
 /// Writes a cursor.
 pub fn write(points: &DeltaPoints) -> Result<String> {
     serde_json::to_string(points)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a cursor could not be saved"))
 }

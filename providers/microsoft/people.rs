@@ -6,12 +6,12 @@
 
 use serde_json::Value;
 
-use super::client::{Graph, request};
+use super::client::{GraphAccount, request};
 use super::response::page as items_of;
 use crate::json::text;
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{Page, People};
+use daysheet_core::provider::{ListPage, PeopleQuery};
 use daysheet_core::text::{folded, note};
 
 /// The properties that saved contacts have, of those that columns read.
@@ -28,9 +28,13 @@ const EVERY_TOP: &str = "500";
 const EVERY_PAGES: usize = 10;
 
 /// Finds people, saved contacts first.
-pub async fn find(graph: &Graph, people: &People, projection: &Projection) -> Result<Page> {
+pub async fn find(
+    graph: &GraphAccount,
+    people: &PeopleQuery,
+    projection: &Projection,
+) -> Result<ListPage> {
     let ways = PeopleRequests::new(people, projection);
-    let mut page = Page::default();
+    let mut page = ListPage::default();
     match (&people.q, people.emails.as_slice()) {
         (q, []) | (q @ Some(_), _) => {
             let contacts = match q {
@@ -79,7 +83,7 @@ struct PeopleRequests {
 }
 
 impl PeopleRequests {
-    fn new(people: &People, projection: &Projection) -> Self {
+    fn new(people: &PeopleQuery, projection: &Projection) -> Self {
         let roots = projection.roots();
         let of = |has: &[&str], address: &'static str| {
             // Without the address, people cannot be distinguished.
@@ -132,7 +136,12 @@ impl PeopleRequests {
 
 /// Adds the people of a response and of the next pages, until there are `limit` people
 /// or no more.
-async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) -> Result<()> {
+async fn add_all(
+    graph: &GraphAccount,
+    answer: Value,
+    limit: usize,
+    page: &mut ListPage,
+) -> Result<()> {
     let (people, whole) = graph.all(answer, limit, PAGES).await?;
     let cut = !whole && people.len() < limit;
     add_new(&mut page.items, people);
@@ -143,7 +152,12 @@ async fn add_all(graph: &Graph, answer: Value, limit: usize, page: &mut Page) ->
 }
 
 /// Adds the contacts of a response and of the next pages that match.
-async fn add_called(graph: &Graph, answer: Value, q: &str, page: &mut Page) -> Result<()> {
+async fn add_called(
+    graph: &GraphAccount,
+    answer: Value,
+    q: &str,
+    page: &mut ListPage,
+) -> Result<()> {
     let (mut people, whole) = graph.all(answer, usize::MAX, EVERY_PAGES).await?;
     if !whole {
         page.notes.push(note!("only the first {} saved contacts were searched", people.len()));
@@ -163,10 +177,10 @@ fn is_called(person: &Value, q: &str) -> bool {
 
 /// Contacts with these addresses; people for the addresses that no contact has.
 async fn by_address(
-    graph: &Graph,
+    graph: &GraphAccount,
     ways: &PeopleRequests,
     emails: &[String],
-    page: &mut Page,
+    page: &mut ListPage,
 ) -> Result<()> {
     let requests: Vec<String> = emails.iter().map(|email| ways.with(email)).collect();
     for answer in graph.batch(&requests).await {

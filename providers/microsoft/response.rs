@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::limiter::{RateLimiter, retry_after};
-use crate::net::{self, LARGE, Turn};
-use daysheet_core::error::{Error, Kind, Result};
+use crate::net::{self, LARGE, ResponsePermit};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
@@ -28,7 +28,7 @@ pub struct GraphResponse {
     retry_after: Option<Duration>,
     body: Vec<u8>,
     /// The turn of a long response, until it has been parsed.
-    _turn: Option<Turn>,
+    _turn: Option<ResponsePermit>,
 }
 
 /// Reads an answer of at most `most` bytes, unpacked, for the person whose share the limiter has.
@@ -124,7 +124,7 @@ pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
 /// Returns the error for JSON of an unexpected shape. To take it for empty would make a
 /// broken service an empty mailbox.
 pub fn not_ours(what: &str) -> Error {
-    Error::new(Kind::Provider(502), format!("Outlook did not answer with a valid {what}"))
+    Error::new(ErrorKind::Provider(502), format!("Outlook did not answer with a valid {what}"))
         .next("try again in a minute")
 }
 
@@ -154,7 +154,7 @@ fn sub_answer(mut part: Value, now: Timestamp) -> Option<(usize, Result<Value>)>
 fn parse(body: &[u8]) -> Result<Value> {
     serde_json::from_slice(body).map_err(|error| {
         if error.is_eof() {
-            Error::new(Kind::Network, "Outlook's response broke off")
+            Error::new(ErrorKind::Network, "Outlook's response broke off")
         } else {
             no_json()
         }
@@ -162,13 +162,13 @@ fn parse(body: &[u8]) -> Result<Value> {
 }
 
 fn no_json() -> Error {
-    Error::new(Kind::Provider(502), "Outlook's response is a page or other non-JSON")
+    Error::new(ErrorKind::Provider(502), "Outlook's response is a page or other non-JSON")
 }
 
 /// Returns the error of a failed connection, without its own text, which may contain a URL.
 pub fn connection_error(error: &reqwest::Error) -> Error {
     if error.is_timeout() {
-        return Error::new(Kind::Timeout, "Outlook did not answer in time");
+        return Error::new(ErrorKind::Timeout, "Outlook did not answer in time");
     }
     let message = if error.is_connect() {
         "Outlook could not be reached"
@@ -177,7 +177,7 @@ pub fn connection_error(error: &reqwest::Error) -> Error {
     } else {
         "the connection to Outlook broke"
     };
-    Error::new(Kind::Network, message)
+    Error::new(ErrorKind::Network, message)
 }
 
 /// Converts Graph's error response to our kinds. Codes are compared ignoring case.
@@ -195,9 +195,11 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
         }
     };
     match status {
-        429 => Error::new(Kind::RateLimited(retry_after), message),
+        429 => Error::new(ErrorKind::RateLimited(retry_after), message),
         // Graph also throttles with these two, and then says for how long.
-        503 | 509 if retry_after.is_some() => Error::new(Kind::RateLimited(retry_after), message),
+        503 | 509 if retry_after.is_some() => {
+            Error::new(ErrorKind::RateLimited(retry_after), message)
+        }
         403 if is(&[
             "ErrorAccessDenied",
             "AccessDenied",
@@ -205,7 +207,7 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             "Forbidden",
         ]) =>
         {
-            Error::new(Kind::Auth, DENIED)
+            Error::new(ErrorKind::Auth, DENIED)
                 .next("run `daysheet account add microsoft` and allow all permissions")
         }
         400..=499
@@ -216,14 +218,14 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             ]) =>
         {
             Error::new(
-                Kind::Provider(status),
+                ErrorKind::Provider(status),
                 "the account has no mailbox that Microsoft Graph can read",
             )
             .next("sign in with an account whose mail is on Exchange Online or Outlook.com")
         }
-        404 => Error::new(Kind::NotFound, "Outlook has no such item"),
+        404 => Error::new(ErrorKind::NotFound, "Outlook has no such item"),
         409 | 412 if status == 412 || is(&["ErrorIrresolvableConflict"]) => {
-            Error::new(Kind::Conflict, "it was changed meanwhile")
+            Error::new(ErrorKind::Conflict, "it was changed meanwhile")
                 .next("read it again, and repeat the change if it still fits")
         }
         400 if is(&[
@@ -235,18 +237,18 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             "ErrorInvalidIdNotAnItemAttachmentId",
         ]) =>
         {
-            Error::new(Kind::NotFound, "Outlook has no such item")
+            Error::new(ErrorKind::NotFound, "Outlook has no such item")
         }
         400 if is(&["ErrorOccurrenceCrossingBoundary"]) => Error::new(
-            Kind::Argument,
+            ErrorKind::Argument,
             "Outlook moves no occurrence to or past the day of another one of its series",
         )
         .next("choose a time between both, or delete it and create a single event"),
         300..=399 => Error::new(
-            Kind::Provider(status),
+            ErrorKind::Provider(status),
             "Outlook answered with a redirect, which is not followed",
         )
         .next("check the setting endpoints.graph (DAYSHEET_GRAPH_URL)"),
-        status => Error::new(Kind::Provider(status), message),
+        status => Error::new(ErrorKind::Provider(status), message),
     }
 }

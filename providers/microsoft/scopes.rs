@@ -1,12 +1,12 @@
 //! The scopes that are requested from Microsoft: delegated permissions of Microsoft
 //! Graph by their short names, and `offline_access` for a refresh token.
 
-use daysheet_core::access::Access;
+use daysheet_core::access::AccessLevel;
 
 /// Returns the scopes that a sign-in requests; `shared` for a mailbox that is shared
 /// with the person who signs in, whose settings cannot be changed with any permission.
-pub(crate) fn scopes(shared: bool, access: Access) -> Vec<&'static str> {
-    let writes = access > Access::Read;
+pub(crate) fn scopes(shared: bool, access: AccessLevel) -> Vec<&'static str> {
+    let writes = access > AccessLevel::Read;
     let pick = |read: &'static str, write: &'static str| if writes { write } else { read };
     let mut scopes = vec![
         "offline_access",
@@ -22,7 +22,7 @@ pub(crate) fn scopes(shared: bool, access: Access) -> Vec<&'static str> {
     } else {
         scopes.push(pick("Calendars.Read", "Calendars.ReadWrite"));
     }
-    if access >= Access::Send {
+    if access >= AccessLevel::Send {
         scopes.push("Mail.Send");
         if shared {
             scopes.push("Mail.Send.Shared");

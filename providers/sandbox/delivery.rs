@@ -13,11 +13,11 @@ use jiff::Timestamp;
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 
-use super::state::State;
+use super::state::RequestState;
 use super::store::head;
 use super::store::lines;
-use super::store::mailbox::change::{Change, Entry};
-use super::store::message::{self, Facts};
+use super::store::mailbox::change::{MailboxChange, MailboxEntry};
+use super::store::message::{self, MessageFacts};
 use super::store::mime;
 
 /// The fields that name recipients.
@@ -43,7 +43,7 @@ impl SendOptions {
 
 /// Why nothing was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unsent {
+pub(super) enum UnsentReason {
     /// There is no such mailbox or message.
     NotThere,
     /// These bytes are no message.
@@ -59,19 +59,19 @@ pub(super) enum Unsent {
 /// the message that the sender keeps.
 ///
 /// # Errors
-/// [`Unsent`]; then nothing has changed.
+/// [`UnsentReason`]; then nothing has changed.
 pub(super) fn deliver(
-    state: &State,
+    state: &RequestState,
     sender: &str,
     draft: u64,
     options: SendOptions,
-) -> Result<u64, Unsent> {
-    let mailbox = state.mailbox(sender).ok_or(Unsent::NotThere)?;
-    let message = mailbox.message(draft).ok_or(Unsent::NotThere)?;
+) -> Result<u64, UnsentReason> {
+    let mailbox = state.mailbox(sender).ok_or(UnsentReason::NotThere)?;
+    let message = mailbox.message(draft).ok_or(UnsentReason::NotThere)?;
     let thread = Some(message.thread);
     let bytes = message::wire_form(&message.raw);
     // What is no message must not become one by the lines added here.
-    message::facts(&bytes, None).map_err(Unsent::NoMessage)?;
+    message::facts(&bytes, None).map_err(UnsentReason::NoMessage)?;
     let recipients = recipients(&bytes)?;
     let date = state.tick();
     let raw: Arc<[u8]> = complete(bytes, sender, date).into();
@@ -83,7 +83,7 @@ pub(super) fn deliver(
         labels.splice(0..0, ["UNREAD".to_owned()]);
         labels.push("INBOX".to_owned());
     }
-    let entry = Entry { raw: Arc::clone(&raw), facts, labels, thread };
+    let entry = MailboxEntry { raw: Arc::clone(&raw), facts, labels, thread };
     let sent_id = keep(state, sender, draft, entry, options)?;
     for address in recipients {
         if !(to_self && own(&address)) {
@@ -95,25 +95,30 @@ pub(super) fn deliver(
 
 /// Puts what was sent into the sender's mailbox, in place of the draft.
 fn keep(
-    state: &State,
+    state: &RequestState,
     sender: &str,
     draft: u64,
-    entry: Entry,
+    entry: MailboxEntry,
     options: SendOptions,
-) -> Result<u64, Unsent> {
+) -> Result<u64, UnsentReason> {
     let entry = Box::new(entry);
     let change = if options.keeps_id {
-        Change::Rewrites(draft, entry)
+        MailboxChange::Rewrites(draft, entry)
     } else {
-        Change::Replaces(draft, entry)
+        MailboxChange::Replaces(draft, entry)
     };
     // Another request may have sent it meanwhile.
     let about = state.change(sender, |mailbox| mailbox.draft_id(draft).map(|_| change));
-    about.ok_or(Unsent::NotThere)
+    about.ok_or(UnsentReason::NotThere)
 }
 
 /// Puts a copy into the mailbox of an address, if there is one.
-fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), Unsent> {
+fn hand_over(
+    state: &RequestState,
+    address: &str,
+    raw: &[u8],
+    date: i64,
+) -> Result<(), UnsentReason> {
     let mailbox = state.mailbox(address);
     let Some(mailbox) = mailbox.or_else(|| state.mailbox(&plain(address))) else {
         return Ok(());
@@ -128,24 +133,24 @@ fn hand_over(state: &State, address: &str, raw: &[u8], date: i64) -> Result<(), 
     let raw: Arc<[u8]> = copy.into();
     let facts = facts_at(&raw, date)?;
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
-    let entry = Entry { raw, facts, labels, thread: None };
-    state.change(&owner, |_| Some(Change::Enters(Box::new(entry))));
+    let entry = MailboxEntry { raw, facts, labels, thread: None };
+    state.change(&owner, |_| Some(MailboxChange::Enters(Box::new(entry))));
     Ok(())
 }
 
 /// The facts of a message that comes at a time, in milliseconds. Labels and
 /// conversations are not taken from its header section, where an export has
 /// them.
-pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<Facts, Unsent> {
-    let facts = message::facts(raw, None).map_err(Unsent::NoMessage)?;
-    Ok(Facts { labels: None, conversation: None, date, ..facts })
+pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<MessageFacts, UnsentReason> {
+    let facts = message::facts(raw, None).map_err(UnsentReason::NoMessage)?;
+    Ok(MessageFacts { labels: None, conversation: None, date, ..facts })
 }
 
 /// The addresses that a message is for, each once, in lower case.
 ///
 /// # Errors
-/// [`Unsent::NoRecipient`], [`Unsent::NoAddress`].
-pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, Unsent> {
+/// [`UnsentReason::NoRecipient`], [`UnsentReason::NoAddress`].
+pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, UnsentReason> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
     for address in RECIPIENTS.iter().flat_map(|name| addresses(raw, name)) {
@@ -153,14 +158,14 @@ pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, Unsent> {
             .rsplit_once('@')
             .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty());
         if !whole || address.contains(char::is_whitespace) {
-            return Err(Unsent::NoAddress);
+            return Err(UnsentReason::NoAddress);
         }
         let address = address.to_lowercase();
         if seen.insert(address.clone()) {
             found.push(address);
         }
     }
-    if found.is_empty() { Err(Unsent::NoRecipient) } else { Ok(found) }
+    if found.is_empty() { Err(UnsentReason::NoRecipient) } else { Ok(found) }
 }
 
 /// The addresses in the fields of a name, those of groups included.

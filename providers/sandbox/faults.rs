@@ -1,6 +1,6 @@
 //! Failures on purpose: what goes wrong, and how often.
 //!
-//! A client that was only ever answered well is not tested. [`Faults`] says
+//! A client that was only ever answered well is not tested. [`FaultRates`] says
 //! with which probability an API request fails and in which way; the draws
 //! come from a counter, so the same sequence of requests fails in the same
 //! places on every run. What a failure looks like on the wire is not decided
@@ -27,7 +27,7 @@ const LATE: Duration = Duration::from_millis(400);
 /// no request unharmed and cuts off the later kinds.
 /// Sign-in is spared, but for the delay.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Faults {
+pub struct FaultRates {
     /// Answered with 429 and `Retry-After: 1`.
     pub rate_429: f64,
     /// Answered with 403 and the reason `rateLimitExceeded`.
@@ -68,9 +68,9 @@ pub struct Faults {
 /// Changes the JSON of an API's answer before it is sent: what a hostile or
 /// broken service would say in its place.
 #[derive(Clone)]
-pub struct Alter(Arc<dyn Fn(&mut Value) + Send + Sync>);
+pub struct AnswerAlteration(Arc<dyn Fn(&mut Value) + Send + Sync>);
 
-impl Alter {
+impl AnswerAlteration {
     /// Hands each answer to `change`.
     pub fn new(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         Self(Arc::new(change))
@@ -88,7 +88,7 @@ impl Alter {
     }
 }
 
-impl fmt::Debug for Alter {
+impl fmt::Debug for AnswerAlteration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Alter")
     }
@@ -96,7 +96,7 @@ impl fmt::Debug for Alter {
 
 /// A request to an API, and how long the answer to it is.
 #[derive(Debug, Clone)]
-pub struct Exchange {
+pub struct ApiExchange {
     /// The method.
     pub method: Method,
     /// The path, as it was sent.
@@ -110,20 +110,22 @@ pub struct Exchange {
 /// Sees every answer of an API before it is sent, and holds it back until its future ends:
 /// so it can be found out which requests wait for which.
 #[derive(Clone)]
-pub struct Observer(Arc<dyn Fn(Exchange) -> BoxFuture<'static, ()> + Send + Sync>);
+pub struct AnswerObserver(Arc<dyn Fn(ApiExchange) -> BoxFuture<'static, ()> + Send + Sync>);
 
-impl Observer {
+impl AnswerObserver {
     /// Hands each exchange to `see`.
-    pub fn new(see: impl Fn(Exchange) -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Self {
+    pub fn new(
+        see: impl Fn(ApiExchange) -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) -> Self {
         Self(Arc::new(see))
     }
 
-    pub(super) fn see(&self, exchange: Exchange) -> BoxFuture<'static, ()> {
+    pub(super) fn see(&self, exchange: ApiExchange) -> BoxFuture<'static, ()> {
         (self.0)(exchange)
     }
 }
 
-impl fmt::Debug for Observer {
+impl fmt::Debug for AnswerObserver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Observer")
     }
@@ -131,7 +133,7 @@ impl fmt::Debug for Observer {
 
 /// One failure, drawn for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fault {
+pub(crate) enum DrawnFault {
     /// Too many requests, with a time to wait.
     TooMany,
     /// Refused for now, dressed as a lack of permission.
@@ -158,33 +160,33 @@ pub(crate) enum Fault {
     Overdue,
 }
 
-/// A rate's place in [`Faults`].
-type Rate = fn(&mut Faults) -> &mut f64;
+/// A rate's place in [`FaultRates`].
+type RateField = fn(&mut FaultRates) -> &mut f64;
 
 /// The names of a fault specification, in the order of the draw.
-const RATES: [(&str, Fault, Rate); 12] = [
-    ("429", Fault::TooMany, |faults| &mut faults.rate_429),
-    ("403", Fault::Forbidden, |faults| &mut faults.rate_403),
-    ("500", Fault::Server, |faults| &mut faults.rate_500),
-    ("503", Fault::Unavailable, |faults| &mut faults.rate_503),
-    ("504", Fault::Timeout, |faults| &mut faults.rate_504),
-    ("html", Fault::Html, |faults| &mut faults.html),
-    ("reset", Fault::Reset, |faults| &mut faults.reset),
-    ("half", Fault::Half, |faults| &mut faults.half),
-    ("lost", Fault::Lost, |faults| &mut faults.lost),
-    ("gate", Fault::Gate, |faults| &mut faults.gate),
-    ("late", Fault::Late, |faults| &mut faults.late),
-    ("overdue", Fault::Overdue, |faults| &mut faults.overdue),
+const RATES: [(&str, DrawnFault, RateField); 12] = [
+    ("429", DrawnFault::TooMany, |faults| &mut faults.rate_429),
+    ("403", DrawnFault::Forbidden, |faults| &mut faults.rate_403),
+    ("500", DrawnFault::Server, |faults| &mut faults.rate_500),
+    ("503", DrawnFault::Unavailable, |faults| &mut faults.rate_503),
+    ("504", DrawnFault::Timeout, |faults| &mut faults.rate_504),
+    ("html", DrawnFault::Html, |faults| &mut faults.html),
+    ("reset", DrawnFault::Reset, |faults| &mut faults.reset),
+    ("half", DrawnFault::Half, |faults| &mut faults.half),
+    ("lost", DrawnFault::Lost, |faults| &mut faults.lost),
+    ("gate", DrawnFault::Gate, |faults| &mut faults.gate),
+    ("late", DrawnFault::Late, |faults| &mut faults.late),
+    ("overdue", DrawnFault::Overdue, |faults| &mut faults.overdue),
 ];
 
-impl Faults {
+impl FaultRates {
     /// How late what is carried out late is.
     pub(super) fn lateness(&self) -> Duration {
         if self.after.is_zero() { LATE } else { self.after }
     }
 
     /// The failure of request number `count`, if it is to fail.
-    pub(super) fn draw(&self, count: u64) -> Option<Fault> {
+    pub(super) fn draw(&self, count: u64) -> Option<DrawnFault> {
         let mut left = unit(count);
         let mut rates = self.clone();
         for (_, fault, rate) in RATES {
@@ -199,7 +201,7 @@ impl Faults {
 }
 
 /// Reads `429=0.2,reset=0.05,delay=50ms`; the empty text is no fault at all.
-impl FromStr for Faults {
+impl FromStr for FaultRates {
     type Err = Error;
 
     fn from_str(spec: &str) -> Result<Self> {

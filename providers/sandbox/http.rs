@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 /// A request, read whole and taken apart.
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     /// The method.
     pub method: Method,
     /// The path's segments, percent-decoded, without the leading empty one.
@@ -20,7 +20,7 @@ pub(crate) struct Request {
     pub body: Bytes,
 }
 
-impl Request {
+impl HttpRequest {
     /// A request taken apart; `path` and `query` are as they were sent.
     pub fn of(method: Method, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Request {
 }
 
 /// An answer, not yet sent.
-pub(crate) struct Response {
+pub(crate) struct HttpResponse {
     /// The status.
     pub status: StatusCode,
     /// Headers beyond `Content-Type` and `Content-Length`.
@@ -82,7 +82,7 @@ pub(crate) struct Response {
     pub(super) body: Vec<u8>,
 }
 
-impl Response {
+impl HttpResponse {
     /// JSON text, already written.
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
         Self::of(status, "application/json; charset=UTF-8", body)

@@ -6,7 +6,7 @@
 //! calendars held in memory: a shipped sample, or any folder of `.eml` and
 //! `.mbox` files. The rest of the program reaches it as it
 //! reaches the real thing and cannot tell. It can also fail on purpose
-//! ([`Faults`]).
+//! ([`FaultRates`]).
 //!
 //! How it is laid out: `server` reads requests and leads each to the service it is
 //! for; `http` has what they are read into. `gmail`, `google_calendar` and `people`
@@ -49,22 +49,22 @@ use tokio::runtime;
 use tokio::sync::{oneshot, watch};
 
 use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
-pub use faults::{Alter, Exchange, Faults, Observer};
+pub use faults::{AnswerAlteration, AnswerObserver, ApiExchange, FaultRates};
 pub use load::LoadReport;
 
 use auth::tokens::SignIn;
 use auth::tokens::device_codes::DeviceCodes;
 use load::calendar::CalendarSource;
 pub use load::calendar::SAMPLE_ZONE;
-use state::{Shared, State};
-use store::mailbox::change::Change;
-use store::mailbox::{Arrival, Mailbox};
+use state::{RequestState, SharedState};
+use store::mailbox::change::MailboxChange;
+use store::mailbox::{ArrivingMessage, Mailbox};
 
 /// How a sandbox is set up.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct SandboxOptions {
     /// A folder of mail, or one file; without it, the sample mailbox.
     pub mail: Option<PathBuf>,
     /// A folder of calendars, or one file; without it, those of the sample
@@ -78,7 +78,7 @@ pub struct Options {
     /// The port on 127.0.0.1; 0 takes any that is free.
     pub port: u16,
     /// What goes wrong on purpose.
-    pub faults: Faults,
+    pub faults: FaultRates,
     /// Draw a progress bar on stderr when it is a terminal and loading is long.
     pub progress: bool,
     /// How long access tokens live.
@@ -90,7 +90,7 @@ pub struct Options {
     pub device_lifetime: Duration,
 }
 
-impl Options {
+impl SandboxOptions {
     /// The sample mailbox as written, on any port; no faults, tokens for an hour, device codes for
     /// a quarter of one.
     pub fn new(clock: Clock) -> Self {
@@ -100,7 +100,7 @@ impl Options {
             today: None,
             clock,
             port: 0,
-            faults: Faults::default(),
+            faults: FaultRates::default(),
             progress: false,
             token_lifetime: Duration::from_secs(3_600),
             device_interval: Duration::from_secs(5),
@@ -114,28 +114,28 @@ impl Options {
 pub struct Sandbox {
     base: String,
     report: LoadReport,
-    state: Arc<Shared>,
+    state: Arc<SharedState>,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What the server's thread tells when it is ready.
-struct Started {
+struct ServerStart {
     port: u16,
     report: LoadReport,
-    state: Arc<Shared>,
+    state: Arc<SharedState>,
 }
 
 impl Sandbox {
     /// Loads the mail and starts to answer. When this returns, the port is open.
-    pub async fn start(options: Options) -> Result<Self> {
+    pub async fn start(options: SandboxOptions) -> Result<Self> {
         let (ready, started) = oneshot::channel();
         let (stop, stopping) = watch::channel(false);
         let thread = thread::Builder::new()
             .name("sandbox".to_owned())
             .spawn(move || run(options, ready, stopping))
             .map_err(|error| internal("cannot start the sandbox's thread", &error))?;
-        let Started { port, report, state } = match started.await {
+        let ServerStart { port, report, state } = match started.await {
             Ok(ready) => ready?,
             Err(error) => return Err(internal("the sandbox's thread ended early", &error)),
         };
@@ -160,7 +160,7 @@ impl Sandbox {
 
     /// The addresses of the mailboxes, in alphabetical order.
     pub fn addresses(&self) -> Vec<String> {
-        let state = State::of(&self.state);
+        let state = RequestState::of(&self.state);
         let mailboxes = state.mailboxes();
         mailboxes.map(|mailbox| mailbox.address.clone()).collect()
     }
@@ -186,17 +186,17 @@ impl Sandbox {
     }
 
     /// Replaces the faults from the next request on.
-    pub fn set_faults(&self, faults: Faults) {
+    pub fn set_faults(&self, faults: FaultRates) {
         self.state.set_faults(faults);
     }
 
     /// Changes the APIs' answers from the next request on, or no more.
-    pub fn set_alter(&self, alter: Option<Alter>) {
+    pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
         self.state.set_alter(alter);
     }
 
     /// Has the APIs' answers seen before they are sent, from the next request on, or no more.
-    pub fn set_observer(&self, observer: Option<Observer>) {
+    pub fn set_observer(&self, observer: Option<AnswerObserver>) {
         self.state.set_observer(observer);
     }
 
@@ -214,14 +214,14 @@ impl Sandbox {
     /// the message is there already. Without a `Date` of its own it comes now.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it is no message.
+    /// [`ErrorKind::Argument`] if it is no message.
     pub fn deliver(&self, address: &str, message: &[u8]) -> Result<bool> {
         let raw: Arc<[u8]> = store::message::wire_form(message).into();
         let now = self.state.clock.seconds();
         let facts = store::message::facts(&raw, Some(now))
-            .map_err(|why| Error::new(Kind::Argument, format!("this is no letter: {why}")))?;
-        let arrival = Arrival { name: String::new(), raw, facts };
-        let come = |_: &Mailbox| Some(Change::Comes(Box::new(arrival.clone())));
+            .map_err(|why| Error::new(ErrorKind::Argument, format!("this is no letter: {why}")))?;
+        let arrival = ArrivingMessage { name: String::new(), raw, facts };
+        let come = |_: &Mailbox| Some(MailboxChange::Comes(Box::new(arrival.clone())));
         Ok(self.state.change_mailbox(address, come))
     }
 
@@ -231,7 +231,7 @@ impl Sandbox {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         self.state.change_mailbox(address, |mailbox| {
             let message = mailbox.by_message_id(message_id)?;
-            Some(Change::Labels(message.id, labels.clone()))
+            Some(MailboxChange::Labels(message.id, labels.clone()))
         })
     }
 
@@ -240,7 +240,7 @@ impl Sandbox {
     pub fn discard(&self, address: &str, message_id: &str) -> bool {
         self.state.change_mailbox(address, |mailbox| {
             let message = mailbox.by_message_id(message_id)?;
-            Some(Change::Goes(vec![message.id]))
+            Some(MailboxChange::Goes(vec![message.id]))
         })
     }
 
@@ -248,7 +248,7 @@ impl Sandbox {
     /// mailbox of an address, newest first; each message counts, so that two
     /// deliveries of one message are two. Labels are ids as Gmail has them.
     pub fn labels_of(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
-        let state = State::of(&self.state);
+        let state = RequestState::of(&self.state);
         let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
         let mut found = Vec::new();
         for message in messages.into_iter().flatten() {
@@ -286,8 +286,8 @@ impl Drop for Sandbox {
 
 /// The server's thread, from loading to stopping.
 fn run(
-    options: Options,
-    ready: oneshot::Sender<Result<Started>>,
+    options: SandboxOptions,
+    ready: oneshot::Sender<Result<ServerStart>>,
     mut stopping: watch::Receiver<bool>,
 ) {
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
@@ -318,11 +318,11 @@ fn run(
 }
 
 /// Loads the mail and opens the port.
-async fn prepare(options: Options) -> Result<(TcpListener, Started)> {
+async fn prepare(options: SandboxOptions) -> Result<(TcpListener, ServerStart)> {
     // The port first: a port that is taken should not cost a long load.
     let port = options.port;
     let unusable = |error: std::io::Error| {
-        Error::new(Kind::Config, format!("cannot listen on 127.0.0.1:{port}: {error}"))
+        Error::new(ErrorKind::Config, format!("cannot listen on 127.0.0.1:{port}: {error}"))
             .next("choose another port, or 0 for any")
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(unusable)?;
@@ -340,12 +340,13 @@ async fn prepare(options: Options) -> Result<(TcpListener, Started)> {
     let calendars = load::calendar::load(from, &addresses, &options.clock)?;
     report.events = calendars.events;
     report.skipped.extend(calendars.skipped);
-    let state = Shared::new(mailboxes, calendars.agenda, options.faults, sign_in, options.clock);
-    let ready = Started { port, report, state: Arc::new(state) };
+    let state =
+        SharedState::new(mailboxes, calendars.agenda, options.faults, sign_in, options.clock);
+    let ready = ServerStart { port, report, state: Arc::new(state) };
     Ok((listener, ready))
 }
 
 /// A failure that is nobody's fault outside.
 fn internal(what: &str, error: &dyn std::fmt::Display) -> Error {
-    Error::new(Kind::Internal, format!("{what}: {error}"))
+    Error::new(ErrorKind::Internal, format!("{what}: {error}"))
 }

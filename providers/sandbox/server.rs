@@ -23,13 +23,13 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::auth;
-use super::faults::{Exchange, Fault};
+use super::faults::{ApiExchange, DrawnFault};
 use super::gmail::upload as gmail_upload;
 use super::google::{batch as google_batch, error as google_error};
 use super::graph::error as graph_error;
-use super::http::{Request, Response};
+use super::http::{HttpRequest, HttpResponse};
 use super::people as google_people;
-use super::state::{Shared, State};
+use super::state::{RequestState, SharedState};
 use super::{gmail, google_calendar, graph};
 
 /// The largest request body that is read, unless the path takes larger ones.
@@ -53,7 +53,7 @@ fn largest(path: &str) -> usize {
 }
 
 /// Answers connections for as long as it is polled.
-pub(super) async fn serve(listener: TcpListener, state: Arc<Shared>) {
+pub(super) async fn serve(listener: TcpListener, state: Arc<SharedState>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -66,7 +66,7 @@ pub(super) async fn serve(listener: TcpListener, state: Arc<Shared>) {
 }
 
 /// Answers one connection's requests, one after the other.
-async fn connection(stream: TcpStream, state: Arc<Shared>) {
+async fn connection(stream: TcpStream, state: Arc<SharedState>) {
     // Small answers must not wait for the peer's delayed acknowledgement.
     // Where that cannot be set, they are only slower.
     let _ = stream.set_nodelay(true);
@@ -80,10 +80,10 @@ type HttpBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Answers one request. An error closes the connection without an answer.
 async fn answer(
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     request: hyper::Request<Incoming>,
 ) -> io::Result<hyper::Response<HttpBody>> {
-    let state = State::of(&shared);
+    let state = RequestState::of(&shared);
     let path = request.uri().path();
     let graph = path.starts_with("/v1.0/");
     let most = largest(path);
@@ -107,35 +107,40 @@ async fn answer(
         tokio::time::sleep(delay).await;
     }
     let mut answer = match fault {
-        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Half | Fault::Lost | Fault::Gate | Fault::Late | Fault::Overdue) | None => {
-            match read(request).await {
-                Ok(request) => {
-                    seen = observer.map(|(observer, path)| {
-                        let (method, body) = (request.method.clone(), request.body.clone());
-                        (observer, Exchange { method, path, body, answer: 0 })
-                    });
-                    fault = fault.or_else(|| state.write_fault(&request));
-                    match fault {
-                        Some(Fault::Late | Fault::Overdue) => {
-                            tokio::spawn(handle_late(shared, request));
-                            google_error::fault(Fault::Timeout)
-                        }
-                        Some(Fault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-                        Some(Fault::Half | Fault::Lost | Fault::Gate) | None => {
-                            route(&state, &request)
-                        }
-                        Some(fault) if graph => graph::fault(&state, &request.headers, fault),
-                        Some(fault) => google_error::fault(fault),
+        Some(DrawnFault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
+        Some(
+            DrawnFault::Half
+            | DrawnFault::Lost
+            | DrawnFault::Gate
+            | DrawnFault::Late
+            | DrawnFault::Overdue,
+        )
+        | None => match read(request).await {
+            Ok(request) => {
+                seen = observer.map(|(observer, path)| {
+                    let (method, body) = (request.method.clone(), request.body.clone());
+                    (observer, ApiExchange { method, path, body, answer: 0 })
+                });
+                fault = fault.or_else(|| state.write_fault(&request));
+                match fault {
+                    Some(DrawnFault::Late | DrawnFault::Overdue) => {
+                        tokio::spawn(handle_late(shared, request));
+                        google_error::fault(DrawnFault::Timeout)
                     }
+                    Some(DrawnFault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
+                    Some(DrawnFault::Half | DrawnFault::Lost | DrawnFault::Gate) | None => {
+                        route(&state, &request)
+                    }
+                    Some(fault) if graph => graph::fault(&state, &request.headers, fault),
+                    Some(fault) => google_error::fault(fault),
                 }
-                Err(Refused::TooLarge) if graph => graph::too_large(&state),
-                Err(Refused::TooLarge) => google_error::too_large(most),
-                Err(Refused::NotLocal) => google_error::not_local(),
-                Err(Refused::Endless) => graph_error::length_required(),
-                Err(Refused::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }
-        }
+            Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
+            Err(RequestRefusal::TooLarge) => google_error::too_large(most),
+            Err(RequestRefusal::NotLocal) => google_error::not_local(),
+            Err(RequestRefusal::Endless) => graph_error::length_required(),
+            Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
+        },
         Some(fault) if graph => graph::fault(&state, request.headers(), fault),
         Some(fault) => google_error::fault(fault),
     };
@@ -143,25 +148,25 @@ async fn answer(
         answer.body = alter.apply(answer.body);
     }
     if let Some((observer, exchange)) = seen {
-        observer.see(Exchange { answer: answer.body.len(), ..exchange }).await;
+        observer.see(ApiExchange { answer: answer.body.len(), ..exchange }).await;
     }
     match fault {
-        Some(Fault::Lost | Fault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
-        Some(Fault::Gate | Fault::Overdue) => {
-            Ok(response(google_error::fault(Fault::Timeout), gzip, false))
+        Some(DrawnFault::Lost | DrawnFault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
+        Some(DrawnFault::Gate | DrawnFault::Overdue) => {
+            Ok(response(google_error::fault(DrawnFault::Timeout), gzip, false))
         }
-        _ => Ok(response(answer, gzip, fault == Some(Fault::Half))),
+        _ => Ok(response(answer, gzip, fault == Some(DrawnFault::Half))),
     }
 }
 
 /// Carries out a request that its sender has given up.
-async fn handle_late(shared: Arc<Shared>, request: Request) {
+async fn handle_late(shared: Arc<SharedState>, request: HttpRequest) {
     tokio::time::sleep(shared.lateness()).await;
-    route(&State::of(&shared), &request);
+    route(&RequestState::of(&shared), &request);
 }
 
 /// Leads a request to the half it is for, and a batch of Google's part by part.
-fn route(state: &State, request: &Request) -> Response {
+fn route(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     match request.path.first().map(String::as_str) {
         Some("batch") if request.method == Method::POST => {
             state.hit(google_batch::ROUTE);
@@ -172,7 +177,7 @@ fn route(state: &State, request: &Request) -> Response {
 }
 
 /// Leads a request that is no batch to the half it is for.
-fn route_one(state: &State, request: &Request) -> Response {
+fn route_one(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
         ["v1.0", rest @ ..] => graph::answer(state, request, rest),
@@ -199,7 +204,7 @@ pub(super) fn routes() -> impl Iterator<Item = &'static str> {
 }
 
 /// Why a request was not read.
-enum Refused {
+enum RequestRefusal {
     /// Its body is over the cap.
     TooLarge,
     /// It names a host that is not this machine.
@@ -211,28 +216,31 @@ enum Refused {
 }
 
 /// Reads a request whole.
-async fn read(request: hyper::Request<Incoming>) -> Result<Request, Refused> {
+async fn read(request: hyper::Request<Incoming>) -> Result<HttpRequest, RequestRefusal> {
     let (head, body) = request.into_parts();
     // A web page whose name was rebound to 127.0.0.1 must not read the mail.
     if !head.headers.get(header::HOST).is_some_and(is_local) {
-        return Err(Refused::NotLocal);
+        return Err(RequestRefusal::NotLocal);
     }
     // Graph's front end minds, and clients that send nothing do forget it.
     let has_length = head.headers.contains_key(header::CONTENT_LENGTH)
         || head.headers.contains_key(header::TRANSFER_ENCODING);
     if head.method == Method::POST && !has_length && head.uri.path().starts_with("/v1.0/") {
-        return Err(Refused::Endless);
+        return Err(RequestRefusal::Endless);
     }
-    let body =
-        Limited::new(body, largest(head.uri.path()))
-            .collect()
-            .await
-            .map_err(|error| {
-                if error.is::<LengthLimitError>() { Refused::TooLarge } else { Refused::Broken }
-            })?
-            .to_bytes();
+    let body = Limited::new(body, largest(head.uri.path()))
+        .collect()
+        .await
+        .map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                RequestRefusal::TooLarge
+            } else {
+                RequestRefusal::Broken
+            }
+        })?
+        .to_bytes();
     let query = head.uri.query().unwrap_or_default();
-    Ok(Request::of(head.method, head.uri.path(), query, head.headers, body))
+    Ok(HttpRequest::of(head.method, head.uri.path(), query, head.headers, body))
 }
 
 /// True for a `Host` that means this machine, with or without a port.
@@ -262,7 +270,7 @@ fn compressed(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Puts an answer on the wire, or only its first half.
-fn response(mut answer: Response, gzip: bool, half: bool) -> hyper::Response<HttpBody> {
+fn response(mut answer: HttpResponse, gzip: bool, half: bool) -> hyper::Response<HttpBody> {
     if gzip
         && answer.body.len() >= COMPRESSED
         && let Some(body) = compressed(&answer.body)

@@ -2,7 +2,7 @@
 //!
 //! What changes while the server runs stands behind a lock of its own, held for
 //! moments and never across an await. A mailbox is never altered: a change puts
-//! the next state of it in its place. A request looks through a [`State`] of
+//! the next state of it in its place. A request looks through a [`RequestState`] of
 //! its own, which keeps what it has seen; a state that nobody looks at any more
 //! is gone.
 
@@ -15,35 +15,35 @@ use std::time::Duration;
 use daysheet_core::clock::Clock;
 
 use super::auth::tokens::SignIn;
-use super::faults::{Alter, Fault, Faults, Observer};
+use super::faults::{AnswerAlteration, AnswerObserver, DrawnFault, FaultRates};
 use super::gmail::attachment_id::AttachmentIds;
-use super::gmail::sessions::Uploads;
-use super::graph::exchange::index::Index;
+use super::gmail::sessions::OpenUploads;
+use super::graph::exchange::index::MailboxIndex;
 use super::graph::state::GraphState;
-use super::http::Request;
-use super::store::agenda::Agenda;
+use super::http::HttpRequest;
+use super::store::agenda::SandboxCalendars;
 use super::store::mailbox::Mailbox;
-use super::store::mailbox::change::Change;
-use super::store::settings::Settings;
+use super::store::mailbox::change::MailboxChange;
+use super::store::settings::StoredSettings;
 
 /// The state of one running sandbox, shared by all requests.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     mailboxes: Vec<MailboxSlot>,
     /// The maker and reader of attachment ids.
     pub attachment_ids: AttachmentIds,
     /// What Graph's half remembers.
     pub graph: GraphState,
     /// Uploads to Gmail that are under way.
-    pub uploads: Uploads,
+    pub uploads: OpenUploads,
     /// The clock of all services.
     pub clock: Clock,
-    agenda: Mutex<Agenda>,
-    settings: Mutex<HashMap<String, Settings>>,
+    agenda: Mutex<SandboxCalendars>,
+    settings: Mutex<HashMap<String, StoredSettings>>,
     sign_in: Mutex<SignIn>,
-    faults: Mutex<Faults>,
-    alter: Mutex<Option<Alter>>,
-    observer: Mutex<Option<Observer>>,
+    faults: Mutex<FaultRates>,
+    alter: Mutex<Option<AnswerAlteration>>,
+    observer: Mutex<Option<AnswerObserver>>,
     requests: AtomicU64,
     writes: AtomicU64,
     sync_epoch: AtomicU64,
@@ -61,8 +61,8 @@ struct MailboxSlot {
 /// The sandbox as one request sees it. What it was shown of mailboxes stays as
 /// long as it, however often they change meanwhile.
 #[derive(Debug)]
-pub(crate) struct State {
-    shared: Arc<Shared>,
+pub(crate) struct RequestState {
+    shared: Arc<SharedState>,
     seen: OnceLock<Box<SeenMailbox>>,
 }
 
@@ -77,7 +77,7 @@ struct SeenMailbox {
 #[derive(Debug)]
 struct IndexedMailbox {
     mailbox: Mailbox,
-    index: OnceLock<Index>,
+    index: OnceLock<MailboxIndex>,
 }
 
 impl IndexedMailbox {
@@ -86,17 +86,17 @@ impl IndexedMailbox {
     }
 }
 
-impl Deref for State {
-    type Target = Shared;
+impl Deref for RequestState {
+    type Target = SharedState;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &SharedState {
         &self.shared
     }
 }
 
-impl State {
+impl RequestState {
     /// A look at the sandbox, for one request.
-    pub fn of(shared: &Arc<Shared>) -> Self {
+    pub fn of(shared: &Arc<SharedState>) -> Self {
         Self { shared: Arc::clone(shared), seen: OnceLock::new() }
     }
 
@@ -113,9 +113,9 @@ impl State {
     }
 
     /// The same, with Graph's index of it.
-    pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &Index)> {
+    pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &MailboxIndex)> {
         let IndexedMailbox { mailbox, index } = self.see(self.shared.slot(address)?);
-        Some((mailbox, index.get_or_init(|| Index::of(mailbox))))
+        Some((mailbox, index.get_or_init(|| MailboxIndex::of(mailbox))))
     }
 
     /// The state of now, kept for as long as this look.
@@ -134,12 +134,12 @@ impl State {
     }
 }
 
-impl Shared {
+impl SharedState {
     /// The state at the start.
     pub fn new(
         mailboxes: Vec<Mailbox>,
-        agenda: Agenda,
-        faults: Faults,
+        agenda: SandboxCalendars,
+        faults: FaultRates,
         sign_in: SignIn,
         clock: Clock,
     ) -> Self {
@@ -149,7 +149,7 @@ impl Shared {
         };
         Self {
             graph: GraphState::default(),
-            uploads: Uploads::default(),
+            uploads: OpenUploads::default(),
             clock,
             mailboxes: mailboxes.into_iter().map(keep).collect(),
             attachment_ids: AttachmentIds::default(),
@@ -182,7 +182,7 @@ impl Shared {
     pub fn change_mailbox(
         &self,
         address: &str,
-        change: impl FnOnce(&Mailbox) -> Option<Change>,
+        change: impl FnOnce(&Mailbox) -> Option<MailboxChange>,
     ) -> bool {
         self.change(address, change).is_some()
     }
@@ -193,7 +193,7 @@ impl Shared {
     pub fn change(
         &self,
         address: &str,
-        change: impl FnOnce(&Mailbox) -> Option<Change>,
+        change: impl FnOnce(&Mailbox) -> Option<MailboxChange>,
     ) -> Option<u64> {
         let mut now = lock(&self.slot(address)?.now);
         let (next, about) = now.mailbox.next(change(&now.mailbox)?)?;
@@ -203,7 +203,7 @@ impl Shared {
 
     /// Reads or changes the settings of a mailbox, which are those of nobody
     /// before if the address has none.
-    pub fn settings<T>(&self, address: &str, with: impl FnOnce(&mut Settings) -> T) -> T {
+    pub fn settings<T>(&self, address: &str, with: impl FnOnce(&mut StoredSettings) -> T) -> T {
         let mut settings = lock(&self.settings);
         with(settings.entry(address.to_lowercase()).or_default())
     }
@@ -214,7 +214,7 @@ impl Shared {
     }
 
     /// The calendars.
-    pub fn agenda(&self) -> MutexGuard<'_, Agenda> {
+    pub fn agenda(&self) -> MutexGuard<'_, SandboxCalendars> {
         lock(&self.agenda)
     }
 
@@ -224,33 +224,33 @@ impl Shared {
     }
 
     /// Replaces the faults from the next request on.
-    pub fn set_faults(&self, faults: Faults) {
+    pub fn set_faults(&self, faults: FaultRates) {
         *lock(&self.faults) = faults;
         self.writes.store(0, Ordering::Relaxed);
     }
 
     /// Changes the APIs' answers from the next request on, or no more.
-    pub fn set_alter(&self, alter: Option<Alter>) {
+    pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
         *lock(&self.alter) = alter;
     }
 
     /// What changes the APIs' answers.
-    pub fn alter(&self) -> Option<Alter> {
+    pub fn alter(&self) -> Option<AnswerAlteration> {
         lock(&self.alter).clone()
     }
 
     /// Has the APIs' answers seen from the next request on, or no more.
-    pub fn set_observer(&self, observer: Option<Observer>) {
+    pub fn set_observer(&self, observer: Option<AnswerObserver>) {
         *lock(&self.observer) = observer;
     }
 
     /// What sees the APIs' answers.
-    pub fn observer(&self) -> Option<Observer> {
+    pub fn observer(&self) -> Option<AnswerObserver> {
         lock(&self.observer).clone()
     }
 
     /// Counts a request and tells its delay and, for an API's path, its fault.
-    pub fn next_fault(&self, api: Option<&str>) -> (Duration, Option<Fault>) {
+    pub fn next_fault(&self, api: Option<&str>) -> (Duration, Option<DrawnFault>) {
         let faults = lock(&self.faults);
         if !api.is_some_and(|path| path.ends_with(&faults.only)) {
             return (faults.delay, None);
@@ -262,7 +262,7 @@ impl Shared {
     }
 
     /// The fault of a request that changes something, where such alone may fail.
-    pub fn write_fault(&self, request: &Request) -> Option<Fault> {
+    pub fn write_fault(&self, request: &HttpRequest) -> Option<DrawnFault> {
         let faults = lock(&self.faults);
         let path = request.path.join("/");
         if !faults.writes || !path.ends_with(faults.only.trim_start_matches('/')) {
@@ -288,7 +288,7 @@ impl Shared {
     }
 
     /// The fault of a request inside a batch. It counts as part of its batch.
-    pub fn item_fault(&self) -> Option<Fault> {
+    pub fn item_fault(&self) -> Option<DrawnFault> {
         let faults = lock(&self.faults);
         if faults.only.is_empty() && !faults.writes { faults.draw(self.graph.item()) } else { None }
     }
@@ -302,7 +302,7 @@ impl Shared {
     pub fn expire_sync_tokens(&self) {
         self.sync_epoch.fetch_add(1, Ordering::Relaxed);
         for slot in &self.mailboxes {
-            self.change_mailbox(&slot.address, |_| Some(Change::Forgets));
+            self.change_mailbox(&slot.address, |_| Some(MailboxChange::Forgets));
         }
     }
 

@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 
 use super::SignedOut;
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
-use crate::oauth::{self, Authority, Refusal, Tokens, Unattended};
-use crate::provider::Status;
-use crate::provider::upstream::{Upstream, What};
+use crate::error::{Error, ErrorKind, Result};
+use crate::oauth::{self, GrantedTokens, RefreshRefusal, TokenAuthority, UnattendedAccess};
+use crate::provider::AccountStatus;
+use crate::provider::upstream::{CountKind, UpstreamRequests};
 use crate::store::{AccountRow, Store, account_identity};
 
 /// The minimum validity of a token that is returned, in seconds.
@@ -39,7 +39,7 @@ pub(super) struct TokenManager {
     config: Arc<Config>,
     store: Store,
     /// Where refreshes and sign-ins are counted.
-    pub(super) upstream: Arc<Upstream>,
+    pub(super) upstream: Arc<UpstreamRequests>,
     slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<AccountSlot>>>>,
 }
 
@@ -76,7 +76,7 @@ impl CachedTokens {
 }
 
 impl TokenManager {
-    pub(super) fn new(config: Arc<Config>, store: Store, upstream: Arc<Upstream>) -> Self {
+    pub(super) fn new(config: Arc<Config>, store: Store, upstream: Arc<UpstreamRequests>) -> Self {
         Self { config, store, upstream, slots: Mutex::default() }
     }
 
@@ -120,7 +120,7 @@ impl TokenManager {
             outcome
         })
         .await
-        .map_err(|_ended| Error::new(Kind::Internal, "a refresh was interrupted"))?
+        .map_err(|_ended| Error::new(ErrorKind::Internal, "a refresh was interrupted"))?
     }
 
     fn slot(&self, id: &str) -> Arc<tokio::sync::Mutex<AccountSlot>> {
@@ -146,7 +146,7 @@ impl TokenManager {
         let mut lock = None;
         while Instant::now() < give_up {
             let row = self.store.account_row(id).await?.ok_or_else(|| self.signed_out(id))?;
-            if row.status != Status::Ok {
+            if row.status != AccountStatus::Ok {
                 return Err(self.grant_ended(&row));
             }
             let cached = match &slot.cached_version {
@@ -178,7 +178,7 @@ impl TokenManager {
             }
         }
         Err(Error::new(
-            Kind::Timeout,
+            ErrorKind::Timeout,
             "another Daysheet process has been refreshing this account for too long",
         )
         .next("try again"))
@@ -192,14 +192,14 @@ impl TokenManager {
         row: &AccountRow,
         cached: CachedTokens,
     ) -> Result<Option<CachedTokens>> {
-        let authority = Authority::of(&self.config, &row.provider, row.tenant.as_deref())?;
+        let authority = TokenAuthority::of(&self.config, &row.provider, row.tenant.as_deref())?;
         let renewed = self.new_tokens(row, &authority, cached.refresh.as_ref()).await;
         let outcome = match &renewed {
             Ok(_) => "ok",
-            Err(Refusal::Grant(_)) => "ended",
-            Err(Refusal::Other(_)) => "failed",
+            Err(RefreshRefusal::Grant(_)) => "ended",
+            Err(RefreshRefusal::Other(_)) => "failed",
         };
-        self.upstream.count(What::Refresh, &row.provider, outcome);
+        self.upstream.count(CountKind::Refresh, &row.provider, outcome);
         match renewed {
             Ok(tokens) => {
                 let cached = CachedTokens {
@@ -211,10 +211,11 @@ impl TokenManager {
                 let saved = self.save(row, &cached).await?;
                 Ok(saved.then_some(cached))
             }
-            Err(Refusal::Grant(ended)) => {
+            Err(RefreshRefusal::Grant(ended)) => {
                 let again = self.again(row);
                 let error = oauth::grant_ended(authority.provider(), &row.email, &ended, &again);
-                let status = if ended.revoked { Status::Revoked } else { Status::Expired };
+                let status =
+                    if ended.revoked { AccountStatus::Revoked } else { AccountStatus::Expired };
                 // A new sign-in meanwhile wins over our refusal: then nothing is recorded.
                 let noted = self
                     .store
@@ -222,7 +223,7 @@ impl TokenManager {
                     .await?;
                 if noted { Err(error) } else { Ok(None) }
             }
-            Err(Refusal::Other(error)) => Err(error),
+            Err(RefreshRefusal::Other(error)) => Err(error),
         }
     }
 
@@ -231,22 +232,22 @@ impl TokenManager {
     async fn new_tokens(
         &self,
         row: &AccountRow,
-        authority: &Authority,
+        authority: &TokenAuthority,
         refresh: Option<&RefreshToken>,
-    ) -> std::result::Result<Tokens, Refusal> {
+    ) -> std::result::Result<GrantedTokens, RefreshRefusal> {
         let scopes: Vec<&str> = row.scopes.split_whitespace().collect();
         let tenant = row.tenant.as_deref();
         match (oauth::unattended(&self.config, &row.id), refresh) {
-            (Some(Unattended::Service(_)) | None, Some(token)) => {
+            (Some(UnattendedAccess::Service(_)) | None, Some(token)) => {
                 oauth::refresh(&self.config, authority, token).await
             }
             (Some(way), _) => {
                 let tokens = way.tokens(&self.config, &row.id, tenant, &scopes).await;
-                tokens.map_err(Refusal::Other)
+                tokens.map_err(RefreshRefusal::Other)
             }
-            (None, None) => Err(Refusal::Other(
+            (None, None) => Err(RefreshRefusal::Other(
                 Error::new(
-                    Kind::Config,
+                    ErrorKind::Config,
                     format!("the settings no longer say how to get tokens for {}", row.email),
                 )
                 .next(format!(
@@ -321,12 +322,12 @@ impl TokenManager {
             .problem
             .clone()
             .unwrap_or_else(|| format!("the grant of {} was refused", row.email));
-        Error::new(Kind::Auth, problem).next(self.again(row))
+        Error::new(ErrorKind::Auth, problem).next(self.again(row))
     }
 
     fn signed_out(&self, id: &str) -> Error {
         let provider = id.split(':').next().unwrap_or_default();
-        Error::new(Kind::NoAccount, "the account was removed")
+        Error::new(ErrorKind::NoAccount, "the account was removed")
             .next(format!("{} to sign in again", self.again_at(provider)))
     }
 
@@ -346,15 +347,18 @@ impl TokenManager {
     /// Seals tokens for the row of the account with this id.
     pub(super) async fn seal(&self, id: &str, cached: &CachedTokens) -> Result<String> {
         let bytes = serde_json::to_vec(cached)
-            .map_err(|_opaque| Error::new(Kind::Internal, "tokens could not be serialized"))?;
+            .map_err(|_opaque| Error::new(ErrorKind::Internal, "tokens could not be serialized"))?;
         self.store.seal(&account_identity(id), &bytes).await
     }
 
     async fn unseal(&self, row: &AccountRow) -> Result<CachedTokens> {
         let bytes = self.store.unseal(&account_identity(&row.id), &row.sealed).await?;
         serde_json::from_slice(&bytes).map_err(|_opaque| {
-            Error::new(Kind::Store, format!("the tokens of {} have another version", row.email))
-                .next(self.again(row))
+            Error::new(
+                ErrorKind::Store,
+                format!("the tokens of {} have another version", row.email),
+            )
+            .next(self.again(row))
         })
     }
 }

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use daysheet_core::error::{Error, Kind};
+use daysheet_core::error::{Error, ErrorKind};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::issuer::Issuer;
-use crate::jwt::{Checked, Claims};
-use crate::{Denial, Verified};
+use crate::jwt::{CheckResult, TokenClaims};
+use crate::{RequestDenial, VerifyResult};
 
 /// How long an answer is kept.
 const KEPT: Duration = Duration::from_secs(30);
@@ -26,17 +26,17 @@ const MOST: usize = 10_000;
 const AT_ONCE: usize = 16;
 
 /// The claims of an active token or the refusal, and the time until which they are cached.
-type Answer = (Checked<Claims>, Instant);
+type CachedAnswer = (CheckResult<TokenClaims>, Instant);
 
 /// The way to ask the issuer about a token.
-pub(crate) struct Introspection {
+pub(crate) struct IntrospectionClient {
     issuer: Arc<Issuer>,
     /// By the hash of the token.
-    answers: Mutex<HashMap<[u8; 32], Answer>>,
+    answers: Mutex<HashMap<[u8; 32], CachedAnswer>>,
     places: Semaphore,
 }
 
-impl Introspection {
+impl IntrospectionClient {
     /// Returns the way to ask `issuer`, if the settings enable it.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let wanted = issuer.settings().introspection;
@@ -44,7 +44,7 @@ impl Introspection {
     }
 
     /// Returns the issuer's claims about a token, if it is an access token that is valid here.
-    pub(crate) async fn claims(&self, token: &str) -> Verified<Claims> {
+    pub(crate) async fn claims(&self, token: &str) -> VerifyResult<TokenClaims> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let kept = || {
             let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,26 +62,26 @@ impl Introspection {
         };
         // Checked again each time: it may have expired since.
         let checked = answer.and_then(|claims| self.check(&claims).map(|()| claims));
-        checked.map_err(Denial::Invalid)
+        checked.map_err(RequestDenial::Invalid)
     }
 
-    async fn ask(&self, token: &str, hash: [u8; 32]) -> Verified<Checked<Claims>> {
-        let known = self.issuer.known(|_| false).await.map_err(Denial::Unavailable)?;
+    async fn ask(&self, token: &str, hash: [u8; 32]) -> VerifyResult<CheckResult<TokenClaims>> {
+        let known = self.issuer.known(|_| false).await.map_err(RequestDenial::Unavailable)?;
         let form = [("token", token), ("token_type_hint", "access_token")];
         let answer = self.issuer.post(&known.metadata, "introspection_endpoint", &form).await;
         let claims = answer.map_err(|error| {
             tracing::warn!(%error, "a token could not be introspected");
-            Denial::Unavailable(match error.kind() {
+            RequestDenial::Unavailable(match error.kind() {
                 // The issuer refuses our client, which the caller cannot change.
-                Kind::Provider(401 | 403) => {
-                    Error::new(Kind::Config, "the issuer refuses this server's client")
+                ErrorKind::Provider(401 | 403) => {
+                    Error::new(ErrorKind::Config, "the issuer refuses this server's client")
                         .next("correct http.client_id and http.client_secret")
                 }
                 _ => error,
             })
         })?;
         let active = claims.get("active").and_then(Value::as_bool) == Some(true);
-        let answer = active.then(|| Claims(claims)).ok_or("the token is not active");
+        let answer = active.then(|| TokenClaims(claims)).ok_or("the token is not active");
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let most = if active { MOST } else { MOST / 2 };
         if answers.len() >= most {
@@ -96,7 +96,7 @@ impl Introspection {
 
     /// Checks the issuer's claims. They need not name the issuer, but must name the audience:
     /// otherwise a token for another server would be valid here.
-    fn check(&self, claims: &Claims) -> Checked<()> {
+    fn check(&self, claims: &TokenClaims) -> CheckResult<()> {
         let settings = self.issuer.settings();
         if claims.0.contains_key("iss") {
             claims.check_parties(&settings.issuer, &settings.audience)?;
@@ -108,7 +108,7 @@ impl Introspection {
 }
 
 /// Shows no token.
-impl std::fmt::Debug for Introspection {
+impl std::fmt::Debug for IntrospectionClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Introspection").finish_non_exhaustive()
     }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_providers::net;
 use hyper::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use hyper::{HeaderMap, Request};
@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 use url::{Host, Url};
 
-use crate::jwt::{Checked, Claims, Jwt, Key, Use};
-use crate::{Denial, Verified};
+use crate::jwt::{CheckResult, IssuerKey, Jwt, TokenClaims, TokenUse};
+use crate::{RequestDenial, VerifyResult};
 
 /// The time limit of a request to the issuer, for which people wait.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ const KEYS: usize = 100;
 
 /// The settings that tokens are checked against.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct IssuerSettings {
     /// The issuer, as it calls itself: an `https` URL, or `http` on this machine.
     pub issuer: String,
     /// The audience that tokens must have.
@@ -52,7 +52,7 @@ pub struct Settings {
     /// True if the issuer is asked about tokens that are not JWTs.
     pub introspection: bool,
     /// This server's own client at the issuer.
-    pub client: Option<Client>,
+    pub client: Option<IssuerClient>,
     /// The minimum time between two requests for an unknown key. No setting changes it; tests
     /// do.
     pub pause: Duration,
@@ -60,14 +60,14 @@ pub struct Settings {
     pub clock: Clock,
 }
 
-impl Settings {
-    /// The usual [`Settings::pause`].
+impl IssuerSettings {
+    /// The usual [`IssuerSettings::pause`].
     pub const PAUSE: Duration = Duration::from_secs(60);
 }
 
 /// This server's own client at the issuer. `Debug` does not show the secret.
 #[derive(Debug, Clone)]
-pub struct Client {
+pub struct IssuerClient {
     /// Its id.
     pub id: String,
     /// Its secret; public clients have none.
@@ -75,28 +75,28 @@ pub struct Client {
 }
 
 /// When the keys were last fetched, and why that failed.
-type Fetched = (Instant, Option<Error>);
+type FetchResult = (Instant, Option<Error>);
 
 /// An issuer, and the metadata and keys that it has published.
 pub(crate) struct Issuer {
-    settings: Settings,
-    known: Mutex<Option<Arc<Known>>>,
+    settings: IssuerSettings,
+    known: Mutex<Option<Arc<IssuerKeys>>>,
     /// The last attempt to fetch, and its error. The request that fetches holds the lock.
-    last: Arc<tokio::sync::Mutex<Option<Fetched>>>,
+    last: Arc<tokio::sync::Mutex<Option<FetchResult>>>,
 }
 
 /// The published keys and metadata of an issuer.
-pub(crate) struct Known {
-    keys: Vec<Key>,
-    pub(crate) metadata: Metadata,
+pub(crate) struct IssuerKeys {
+    keys: Vec<IssuerKey>,
+    pub(crate) metadata: IssuerMetadata,
     fetched: Instant,
     fresh: Duration,
 }
 
 /// The issuer's metadata (RFC 8414).
-pub(crate) struct Metadata(Map<String, Value>);
+pub(crate) struct IssuerMetadata(Map<String, Value>);
 
-impl Metadata {
+impl IssuerMetadata {
     /// Returns an endpoint. Only an issuer on this machine may have endpoints on it, so that no
     /// other issuer can make this server send requests to local services over plain HTTP.
     pub(crate) fn endpoint(&self, name: &str) -> Result<Url> {
@@ -104,7 +104,7 @@ impl Metadata {
         let url =
             self.text(name).filter(|url| is_usable(url, false) || (local && is_usable(url, true)));
         url.and_then(|url| Url::parse(url).ok()).ok_or_else(|| {
-            Error::new(Kind::Config, format!("the issuer publishes no usable `{name}`"))
+            Error::new(ErrorKind::Config, format!("the issuer publishes no usable `{name}`"))
                 .next("check http.issuer in the settings")
         })
     }
@@ -146,10 +146,10 @@ fn is_usable(url: &str, local: bool) -> bool {
     scheme && here == local && url.username().is_empty() && url.password().is_none()
 }
 
-impl Known {
+impl IssuerKeys {
     /// Returns the key that may have signed `jwt`: the one with its key id; without an id, the
     /// only key for the algorithm.
-    fn key(&self, jwt: &Jwt, algorithm: Algorithm) -> Option<&Key> {
+    fn key(&self, jwt: &Jwt, algorithm: Algorithm) -> Option<&IssuerKey> {
         let mut fitting = self.keys.iter().filter(|key| key.is_for(algorithm));
         match jwt.key_id() {
             Some(id) => fitting.find(|key| key.id() == Some(id)),
@@ -159,37 +159,44 @@ impl Known {
 }
 
 impl Issuer {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(settings: IssuerSettings) -> Self {
         Self { settings, known: Mutex::default(), last: Arc::default() }
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &IssuerSettings {
         &self.settings
     }
 
     /// Returns the claims of an access token, if it is valid.
-    pub(crate) async fn access_claims(self: &Arc<Self>, jwt: &Jwt<'_>) -> Verified<Claims> {
-        let claims = self.signed(jwt, Use::Access).await?;
+    pub(crate) async fn access_claims(
+        self: &Arc<Self>,
+        jwt: &Jwt<'_>,
+    ) -> VerifyResult<TokenClaims> {
+        let claims = self.signed(jwt, TokenUse::Access).await?;
         let checked = claims
             .check_parties(&self.settings.issuer, &self.settings.audience)
             .and_then(|()| claims.check_is_access());
-        checked.map_err(Denial::Invalid)?;
+        checked.map_err(RequestDenial::Invalid)?;
         Ok(claims)
     }
 
     /// Returns the claims of a token that the issuer signed for this use and that is valid now.
-    pub(crate) async fn signed(self: &Arc<Self>, jwt: &Jwt<'_>, use_: Use) -> Verified<Claims> {
-        let algorithm = jwt.algorithm(&self.settings.algorithms).map_err(Denial::Invalid)?;
-        let unknown = |known: &Known| known.key(jwt, algorithm).is_none();
-        let known = self.known(unknown).await.map_err(Denial::Unavailable)?;
-        let checked = || -> Checked<Claims> {
+    pub(crate) async fn signed(
+        self: &Arc<Self>,
+        jwt: &Jwt<'_>,
+        use_: TokenUse,
+    ) -> VerifyResult<TokenClaims> {
+        let algorithm = jwt.algorithm(&self.settings.algorithms).map_err(RequestDenial::Invalid)?;
+        let unknown = |known: &IssuerKeys| known.key(jwt, algorithm).is_none();
+        let known = self.known(unknown).await.map_err(RequestDenial::Unavailable)?;
+        let checked = || -> CheckResult<TokenClaims> {
             let key = known.key(jwt, algorithm).ok_or("the key of the token is unknown")?;
             let claims = jwt.claims(key, algorithm, use_)?;
             claims.time("exp")?.ok_or("the token has no expiry")?;
             claims.check_times(&self.settings.clock)?;
             Ok(claims)
         };
-        checked().map_err(Denial::Invalid)
+        checked().map_err(RequestDenial::Invalid)
     }
 
     /// Returns the issuer's keys and metadata. Fetches them again if they are no longer fresh, or
@@ -199,9 +206,10 @@ impl Issuer {
     /// If the issuer does not respond, and the last keys are too old.
     pub(crate) async fn known(
         self: &Arc<Self>,
-        missing: impl Fn(&Known) -> bool,
-    ) -> Result<Arc<Known>> {
-        let good = |known: &Arc<Known>| known.fetched.elapsed() < known.fresh && !missing(known);
+        missing: impl Fn(&IssuerKeys) -> bool,
+    ) -> Result<Arc<IssuerKeys>> {
+        let good =
+            |known: &Arc<IssuerKeys>| known.fetched.elapsed() < known.fresh && !missing(known);
         if let Some(known) = self.kept().filter(&good) {
             return Ok(known);
         }
@@ -240,33 +248,34 @@ impl Issuer {
             }
             fetched
         });
-        let interrupted = |_ended| Error::new(Kind::Internal, "asking the issuer was interrupted");
+        let interrupted =
+            |_ended| Error::new(ErrorKind::Internal, "asking the issuer was interrupted");
         fetching.await.map_err(interrupted)?.or_else(|error| kept.ok_or(error))
     }
 
     /// Returns the last keys and metadata, unless they are too old.
-    pub(crate) fn kept(&self) -> Option<Arc<Known>> {
+    pub(crate) fn kept(&self) -> Option<Arc<IssuerKeys>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone().filter(|known| known.fetched.elapsed() < KEPT)
     }
 
-    async fn fetch(&self) -> Result<Known> {
+    async fn fetch(&self) -> Result<IssuerKeys> {
         let metadata = self.discover().await?;
         let request = Request::get(metadata.endpoint("jwks_uri")?.as_str()).header(ACCEPT, "*/*");
         let (headers, json) = send(request.body(Vec::new())).await?;
         let keys = json.get("keys").and_then(Value::as_array);
         let keys = keys.ok_or_else(|| {
-            Error::new(Kind::Config, "the issuer publishes no keys at its `jwks_uri`")
+            Error::new(ErrorKind::Config, "the issuer publishes no keys at its `jwks_uri`")
         })?;
-        let keys = keys.iter().take(KEYS).filter_map(Key::read).collect();
-        Ok(Known { keys, metadata, fetched: Instant::now(), fresh: freshness(&headers) })
+        let keys = keys.iter().take(KEYS).filter_map(IssuerKey::read).collect();
+        Ok(IssuerKeys { keys, metadata, fetched: Instant::now(), fresh: freshness(&headers) })
     }
 
     /// Fetches the metadata from the address of OpenID Connect, else from that of RFC 8414.
-    async fn discover(&self) -> Result<Metadata> {
+    async fn discover(&self) -> Result<IssuerMetadata> {
         let issuer = &self.settings.issuer;
         let wrong = || {
-            Error::new(Kind::Config, format!("{issuer} is not the URL of an issuer"))
+            Error::new(ErrorKind::Config, format!("{issuer} is not the URL of an issuer"))
                 .next("correct http.issuer in the settings")
         };
         if !is_issuer(issuer) {
@@ -281,19 +290,21 @@ impl Issuer {
             match send(Request::get(url).header(ACCEPT, "application/json").body(Vec::new())).await
             {
                 Ok((_, json)) => {
-                    let metadata = Metadata(json);
+                    let metadata = IssuerMetadata(json);
                     // Otherwise one issuer could impersonate another.
                     return if metadata.text("issuer") == Some(issuer) {
                         Ok(metadata)
                     } else {
                         Err(Error::new(
-                            Kind::Config,
+                            ErrorKind::Config,
                             format!("the issuer at {issuer} names itself differently"),
                         )
                         .next("copy `issuer` from its metadata, including any slash at the end"))
                     };
                 }
-                Err(error) if matches!(error.kind(), Kind::Provider(400..=499)) => failed = error,
+                Err(error) if matches!(error.kind(), ErrorKind::Provider(400..=499)) => {
+                    failed = error
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -304,12 +315,12 @@ impl Issuer {
     /// answer.
     pub(crate) async fn post(
         &self,
-        metadata: &Metadata,
+        metadata: &IssuerMetadata,
         name: &str,
         form: &[(&str, &str)],
     ) -> Result<Map<String, Value>> {
         let client = self.settings.client.as_ref().ok_or_else(|| {
-            Error::new(Kind::Config, "this server has no client at the issuer")
+            Error::new(ErrorKind::Config, "this server has no client at the issuer")
                 .next("set http.client_id and http.client_secret")
         })?;
         let url = metadata.endpoint(name)?;
@@ -348,20 +359,21 @@ fn form_encoded(text: &str) -> String {
 async fn send(
     request: hyper::http::Result<Request<Vec<u8>>>,
 ) -> Result<(HeaderMap, Map<String, Value>)> {
-    let request = request
-        .map_err(|_opaque| Error::new(Kind::Internal, "a request to the issuer is malformed"))?;
+    let request = request.map_err(|_opaque| {
+        Error::new(ErrorKind::Internal, "a request to the issuer is malformed")
+    })?;
     let (parts, body) = net::send_within(request, LIMIT).await?.into_parts();
     let status = parts.status.as_u16();
     if !parts.status.is_success() {
         return Err(Error::new(
-            Kind::Provider(status),
+            ErrorKind::Provider(status),
             format!("the issuer answered with HTTP {status}"),
         )
         .next("try again later, or check http.issuer in the settings"));
     }
     match serde_json::from_slice(&body) {
         Ok(json) => Ok((parts.headers, json)),
-        Err(_) => Err(Error::new(Kind::Provider(status), "the issuer's answer is not JSON")
+        Err(_) => Err(Error::new(ErrorKind::Provider(status), "the issuer's answer is not JSON")
             .next("check http.issuer in the settings")),
     }
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// A result whose error is a refusal that quotes nothing of the token.
-pub(crate) type Checked<T> = std::result::Result<T, &'static str>;
+pub(crate) type CheckResult<T> = std::result::Result<T, &'static str>;
 
 /// The number of seconds by which the clocks of an issuer and this machine may differ.
 const SKEW: f64 = 60.0;
@@ -38,7 +38,7 @@ pub const ALGORITHMS: [(&str, Algorithm); 9] = [
 
 /// The purpose of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum TokenUse {
     /// Calls to this server.
     Access,
     /// To identify who signed in.
@@ -47,7 +47,7 @@ pub(crate) enum Use {
 
 /// The header of a token. A member that occurs twice is an error.
 #[derive(Deserialize)]
-struct Header {
+struct JwtHeader {
     alg: String,
     typ: Option<String>,
     kid: Option<String>,
@@ -56,7 +56,7 @@ struct Header {
 
 /// A token in the form of a JWT. Nothing about it has been checked yet.
 pub(crate) struct Jwt<'a> {
-    header: Header,
+    header: JwtHeader,
     /// Header and claims, as they were signed.
     signed: &'a str,
     claims: &'a str,
@@ -68,14 +68,14 @@ impl<'a> Jwt<'a> {
     ///
     /// # Errors
     /// If its header is malformed or requires unknown extensions.
-    pub(crate) fn read(token: &'a str) -> Option<Checked<Self>> {
+    pub(crate) fn read(token: &'a str) -> Option<CheckResult<Self>> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
         let header = URL_SAFE_NO_PAD.decode(header).ok()?;
         if !matches!(serde_json::from_slice(&header), Ok(Value::Object(_))) {
             return None;
         }
-        let header: Header = match serde_json::from_slice(&header) {
+        let header: JwtHeader = match serde_json::from_slice(&header) {
             Ok(header) => header,
             Err(_) => return Some(Err("the header of the token is malformed")),
         };
@@ -89,7 +89,7 @@ impl<'a> Jwt<'a> {
     ///
     /// # Errors
     /// If it is not.
-    pub(crate) fn algorithm(&self, allowed: &[Algorithm]) -> Checked<Algorithm> {
+    pub(crate) fn algorithm(&self, allowed: &[Algorithm]) -> CheckResult<Algorithm> {
         let named = ALGORITHMS.iter().find(|(name, _)| *name == self.header.alg);
         named
             .map(|&(_, algorithm)| algorithm)
@@ -106,7 +106,12 @@ impl<'a> Jwt<'a> {
     ///
     /// # Errors
     /// If it did not.
-    pub(crate) fn claims(&self, key: &Key, algorithm: Algorithm, use_: Use) -> Checked<Claims> {
+    pub(crate) fn claims(
+        &self,
+        key: &IssuerKey,
+        algorithm: Algorithm,
+        use_: TokenUse,
+    ) -> CheckResult<TokenClaims> {
         self.check_type(use_)?;
         // The library panics if the key is of another kind.
         let signed = key.is_for(algorithm)
@@ -122,28 +127,30 @@ impl<'a> Jwt<'a> {
         }
         let claims = URL_SAFE_NO_PAD.decode(self.claims).ok();
         let claims = claims.and_then(|claims| serde_json::from_slice(&claims).ok());
-        claims.map(Claims).ok_or("the claims of the token are malformed")
+        claims.map(TokenClaims).ok_or("the claims of the token are malformed")
     }
 
     /// Refuses a token whose header declares another use.
-    fn check_type(&self, use_: Use) -> Checked<()> {
+    fn check_type(&self, use_: TokenUse) -> CheckResult<()> {
         let typ = self.header.typ.as_deref().map(str::to_ascii_lowercase);
         let typ = typ.as_deref().map(|typ| typ.strip_prefix("application/").unwrap_or(typ));
         match (use_, typ) {
-            (_, Some("jwt")) | (Use::Access, Some("at+jwt")) | (Use::Identity, None) => Ok(()),
+            (_, Some("jwt")) | (TokenUse::Access, Some("at+jwt")) | (TokenUse::Identity, None) => {
+                Ok(())
+            }
             _ => Err("the token is of the wrong type"),
         }
     }
 }
 
 /// A public key of an issuer.
-pub(crate) struct Key {
+pub(crate) struct IssuerKey {
     id: Option<String>,
     algorithms: Vec<Algorithm>,
     key: DecodingKey,
 }
 
-impl Key {
+impl IssuerKey {
     /// Reads a published key; `None` if it is not for signatures that can be checked here.
     pub(crate) fn read(json: &Value) -> Option<Self> {
         let jwk = Jwk::deserialize(json).ok()?;
@@ -192,16 +199,16 @@ impl Key {
 
 /// The claims of a token, or those of an issuer about a token.
 #[derive(Clone)]
-pub(crate) struct Claims(pub(crate) Map<String, Value>);
+pub(crate) struct TokenClaims(pub(crate) Map<String, Value>);
 
-impl Claims {
+impl TokenClaims {
     /// Returns a claim that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
     /// Returns a time in seconds since 1970.
-    pub(crate) fn time(&self, name: &str) -> Checked<Option<f64>> {
+    pub(crate) fn time(&self, name: &str) -> CheckResult<Option<f64>> {
         match self.0.get(name) {
             None => Ok(None),
             Some(value) => value.as_f64().map(Some).ok_or("a time of the token is not a number"),
@@ -209,7 +216,7 @@ impl Claims {
     }
 
     /// Refuses a token that has expired or is not valid yet.
-    pub(crate) fn check_times(&self, clock: &Clock) -> Checked<()> {
+    pub(crate) fn check_times(&self, clock: &Clock) -> CheckResult<()> {
         let now = clock.seconds() as f64;
         if self.time("exp")?.is_some_and(|end| end + SKEW <= now) {
             return Err("the token has expired");
@@ -223,7 +230,7 @@ impl Claims {
     }
 
     /// Refuses a token of another issuer or for another audience.
-    pub(crate) fn check_parties(&self, issuer: &str, audience: &str) -> Checked<()> {
+    pub(crate) fn check_parties(&self, issuer: &str, audience: &str) -> CheckResult<()> {
         if self.text("iss") != Some(issuer) {
             return Err("the token is from another issuer");
         }
@@ -231,7 +238,7 @@ impl Claims {
     }
 
     /// Refuses a token for another audience.
-    pub(crate) fn check_audience(&self, audience: &str) -> Checked<()> {
+    pub(crate) fn check_audience(&self, audience: &str) -> CheckResult<()> {
         let meant = match self.0.get("aud") {
             Some(Value::Array(all)) => all.iter().any(|one| one.as_str() == Some(audience)),
             one => one.and_then(Value::as_str) == Some(audience),
@@ -241,7 +248,7 @@ impl Claims {
 
     /// Refuses tokens that are not access tokens (ID tokens, refresh tokens, logout tokens), and
     /// tokens that are bound to a key of the sender.
-    pub(crate) fn check_is_access(&self) -> Checked<()> {
+    pub(crate) fn check_is_access(&self) -> CheckResult<()> {
         if ["nonce", "at_hash", "c_hash", "events"].iter().any(|name| self.0.contains_key(*name)) {
             return Err("the token is not an access token");
         }
@@ -267,7 +274,7 @@ impl Claims {
     ///
     /// # Errors
     /// If there is none.
-    pub(crate) fn subject(&self) -> Checked<&str> {
+    pub(crate) fn subject(&self) -> CheckResult<&str> {
         self.text("sub")
             .filter(|subject| !subject.trim().is_empty() && subject.len() <= SUBJECT)
             .ok_or("the token has no subject")

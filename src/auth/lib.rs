@@ -1,6 +1,6 @@
 //! Identifies who calls Daysheet over HTTP, and how much their token allows.
 //!
-//! A [`Verifier`] turns the bearer token of a request into a [`Person`]. A person is the token's
+//! A [`TokenVerifier`] turns the bearer token of a request into a [`CallingPerson`]. A person is the token's
 //! issuer and subject and nothing else: no argument and no session can name another.
 //! What the person may see or change is decided elsewhere.
 //!
@@ -20,17 +20,17 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_core::access::Access;
+use daysheet_core::access::AccessLevel;
 use daysheet_core::error::Error;
 use sha2::{Digest, Sha256};
 
-use introspection::Introspection;
+use introspection::IntrospectionClient;
 use issuer::Issuer;
-pub use issuer::{Client, Settings, is_issuer};
+pub use issuer::{IssuerClient, IssuerSettings, is_issuer};
 pub use jwt::ALGORITHMS;
 use jwt::Jwt;
 pub use tokens::{TokenList, fingerprint, new_token};
-use web::Web;
+use web::WebSignIn;
 
 /// The owner of the rows on a server with static tokens: one person, as on their own machine.
 const LOCAL: &str = "local";
@@ -41,23 +41,23 @@ const LONGEST: usize = 8 * 1024;
 
 /// The person who calls, according to their token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Person {
+pub struct CallingPerson {
     /// The owner of their rows in the store.
     pub owner: String,
     /// Their name or address for people to read, if the token has one.
     pub name: Option<String>,
     /// The most that the token allows.
-    pub access: Access,
+    pub access: AccessLevel,
 }
 
-impl Person {
+impl CallingPerson {
     /// Returns the one person of a server with static tokens.
-    pub fn local(access: Access) -> Self {
+    pub fn local(access: AccessLevel) -> Self {
         Self { owner: LOCAL.to_owned(), name: None, access }
     }
 
     /// Returns the person with this subject at an issuer.
-    pub fn of(issuer: &str, subject: &str, name: Option<String>, access: Access) -> Self {
+    pub fn of(issuer: &str, subject: &str, name: Option<String>, access: AccessLevel) -> Self {
         // No issuer's URL contains a line feed, so two pairs never have the same text.
         let digest = Sha256::digest(format!("{issuer}\n{subject}"));
         Self { owner: format!("p-{}", URL_SAFE_NO_PAD.encode(digest)), name, access }
@@ -65,22 +65,22 @@ impl Person {
 }
 
 /// Returns the scope that allows `access`, such as `daysheet:draft`.
-pub fn scope_of(access: Access) -> String {
+pub fn scope_of(access: AccessLevel) -> String {
     format!("{SCOPE}{}", access.word())
 }
 
 /// Returns the highest access level among scopes; none if no scope is ours.
-pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<Access> {
+pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<AccessLevel> {
     let levels = scopes.into_iter().filter_map(|scope| {
         let word = scope.strip_prefix(SCOPE)?;
-        Access::ALL.into_iter().find(|level| level.word() == word)
+        AccessLevel::ALL.into_iter().find(|level| level.word() == word)
     });
     levels.max()
 }
 
 /// Why a request is denied.
 #[derive(Debug, Clone)]
-pub enum Denial {
+pub enum RequestDenial {
     /// It has no bearer token.
     Missing,
     /// It has more than one token, or a token in its URL.
@@ -93,13 +93,13 @@ pub enum Denial {
     Unavailable(Error),
 }
 
-type Verified<T> = std::result::Result<T, Denial>;
+type VerifyResult<T> = std::result::Result<T, RequestDenial>;
 
 /// Checks bearer tokens.
 #[derive(Debug)]
-pub enum Verifier {
+pub enum TokenVerifier {
     /// No tokens are needed, on loopback: the access level of everybody.
-    Open(Access),
+    Open(AccessLevel),
     /// These static tokens; usually all of one person.
     Known(TokenList),
     /// The tokens of an issuer.
@@ -110,8 +110,8 @@ pub enum Verifier {
 #[derive(Debug)]
 pub struct AtIssuer {
     issuer: Arc<Issuer>,
-    introspection: Option<Introspection>,
-    web: Option<Web>,
+    introspection: Option<IntrospectionClient>,
+    web: Option<WebSignIn>,
 }
 
 impl AtIssuer {
@@ -120,46 +120,48 @@ impl AtIssuer {
         &self.issuer.settings().issuer
     }
 
-    /// Returns [`Settings::scope_prefix`].
+    /// Returns [`IssuerSettings::scope_prefix`].
     pub fn scope_prefix(&self) -> &str {
         &self.issuer.settings().scope_prefix
     }
 
     /// Returns the way to sign in with a browser, if this server has a client at the issuer.
-    pub fn web(&self) -> Option<&Web> {
+    pub fn web(&self) -> Option<&WebSignIn> {
         self.web.as_ref()
     }
 
-    async fn person(&self, token: &str) -> Verified<Person> {
+    async fn person(&self, token: &str) -> VerifyResult<CallingPerson> {
         let claims = match (Jwt::read(token), &self.introspection) {
-            (Some(jwt), _) => self.issuer.access_claims(&jwt.map_err(Denial::Invalid)?).await?,
+            (Some(jwt), _) => {
+                self.issuer.access_claims(&jwt.map_err(RequestDenial::Invalid)?).await?
+            }
             (None, Some(introspection)) => introspection.claims(token).await?,
-            (None, None) => return Err(Denial::Invalid("the token is not a JWT")),
+            (None, None) => return Err(RequestDenial::Invalid("the token is not a JWT")),
         };
-        let subject = claims.subject().map_err(Denial::Invalid)?;
+        let subject = claims.subject().map_err(RequestDenial::Invalid)?;
         let prefix = self.scope_prefix();
         let scopes = claims.scopes().map(|scope| scope.strip_prefix(prefix).unwrap_or(scope));
-        let access = access_of(scopes).ok_or(Denial::Insufficient)?;
-        Ok(Person::of(self.issuer(), subject, claims.name(), access))
+        let access = access_of(scopes).ok_or(RequestDenial::Insufficient)?;
+        Ok(CallingPerson::of(self.issuer(), subject, claims.name(), access))
     }
 }
 
-impl Verifier {
+impl TokenVerifier {
     /// Returns a verifier that treats every caller as the one person of this machine.
-    pub fn open(access: Access) -> Self {
+    pub fn open(access: AccessLevel) -> Self {
         Self::Open(access)
     }
 
     /// Returns a verifier that knows these tokens and their people, for tests.
-    pub fn known(people: HashMap<String, Person>) -> Self {
+    pub fn known(people: HashMap<String, CallingPerson>) -> Self {
         Self::Known(people.into_iter().collect())
     }
 
     /// Returns a verifier of an issuer's tokens. Nothing is fetched before the first token.
-    pub fn at_issuer(settings: Settings) -> Self {
+    pub fn at_issuer(settings: IssuerSettings) -> Self {
         let issuer = Arc::new(Issuer::new(settings));
-        let introspection = Introspection::new(issuer.clone());
-        let web = Web::new(issuer.clone());
+        let introspection = IntrospectionClient::new(issuer.clone());
+        let web = WebSignIn::new(issuer.clone());
         Self::Issuer(AtIssuer { issuer, introspection, web })
     }
 
@@ -167,16 +169,16 @@ impl Verifier {
     ///
     /// # Errors
     /// Why the request is denied.
-    pub async fn verify(&self, token: Option<&str>) -> Result<Person, Denial> {
+    pub async fn verify(&self, token: Option<&str>) -> Result<CallingPerson, RequestDenial> {
         match (self, token) {
-            (Self::Open(access), _) => Ok(Person::local(*access)),
-            (_, None) => Err(Denial::Missing),
+            (Self::Open(access), _) => Ok(CallingPerson::local(*access)),
+            (_, None) => Err(RequestDenial::Missing),
             (_, Some(token)) if token.len() > LONGEST => {
-                Err(Denial::Invalid("the token is too long"))
+                Err(RequestDenial::Invalid("the token is too long"))
             }
             (Self::Issuer(at), Some(token)) => at.person(token).await,
             (Self::Known(list), Some(token)) => {
-                list.person_of(token).ok_or(Denial::Invalid("the token is unknown"))
+                list.person_of(token).ok_or(RequestDenial::Invalid("the token is unknown"))
             }
         }
     }
@@ -195,7 +197,7 @@ impl Verifier {
     }
 
     /// Returns who has the static token with this [`fingerprint`] now; `None` if it was withdrawn.
-    pub fn holder(&self, fingerprint: &str) -> Option<Person> {
+    pub fn holder(&self, fingerprint: &str) -> Option<CallingPerson> {
         match self {
             Self::Known(list) => list.holder(fingerprint),
             Self::Open(_) | Self::Issuer(_) => None,

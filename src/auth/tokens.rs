@@ -9,12 +9,12 @@ use std::time::{Duration, Instant, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_core::access::Access;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text;
 use sha2::{Digest, Sha256};
 
-use crate::Person;
+use crate::CallingPerson;
 
 /// The prefix of every token, by which secret scanners can find it.
 const PREFIX: &str = "daysheet_";
@@ -25,18 +25,18 @@ const BYTES: usize = 32;
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The SHA-256 of a token.
-type Hash = [u8; 32];
-type Entries = Vec<(Hash, Person)>;
+type TokenHash = [u8; 32];
+type CacheEntries = Vec<(TokenHash, CallingPerson)>;
 
 /// The accepted tokens, each with the person who has it.
 pub struct TokenList {
     /// The file that they are read from again whenever it has changed.
     file: Option<PathBuf>,
-    known: Mutex<Known>,
+    known: Mutex<KnownTokens>,
 }
 
-struct Known {
-    entries: Entries,
+struct KnownTokens {
+    entries: CacheEntries,
     /// When the file was changed, and its length, as far as it could be seen.
     version: Option<(SystemTime, u64)>,
     looked: Instant,
@@ -47,7 +47,7 @@ impl TokenList {
     /// the settings alone decide. Labels are comments, which begin with `#`.
     ///
     /// # Errors
-    /// [`Kind::Config`] for any other line, and for a text without a token.
+    /// [`ErrorKind::Config`] for any other line, and for a text without a token.
     pub fn read(text: &str) -> Result<Self> {
         Self::of(None, None, entries(text)?)
     }
@@ -57,7 +57,7 @@ impl TokenList {
     /// the tokens that it had before stay valid.
     ///
     /// # Errors
-    /// [`Kind::Config`] if it cannot be read now; else those of [`TokenList::read`].
+    /// [`ErrorKind::Config`] if it cannot be read now; else those of [`TokenList::read`].
     pub fn open(path: &Path) -> Result<Self> {
         // Before it is read: what changes meanwhile is then seen later.
         let version = version(path);
@@ -68,29 +68,29 @@ impl TokenList {
     fn of(
         file: Option<PathBuf>,
         version: Option<(SystemTime, u64)>,
-        entries: Entries,
+        entries: CacheEntries,
     ) -> Result<Self> {
         if entries.is_empty() {
-            return Err(Error::new(Kind::Config, "the file has no token")
+            return Err(Error::new(ErrorKind::Config, "the file has no token")
                 .next("add the line that `daysheet token` prints"));
         }
-        let known = Known { entries, version, looked: Instant::now() };
+        let known = KnownTokens { entries, version, looked: Instant::now() };
         Ok(Self { file, known: Mutex::new(known) })
     }
 
     /// Returns who has `token`.
-    pub(crate) fn person_of(&self, token: &str) -> Option<Person> {
+    pub(crate) fn person_of(&self, token: &str) -> Option<CallingPerson> {
         self.find(&hash(token))
     }
 
     /// Returns who has the token with this [`fingerprint`]; `None` if it was withdrawn.
-    pub(crate) fn holder(&self, fingerprint: &str) -> Option<Person> {
+    pub(crate) fn holder(&self, fingerprint: &str) -> Option<CallingPerson> {
         self.find(&from_hex(fingerprint)?)
     }
 
     /// Returns who has the token with this hash. The time it takes does not depend on how much
     /// of a hash is right.
-    fn find(&self, hash: &Hash) -> Option<Person> {
+    fn find(&self, hash: &TokenHash) -> Option<CallingPerson> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = self.file.as_ref().filter(|_| known.looked.elapsed() >= LOOK) {
             known.renew(path);
@@ -103,7 +103,7 @@ impl TokenList {
     }
 }
 
-impl Known {
+impl KnownTokens {
     /// Reads the file again if it has changed.
     fn renew(&mut self, path: &Path) {
         self.looked = Instant::now();
@@ -125,14 +125,14 @@ fn version(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-fn load(path: &Path) -> Result<Entries> {
+fn load(path: &Path) -> Result<CacheEntries> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::new(Kind::Config, format!("{} cannot be read ({error})", path.display()))
+        Error::new(ErrorKind::Config, format!("{} cannot be read ({error})", path.display()))
     })?;
     entries(&text).map_err(|error| error.context(path.display()))
 }
 
-fn entries(text: &str) -> Result<Entries> {
+fn entries(text: &str) -> Result<CacheEntries> {
     let mut list = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default();
@@ -140,26 +140,26 @@ fn entries(text: &str) -> Result<Entries> {
         // A level that is mistyped must not allow everything.
         let entry = match words.as_slice() {
             [] => continue,
-            [hash] => from_hex(hash).zip(Some(Access::Full)),
-            [hash, level] => from_hex(hash).zip(Access::find(level)),
+            [hash] => from_hex(hash).zip(Some(AccessLevel::Full)),
+            [hash, level] => from_hex(hash).zip(AccessLevel::find(level)),
             _ => None,
         };
         let (hash, access) = entry.ok_or_else(|| {
             Error::new(
-                Kind::Config,
+                ErrorKind::Config,
                 format!("line {number} is not the SHA-256 of a token and a known level"),
             )
             .next("copy the line that `daysheet token` prints; labels begin with #")
         })?;
-        list.push((hash, Person::local(access)));
+        list.push((hash, CallingPerson::local(access)));
     }
     Ok(list)
 }
 
-impl FromIterator<(String, Person)> for TokenList {
-    fn from_iter<T: IntoIterator<Item = (String, Person)>>(people: T) -> Self {
+impl FromIterator<(String, CallingPerson)> for TokenList {
+    fn from_iter<T: IntoIterator<Item = (String, CallingPerson)>>(people: T) -> Self {
         let entries = people.into_iter().map(|(token, person)| (hash(&token), person)).collect();
-        let known = Known { entries, version: None, looked: Instant::now() };
+        let known = KnownTokens { entries, version: None, looked: Instant::now() };
         Self { file: None, known: Mutex::new(known) }
     }
 }
@@ -174,11 +174,11 @@ impl std::fmt::Debug for TokenList {
 /// Creates a random token. Returns it, and its line for the file.
 ///
 /// # Errors
-/// [`Kind::Internal`] if the system random generator failed.
-pub fn new_token(access: Option<Access>, label: Option<&str>) -> Result<(String, String)> {
+/// [`ErrorKind::Internal`] if the system random generator failed.
+pub fn new_token(access: Option<AccessLevel>, label: Option<&str>) -> Result<(String, String)> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
+        Error::new(ErrorKind::Internal, format!("the system random generator failed ({error})"))
     })?;
     let token = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes));
     let mut line = fingerprint(&token);
@@ -196,15 +196,15 @@ pub fn fingerprint(token: &str) -> String {
     hash(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn hash(token: &str) -> Hash {
+fn hash(token: &str) -> TokenHash {
     Sha256::digest(token.as_bytes()).into()
 }
 
-fn from_hex(text: &str) -> Option<Hash> {
+fn from_hex(text: &str) -> Option<TokenHash> {
     if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    let mut hash = Hash::default();
+    let mut hash = TokenHash::default();
     for (byte, at) in hash.iter_mut().zip((0..).step_by(2)) {
         *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
     }

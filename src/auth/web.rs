@@ -1,21 +1,21 @@
 //! Sign-in to the pages at the issuer, in a browser: an authorization code with PKCE, a state and
 //! a nonce (OAuth 2.1, OpenID Connect).
 //!
-//! Nothing is stored here between the two steps: the caller stores what [`Web::begin`] returns,
+//! Nothing is stored here between the two steps: the caller stores what [`WebSignIn::begin`] returns,
 //! gives it back only to the same browser, and uses it once.
 
 use std::sync::Arc;
 
-use daysheet_core::access::Access;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use crate::issuer::{Client, Issuer};
-use crate::jwt::{Checked, Claims, Jwt, Use};
-use crate::{Denial, Person};
+use crate::issuer::{Issuer, IssuerClient};
+use crate::jwt::{CheckResult, Jwt, TokenClaims, TokenUse};
+use crate::{CallingPerson, RequestDenial};
 
 /// The requested scopes: the subject, and a name to show.
 const SCOPES: &str = "openid profile email";
@@ -23,14 +23,14 @@ const SCOPES: &str = "openid profile email";
 /// The state of a sign-in until the browser returns. It is a secret of that browser: store it
 /// encrypted. `Debug` shows nothing of it.
 #[derive(Serialize, Deserialize)]
-pub struct Pending {
+pub struct PendingSignIn {
     state: CsrfToken,
     nonce: CsrfToken,
     verifier: PkceCodeVerifier,
     redirect: Url,
 }
 
-impl std::fmt::Debug for Pending {
+impl std::fmt::Debug for PendingSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pending").finish_non_exhaustive()
     }
@@ -38,12 +38,12 @@ impl std::fmt::Debug for Pending {
 
 /// Sign-in with a browser.
 #[derive(Debug)]
-pub struct Web {
+pub struct WebSignIn {
     issuer: Arc<Issuer>,
-    client: Client,
+    client: IssuerClient,
 }
 
-impl Web {
+impl WebSignIn {
     /// Returns the sign-in at `issuer`, if this server has a client there.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let client = issuer.settings().client.clone()?;
@@ -56,16 +56,16 @@ impl Web {
     }
 
     /// Begins a sign-in that returns to `redirect`. Returns the address for the browser, and the
-    /// state for [`Web::finish`].
+    /// state for [`WebSignIn::finish`].
     ///
     /// # Errors
-    /// [`Kind::Network`], [`Kind::Timeout`], [`Kind::Provider`] or [`Kind::Config`] if the issuer
+    /// [`ErrorKind::Network`], [`ErrorKind::Timeout`], [`ErrorKind::Provider`] or [`ErrorKind::Config`] if the issuer
     /// does not respond or its metadata is not usable.
-    pub async fn begin(&self, redirect: &Url) -> Result<(Url, Pending)> {
+    pub async fn begin(&self, redirect: &Url) -> Result<(Url, PendingSignIn)> {
         let known = self.issuer.known(|_| false).await?;
         let mut url = known.metadata.endpoint("authorization_endpoint")?;
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-        let pending = Pending {
+        let pending = PendingSignIn {
             state: CsrfToken::new_random(),
             nonce: CsrfToken::new_random(),
             verifier,
@@ -88,11 +88,11 @@ impl Web {
     /// in, with full access, because they use the pages themselves.
     ///
     /// # Errors
-    /// [`Kind::Auth`] if the query is not the answer to this sign-in or reports a refusal, or if
-    /// the ID token is not valid; else those of [`Web::begin`].
-    pub async fn finish(&self, pending: Pending, query: &str) -> Result<Person> {
+    /// [`ErrorKind::Auth`] if the query is not the answer to this sign-in or reports a refusal, or if
+    /// the ID token is not valid; else those of [`WebSignIn::begin`].
+    pub async fn finish(&self, pending: PendingSignIn, query: &str) -> Result<CallingPerson> {
         let known = self.issuer.known(|_| false).await?;
-        let answer = Answer::read(query).map_err(refused)?;
+        let answer = IssuerAnswer::read(query).map_err(refused)?;
         let issuer = self.issuer();
         if answer.state != *pending.state.secret() {
             return Err(refused("the answer belongs to another sign-in"));
@@ -117,24 +117,24 @@ impl Web {
         ];
         let tokens = self.issuer.post(&known.metadata, "token_endpoint", &form).await;
         let tokens = tokens.map_err(|error| match error.kind() {
-            Kind::Provider(400..=499) => refused("the issuer refused the code"),
+            ErrorKind::Provider(400..=499) => refused("the issuer refused the code"),
             _ => error,
         })?;
         let token = tokens.get("id_token").and_then(Value::as_str);
         let token = token.ok_or_else(|| refused("the issuer sent no ID token"))?;
         let jwt = Jwt::read(token).unwrap_or(Err("the ID token is not a JWT")).map_err(refused)?;
         let claims =
-            self.issuer.signed(&jwt, Use::Identity).await.map_err(|denial| match denial {
-                Denial::Invalid(why) => refused(why),
-                Denial::Unavailable(error) => error,
+            self.issuer.signed(&jwt, TokenUse::Identity).await.map_err(|denial| match denial {
+                RequestDenial::Invalid(why) => refused(why),
+                RequestDenial::Unavailable(error) => error,
                 _ => refused("the ID token is not valid"),
             })?;
         let subject = self.check(&claims, &pending).map_err(refused)?;
-        Ok(Person::of(issuer, subject, claims.name(), Access::Full))
+        Ok(CallingPerson::of(issuer, subject, claims.name(), AccessLevel::Full))
     }
 
     /// Checks that an ID token is for this client and this sign-in. Returns its subject.
-    fn check<'a>(&self, claims: &'a Claims, pending: &Pending) -> Checked<&'a str> {
+    fn check<'a>(&self, claims: &'a TokenClaims, pending: &PendingSignIn) -> CheckResult<&'a str> {
         claims.check_parties(self.issuer(), &self.client.id)?;
         if claims.0.get("azp").is_some_and(|azp| azp.as_str() != Some(&self.client.id)) {
             return Err("the ID token is for another client");
@@ -147,15 +147,15 @@ impl Web {
 }
 
 /// The issuer's answer, which the browser delivers.
-struct Answer {
+struct IssuerAnswer {
     state: String,
     issuer: Option<String>,
     /// The code; else whether the person declined.
     code: std::result::Result<String, bool>,
 }
 
-impl Answer {
-    fn read(query: &str) -> Checked<Self> {
+impl IssuerAnswer {
+    fn read(query: &str) -> CheckResult<Self> {
         let [mut state, mut issuer, mut code, mut error] = [const { None }; 4];
         for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
             let place = match &*name {
@@ -181,5 +181,5 @@ impl Answer {
 
 /// Returns the error of a failed sign-in.
 fn refused(why: &str) -> Error {
-    Error::new(Kind::Auth, format!("nobody was signed in: {why}")).next("sign in again")
+    Error::new(ErrorKind::Auth, format!("nobody was signed in: {why}")).next("sign in again")
 }

@@ -8,22 +8,26 @@ use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
 use crate::oauth::SignIn;
-use crate::pipeline::Begun;
+use crate::pipeline::BegunSignIn;
 use crate::provider::Account;
-use crate::tools::accounts::Add;
+use crate::tools::accounts::SignInArguments;
 
 /// Messages of libraries below this level contain whole requests, with mail in them.
-pub(super) async fn add(config: Config, add: &Add, no_browser: bool) -> Result<ExitCode> {
+pub(super) async fn add(
+    config: Config,
+    add: &SignInArguments,
+    no_browser: bool,
+) -> Result<ExitCode> {
     let app = App::new(config);
-    let begun = Begun::start(&app.config, &*app.connect, add).await?;
+    let begun = BegunSignIn::start(&app.config, &*app.connect, add).await?;
     let no_browser = no_browser || !app.config.browser;
     let paster = match &begun {
-        Begun::Browser(sign_in) => {
+        BegunSignIn::Browser(sign_in) => {
             show(sign_in, no_browser);
             no_browser.then(|| sign_in.paster())
         }
-        Begun::Unattended(..) => None,
-        Begun::Device(device) => {
+        BegunSignIn::Unattended(..) => None,
+        BegunSignIn::Device(device) => {
             say!("To sign in, {}.", device.message());
             None
         }

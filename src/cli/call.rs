@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Map, Value};
 
-use super::Sandboxed;
-use super::client::{Client, ConfirmFn};
+use super::SandboxFlags;
+use super::client::{ConfirmFn, InProcessClient};
 use crate::app::App;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -20,7 +20,7 @@ pub(super) async fn run(
     arguments: &[String],
     format: Option<&str>,
     stats: bool,
-    sandboxed: &Sandboxed,
+    sandboxed: &SandboxFlags,
 ) -> Result<ExitCode> {
     let mut arguments = parse(tool, arguments)?;
     if let Some(format) = format {
@@ -39,7 +39,8 @@ async fn call_and_print(
     stats: bool,
 ) -> Result<ExitCode> {
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    let mut client = Client::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
+    let mut client =
+        InProcessClient::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
     let (answer, size) = client.call_with_stats(tool, Value::Object(arguments)).await?;
     let text = answer.blocks.join("\n\n");
     if answer.is_error {
@@ -52,7 +53,7 @@ async fn call_and_print(
         eprintln!("{size}");
     }
     // A sign-in that the call has started goes on until it is over.
-    if tools::find(tool).is_some_and(|tool| tool.effect != tools::Effect::Read) {
+    if tools::find(tool).is_some_and(|tool| tool.effect != tools::ToolEffect::Read) {
         for note in app.pipeline.signed_in().await? {
             say!("{note}");
         }

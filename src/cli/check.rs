@@ -12,10 +12,10 @@ use std::process::ExitCode;
 use regex::Regex;
 use serde_json::Value;
 
-use super::notation::{self, Notation, Problem};
+use super::notation::{self, FileNotation, NotationProblem};
 use crate::describe;
 use crate::encode::stc::parse::PlacedValue;
-use crate::encode::stc::value::Json;
+use crate::encode::stc::value::JsonValue;
 use crate::error;
 use crate::schemas::{self, Table};
 use crate::text::NoteKey;
@@ -34,7 +34,7 @@ fn is_scalar(name: &str) -> bool {
 
 /// What is printed of a file that is as it should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum As {
+pub(super) enum CheckOutput {
     /// What it holds.
     Summary,
     /// The same as JSON; its tables may be any.
@@ -45,12 +45,18 @@ pub(super) enum As {
 ///
 /// What begins with a brace is JSON or STC, everything else is TOON unless
 /// `notation` says what it is.
-pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::Result<ExitCode> {
+pub(super) fn run(
+    file: &Path,
+    notation: Option<FileNotation>,
+    what: CheckOutput,
+) -> error::Result<ExitCode> {
     let text = notation::text(file)?;
     let name = file.display();
     let found = match what {
-        As::Summary => check(&text, notation).map(|summary| format!("{name}: ok: {summary}")),
-        As::Json => notation::read(&text, notation)
+        CheckOutput::Summary => {
+            check(&text, notation).map(|summary| format!("{name}: ok: {summary}"))
+        }
+        CheckOutput::Json => notation::read(&text, notation)
             .map(|read| read.value.to_json())
             .map_err(|problem| vec![problem]),
     };
@@ -60,7 +66,7 @@ pub(super) fn run(file: &Path, notation: Option<Notation>, what: As) -> error::R
             Ok(ExitCode::SUCCESS)
         }
         Err(problems) => {
-            for Problem { line, column, message } in problems {
+            for NotationProblem { line, column, message } in problems {
                 say!("{name}:{line}:{column}: {message}");
             }
             Ok(ExitCode::FAILURE)
@@ -76,10 +82,11 @@ pub fn checked(text: &str) -> Result<Value, String> {
     let found = check(text, None).and_then(|_| {
         let read = notation::read(text, None).map_err(|problem| vec![problem])?;
         let json = read.value.to_json();
-        serde_json::from_str(&json).map_err(|error| vec![Problem::at(text, 0, error.to_string())])
+        serde_json::from_str(&json)
+            .map_err(|error| vec![NotationProblem::at(text, 0, error.to_string())])
     });
     found.map_err(|problems| {
-        let line = |problem: &Problem| {
+        let line = |problem: &NotationProblem| {
             format!("{}:{}: {}\n", problem.line, problem.column, problem.message)
         };
         problems.iter().map(line).collect()
@@ -87,22 +94,22 @@ pub fn checked(text: &str) -> Result<Value, String> {
 }
 
 /// What the document holds, or everything that is wrong with it.
-fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>> {
+fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<NotationProblem>> {
     let notation = notation.unwrap_or(if text.trim_start().starts_with('{') {
-        Notation::Stc
+        FileNotation::Stc
     } else {
-        Notation::Toon
+        FileNotation::Toon
     });
     let PlacedValue { value, mut places } =
         notation::read(text, Some(notation)).map_err(|problem| vec![problem])?;
-    if notation == Notation::Toon {
+    if notation == FileNotation::Toon {
         places = toon_places(text, &value);
     }
-    let Json::Object(members) = &value else {
+    let JsonValue::Object(members) = &value else {
         let message = "the document is not an object with tables";
-        return Err(vec![Problem::at(text, 0, message)]);
+        return Err(vec![NotationProblem::at(text, 0, message)]);
     };
-    let mut report = Report {
+    let mut report = CheckReport {
         text,
         // The root's own.
         places: places.into_iter().skip(1),
@@ -112,7 +119,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
     for (name, value) in members {
         let key = report.place();
         match (schemas::find_in_document(name), value) {
-            (Some(table), Json::List(rows)) => {
+            (Some(table), JsonValue::List(rows)) => {
                 summary.push(format!("{} {name}", rows.len()));
                 report.place();
                 let known = known_members(table);
@@ -122,7 +129,7 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
                 continue;
             }
             (Some(_), _) => report.add(key, format!("`{name}` is not a table of rows")),
-            (None, Json::List(_) | Json::Object(_)) => {
+            (None, JsonValue::List(_) | JsonValue::Object(_)) => {
                 report.add(key, format!("the registry has no table `{name}`"));
             }
             (None, _) if is_scalar(name) => {}
@@ -140,24 +147,29 @@ fn check(text: &str, notation: Option<Notation>) -> Result<String, Vec<Problem>>
     Err(problems)
 }
 
-struct Report<'a, P> {
+struct CheckReport<'a, P> {
     text: &'a str,
     /// Where keys and values stand, in order.
     places: P,
-    problems: Vec<Problem>,
+    problems: Vec<NotationProblem>,
 }
 
-impl<P: Iterator<Item = usize>> Report<'_, P> {
+impl<P: Iterator<Item = usize>> CheckReport<'_, P> {
     fn place(&mut self) -> usize {
         self.places.next().unwrap_or_default()
     }
 
     fn add(&mut self, place: usize, message: String) {
-        self.problems.push(Problem::at(self.text, place, message));
+        self.problems.push(NotationProblem::at(self.text, place, message));
     }
 
-    fn row(&mut self, table: &'static Table, known: &HashMap<String, Member>, row: &Json) {
-        let Json::Object(members) = row else {
+    fn row(
+        &mut self,
+        table: &'static Table,
+        known: &HashMap<String, SchemaMember>,
+        row: &JsonValue,
+    ) {
+        let JsonValue::Object(members) = row else {
             let place = notation::pass(row, &mut self.places);
             return self.add(place, format!("a row of `{}` is not an object", table.plural));
         };
@@ -186,7 +198,7 @@ impl<P: Iterator<Item = usize>> Report<'_, P> {
 }
 
 /// What the schema of a table says of one member of its rows.
-struct Member {
+struct SchemaMember {
     types: Vec<String>,
     pattern: Option<Regex>,
     longest: Option<usize>,
@@ -194,7 +206,7 @@ struct Member {
 
 /// Returns the members that rows of the table can have: its columns, and `provider_id`
 /// and `text` where it has them.
-fn known_members(table: &Table) -> HashMap<String, Member> {
+fn known_members(table: &Table) -> HashMap<String, SchemaMember> {
     let schema = describe::json_schema(table);
     let properties = schema.get("properties").and_then(Value::as_object);
     let member = |(name, property): (&String, &Value)| {
@@ -204,7 +216,7 @@ fn known_members(table: &Table) -> HashMap<String, Member> {
         };
         let pattern = property.get("pattern").and_then(Value::as_str);
         let longest = property.get("maxLength").and_then(Value::as_u64);
-        let member = Member {
+        let member = SchemaMember {
             types: types.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect(),
             pattern: pattern.and_then(|pattern| Regex::new(pattern).ok()),
             longest: longest.and_then(|longest| usize::try_from(longest).ok()),
@@ -217,35 +229,37 @@ fn known_members(table: &Table) -> HashMap<String, Member> {
 /// Why a value cannot stand in a member, if it cannot.
 fn mismatch(
     name: &str,
-    kind: Option<schemas::Kind>,
-    member: &Member,
-    value: &Json,
+    kind: Option<schemas::CellKind>,
+    member: &SchemaMember,
+    value: &JsonValue,
 ) -> Option<String> {
     let found = match value {
-        Json::Null => "null",
-        Json::Bool(_) => "boolean",
-        Json::Number(lexeme) if lexeme.parse::<i64>().is_ok() => "integer",
-        Json::Number(_) => "number",
-        Json::Text(_) => "string",
-        Json::List(_) => "array",
-        Json::Object(_) => "object",
+        JsonValue::Null => "null",
+        JsonValue::Bool(_) => "boolean",
+        JsonValue::Number(lexeme) if lexeme.parse::<i64>().is_ok() => "integer",
+        JsonValue::Number(_) => "number",
+        JsonValue::Text(_) => "string",
+        JsonValue::List(_) => "array",
+        JsonValue::Object(_) => "object",
     };
     if !member.types.iter().any(|word| word == found) {
         let expected =
             kind.map_or_else(|| member.types.join(" or "), |kind| kind.word().to_owned());
         return Some(format!("`{name}` is of type {found}, not {expected}"));
     }
-    let Json::Text(text) = value else {
+    let JsonValue::Text(text) = value else {
         return None;
     };
     if let Some(pattern) = &member.pattern
         && !pattern.is_match(text)
     {
         return Some(match kind {
-            Some(schemas::Kind::Handle(prefix)) => {
+            Some(schemas::CellKind::Handle(prefix)) => {
                 format!("`{name}` is not a handle such as {prefix}12")
             }
-            Some(schemas::Kind::Time) => format!("`{name}` is not a time such as 2026-02-03 18h05"),
+            Some(schemas::CellKind::Time) => {
+                format!("`{name}` is not a time such as 2026-02-03 18h05")
+            }
             _ => format!("`{name}` is not of the form {pattern}"),
         });
     }
@@ -256,9 +270,9 @@ fn mismatch(
 
 /// Where the keys and values of a document stand that is TOON: each scalar is a
 /// line, each row of a table one below its heading.
-fn toon_places(text: &str, document: &Json) -> Vec<usize> {
+fn toon_places(text: &str, document: &JsonValue) -> Vec<usize> {
     let mut places = vec![0];
-    let Json::Object(members) = document else {
+    let JsonValue::Object(members) = document else {
         return places;
     };
     let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
@@ -271,14 +285,14 @@ fn toon_places(text: &str, document: &Json) -> Vec<usize> {
         let number = found.unwrap_or_default();
         let (at, header) = line(number);
         places.extend([at, at]);
-        let Json::List(rows) = value else {
+        let JsonValue::List(rows) = value else {
             inner(value, at, &mut places);
             continue;
         };
         for (below, row) in rows.iter().enumerate() {
             let (start, cells) = line(number + 1 + below);
             places.push(start);
-            let Json::Object(members) = row else {
+            let JsonValue::Object(members) = row else {
                 inner(row, start, &mut places);
                 continue;
             };
@@ -293,15 +307,15 @@ fn toon_places(text: &str, document: &Json) -> Vec<usize> {
 }
 
 /// What stands in a value stands where the value does.
-fn inner(value: &Json, place: usize, places: &mut Vec<usize>) {
+fn inner(value: &JsonValue, place: usize, places: &mut Vec<usize>) {
     match value {
-        Json::List(items) => {
+        JsonValue::List(items) => {
             for item in items {
                 places.push(place);
                 inner(item, place, places);
             }
         }
-        Json::Object(members) => {
+        JsonValue::Object(members) => {
             for (_, member) in members {
                 places.extend([place, place]);
                 inner(member, place, places);

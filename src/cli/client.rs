@@ -6,14 +6,14 @@ use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::server::{STATS, Server};
 
 /// Asks the user whether to do something.
 pub type ConfirmFn = fn(&str) -> bool;
 
 /// A session with a server in this process.
-pub struct Client {
+pub struct InProcessClient {
     /// Asks the user; nobody can be asked without it.
     ask: Option<ConfirmFn>,
     input: WriteHalf<DuplexStream>,
@@ -47,7 +47,7 @@ impl ToolAnswer {
     }
 }
 
-impl Client {
+impl InProcessClient {
     /// Starts `server` and shakes hands with it; nobody can be asked anything.
     pub async fn start(server: Server) -> Result<Self> {
         Self::with(server, None).await
@@ -115,7 +115,7 @@ impl Client {
             if let Some(error) = message.get("error") {
                 let reason = error.get("message").and_then(Value::as_str);
                 return Err(Error::new(
-                    Kind::Internal,
+                    ErrorKind::Internal,
                     reason.unwrap_or("the server answered with an error").to_owned(),
                 ));
             }
@@ -148,5 +148,5 @@ impl Client {
 }
 
 fn connection_closed() -> Error {
-    Error::new(Kind::Internal, "the server ended before it answered")
+    Error::new(ErrorKind::Internal, "the server ended before it answered")
 }

@@ -6,24 +6,28 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::notation::{self, Notation, Problem};
-use crate::encode::stc::Version;
+use super::notation::{self, FileNotation, NotationProblem};
+use crate::encode::stc::StcVersion;
 use crate::encode::stc::write::write;
 use crate::error::{self, Error};
 
 /// What a file is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum To {
+pub(super) enum ConvertTarget {
     Toon,
     Json,
-    Stc(Version),
+    Stc(StcVersion),
 }
 
 /// Prints `file` (`-` is stdin) in another notation.
-pub(super) fn run(file: &Path, from: Option<Notation>, to: To) -> error::Result<ExitCode> {
+pub(super) fn run(
+    file: &Path,
+    from: Option<FileNotation>,
+    to: ConvertTarget,
+) -> error::Result<ExitCode> {
     let text = notation::text(file)?;
     let converted = convert(&text, from, to).map_err(|problem| {
-        let Problem { line, column, message } = problem;
+        let NotationProblem { line, column, message } = problem;
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
     // A document means the same in another notation, whatever is in it.
@@ -31,11 +35,15 @@ pub(super) fn run(file: &Path, from: Option<Notation>, to: To) -> error::Result<
     Ok(ExitCode::SUCCESS)
 }
 
-fn convert(text: &str, from: Option<Notation>, to: To) -> Result<String, Problem> {
+fn convert(
+    text: &str,
+    from: Option<FileNotation>,
+    to: ConvertTarget,
+) -> Result<String, NotationProblem> {
     let read = notation::read(text, from)?;
     match to {
-        To::Json => Ok(read.value.to_json()),
-        To::Stc(version) => Ok(write(&read.value, version)),
-        To::Toon => notation::to_toon(text, &read),
+        ConvertTarget::Json => Ok(read.value.to_json()),
+        ConvertTarget::Stc(version) => Ok(write(&read.value, version)),
+        ConvertTarget::Toon => notation::to_toon(text, &read),
     }
 }

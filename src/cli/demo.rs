@@ -16,18 +16,18 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
-use super::client::{Client, ToolAnswer};
+use super::client::{InProcessClient, ToolAnswer};
 use super::sandbox::report;
-use super::sandboxed::Who;
+use super::sandboxed::SandboxUser;
 use crate::app::App;
 use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::net::path_segment;
 use crate::project::project;
 use crate::provider::Account;
-use crate::sandbox::Faults;
-use crate::schemas::{Api as Of, Level, MESSAGE};
+use crate::sandbox::FaultRates;
+use crate::schemas::{ColumnLevel, MESSAGE, Service as Of};
 use crate::text::clip;
 
 /// Messages that the demo lists.
@@ -44,14 +44,14 @@ pub(super) async fn run(
 ) -> Result<ExitCode> {
     let started = Instant::now();
     let who = match mail {
-        None => Who::Usual,
-        Some(_) => Who::Everybody(&["google", "microsoft"]),
+        None => SandboxUser::Usual,
+        Some(_) => SandboxUser::Everybody(&["google", "microsoft"]),
     };
-    let (app, sandbox) = App::sandboxed(config, mail, calendar, Faults::default(), who).await?;
+    let (app, sandbox) = App::sandboxed(config, mail, calendar, FaultRates::default(), who).await?;
     report(sandbox.report());
     let accounts = app.accounts.list().await?;
     if accounts.is_empty() {
-        return Err(Error::new(Kind::NotFound, "the folder has no mailbox")
+        return Err(Error::new(ErrorKind::NotFound, "the folder has no mailbox")
             .next("give a folder with .eml or .mbox files"));
     }
     say!(
@@ -67,13 +67,13 @@ pub(super) async fn run(
         started.elapsed().as_millis()
     );
 
-    let mut client = Client::start(app.server()).await?;
+    let mut client = InProcessClient::start(app.server()).await?;
     let mut worth = None;
     for provider in ["google", "microsoft"] {
         let Some(account) = accounts.iter().find(|one| one.provider == provider) else {
             continue;
         };
-        let api = Api::of(&app, sandbox.base(), account).await?;
+        let api = RawApi::of(&app, sandbox.base(), account).await?;
         let arguments = json!({"limit": LISTED, "account": account.id});
         let found = show(&mut client, "mail_search", arguments).await?;
         let ids = provider_ids(&found.json, "messages");
@@ -102,7 +102,7 @@ pub(super) async fn run(
     show(&mut client, "brief", json!({})).await?.compare(&[]);
 
     for account in &accounts {
-        let api = Api::of(&app, sandbox.base(), account).await?;
+        let api = RawApi::of(&app, sandbox.base(), account).await?;
         let folders = json!({"kind": "folders", "account": account.id});
         let folders = show(&mut client, "lookup", folders).await?;
         let ids = provider_ids(&folders.json, "folders");
@@ -124,12 +124,12 @@ struct ShownCall {
 }
 
 /// Makes a call as TOON and as JSON, and prints the first.
-async fn show(client: &mut Client, tool: &str, arguments: Value) -> Result<ShownCall> {
+async fn show(client: &mut InProcessClient, tool: &str, arguments: Value) -> Result<ShownCall> {
     say!("\n━━ {tool} {arguments}\n");
     let text = client.call(tool, arguments.clone()).await?;
     let printed = text.blocks.join("\n\n");
     if text.is_error {
-        return Err(Error::new(Kind::Internal, printed));
+        return Err(Error::new(ErrorKind::Internal, printed));
     }
     say!("{printed}");
     let mut arguments = arguments;
@@ -163,14 +163,14 @@ impl ShownCall {
 }
 
 /// The stand-in's API, asked directly, as a server that passes on raw JSON would.
-struct Api {
+struct RawApi {
     /// Where the mailbox is.
     base: String,
     token: String,
     gmail: bool,
 }
 
-impl Api {
+impl RawApi {
     async fn of(app: &App, sandbox: &str, account: &Account) -> Result<Self> {
         let gmail = account.provider == "google";
         let mailbox = if gmail { "gmail/v1/users/me" } else { "v1.0/me" };
@@ -189,7 +189,7 @@ impl Api {
                 ("raw API JSON: messages.get, format=full", "?format=full".to_owned()),
             ];
         }
-        let same = project(Of::Outlook, &MESSAGE.up_to(Level::Core));
+        let same = project(Of::Outlook, &MESSAGE.up_to(ColumnLevel::Core));
         vec![
             (
                 "raw API JSON: the same properties ($select)",
@@ -230,7 +230,7 @@ impl Api {
 }
 
 fn unreadable() -> Error {
-    Error::new(Kind::Internal, "the sandbox gave the demo no raw response")
+    Error::new(ErrorKind::Internal, "the sandbox gave the demo no raw response")
 }
 
 /// Returns the provider's ids of a table's rows, from the JSON answer.

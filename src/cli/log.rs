@@ -9,7 +9,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Registry, fmt};
 
 use crate::config::{Config, LogForm};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the variable by which the environment asks for the export of traces, if it does. Those
 /// that turn it off are not the library's business.
@@ -26,14 +26,14 @@ fn wanted_traces() -> Option<&'static str> {
 /// what is returned is dropped.
 ///
 /// # Errors
-/// [`Kind::Config`] if the setting is not a filter, or traces cannot be exported as asked for.
+/// [`ErrorKind::Config`] if the setting is not a filter, or traces cannot be exported as asked for.
 pub(super) fn start(
     config: &Config,
     over_http: bool,
     runtime: &Handle,
 ) -> Result<impl Sized + use<>> {
     let wrong = || {
-        Error::new(Kind::Config, "DAYSHEET_LOG is not a log filter")
+        Error::new(ErrorKind::Config, "DAYSHEET_LOG is not a log filter")
             .next("use error, warn, info, debug or trace")
     };
     let filter = config.log.as_deref().unwrap_or("warn");
@@ -60,17 +60,17 @@ pub(super) fn start(
     let layers = vec![log.with_filter(filter.and(libraries)).boxed()];
     #[cfg(feature = "telemetry")]
     let (layers, traces) = {
-        use crate::http::telemetry::Traces;
+        use crate::http::telemetry::TraceExport;
         let wanted = over_http && wanted_traces().is_some();
-        let traces = wanted.then(|| Traces::start(runtime)).transpose()?;
-        let of_traces = traces.iter().map(Traces::layer);
+        let traces = wanted.then(|| TraceExport::start(runtime)).transpose()?;
+        let of_traces = traces.iter().map(TraceExport::layer);
         (layers.into_iter().chain(of_traces).collect::<Vec<_>>(), traces)
     };
     #[cfg(not(feature = "telemetry"))]
     let traces = {
         if let Some(name) = wanted_traces().filter(|_| over_http) {
             return Err(Error::new(
-                Kind::Config,
+                ErrorKind::Config,
                 format!("{name} needs the export of traces, which this build leaves out"),
             )
             .next("build it with `--features telemetry`, or unset the variable"));

@@ -11,19 +11,19 @@ use std::path::Path;
 use serde_json::Value;
 use toon_format::{DecodeOptions, Delimiter, EncodeOptions, ToonError};
 
-use crate::encode::stc::Version;
+use crate::encode::stc::StcVersion;
 use crate::encode::stc::parse::{PlacedValue, placed, placed_json};
 use crate::encode::stc::scan::{ParseError, position};
-use crate::encode::stc::value::Json;
+use crate::encode::stc::value::JsonValue;
 use crate::encode::stc::write::write;
-use crate::error::{self, Error, Kind};
+use crate::error::{self, Error, ErrorKind};
 
 /// What can stand between the cells of TOON.
 const DELIMITERS: [Delimiter; 3] = [Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe];
 
 /// What a file can be written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Notation {
+pub(super) enum FileNotation {
     /// TOON, strictly.
     Toon,
     /// JSON.
@@ -34,13 +34,13 @@ pub(super) enum Notation {
 
 /// Something wrong, and where: line and column count from 1.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Problem {
+pub(super) struct NotationProblem {
     pub(super) line: usize,
     pub(super) column: usize,
     pub(super) message: String,
 }
 
-impl Problem {
+impl NotationProblem {
     /// Creates a problem at this byte of the text.
     pub(super) fn at(text: &str, place: usize, message: impl Into<String>) -> Self {
         let (line, column) = position(text, place);
@@ -48,13 +48,13 @@ impl Problem {
     }
 }
 
-impl From<ParseError> for Problem {
+impl From<ParseError> for NotationProblem {
     fn from(error: ParseError) -> Self {
         Self { line: error.line, column: error.column, message: error.wrong.to_string() }
     }
 }
 
-impl From<ToonError> for Problem {
+impl From<ToonError> for NotationProblem {
     fn from(error: ToonError) -> Self {
         match error {
             ToonError::ParseError { line, column, message, .. } => {
@@ -74,7 +74,7 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
         std::fs::read(file).map(|found| bytes = found)
     };
     outcome.map_err(|error| {
-        Error::new(Kind::NotFound, format!("{} could not be read: {error}", file.display()))
+        Error::new(ErrorKind::NotFound, format!("{} could not be read: {error}", file.display()))
             .next("give the path of a text file, or - for stdin")
     })?;
     String::from_utf8(bytes).map_err(|error| {
@@ -86,28 +86,33 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
 
 /// The value of a text in the notation; in the one that it is found to be in,
 /// where none is given. Of TOON, places are not known.
-pub(super) fn read(text: &str, notation: Option<Notation>) -> Result<PlacedValue, Problem> {
+pub(super) fn read(
+    text: &str,
+    notation: Option<FileNotation>,
+) -> Result<PlacedValue, NotationProblem> {
     match notation {
-        Some(Notation::Toon) => toon(text),
-        Some(Notation::Json) => Ok(placed_json(text)?),
-        Some(Notation::Stc) => Ok(placed(text)?),
+        Some(FileNotation::Toon) => toon(text),
+        Some(FileNotation::Json) => Ok(placed_json(text)?),
+        Some(FileNotation::Stc) => Ok(placed(text)?),
         None => recognise(text),
     }
 }
 
 /// JSON is STC, and no TOON begins with a brace. Otherwise a text is what it can
 /// be read as.
-fn recognise(text: &str) -> Result<PlacedValue, Problem> {
+fn recognise(text: &str) -> Result<PlacedValue, NotationProblem> {
     let begin = text.trim_start().chars().next().unwrap_or_default();
     let stc = placed(text);
     if begin == '{' {
         return Ok(stc?);
     }
     match (stc, toon(text)) {
-        (Ok(stc), Ok(toon)) if stc.value != toon.value && matches!(stc.value, Json::Object(_)) => {
+        (Ok(stc), Ok(toon))
+            if stc.value != toon.value && matches!(stc.value, JsonValue::Object(_)) =>
+        {
             // Readers take more than writers write.
             let text = text.trim_end();
-            let is_stc = write(&stc.value, Version::Two) == text;
+            let is_stc = write(&stc.value, StcVersion::Two) == text;
             let is_toon = DELIMITERS.into_iter().any(|delimiter| {
                 let options = EncodeOptions::new().with_delimiter(delimiter);
                 toon_format::encode(&for_toon(&toon.value), &options).is_ok_and(|own| own == text)
@@ -115,7 +120,7 @@ fn recognise(text: &str) -> Result<PlacedValue, Problem> {
             match (is_stc, is_toon) {
                 (true, false) => Ok(stc),
                 (false, true) => Ok(toon),
-                _ => Err(Problem::at(
+                _ => Err(NotationProblem::at(
                     text,
                     0,
                     "this is valid TOON and STC with different meanings: give --from",
@@ -125,7 +130,7 @@ fn recognise(text: &str) -> Result<PlacedValue, Problem> {
         (Ok(stc), _) => Ok(stc),
         // What is not in quotes and has no colon is text to TOON, be it what it may.
         (Err(error), Ok(toon))
-            if matches!(toon.value, Json::Text(_)) && matches!(begin, '[' | '"') =>
+            if matches!(toon.value, JsonValue::Text(_)) && matches!(begin, '[' | '"') =>
         {
             Err(error.into())
         }
@@ -135,7 +140,7 @@ fn recognise(text: &str) -> Result<PlacedValue, Problem> {
     }
 }
 
-fn toon(text: &str) -> Result<PlacedValue, Problem> {
+fn toon(text: &str) -> Result<PlacedValue, NotationProblem> {
     // An editor's newline at the end of the file is not the document's.
     let text = text.strip_suffix('\n').unwrap_or(text);
     let value: Value = toon_format::decode(text, &DecodeOptions::new())?;
@@ -149,7 +154,7 @@ fn toon(text: &str) -> Result<PlacedValue, Problem> {
             found if found >= *count => *count = 0,
             _ => {
                 let message = format!("{number} appears with and without quotes: change one");
-                return Err(Problem::at(text, text.find(number).unwrap_or(0), message));
+                return Err(NotationProblem::at(text, text.find(number).unwrap_or(0), message));
             }
         }
     }
@@ -160,7 +165,7 @@ fn toon(text: &str) -> Result<PlacedValue, Problem> {
 /// Counts each text that could be a number.
 fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
     match value {
-        Value::String(text) if Json::parse(text) == Ok(Json::Number(text.clone())) => {
+        Value::String(text) if JsonValue::parse(text) == Ok(JsonValue::Number(text.clone())) => {
             *numbers.entry(text).or_default() += 1;
         }
         Value::Array(items) => items.iter().for_each(|item| count_numbers(item, numbers)),
@@ -172,48 +177,48 @@ fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
 }
 
 /// Returns the same value; the texts in `numbers` are numbers.
-fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> Json {
+fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> JsonValue {
     match value {
-        Value::Null => Json::Null,
-        Value::Bool(flag) => Json::Bool(flag),
-        Value::Number(number) => Json::Number(number.to_string()),
-        Value::String(string) if numbers.contains_key(string.as_str()) => Json::Number(string),
-        Value::String(string) => Json::Text(string),
+        Value::Null => JsonValue::Null,
+        Value::Bool(flag) => JsonValue::Bool(flag),
+        Value::Number(number) => JsonValue::Number(number.to_string()),
+        Value::String(string) if numbers.contains_key(string.as_str()) => JsonValue::Number(string),
+        Value::String(string) => JsonValue::Text(string),
         Value::Array(items) => {
             let items = items.into_iter();
-            Json::List(items.map(|item| from_toon(item, numbers)).collect())
+            JsonValue::List(items.map(|item| from_toon(item, numbers)).collect())
         }
         Value::Object(members) => {
             let members = members.into_iter();
-            Json::Object(members.map(|(key, one)| (key, from_toon(one, numbers))).collect())
+            JsonValue::Object(members.map(|(key, one)| (key, from_toon(one, numbers))).collect())
         }
     }
 }
 
 /// The value as tab-delimited TOON, which has less than JSON: one member of a
 /// name, and numbers as doubles have them. What it cannot say is refused.
-pub(super) fn to_toon(text: &str, read: &PlacedValue) -> Result<String, Problem> {
+pub(super) fn to_toon(text: &str, read: &PlacedValue) -> Result<String, NotationProblem> {
     let options = EncodeOptions::new().with_delimiter(Delimiter::Tab);
     let encoded = toon_format::encode(&for_toon(&read.value), &options)?;
     let mut places = read.places.iter().copied();
     match difference(&read.value, &toon(&encoded)?.value, &mut places) {
         None => Ok(encoded),
-        Some((place, message)) => Err(Problem::at(text, place, message)),
+        Some((place, message)) => Err(NotationProblem::at(text, place, message)),
     }
 }
 
-fn for_toon(value: &Json) -> Value {
+fn for_toon(value: &JsonValue) -> Value {
     match value {
-        Json::Null => Value::Null,
-        Json::Bool(flag) => Value::Bool(*flag),
-        Json::Number(lexeme) => match (lexeme.parse::<i64>(), lexeme.parse::<u64>()) {
+        JsonValue::Null => Value::Null,
+        JsonValue::Bool(flag) => Value::Bool(*flag),
+        JsonValue::Number(lexeme) => match (lexeme.parse::<i64>(), lexeme.parse::<u64>()) {
             (Ok(number), _) => Value::from(number),
             (_, Ok(number)) => Value::from(number),
             _ => Value::from(lexeme.parse::<f64>().unwrap_or_default()),
         },
-        Json::Text(string) => Value::String(string.clone()),
-        Json::List(items) => items.iter().map(for_toon).collect(),
-        Json::Object(members) => {
+        JsonValue::Text(string) => Value::String(string.clone()),
+        JsonValue::List(items) => items.iter().map(for_toon).collect(),
+        JsonValue::Object(members) => {
             members.iter().map(|(key, one)| (key.clone(), for_toon(one))).collect()
         }
     }
@@ -222,28 +227,30 @@ fn for_toon(value: &Json) -> Value {
 /// Where the second value says something else than the first, and why it may;
 /// `places` are those of the first.
 fn difference(
-    one: &Json,
-    other: &Json,
+    one: &JsonValue,
+    other: &JsonValue,
     places: &mut impl Iterator<Item = usize>,
 ) -> Option<(usize, String)> {
     let place = places.next().unwrap_or_default();
     match (one, other) {
-        (Json::Number(one), Json::Number(other)) if decimal(one) == decimal(other) => None,
-        (Json::Number(one), _) => Some((
+        (JsonValue::Number(one), JsonValue::Number(other)) if decimal(one) == decimal(other) => {
+            None
+        }
+        (JsonValue::Number(one), _) => Some((
             place,
             format!("{one} does not fit TOON's numbers, which are doubles: put it in quotes"),
         )),
-        (Json::List(one), Json::List(other)) if one.len() == other.len() => {
+        (JsonValue::List(one), JsonValue::List(other)) if one.len() == other.len() => {
             one.iter().zip(other).find_map(|(one, other)| difference(one, other, places))
         }
-        (Json::Object(one), Json::Object(other)) if one.len() == other.len() => {
+        (JsonValue::Object(one), JsonValue::Object(other)) if one.len() == other.len() => {
             let mut members = one.iter().zip(other);
             members.find_map(|((_, one), (_, other))| {
                 places.next();
                 difference(one, other, places)
             })
         }
-        (Json::Object(one), Json::Object(_)) => {
+        (JsonValue::Object(one), JsonValue::Object(_)) => {
             let mut seen = HashSet::new();
             one.iter().find_map(|(name, value)| {
                 let place = places.next().unwrap_or_default();
@@ -259,15 +266,15 @@ fn difference(
 }
 
 /// Passes the places of a value and of what is in it; gives the value's own.
-pub(super) fn pass(value: &Json, places: &mut impl Iterator<Item = usize>) -> usize {
+pub(super) fn pass(value: &JsonValue, places: &mut impl Iterator<Item = usize>) -> usize {
     let place = places.next().unwrap_or_default();
     match value {
-        Json::List(items) => {
+        JsonValue::List(items) => {
             for item in items {
                 pass(item, places);
             }
         }
-        Json::Object(members) => {
+        JsonValue::Object(members) => {
             for (_, member) in members {
                 places.next();
                 pass(member, places);

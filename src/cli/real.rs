@@ -9,9 +9,9 @@ use crate::error::Result;
 
 /// No flags.
 #[derive(Debug, Args, Default)]
-pub(super) struct Sandboxed {}
+pub(super) struct SandboxFlags {}
 
-impl Sandboxed {
+impl SandboxFlags {
     /// Returns false: there is no sandbox.
     #[cfg(feature = "http")]
     pub(super) const fn is_on(&self) -> bool {
@@ -21,7 +21,7 @@ impl Sandboxed {
 
 impl App {
     /// Opens the app over real accounts.
-    pub(super) async fn open(config: Config, _: &Sandboxed) -> Result<(Self, ())> {
+    pub(super) async fn open(config: Config, _: &SandboxFlags) -> Result<(Self, ())> {
         Ok((Self::new(config), ()))
     }
 }

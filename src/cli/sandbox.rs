@@ -4,12 +4,12 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use crate::error::Result;
-use crate::sandbox::{LoadReport, Options, Sandbox};
+use crate::sandbox::{LoadReport, Sandbox, SandboxOptions};
 
 /// Runs until ctrl-c.
-pub(super) async fn run(options: Options) -> Result<ExitCode> {
+pub(super) async fn run(options: SandboxOptions) -> Result<ExitCode> {
     let progress = std::io::stderr().is_terminal();
-    let sandbox = Sandbox::start(Options { progress, ..options }).await?;
+    let sandbox = Sandbox::start(SandboxOptions { progress, ..options }).await?;
     report(sandbox.report());
     let base = sandbox.base();
     say!("sandbox at {base} for {}", sandbox.addresses().join(", "));

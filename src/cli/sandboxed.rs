@@ -17,11 +17,11 @@ use jiff::tz::TimeZone;
 use crate::app::App;
 use crate::clock::Clock;
 use crate::config::{Config, KeyStore};
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::Begun;
-use crate::sandbox::{Faults, Options, SAMPLE_ZONE, Sandbox};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::BegunSignIn;
+use crate::sandbox::{FaultRates, SAMPLE_ZONE, Sandbox, SandboxOptions};
 use crate::store::Store;
-use crate::tools::accounts::Add;
+use crate::tools::accounts::SignInArguments;
 
 /// The owner of its handles in a database that others share.
 const OWNER: &str = "sandbox";
@@ -29,7 +29,7 @@ const OWNER: &str = "sandbox";
 /// Whether the embedded sandbox stands in for the providers.
 #[derive(Debug, Args, Default)]
 #[command(next_help_heading = "Sandbox")]
-pub(super) struct Sandboxed {
+pub(super) struct SandboxFlags {
     /// Use the embedded sandbox instead of real accounts.
     #[arg(long)]
     sandbox: bool,
@@ -53,7 +53,7 @@ pub(super) struct Sandboxed {
     fault: Option<String>,
 }
 
-impl Sandboxed {
+impl SandboxFlags {
     /// Returns true if the sandbox is used.
     #[cfg(feature = "http")]
     pub(super) const fn is_on(&self) -> bool {
@@ -95,25 +95,25 @@ pub(super) fn load(content: SandboxContent) -> Result<Config> {
     Ok(config)
 }
 
-pub(super) fn faults(spec: Option<&str>) -> Result<Faults> {
-    spec.map_or_else(|| Ok(Faults::default()), Faults::from_str)
+pub(super) fn faults(spec: Option<&str>) -> Result<FaultRates> {
+    spec.map_or_else(|| Ok(FaultRates::default()), FaultRates::from_str)
 }
 
 impl App {
     /// Opens the app over real accounts, or over the embedded sandbox.
     pub(super) async fn open(
         config: Config,
-        sandboxed: &Sandboxed,
+        sandboxed: &SandboxFlags,
     ) -> Result<(Self, Option<Sandbox>)> {
         if !sandboxed.sandbox {
             return Ok((Self::new(config), None));
         }
         let faults = faults(sandboxed.fault.as_deref())?;
         let who = match sandboxed.provider.as_deref() {
-            None => Who::Usual,
-            Some("both") => Who::Everybody(&["google", "microsoft"]),
-            Some("microsoft") => Who::Everybody(&["microsoft"]),
-            Some(_) => Who::Everybody(&["google"]),
+            None => SandboxUser::Usual,
+            Some("both") => SandboxUser::Everybody(&["google", "microsoft"]),
+            Some("microsoft") => SandboxUser::Everybody(&["microsoft"]),
+            Some(_) => SandboxUser::Everybody(&["google"]),
         };
         let (mail, calendar) = (sandboxed.mail.clone(), sandboxed.calendar.clone());
         let (app, sandbox) = Self::sandboxed(config, mail, calendar, faults, who).await?;
@@ -130,24 +130,27 @@ impl App {
         mut config: Config,
         mail: Option<PathBuf>,
         calendar: Option<PathBuf>,
-        faults: Faults,
-        who: Who,
+        faults: FaultRates,
+        who: SandboxUser,
     ) -> Result<(Self, Sandbox)> {
         let sample = mail.is_none();
-        let sandbox = Sandbox::start(Options {
+        let sandbox = Sandbox::start(SandboxOptions {
             mail,
             calendar,
             today: config.sample_day,
             progress: std::io::stderr().is_terminal(),
-            ..Options::new(config.clock.clone())
+            ..SandboxOptions::new(config.clock.clone())
         })
         .await?;
         config.home.push("sandbox");
         config.use_sandbox(sandbox.base())?;
         let sign_ins =
             tempfile::Builder::new().prefix("daysheet-sandbox-").tempdir().map_err(|error| {
-                Error::new(Kind::Store, format!("no temporary folder could be created: {error}"))
-                    .next("check that the folder for temporary files is writable")
+                Error::new(
+                    ErrorKind::Store,
+                    format!("no temporary folder could be created: {error}"),
+                )
+                .next("check that the folder for temporary files is writable")
             })?;
         let config = Arc::new(config);
         let mut store = Store::new(&config);
@@ -167,15 +170,15 @@ impl App {
     /// sandbox's page.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if the sandbox does not consent, and those of a sign-in.
+    /// [`ErrorKind::Internal`] if the sandbox does not consent, and those of a sign-in.
     pub async fn consent(&self, provider: &str, address: &str) -> Result<()> {
-        let add = Add {
+        let add = SignInArguments {
             provider: provider.to_owned(),
             address: Some(address.to_owned()),
-            ..Add::default()
+            ..SignInArguments::default()
         };
-        let begun = Begun::start(&self.config, &*self.connect, &add).await?;
-        let Begun::Browser(sign_in) = &begun else {
+        let begun = BegunSignIn::start(&self.config, &*self.connect, &add).await?;
+        let BegunSignIn::Browser(sign_in) = &begun else {
             return Err(no_consent());
         };
         let page = sign_in.url().to_owned();
@@ -192,7 +195,7 @@ impl App {
 
 /// Who is signed in to an embedded sandbox.
 #[derive(Debug, Clone, Copy)]
-pub enum Who {
+pub enum SandboxUser {
     /// The sample's two mailboxes at one provider each, as one person has them;
     /// the mailboxes of a folder at Google.
     Usual,
@@ -202,7 +205,7 @@ pub enum Who {
     These(&'static [(&'static str, &'static str)]),
 }
 
-impl Who {
+impl SandboxUser {
     /// The sample's work mailbox, which usually is one of Outlook.
     const AT_WORK: &str = "mira@lindqvist-lamps.example";
 
@@ -243,5 +246,5 @@ async fn get(url: &str, consent: bool) -> Result<Option<String>> {
 }
 
 fn no_consent() -> Error {
-    Error::new(Kind::Internal, "the sandbox could not sign in its own mailbox")
+    Error::new(ErrorKind::Internal, "the sandbox could not sign in its own mailbox")
 }

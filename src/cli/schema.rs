@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::describe;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::schemas::{self, TABLES};
 
 /// Prints one table's columns, or all tables; as JSON Schema with `json`.
@@ -12,7 +12,7 @@ pub(super) fn run(name: Option<&str>, json: bool) -> Result<ExitCode> {
         None => TABLES.to_vec(),
         Some(name) => vec![schemas::find(name).ok_or_else(|| {
             let known: Vec<_> = TABLES.iter().map(|table| table.name).collect();
-            Error::new(Kind::NotFound, format!("there is no table `{name}`"))
+            Error::new(ErrorKind::NotFound, format!("there is no table `{name}`"))
                 .next(format!("use one of: {}", known.join(", ")))
         })?],
     };

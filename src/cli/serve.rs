@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use super::Sandboxed;
+use super::SandboxFlags;
 use crate::app::App;
 use crate::config::Config;
 use crate::error::Result;
 #[cfg(feature = "http")]
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::server::WRITES_END;
 
 /// Keeps the memory of this process, which has keys and mail, out of core dumps and from other
@@ -45,7 +45,7 @@ async fn terminated() {
 }
 
 /// Serves until stdin ends, or a signal ends it.
-pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCode> {
+pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<ExitCode> {
     protect_memory();
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     let server = app.server();
@@ -68,7 +68,7 @@ pub(super) async fn run(config: Config, sandboxed: &Sandboxed) -> Result<ExitCod
 pub(super) async fn run_http(
     mut config: Config,
     address: std::net::SocketAddr,
-    sandboxed: &Sandboxed,
+    sandboxed: &SandboxFlags,
 ) -> Result<ExitCode> {
     protect_memory();
     let (listener, address) = listen(address, &mut config, sandboxed).await?;
@@ -76,7 +76,7 @@ pub(super) async fn run_http(
     let (app, _sandbox) = App::open(config, sandboxed).await?;
     app.check_keys().await?;
     let app = std::sync::Arc::new(app);
-    let service = crate::http::Service::new(app.clone(), verifier);
+    let service = crate::http::HttpState::new(app.clone(), verifier);
     let begun = || eprintln!("daysheet: listening on {address}");
     let ended = tokio::select! {
         ended = service.serve(listener, begun, terminated()) => ended,
@@ -91,16 +91,16 @@ pub(super) async fn run_http(
 async fn listen(
     address: std::net::SocketAddr,
     config: &mut Config,
-    sandboxed: &Sandboxed,
+    sandboxed: &SandboxFlags,
 ) -> Result<(tokio::net::TcpListener, std::net::SocketAddr)> {
     if sandboxed.is_on() && config.database.is_some() {
         // People's rows would be the same with it as without.
         let what = "the sandbox's rows would be among those of people's own accounts";
-        return Err(Error::new(Kind::Config, what)
+        return Err(Error::new(ErrorKind::Config, what)
             .next("leave out --sandbox, or the database (--database, DAYSHEET_DATABASE)"));
     }
     let listener = tokio::net::TcpListener::bind(address).await.map_err(|error| {
-        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
+        Error::new(ErrorKind::Network, format!("cannot listen on {address} ({error})"))
     })?;
     let address = listener.local_addr().unwrap_or(address);
     config.http.listen_at(address)?;
@@ -113,7 +113,7 @@ async fn listen(
 pub(super) async fn run_pages(
     mut config: Config,
     port: u16,
-    sandboxed: &Sandboxed,
+    sandboxed: &SandboxFlags,
 ) -> Result<ExitCode> {
     // The settings of a shared server do not apply here.
     config.http = crate::config::HttpSettings::default();
@@ -130,7 +130,7 @@ pub(super) async fn run_pages(
     }
     say!("{link}");
     say!("The address works once, within ten minutes. Press Ctrl+C to stop.");
-    let service = crate::http::Service::of_pages(app.clone());
+    let service = crate::http::HttpState::of_pages(app.clone());
     let ended = service.serve(listener, || (), terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
-use crate::store::{Checked, Rotated, SERVER, Store, new_key};
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::{CheckFindings, RotationOutcome, SERVER, Store, new_key};
 
 #[derive(Debug, Subcommand)]
-pub(super) enum Upkeep {
+pub(super) enum StoreCommand {
     /// Bring the tables up to date.
     ///
     /// Every start does this; the command does it in advance, and prints the versions.
@@ -65,25 +65,29 @@ pub(super) fn print_key() -> Result<ExitCode> {
 }
 
 /// Runs the command; it fails if any of its parts did.
-pub(super) async fn run(config: Config, command: &Upkeep) -> Result<ExitCode> {
+pub(super) async fn run(config: Config, command: &StoreCommand) -> Result<ExitCode> {
     let store = Store::new(&config);
     let done = match command {
-        Upkeep::RotateKey { data_keys } => store.rotate_key(*data_keys).await.and_then(rotated),
-        Upkeep::NewKey => return print_key(),
-        Upkeep::Migrate => store.migrate().await.map(|(before, now)| match before {
+        StoreCommand::RotateKey { data_keys } => {
+            store.rotate_key(*data_keys).await.and_then(rotated)
+        }
+        StoreCommand::NewKey => return print_key(),
+        StoreCommand::Migrate => store.migrate().await.map(|(before, now)| match before {
             Some(before) if usize::try_from(before) == Ok(now) => {
                 say!("The schema is up to date: version {now}.");
             }
             Some(before) => say!("The schema was migrated from version {before} to {now}."),
             None => say!("The database was created with version {now} of the schema."),
         }),
-        Upkeep::Backup { file } => store.backup(file).await.map(|()| {
+        StoreCommand::Backup { file } => store.backup(file).await.map(|()| {
             say!("The database was copied to {}.", file.display());
             say!("The copy does not contain the master key: keep a copy of that elsewhere.");
         }),
-        Upkeep::Check { owners } => store.check().await.and_then(|found| checked(&found, *owners)),
-        Upkeep::Move { to } => move_to(&store, &config, to).await,
-        Upkeep::Purge => {
+        StoreCommand::Check { owners } => {
+            store.check().await.and_then(|found| checked(&found, *owners))
+        }
+        StoreCommand::Move { to } => move_to(&store, &config, to).await,
+        StoreCommand::Purge => {
             store.purge().await.map(|deleted| say!("Deleted: {}.", many(deleted, "row")))
         }
     };
@@ -96,7 +100,7 @@ fn many<N: PartialEq + From<u8> + std::fmt::Display>(count: N, what: &str) -> St
     if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
-fn rotated(done: Rotated) -> Result<()> {
+fn rotated(done: RotationOutcome) -> Result<()> {
     say!("Master key {} is in use.", done.master);
     let (keys, owners) = (many(done.sealed, "data key"), many(done.owners, "owner"));
     say!("Re-encrypted: {keys} of {owners}.");
@@ -107,7 +111,7 @@ fn rotated(done: Rotated) -> Result<()> {
     if let Some((owner, why)) = done.failed.first() {
         let owners = many(done.failed.len(), "owner");
         let what = format!("the keys of {owners} could not be replaced: {owner}: {why}");
-        return Err(Error::new(Kind::Store, what));
+        return Err(Error::new(ErrorKind::Store, what));
     }
     if let Some(setting) = done.setting {
         say!("The old keys can be removed from {setting} on all instances.");
@@ -132,7 +136,7 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     Ok(())
 }
 
-fn checked(found: &Checked, owners: bool) -> Result<()> {
+fn checked(found: &CheckFindings, owners: bool) -> Result<()> {
     say!("{}: version {} of the schema.", found.place, found.version);
     let mut all = std::collections::BTreeMap::new();
     for (owner, rows) in &found.rows {
@@ -164,7 +168,7 @@ fn checked(found: &Checked, owners: bool) -> Result<()> {
     }
     match found.problems.len() {
         0 => Ok(()),
-        1 => Err(Error::new(Kind::Store, "the check found a problem")),
-        many => Err(Error::new(Kind::Store, format!("the check found {many} problems"))),
+        1 => Err(Error::new(ErrorKind::Store, "the check found a problem")),
+        many => Err(Error::new(ErrorKind::Store, format!("the check found {many} problems"))),
     }
 }

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 
 /// A PostgreSQL database. `Debug` and `Display` show neither user nor password.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Database(Url);
+pub struct DatabaseUrl(Url);
 
-impl Database {
+impl DatabaseUrl {
     /// Reads `postgres://user:password@host:port/name`.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Database {
 }
 
 /// Shows the server and the name of the database.
-impl std::fmt::Display for Database {
+impl std::fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let named = self.0.query_pairs().find(|(key, _)| key == "host");
         let host = match (&named, self.0.host_str()) {
@@ -53,7 +53,7 @@ impl std::fmt::Display for Database {
     }
 }
 
-impl std::fmt::Debug for Database {
+impl std::fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Database({self})")
     }
@@ -64,9 +64,9 @@ impl Config {
     /// gave.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if it is not the URL of one.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not the URL of one.
     pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
-        let database = Database::parse(url);
+        let database = DatabaseUrl::parse(url);
         self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);
         Ok(())
     }

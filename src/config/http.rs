@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
-use super::settings::{Settings, is_loopback};
-use crate::error::{Error, Kind, Result};
+use super::settings::{SettingSources, is_loopback};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The settings of the HTTP server.
 #[derive(Debug, Clone, Default)]
@@ -40,14 +40,17 @@ pub enum LogForm {
 
 impl HttpSettings {
     /// Reads the settings.
-    pub(super) fn from(settings: &Settings) -> Result<Self> {
+    pub(super) fn from(settings: &SettingSources) -> Result<Self> {
         let path = |key| settings.get(key)?.map(|found| found.path()).transpose();
         let tls = match (path("http.certificate")?, path("http.key")?) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
             _ => {
-                return Err(Error::new(Kind::Config, "TLS needs both a certificate and its key")
-                    .next("set both http.certificate and http.key, or neither"));
+                return Err(Error::new(
+                    ErrorKind::Config,
+                    "TLS needs both a certificate and its key",
+                )
+                .next("set both http.certificate and http.key, or neither"));
             }
         };
         let origins = settings.words("http.origins")?;
@@ -76,7 +79,7 @@ impl HttpSettings {
     /// Sets the URL that clients use.
     ///
     /// # Errors
-    /// [`Kind::Config`] if it is not the URL of a server, or would send secrets in clear text.
+    /// [`ErrorKind::Config`] if it is not the URL of a server, or would send secrets in clear text.
     pub fn use_public_url(&mut self, url: &str) -> Result<()> {
         self.public_url = Some(public(url, "--public-url")?);
         Ok(())
@@ -86,20 +89,20 @@ impl HttpSettings {
     /// it.
     ///
     /// # Errors
-    /// [`Kind::Config`] if other machines could reach the address without TLS, or if they can
+    /// [`ErrorKind::Config`] if other machines could reach the address without TLS, or if they can
     /// reach it and no setting has the public URL.
     pub fn listen_at(&mut self, address: SocketAddr) -> Result<()> {
         if !address.ip().is_loopback() {
             if self.tls.is_none() && !self.proxy {
                 let what = format!("{address} can be reached from other machines, but has no TLS");
-                return Err(Error::new(Kind::Config, what).next(
+                return Err(Error::new(ErrorKind::Config, what).next(
                     "set http.certificate and http.key, or --behind-proxy if a proxy terminates \
                      TLS, or use a loopback address, such as 127.0.0.1:8750",
                 ));
             }
             if self.public_url.is_none() {
                 let what = format!("the URL by which clients reach {address} is not set");
-                return Err(Error::new(Kind::Config, what)
+                return Err(Error::new(ErrorKind::Config, what)
                     .next("set --public-url, for example to https://mail.example.com"));
             }
         }
@@ -138,7 +141,7 @@ fn public(text: &str, origin: &str) -> Result<Url> {
             && url.password().is_none()
     };
     url.filter(whole).ok_or_else(|| {
-        Error::new(Kind::Config, format!("{origin} is not the URL of a server"))
+        Error::new(ErrorKind::Config, format!("{origin} is not the URL of a server"))
             .next("write it like https://mail.example.com; plain http is allowed on loopback only")
     })
 }

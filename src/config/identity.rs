@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::OauthClient;
-use super::settings::Settings;
+use super::settings::SettingSources;
 use crate::error::Result;
 
 /// Who may call over HTTP: the people of an issuer, or the holders of static tokens.
@@ -27,7 +27,7 @@ pub struct IdentitySettings {
 
 impl IdentitySettings {
     /// Reads the settings.
-    pub(super) fn from(settings: &Settings) -> Result<Self> {
+    pub(super) fn from(settings: &SettingSources) -> Result<Self> {
         let issuer = settings.get("http.issuer")?.map(|found| found.value);
         if issuer.is_some() {
             // Checked as a URL, but kept as text: it is a name that is compared exactly.

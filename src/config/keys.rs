@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::settings::Settings;
-use crate::error::{Error, Kind, Result};
+use super::settings::SettingSources;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The source of master keys if Daysheet does not keep them itself: a list of keys, each 32 bytes
 /// in Base64, newest first, separated by white space. `Debug` never shows a key.
@@ -50,7 +50,7 @@ impl GivenKeys {
     }
 
     /// Reads the section `keys`.
-    pub(super) fn from(settings: &Settings) -> Result<Option<Self>> {
+    pub(super) fn from(settings: &SettingSources) -> Result<Option<Self>> {
         let file = settings.get("keys.file")?.map(|found| found.path()).transpose()?;
         let value = settings.get("keys.value")?.map(|found| {
             let next = "write each as 32 bytes in Base64; `daysheet store new-key` prints one";
@@ -63,7 +63,7 @@ impl GivenKeys {
                 .flatten();
         match (given.next(), given.next()) {
             (one, None) => Ok(one),
-            _ => Err(Error::new(Kind::Config, "master keys are set in more than one way")
+            _ => Err(Error::new(ErrorKind::Config, "master keys are set in more than one way")
                 .next("set only one of keys.file, keys.value and keys.command")),
         }
     }
@@ -71,7 +71,7 @@ impl GivenKeys {
 
 /// How long rows are stored, in days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
+pub struct RetentionDays {
     /// Lines of the audit log; 0 means for ever.
     pub audit: u32,
     /// The journal of sent messages, which keeps a draft from being sent twice.
@@ -84,15 +84,15 @@ pub struct Retention {
     pub cursors: u32,
 }
 
-impl Default for Retention {
+impl Default for RetentionDays {
     fn default() -> Self {
         Self { audit: 0, sends: 400, undos: 30, outputs: 30, cursors: 30 }
     }
 }
 
-impl Retention {
+impl RetentionDays {
     /// Reads the section `retention`.
-    pub(super) fn from(settings: &Settings) -> Result<Self> {
+    pub(super) fn from(settings: &SettingSources) -> Result<Self> {
         let days = |key: &str, least: usize, default: u32| {
             let days = settings.number(key, least..=36_500, default as usize)?;
             Ok::<_, Error>(u32::try_from(days).unwrap_or(u32::MAX))

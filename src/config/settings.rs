@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use url::{Host, Url};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::words::nearest;
 
 /// How the environment's variables begin.
@@ -41,7 +41,7 @@ pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<St
 
 pub(super) fn absolute(path: &str) -> Result<PathBuf> {
     std::path::absolute(path)
-        .map_err(|error| Error::new(Kind::Config, format!("{path} is not a path: {error}")))
+        .map_err(|error| Error::new(ErrorKind::Config, format!("{path} is not a path: {error}")))
 }
 
 /// One setting as it was found.
@@ -60,7 +60,7 @@ impl FoundSetting {
     /// secret or contain one.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
         let shown = if self.shown { format!(" `{}`", self.value) } else { String::new() };
-        Error::new(Kind::Config, format!("{}{shown} {why}", self.origin))
+        Error::new(ErrorKind::Config, format!("{}{shown} {why}", self.origin))
     }
 
     /// Reads the value as one of a few words.
@@ -83,14 +83,14 @@ impl FoundSetting {
 }
 
 /// The sources of settings: the environment before the file.
-pub(super) struct Settings<'a> {
+pub(super) struct SettingSources<'a> {
     var: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(&'a Path, toml::Table)>,
     /// The keys that were looked up.
     known: RefCell<Vec<String>>,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> SettingSources<'a> {
     pub(super) fn new(
         var: &'a dyn Fn(&str) -> Option<String>,
         file: Option<(&'a Path, &str)>,
@@ -131,7 +131,7 @@ impl<'a> Settings<'a> {
             Value::String(text) => text.clone(),
             value if value.type_str() == also => value.to_string(),
             _ => {
-                return Err(Error::new(Kind::Config, format!("{origin} is not {what}"))
+                return Err(Error::new(ErrorKind::Config, format!("{origin} is not {what}"))
                     .next("put its value between double quotes"));
             }
         };
@@ -166,7 +166,7 @@ impl<'a> Settings<'a> {
             None => "remove it; `daysheet --help` lists what there is".to_owned(),
         };
         let what = format!("`{key}` in {} is not a known setting", path.display());
-        Err(Error::new(Kind::Config, what).next(next))
+        Err(Error::new(ErrorKind::Config, what).next(next))
     }
 
     /// Returns a table of commands by account, which only the file can hold: each a list of a
@@ -181,7 +181,7 @@ impl<'a> Settings<'a> {
         };
         let wrong = |key: &str, why: &str, next: &str| {
             let what = format!("`{key}` in {} {why}", path.display());
-            Err(Error::new(Kind::Config, what).next(next))
+            Err(Error::new(ErrorKind::Config, what).next(next))
         };
         let example = "write \"google:mira@example.com\" = [\"gcloud\", \"auth\", \
                        \"print-access-token\"] below [token_command]";
@@ -289,7 +289,7 @@ impl<'a> Settings<'a> {
     pub(super) fn url(&self, key: &str, default: &str, base: bool) -> Result<Url> {
         let Some(found) = self.get(key)? else {
             return Url::parse(default).map_err(|error| {
-                Error::new(Kind::Internal, format!("the default of {key}: {error}"))
+                Error::new(ErrorKind::Internal, format!("the default of {key}: {error}"))
             });
         };
         let mut url = Url::parse(&found.value)
@@ -387,6 +387,6 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
         .span()
         .and_then(|span| text.get(..span.start))
         .map_or(1, |before| before.matches('\n').count() + 1);
-    Error::new(Kind::Config, format!("line {line} of {} is not TOML", path.display()))
+    Error::new(ErrorKind::Config, format!("line {line} of {} is not TOML", path.display()))
         .next("correct it; put strings in double quotes")
 }

@@ -6,7 +6,7 @@
 
 /// The access levels, each of which includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
-pub enum Access {
+pub enum AccessLevel {
     /// Nothing is changed anywhere.
     Read,
     /// Mail and events may be organized: marked, moved, filed. No message is sent, events with
@@ -21,7 +21,7 @@ pub enum Access {
     Full,
 }
 
-impl Access {
+impl AccessLevel {
     /// Every level, from the least to the most.
     pub const ALL: [Self; 5] = [Self::Read, Self::Organize, Self::Draft, Self::Send, Self::Full];
 

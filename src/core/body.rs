@@ -11,12 +11,12 @@ pub mod tnef;
 
 use serde::{Deserialize, Serialize};
 
-use crate::provider::{MessageContent, Obstacle, TextPart};
+use crate::provider::{MessageContent, TextObstacle, TextPart};
 use crate::text;
-use crate::text::deceptive::{self, Disarmed};
+use crate::text::deceptive::{self, DisarmedText};
 use crate::text::fence::{MAY_BE_HIDDEN, OURS, theirs};
-use crate::text::html::{Doubt, Hidden, Link, Style, Why};
-use crate::text::invisible::{self, Unseen};
+use crate::text::html::{DoubtfulText, HiddenText, HidingReason, MailLink, TextStyle};
+use crate::text::invisible::{self, InvisibleUse};
 use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
 use crate::text::{Note, TextKind, note, ours, shown};
@@ -35,7 +35,7 @@ pub const STYLES_UNREAD: &str =
 
 /// The form in which parts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Form {
+pub enum PartForm {
     /// Clean text.
     Text,
     /// Markdown.
@@ -46,7 +46,7 @@ pub enum Form {
 
 /// The text of a message, ready to be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Readable {
+pub struct ReadableText {
     /// The form it was read from: `plain`, `html`, `raw`, `headers`, or `mixed`.
     pub kind: &'static str,
     /// The text; empty if the message has none.
@@ -72,11 +72,11 @@ pub enum NewAccount {
 
 /// How a message is to be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ReadingOptions {
     /// The subject of the message: it tells answers from forwards.
     pub subject: String,
     /// The form in which its parts are shown.
-    pub form: Form,
+    pub form: PartForm,
     /// Shows quoted history instead of folding it.
     pub quoted: bool,
     /// Shows signatures, disclaimers and footers of lists instead of folding them.
@@ -109,10 +109,10 @@ pub fn shorten<'p>(parts: impl IntoIterator<Item = &'p mut TextPart>) -> Option<
 }
 
 /// Makes the texts of a message readable.
-pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
-    let mut out = Readable::default();
+pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableText {
+    let mut out = ReadableText::default();
     let mut left_out = LeftOut::default();
-    let mut disarmed = Disarmed::default();
+    let mut disarmed = DisarmedText::default();
     for found in message.parts.iter().flat_map(|forms| richest(forms, reading)) {
         left_out.add(&found);
         out.notes.extend(found.unseen.notes());
@@ -130,7 +130,7 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         if !found.doubt.why.is_empty() {
             out.text.push_str(&format!("{OURS}{MAY_BE_HIDDEN}\n\n"));
         }
-        if reading.form == Form::Html {
+        if reading.form == PartForm::Html {
             out.text.push_str(&shown(&found.text, TextKind::Source));
         } else {
             let folded =
@@ -155,14 +155,14 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
         out.notes.extend(found.unshown.map(|plain| plain.note("body=raw")));
     }
     out.notes.extend(disarmed.note());
-    if reading.form == Form::Html && out.kind == "plain" {
+    if reading.form == PartForm::Html && out.kind == "plain" {
         out.notes.push("it has no HTML: this is its plain text".into());
     }
     let empty = out.text.is_empty();
     if empty {
         out.notes.push(nothing(message, &left_out));
     }
-    if let Some(Obstacle::Partial { number, total }) = message.obstacle {
+    if let Some(TextObstacle::Partial { number, total }) = message.obstacle {
         out.notes.push(match total {
             Some(total) => note!("it is part {} of {} of a message sent in parts", number, total),
             None => note!("it is part {} of a message sent in parts", number),
@@ -177,18 +177,18 @@ pub fn readable(message: &MessageContent, reading: &Reading) -> Readable {
 fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     let hidden = &left_out.hidden;
     match &message.obstacle {
-        Some(Obstacle::Smime) => "it is encrypted (S/MIME): nothing can be read here".into(),
-        Some(Obstacle::SmimePacked { signed: true }) => {
+        Some(TextObstacle::Smime) => "it is encrypted (S/MIME): nothing can be read here".into(),
+        Some(TextObstacle::SmimePacked { signed: true }) => {
             "it is signed and packed (S/MIME): mail_attachment as=text reads its attachment".into()
         }
-        Some(Obstacle::SmimePacked { signed: false }) => {
+        Some(TextObstacle::SmimePacked { signed: false }) => {
             "it is encrypted or packed (S/MIME): nothing can be read here".into()
         }
-        Some(Obstacle::Pgp) => "it is encrypted (PGP/MIME): nothing can be read here".into(),
-        Some(Obstacle::Enriched) => {
+        Some(TextObstacle::Pgp) => "it is encrypted (PGP/MIME): nothing can be read here".into(),
+        Some(TextObstacle::Enriched) => {
             "its text is in text/enriched: mail_attachment as=text shows it with its marks".into()
         }
-        Some(Obstacle::Winmail) => {
+        Some(TextObstacle::Winmail) => {
             "its text is in winmail.dat: mail_attachment as=text reads it".into()
         }
         _ if hidden.chars > 0 && hidden.orders => note!(
@@ -246,9 +246,9 @@ impl UnshownPlain {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// What was left out because a reader would not see it.
-    pub hidden: Hidden,
+    pub hidden: HiddenText,
     /// What is shown although a reader may not see it.
-    pub doubt: Doubt,
+    pub doubt: DoubtfulText,
     /// How many characters were left out because they are nested too deep.
     pub deep: usize,
     /// True if not all of the HTML was read.
@@ -272,7 +272,7 @@ impl LeftOut {
     /// Returns a note for each kind; an empty text has one already if all of it is hidden.
     fn notes(&self, empty: bool) -> Vec<Note> {
         let mut notes = Vec::new();
-        let Hidden { chars, preview, places, orders } = self.hidden;
+        let HiddenText { chars, preview, places, orders } = self.hidden;
         if preview > 0 && !empty {
             notes.push(note!("preview text of {} characters left out", preview));
         }
@@ -311,7 +311,7 @@ impl LeftOut {
                 self.doubt.chars,
                 ours(why.join(", "))
             ));
-        } else if self.doubt.why.contains(&Why::Limit) {
+        } else if self.doubt.why.contains(&HidingReason::Limit) {
             notes.push(STYLES_UNREAD.into());
         }
         if self.cut {
@@ -322,9 +322,9 @@ impl LeftOut {
 }
 
 /// Returns where a text, without markup, names a new account for payments.
-fn new_account(found: &ChosenText, reading: &Reading) -> Option<NewAccount> {
+fn new_account(found: &ChosenText, reading: &ReadingOptions) -> Option<NewAccount> {
     let text = match (reading.form, found.kind) {
-        (Form::Html, "html") => &text::html::marked(&found.text, Style::Text, false).text,
+        (PartForm::Html, "html") => &text::html::marked(&found.text, TextStyle::Text, false).text,
         _ => &found.text,
     };
     if !names_new_account(text) {
@@ -341,10 +341,10 @@ fn new_account(found: &ChosenText, reading: &Reading) -> Option<NewAccount> {
 struct ChosenText {
     kind: &'static str,
     text: String,
-    links: Vec<Link>,
-    hidden: Hidden,
-    doubt: Doubt,
-    unseen: Unseen,
+    links: Vec<MailLink>,
+    hidden: HiddenText,
+    doubt: DoubtfulText,
+    unseen: InvisibleUse,
     deep: usize,
     cut: bool,
     /// True if it is the beginning of a longer text.
@@ -372,7 +372,7 @@ impl ChosenText {
 /// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
 /// one without, because mail programs show that, however much more the plain text says. Includes
 /// what was left out of the earlier ones, without text.
-fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
+fn richest(forms: &[Vec<TextPart>], reading: &ReadingOptions) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
     let with_html = forms.iter().rev().filter(has_html);
@@ -386,7 +386,7 @@ fn richest(forms: &[Vec<TextPart>], reading: &Reading) -> Vec<ChosenText> {
             break;
         }
     }
-    let both = with_html.count() > 0 && reading.form != Form::Html;
+    let both = with_html.count() > 0 && reading.form != PartForm::Html;
     let shown: usize = all.iter().map(|found| words(&found.text)).sum();
     let from_html = all.iter().any(|found| found.kind == "html" && !found.is_blank());
     if let Some(plain) = without.clone().next().filter(|_| both)
@@ -416,13 +416,13 @@ fn words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.contains(char::is_alphanumeric)).count()
 }
 
-fn read(part: &TextPart, reading: &Reading) -> ChosenText {
+fn read(part: &TextPart, reading: &ReadingOptions) -> ChosenText {
     let style = match reading.form {
-        Form::Markdown => Style::Markdown,
-        Form::Text | Form::Html => Style::Text,
+        PartForm::Markdown => TextStyle::Markdown,
+        PartForm::Text | PartForm::Html => TextStyle::Text,
     };
     match part {
-        TextPart::Html(source) if reading.form == Form::Html => {
+        TextPart::Html(source) if reading.form == PartForm::Html => {
             let (text, short) = beginning(source);
             ChosenText { kind: "html", text: text.to_owned(), short, ..ChosenText::default() }
         }
@@ -442,7 +442,7 @@ fn read(part: &TextPart, reading: &Reading) -> ChosenText {
             }
         }
         TextPart::Plain(plain) => {
-            let mut unseen = Unseen::default();
+            let mut unseen = InvisibleUse::default();
             let (text, short) = beginning(&plain.text);
             invisible::scan(text, &mut unseen);
             let text = text::armour::named(&theirs(plain_text(text, plain.flowed)));

@@ -12,4 +12,4 @@ pub mod response;
 pub mod value;
 pub mod window;
 
-pub use response::{Item, Legend, LongText, Response};
+pub use response::{AnswerItem, LongText, RowLegend, WholeAnswer};

@@ -5,8 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::flatten::Room;
-use crate::schemas::{ATTACHMENT_TEXT, Api, BODY, Field, Kind, Level, Source, TABLES, Table, wire};
+use crate::flatten::RowRoom;
+use crate::schemas::{
+    ATTACHMENT_TEXT, BODY, CellKind, ColumnLevel, Service, TABLES, Table, TableColumn, ValueSource,
+    wire,
+};
 
 /// Returns the resource URI of a table's schema.
 pub fn uri(table: &Table) -> String {
@@ -49,7 +52,7 @@ pub fn json_schema(table: &Table) -> Value {
 
 /// Returns true if the rows of `table` have provider ids.
 fn has_provider_id(table: &Table) -> bool {
-    table.fields.first().is_some_and(|key| matches!(key.kind, Kind::Handle(_)))
+    table.fields.first().is_some_and(|key| matches!(key.kind, CellKind::Handle(_)))
 }
 
 /// A day with its weekday, as a pattern.
@@ -57,35 +60,38 @@ const WEEKDAY: &str = "[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}";
 /// A time of day, with the offset in an hour that the clocks repeat.
 const CLOCK: &str = "[0-9]{2}h[0-9]{2}( [+-][0-9]{4})?";
 
-fn property(field: &Field, is_key: bool, settable: bool) -> Value {
+fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
     let name = match field.kind {
-        Kind::Handle(_) | Kind::Text | Kind::Words | Kind::Time | Kind::Start | Kind::End => {
-            "string"
-        }
-        Kind::Flag => "boolean",
-        Kind::Count => "integer",
+        CellKind::Handle(_)
+        | CellKind::Text
+        | CellKind::Words
+        | CellKind::Time
+        | CellKind::Start
+        | CellKind::End => "string",
+        CellKind::Flag => "boolean",
+        CellKind::Count => "integer",
     };
     let mut property = Map::new();
     property.insert("type".to_owned(), if is_key { json!(name) } else { json!([name, "null"]) });
     match field.kind {
-        Kind::Handle(prefix) => {
+        CellKind::Handle(prefix) => {
             property.insert("pattern".to_owned(), json!(format!("^{prefix}[1-9][0-9]*$")));
         }
-        Kind::Time => {
+        CellKind::Time => {
             property.insert(
                 "pattern".to_owned(),
                 json!("^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}h[0-9]{2}$"),
             );
         }
-        Kind::Start => {
-            let beside = match field.source(Api::Gmail) {
-                Source::Beside(..) => "( = [^=]+)?",
+        CellKind::Start => {
+            let beside = match field.source(Service::Gmail) {
+                ValueSource::Beside(..) => "( = [^=]+)?",
                 _ => "",
             };
             let pattern = format!("^{WEEKDAY}( {CLOCK}{beside})?$");
             property.insert("pattern".to_owned(), json!(pattern));
         }
-        Kind::End => {
+        CellKind::End => {
             property.insert(
                 "pattern".to_owned(),
                 json!(format!("^({CLOCK}|[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}|{WEEKDAY} {CLOCK})$")),
@@ -95,7 +101,7 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // JSON always lists all guests of an event.
-        if !matches!(field.source(Api::Gmail), Source::Guests(..)) {
+        if !matches!(field.source(Service::Gmail), ValueSource::Guests(..)) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
@@ -117,81 +123,89 @@ fn property(field: &Field, is_key: bool, settable: bool) -> Value {
 /// Returns the maximum length of a capped text, in characters: a row about one object
 /// has more room than one of a list, and a count of the rest may follow a sample.
 pub fn longest(cap: u16) -> usize {
-    Room::One.cap(cap) + " +99999".len()
+    RowRoom::One.cap(cap) + " +99999".len()
 }
 
-const APIS: &[Api] = &[Api::Gmail, Api::Outlook, Api::Local];
+const APIS: &[Service] = &[Service::Gmail, Service::Outlook, Service::Local];
 
 /// Describes where a source reads, in words; `None` if it reads nothing.
-fn origin(source: Source, base: &str) -> Option<String> {
+fn origin(source: ValueSource, base: &str) -> Option<String> {
     let at = |path: &str| format!("{base}{path}");
     Some(match source {
-        Source::Absent => return None,
-        Source::Account => "the account".to_owned(),
-        Source::Owner => "the address of the account".to_owned(),
-        Source::GmailPage(path) => format!("the account and {}", at(path)),
-        Source::Added(words) => words.to_owned(),
-        Source::Lacks(path, word) => format!("{word} not in {}", at(path)),
-        Source::Path(path)
-        | Source::Name(path)
-        | Source::Escaped(path)
-        | Source::EpochMs(path)
-        | Source::Rfc3339(path)
-        | Source::Address(path)
-        | Source::Addresses(path)
-        | Source::Join(path)
-        | Source::Markup(path)
-        | Source::Zone(path)
-        | Source::Rule(path)
-        | Source::GoogleWhen(path)
-        | Source::GraphWhen(path, _) => at(path),
-        Source::There(path) => format!("{} exists", at(path)),
-        Source::Both(one, other) => format!("{} and {}", at(one), at(other)),
-        Source::Word(word, inner) => format!("{word} if {}", origin(*inner, base)?),
-        Source::Provided(condition, inner) => {
+        ValueSource::Absent => return None,
+        ValueSource::Account => "the account".to_owned(),
+        ValueSource::Owner => "the address of the account".to_owned(),
+        ValueSource::GmailPage(path) => format!("the account and {}", at(path)),
+        ValueSource::Added(words) => words.to_owned(),
+        ValueSource::Lacks(path, word) => format!("{word} not in {}", at(path)),
+        ValueSource::Path(path)
+        | ValueSource::Name(path)
+        | ValueSource::Escaped(path)
+        | ValueSource::EpochMs(path)
+        | ValueSource::Rfc3339(path)
+        | ValueSource::Address(path)
+        | ValueSource::Addresses(path)
+        | ValueSource::Join(path)
+        | ValueSource::Markup(path)
+        | ValueSource::Zone(path)
+        | ValueSource::Rule(path)
+        | ValueSource::GoogleWhen(path)
+        | ValueSource::GraphWhen(path, _) => at(path),
+        ValueSource::There(path) => format!("{} exists", at(path)),
+        ValueSource::Both(one, other) => format!("{} and {}", at(one), at(other)),
+        ValueSource::Word(word, inner) => format!("{word} if {}", origin(*inner, base)?),
+        ValueSource::Provided(condition, inner) => {
             format!("{} if {}", origin(*inner, base)?, origin(*condition, base)?)
         }
-        Source::Until(_, end) => origin(*end, base)?,
-        Source::Beside(time, _) => origin(*time, base)?,
-        Source::Guests(names, _) => at(names.list),
-        Source::Not(path) => format!("not {}", at(path)),
-        Source::Is(path, word) => format!("{} = {word}", at(path)),
-        Source::Has(path, word) => format!("{word} in {}", at(path)),
-        Source::Header(name) | Source::HeaderAddresses(name) => format!("{base}header {name}"),
-        Source::Heading(_, name, []) => format!("{base}header {name} exists"),
-        Source::Heading(_, name, words) => format!("{base}header {name} = {}", words.join("|")),
-        Source::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
-        Source::Unsubscribe(_) => format!("{base}headers {}", wire::UNSUBSCRIBE.join(" and ")),
-        Source::Opening(text, _) => origin(*text, base)?,
-        Source::SenderWarnings(..) => {
+        ValueSource::Until(_, end) => origin(*end, base)?,
+        ValueSource::Beside(time, _) => origin(*time, base)?,
+        ValueSource::Guests(names, _) => at(names.list),
+        ValueSource::Not(path) => format!("not {}", at(path)),
+        ValueSource::Is(path, word) => format!("{} = {word}", at(path)),
+        ValueSource::Has(path, word) => format!("{word} in {}", at(path)),
+        ValueSource::Header(name) | ValueSource::HeaderAddresses(name) => {
+            format!("{base}header {name}")
+        }
+        ValueSource::Heading(_, name, []) => format!("{base}header {name} exists"),
+        ValueSource::Heading(_, name, words) => {
+            format!("{base}header {name} = {}", words.join("|"))
+        }
+        ValueSource::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
+        ValueSource::Unsubscribe(_) => format!("{base}headers {}", wire::UNSUBSCRIBE.join(" and ")),
+        ValueSource::Opening(text, _) => origin(*text, base)?,
+        ValueSource::SenderWarnings(..) => {
             let (from, reply_to) = wire::SENDER;
             format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
         }
-        Source::Names(path) => format!("names of {}", at(path)),
-        Source::Length(path) => format!("length of {}", at(path)),
-        Source::Flags(words) => conditions(words, base)?,
-        Source::First(words, otherwise) => {
+        ValueSource::Names(path) => format!("names of {}", at(path)),
+        ValueSource::Length(path) => format!("length of {}", at(path)),
+        ValueSource::Flags(words) => conditions(words, base)?,
+        ValueSource::First(words, otherwise) => {
             format!("first of: {}; else {otherwise}", conditions(words, base)?)
         }
-        Source::Either(sources) => {
+        ValueSource::Either(sources) => {
             let each: Option<Vec<_>> = sources.iter().map(|one| origin(*one, base)).collect();
             each?.join(" or ")
         }
-        Source::Oldest(list, inner) => {
+        ValueSource::Oldest(list, inner) => {
             format!("oldest {}", origin(*inner, &at(&format!("{list}/")))?)
         }
-        Source::Newest(list, inner) => {
+        ValueSource::Newest(list, inner) => {
             format!("newest {}", origin(*inner, &at(&format!("{list}/")))?)
         }
-        Source::Each(list, inner) => format!("each {}", origin(*inner, &at(&format!("{list}/")))?),
-        Source::Tally(list, inner) => {
+        ValueSource::Each(list, inner) => {
+            format!("each {}", origin(*inner, &at(&format!("{list}/")))?)
+        }
+        ValueSource::Tally(list, inner) => {
             format!("number of {}", origin(*inner, &at(&format!("{list}/")))?)
         }
-        Source::Any(list, inner) => format!("any {}", origin(*inner, &at(&format!("{list}/")))?),
+        ValueSource::Any(list, inner) => {
+            format!("any {}", origin(*inner, &at(&format!("{list}/")))?)
+        }
     })
 }
 
-fn conditions(words: &[(&str, Source)], base: &str) -> Option<String> {
+fn conditions(words: &[(&str, ValueSource)], base: &str) -> Option<String> {
     let parts: Option<Vec<_>> = words
         .iter()
         .map(|(word, source)| Some(format!("{word}: {}", origin(*source, base)?)))
@@ -205,7 +219,7 @@ pub fn summary(table: &Table) -> Value {
         .fields
         .iter()
         .map(|field| match field.level {
-            Level::More => format!("({})", field.name),
+            ColumnLevel::More => format!("({})", field.name),
             _ => field.name.to_owned(),
         })
         .collect();
@@ -241,7 +255,7 @@ pub fn tables_page() -> String {
         page.push_str("| column | level | type | meaning | origin |\n|---|---|---|---|---|\n");
         for field in table.fields {
             let kind = match (field.kind, field.untrusted) {
-                (Kind::Handle(prefix), _) => format!("handle `{prefix}…`"),
+                (CellKind::Handle(prefix), _) => format!("handle `{prefix}…`"),
                 (kind, Some(cap)) => format!("{}, {cap} wide", kind.word()),
                 (kind, None) => kind.word().to_owned(),
             };

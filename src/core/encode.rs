@@ -9,13 +9,13 @@ pub mod json;
 pub mod stc;
 pub mod toon;
 
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 
 /// The content of block 1 of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     /// Scalar lines, in order: `zone`, `next`.
-    pub scalars: Vec<(&'static str, Cell)>,
+    pub scalars: Vec<(&'static str, RowCell)>,
     /// Tables by their plural names, in order.
     pub tables: Vec<RowTable>,
 }
@@ -29,7 +29,7 @@ pub enum Format {
     /// provider's ids and long texts.
     Json,
     /// STC of this version, one line with what JSON has: `docs/stc.md`.
-    Stc(stc::Version),
+    Stc(stc::StcVersion),
 }
 
 impl Format {

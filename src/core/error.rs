@@ -4,7 +4,7 @@
 //! after "failed to …" (for people and models to read) and, where there is
 //! one, the next step the reader can take.
 //! There are two tiers: what the caller can act on becomes a tool result with
-//! `isError`, and [`Kind::Internal`], a bug of ours, becomes a protocol error.
+//! `isError`, and [`ErrorKind::Internal`], a bug of ours, becomes a protocol error.
 //! Messages never hold tokens, secrets or mail bodies; nothing here prints.
 
 use std::fmt;
@@ -15,7 +15,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The kind of an error, as detailed as callers need to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ErrorKind {
     /// The request cannot be carried out as stated.
     Argument,
     /// The named object does not exist, or no longer does.
@@ -47,7 +47,7 @@ pub enum Kind {
 /// An error: what went wrong, why, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    kind: Kind,
+    kind: ErrorKind,
     message: String,
     next: Option<String>,
     people: Vec<String>,
@@ -58,31 +58,31 @@ pub struct Error {
 pub fn outcome<T>(outcome: &Result<T>) -> &'static str {
     match outcome.as_ref().map_err(Error::kind) {
         Ok(_) => "ok",
-        Err(Kind::Argument) => "argument",
-        Err(Kind::NotFound) => "not_found",
-        Err(Kind::NoAccount) => "no_account",
-        Err(Kind::Auth) => "sign_in",
-        Err(Kind::Conflict) => "conflict",
-        Err(Kind::RateLimited(_)) => "throttled",
-        Err(Kind::Provider(_)) => "provider",
-        Err(Kind::Network) => "network",
-        Err(Kind::Timeout) => "timeout",
-        Err(Kind::Config) => "config",
-        Err(Kind::Store) => "store",
-        Err(Kind::BudgetTooSmall) => "budget_too_small",
-        Err(Kind::Internal) => "bug",
+        Err(ErrorKind::Argument) => "argument",
+        Err(ErrorKind::NotFound) => "not_found",
+        Err(ErrorKind::NoAccount) => "no_account",
+        Err(ErrorKind::Auth) => "sign_in",
+        Err(ErrorKind::Conflict) => "conflict",
+        Err(ErrorKind::RateLimited(_)) => "throttled",
+        Err(ErrorKind::Provider(_)) => "provider",
+        Err(ErrorKind::Network) => "network",
+        Err(ErrorKind::Timeout) => "timeout",
+        Err(ErrorKind::Config) => "config",
+        Err(ErrorKind::Store) => "store",
+        Err(ErrorKind::BudgetTooSmall) => "budget_too_small",
+        Err(ErrorKind::Internal) => "bug",
     }
 }
 
 impl Error {
     /// Creates an error of `kind`; `message` is a lower-case fragment without a full stop.
-    pub fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), next: None, people: Vec::new() }
     }
 
-    /// Creates an error of the commonest kind, [`Kind::Argument`].
+    /// Creates an error of the commonest kind, [`ErrorKind::Argument`].
     pub fn argument(message: impl Into<String>) -> Self {
-        Self::new(Kind::Argument, message)
+        Self::new(ErrorKind::Argument, message)
     }
 
     /// Adds the next step to take, as an imperative without a full stop.
@@ -108,7 +108,7 @@ impl Error {
     }
 
     /// Returns the kind.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
@@ -131,23 +131,26 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         matches!(
             self.kind,
-            Kind::RateLimited(_) | Kind::Provider(429 | 500..=599) | Kind::Network | Kind::Timeout
+            ErrorKind::RateLimited(_)
+                | ErrorKind::Provider(429 | 500..=599)
+                | ErrorKind::Network
+                | ErrorKind::Timeout
         )
     }
 
     /// Returns true if the writes of a call that follow a failed one would fail, too.
     pub fn ends_batch(&self) -> bool {
-        self.is_passing() || matches!(self.kind, Kind::Auth | Kind::Store)
+        self.is_passing() || matches!(self.kind, ErrorKind::Auth | ErrorKind::Store)
     }
 
     /// Returns true if it is unknown whether a write took effect.
     pub fn is_open(&self) -> bool {
-        matches!(self.kind, Kind::Network | Kind::Timeout)
+        matches!(self.kind, ErrorKind::Network | ErrorKind::Timeout)
     }
 
     /// Returns true for a bug of ours, which the caller cannot act on.
     pub fn is_bug(&self) -> bool {
-        self.kind == Kind::Internal
+        self.kind == ErrorKind::Internal
     }
 }
 

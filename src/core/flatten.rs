@@ -1,7 +1,7 @@
 //! (Columns, JSON objects) → rows.
 //!
-//! The only reader of [`Source`]. It never fails: a missing value is null, one of the
-//! wrong type is null and counted in the [`Report`]. Untrusted text is cleaned and cut
+//! The only reader of [`ValueSource`]. It never fails: a missing value is null, one of the
+//! wrong type is null and counted in the [`FlattenReport`]. Untrusted text is cleaned and cut
 //! here, by the column's own mark, so that no caller can forget it. No I/O, no clock.
 
 mod member;
@@ -14,14 +14,14 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use self::member::{Member, guests, recipient, sample};
+use self::member::{ListMember, guests, recipient, sample};
 use self::senders::{is_unchecked, warnings_at};
 use crate::budget::count::tokens;
 use crate::event_time::{self, EventTime};
-use crate::recurrence::Repeat;
-use crate::row::{Cell, CutCell, Extra, RowTable};
-use crate::schemas::{Api, Field, Kind, Source, Table, wire};
-use crate::text::invisible::{self, Unseen};
+use crate::recurrence::EventRecurrence;
+use crate::row::{CutCell, RowCell, RowExtra, RowTable};
+use crate::schemas::{CellKind, Service, Table, TableColumn, ValueSource, wire};
+use crate::text::invisible::{self, InvisibleUse};
 use crate::text::opening;
 use crate::text::orders::{self, gives_orders};
 use crate::text::sender_auth::AuthResults;
@@ -34,7 +34,7 @@ pub use self::senders::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, needs_folder, s
 #[derive(Debug, Clone)]
 pub struct RowContext<'a> {
     /// The API whose JSON the objects are.
-    pub api: Api,
+    pub api: Service,
     /// The zone in which times are shown.
     pub zone: &'a TimeZone,
     /// The address of the account they came from.
@@ -44,22 +44,22 @@ pub struct RowContext<'a> {
     /// Names of labels, folders and calendars by id.
     pub names: &'a HashMap<String, String>,
     /// How strictly untrusted text is cut.
-    pub room: Room,
+    pub room: RowRoom,
 }
 
 impl RowContext<'static> {
     /// Creates the context for rows of a list whose account and names do not matter, in
     /// UTC.
-    pub fn bare(api: Api) -> Self {
+    pub fn bare(api: Service) -> Self {
         static UTC: TimeZone = TimeZone::UTC;
         static NO_NAMES: LazyLock<HashMap<String, String>> = LazyLock::new(HashMap::new);
-        Self { api, zone: &UTC, account: "", address: "", names: &NO_NAMES, room: Room::List }
+        Self { api, zone: &UTC, account: "", address: "", names: &NO_NAMES, room: RowRoom::List }
     }
 }
 
 /// How much space a row has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Room {
+pub enum RowRoom {
     /// A row of a list: text is cut at its column's cap.
     #[default]
     List,
@@ -70,7 +70,7 @@ pub enum Room {
     One,
 }
 
-impl Room {
+impl RowRoom {
     /// Returns the maximum columns of a text whose column has this cap.
     pub fn cap(self, cap: u16) -> usize {
         match self {
@@ -82,12 +82,12 @@ impl Room {
 
 /// The values that flattening could not show exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct FlattenReport {
     /// Columns with values of an unexpected type, and how many.
     pub odd: Vec<(&'static str, usize)>,
 }
 
-impl Report {
+impl FlattenReport {
     fn count(list: &mut Vec<(&'static str, usize)>, name: &'static str) {
         match list.iter_mut().find(|(known, _)| *known == name) {
             Some((_, count)) => *count += 1,
@@ -99,77 +99,77 @@ impl Report {
 /// Makes one row of each object.
 pub fn flatten(
     table: &'static Table,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     objects: &[Value],
     context: &RowContext,
-) -> (RowTable, Report) {
+) -> (RowTable, FlattenReport) {
     let mut rows = RowTable::new(table, columns.to_vec());
-    let mut report = Report::default();
+    let mut report = FlattenReport::default();
     for object in objects {
-        let mut reader = Reader::new(context);
+        let mut reader = RowReader::new(context);
         let mut cells = Vec::with_capacity(columns.len());
         let (mut cuts, mut remarks) = (Vec::new(), Vec::new());
         for field in columns {
             let source = field.source(context.api);
             let value = reader.read(object, source);
-            let unseen = Unseen { padding: 0, ..std::mem::take(&mut reader.unseen) };
+            let unseen = InvisibleUse { padding: 0, ..std::mem::take(&mut reader.unseen) };
             let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
             // Services leave out what is empty; objects of ours have what is known.
-            let is_none = context.api != Api::Local && !reader.odd && is_none(field, source);
-            if cell == Cell::Null && is_none {
-                cell = Cell::Text(String::new());
+            let is_none = context.api != Service::Local && !reader.odd && is_none(field, source);
+            if cell == RowCell::Null && is_none {
+                cell = RowCell::Text(String::new());
             }
             // A beginning is cut by nature, and needs no note.
             cuts.extend(cut.filter(|_| !field.beginning));
             // An odd value is null and counted, never an error.
             if std::mem::take(&mut reader.odd) {
-                Report::count(&mut report.odd, field.name);
-                if cell == Cell::Text(String::new()) {
-                    cell = Cell::Null;
+                FlattenReport::count(&mut report.odd, field.name);
+                if cell == RowCell::Text(String::new()) {
+                    cell = RowCell::Null;
                 }
             }
             // A beginning is of a text that has notes of its own.
             if field.untrusted.is_some() && !field.beginning {
                 remarks.extend(unseen.notes().into_iter().map(|note| (field.name, note)));
-                if matches!(&cell, Cell::Text(text) if gives_orders(text)) {
+                if matches!(&cell, RowCell::Text(text) if gives_orders(text)) {
                     remarks.push((field.name, orders::SHOWN.into()));
                 }
             }
             cells.push(cell);
         }
         let provider_id = key(table, object, context);
-        rows.push(cells, Extra { provider_id, text: None, cuts, remarks });
+        rows.push(cells, RowExtra { provider_id, text: None, cuts, remarks });
     }
     (rows, report)
 }
 
 /// Returns true for a text that an object is without if its source has nothing. What we
 /// look up or name may merely be unknown, and an event without guests is no meeting.
-fn is_none(field: &Field, source: Source) -> bool {
+fn is_none(field: &TableColumn, source: ValueSource) -> bool {
     let unknown = matches!(
         source,
-        Source::Absent
-            | Source::Added(_)
-            | Source::Names(_)
-            | Source::SenderAuth(_)
-            | Source::Guests(..)
+        ValueSource::Absent
+            | ValueSource::Added(_)
+            | ValueSource::Names(_)
+            | ValueSource::SenderAuth(_)
+            | ValueSource::Guests(..)
     );
-    field.kind == Kind::Text && !unknown
+    field.kind == CellKind::Text && !unknown
 }
 
 /// Returns the provider's id of the object that a row is about, if its table has one.
 pub fn key(table: &Table, object: &Value, context: &RowContext) -> Option<String> {
     let key = table.fields.first()?;
-    let mut reader = Reader::new(context);
+    let mut reader = RowReader::new(context);
     match (key.kind, reader.read(object, key.source(context.api))) {
-        (Kind::Handle(_), ReadValue::Text(id)) => Some(id),
+        (CellKind::Handle(_), ReadValue::Text(id)) => Some(id),
         _ => None,
     }
 }
 
 /// Returns the instant that a time column reads from an object; lists are sorted by it.
-pub fn instant(field: &Field, object: &Value, context: &RowContext) -> Option<Timestamp> {
-    let mut reader = Reader::new(context);
+pub fn instant(field: &TableColumn, object: &Value, context: &RowContext) -> Option<Timestamp> {
+    let mut reader = RowReader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Time(time) => Some(time),
         ReadValue::When(when) | ReadValue::Beside(when, _) | ReadValue::Until(_, when) => {
@@ -181,11 +181,11 @@ pub fn instant(field: &Field, object: &Value, context: &RowContext) -> Option<Ti
 
 /// Returns the texts that a column reads from an object, complete and unclean: for
 /// searching, never for showing.
-pub fn texts(field: &Field, object: &Value, context: &RowContext) -> Vec<String> {
-    let mut reader = Reader::new(context);
+pub fn texts(field: &TableColumn, object: &Value, context: &RowContext) -> Vec<String> {
+    let mut reader = RowReader::new(context);
     match reader.read(object, field.source(context.api)) {
         ReadValue::Text(text) => vec![text],
-        ReadValue::List(list) => list.iter().map(Member::whole).collect(),
+        ReadValue::List(list) => list.iter().map(ListMember::whole).collect(),
         ReadValue::Words(words) => words.into_iter().map(str::to_owned).collect(),
         ReadValue::Count(count) => vec![count.to_string()],
         _ => Vec::new(),
@@ -203,22 +203,22 @@ enum ReadValue {
     /// A time, and its own zone.
     Beside(EventTime, TimeZone),
     Until(EventTime, EventTime),
-    List(Vec<Member>),
+    List(Vec<ListMember>),
     /// Single words, which need no comma between them.
-    Marked(Vec<Member>),
+    Marked(Vec<ListMember>),
     Words(Vec<&'static str>),
 }
 
-struct Reader<'a> {
+struct RowReader<'a> {
     context: &'a RowContext<'a>,
     odd: bool,
     /// What the invisible characters are there for in the texts that are read.
-    unseen: Unseen,
+    unseen: InvisibleUse,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RowReader<'a> {
     fn new(context: &'a RowContext<'a>) -> Self {
-        Self { context, odd: false, unseen: Unseen::default() }
+        Self { context, odd: false, unseen: InvisibleUse::default() }
     }
 
     /// Notes what is invisible in texts, before they are cleaned.
@@ -236,21 +236,21 @@ impl<'a> Reader<'a> {
         at(object, path).inspect(|value| self.see(value))
     }
 
-    fn read(&mut self, object: &Value, source: Source) -> ReadValue {
+    fn read(&mut self, object: &Value, source: ValueSource) -> ReadValue {
         match source {
-            Source::Absent | Source::Added(_) => ReadValue::Nothing,
-            Source::Account => ReadValue::Text(self.context.account.to_owned()),
-            Source::Owner => ReadValue::List(vec![Member::text(self.context.address)]),
-            Source::Path(path) => self.scalar(at(object, path)),
-            Source::GmailPage(path) => match self.scalar(at(object, path)) {
+            ValueSource::Absent | ValueSource::Added(_) => ReadValue::Nothing,
+            ValueSource::Account => ReadValue::Text(self.context.account.to_owned()),
+            ValueSource::Owner => ReadValue::List(vec![ListMember::text(self.context.address)]),
+            ValueSource::Path(path) => self.scalar(at(object, path)),
+            ValueSource::GmailPage(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(id) => ReadValue::Text(gmail_page(self.context.address, &id)),
                 other => other,
             },
-            Source::Escaped(path) => match self.scalar(at(object, path)) {
+            ValueSource::Escaped(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(text) => ReadValue::Text(text::entities(&text).into_owned()),
                 other => other,
             },
-            Source::Opening(text, subject) => {
+            ValueSource::Opening(text, subject) => {
                 let subject = match self.read(object, *subject) {
                     ReadValue::Text(subject) => subject,
                     _ => String::new(),
@@ -260,30 +260,30 @@ impl<'a> Reader<'a> {
                     other => other,
                 }
             }
-            Source::Not(path) => match at(object, path) {
+            ValueSource::Not(path) => match at(object, path) {
                 Some(Value::Bool(flag)) => ReadValue::Flag(!flag),
                 other => self.unexpected(other),
             },
-            Source::Is(path, word) => match self.scalar(at(object, path)) {
+            ValueSource::Is(path, word) => match self.scalar(at(object, path)) {
                 ReadValue::Text(text) => ReadValue::Flag(text.eq_ignore_ascii_case(word)),
                 ReadValue::Flag(flag) => {
                     ReadValue::Flag(word == if flag { "true" } else { "false" })
                 }
                 _ => ReadValue::Nothing,
             },
-            Source::Has(path, word) => match at(object, path) {
+            ValueSource::Has(path, word) => match at(object, path) {
                 Some(Value::Array(list)) => {
                     ReadValue::Flag(list.iter().any(|item| item.as_str() == Some(word)))
                 }
                 other => self.unexpected(other),
             },
-            Source::Lacks(path, word) => match at(object, path) {
+            ValueSource::Lacks(path, word) => match at(object, path) {
                 Some(Value::Array(list)) => {
                     ReadValue::Flag(list.iter().all(|item| item.as_str() != Some(word)))
                 }
                 other => self.unexpected(other),
             },
-            Source::EpochMs(path) => {
+            ValueSource::EpochMs(path) => {
                 let value = at(object, path);
                 let ms = match value {
                     Some(Value::String(text)) => text.parse().ok(),
@@ -295,14 +295,14 @@ impl<'a> Reader<'a> {
                     None => self.unexpected(value),
                 }
             }
-            Source::Rfc3339(path) => match at(object, path) {
+            ValueSource::Rfc3339(path) => match at(object, path) {
                 Some(Value::String(text)) => match text.parse() {
                     Ok(time) => ReadValue::Time(time),
                     Err(_) => self.unexpected(Some(&Value::Null)),
                 },
                 other => self.unexpected(other),
             },
-            Source::Header(name) => match header(object, name) {
+            ValueSource::Header(name) => match header(object, name) {
                 Some(value) => {
                     let text = text::header(value).into_owned();
                     invisible::scan(&text, &mut self.unseen);
@@ -310,10 +310,10 @@ impl<'a> Reader<'a> {
                 }
                 None => ReadValue::Nothing,
             },
-            Source::Heading(path, name, words) => {
+            ValueSource::Heading(path, name, words) => {
                 ReadValue::Flag(headers(object, path, name).any(|value| is_one_of(value, words)))
             }
-            Source::SenderAuth(path) => {
+            ValueSource::SenderAuth(path) => {
                 let found = headers(object, path, wire::RESULTS).next();
                 let receivers = self.context.api.receivers();
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
                     None => ReadValue::Nothing,
                 }
             }
-            Source::Unsubscribe(path) => {
+            ValueSource::Unsubscribe(path) => {
                 let fields = wire::UNSUBSCRIBE.iter().filter_map(|name| {
                     let value = headers(object, path, name).next()?;
                     Some(((*name).to_owned(), value.to_owned()))
@@ -345,13 +345,13 @@ impl<'a> Reader<'a> {
                     None => ReadValue::Nothing,
                 }
             }
-            Source::SenderWarnings(path, opening, spam) => {
+            ValueSource::SenderWarnings(path, opening, spam) => {
                 let warnings = warnings_at(object, path, (*opening, *spam), self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
             // A repeated field is invalid (RFC 5322, 3.6), but a message may go to all the
             // people it names.
-            Source::HeaderAddresses(name) => {
+            ValueSource::HeaderAddresses(name) => {
                 let mut lines = headers(object, wire::HEADERS, name).peekable();
                 if lines.peek().is_none() {
                     return ReadValue::Nothing;
@@ -360,35 +360,35 @@ impl<'a> Reader<'a> {
                 for value in lines {
                     invisible::scan(&text::header(value), &mut self.unseen);
                     let found = text::address_list(value);
-                    people.extend(found.iter().map(|person| Member::person(person, "")));
+                    people.extend(found.iter().map(|person| ListMember::person(person, "")));
                 }
                 ReadValue::List(people)
             }
-            Source::Address(path) => match self.seen(object, path).and_then(recipient) {
+            ValueSource::Address(path) => match self.seen(object, path).and_then(recipient) {
                 Some(person) => ReadValue::List(vec![person]),
                 None => ReadValue::Nothing,
             },
-            Source::Addresses(path) => match self.seen(object, path) {
+            ValueSource::Addresses(path) => match self.seen(object, path) {
                 Some(Value::Array(list)) => {
                     ReadValue::List(list.iter().filter_map(recipient).collect())
                 }
                 other => self.unexpected(other),
             },
-            Source::Join(path) => match self.seen(object, path) {
+            ValueSource::Join(path) => match self.seen(object, path) {
                 Some(Value::Array(list)) => ReadValue::List(
-                    list.iter().filter_map(|item| item.as_str().map(Member::text)).collect(),
+                    list.iter().filter_map(|item| item.as_str().map(ListMember::text)).collect(),
                 ),
                 other => self.unexpected(other),
             },
-            Source::Names(path) => self.names(at(object, path)),
-            Source::Flags(words) => ReadValue::Words(
+            ValueSource::Names(path) => self.names(at(object, path)),
+            ValueSource::Flags(words) => ReadValue::Words(
                 words
                     .iter()
                     .filter(|(_, condition)| self.holds(object, *condition))
                     .map(|(word, _)| *word)
                     .collect(),
             ),
-            Source::First(words, otherwise) => {
+            ValueSource::First(words, otherwise) => {
                 let word = words
                     .iter()
                     .find(|(_, condition)| self.holds(object, *condition))
@@ -398,13 +398,13 @@ impl<'a> Reader<'a> {
                     word => ReadValue::Text(word.to_owned()),
                 }
             }
-            Source::Name(path) => match self.scalar(at(object, path)) {
+            ValueSource::Name(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(name) if text::sender_auth::looks_like(&name, "me") => {
                     ReadValue::Nothing
                 }
                 found => found,
             },
-            Source::Either(sources) => {
+            ValueSource::Either(sources) => {
                 for source in sources {
                     match self.read(object, *source) {
                         ReadValue::Nothing => {}
@@ -415,39 +415,41 @@ impl<'a> Reader<'a> {
                 }
                 ReadValue::Nothing
             }
-            Source::Length(path) => match at(object, path) {
+            ValueSource::Length(path) => match at(object, path) {
                 Some(Value::Array(list)) => ReadValue::Count(to_count(list.len())),
                 other => self.unexpected(other),
             },
-            Source::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
-            Source::Newest(path, inner) => self.first_of(list(object, path).iter().rev(), *inner),
-            Source::Tally(path, inner) => {
+            ValueSource::Oldest(path, inner) => self.first_of(list(object, path).iter(), *inner),
+            ValueSource::Newest(path, inner) => {
+                self.first_of(list(object, path).iter().rev(), *inner)
+            }
+            ValueSource::Tally(path, inner) => {
                 let holding = list(object, path).iter().filter(|item| self.holds(item, *inner));
                 ReadValue::Count(to_count(holding.count()))
             }
-            Source::Any(path, inner) => {
+            ValueSource::Any(path, inner) => {
                 ReadValue::Flag(list(object, path).iter().any(|item| self.holds(item, *inner)))
             }
-            Source::There(path) => ReadValue::Flag(match at(object, path) {
+            ValueSource::There(path) => ReadValue::Flag(match at(object, path) {
                 None | Some(Value::Null | Value::Bool(false)) => false,
                 Some(Value::Array(list)) => !list.is_empty(),
                 Some(_) => true,
             }),
-            Source::Word(word, condition) => {
+            ValueSource::Word(word, condition) => {
                 if self.holds(object, *condition) {
                     ReadValue::Text(word.to_owned())
                 } else {
                     ReadValue::Nothing
                 }
             }
-            Source::Provided(condition, inner) => {
+            ValueSource::Provided(condition, inner) => {
                 if self.holds(object, *condition) {
                     self.read(object, *inner)
                 } else {
                     ReadValue::Nothing
                 }
             }
-            Source::Both(one, other) => {
+            ValueSource::Both(one, other) => {
                 match (self.scalar(at(object, one)), self.scalar(at(object, other))) {
                     (ReadValue::Text(one), ReadValue::Text(other)) => {
                         ReadValue::Text(format!("{one}/{other}"))
@@ -455,22 +457,22 @@ impl<'a> Reader<'a> {
                     _ => ReadValue::Nothing,
                 }
             }
-            Source::Markup(path) => match self.scalar(at(object, path)) {
+            ValueSource::Markup(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(text) => ReadValue::Text(plain(text)),
                 other => other,
             },
-            Source::Zone(path) => match self.scalar(at(object, path)) {
+            ValueSource::Zone(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(name) => {
                     ReadValue::Text(event_time::zone_name(&name).unwrap_or(name))
                 }
                 other => other,
             },
-            Source::GoogleWhen(path) => self.google_when(at(object, path)),
-            Source::GraphWhen(path, all_day) => {
+            ValueSource::GoogleWhen(path) => self.google_when(at(object, path)),
+            ValueSource::GraphWhen(path, all_day) => {
                 let all_day = at(object, all_day).and_then(Value::as_bool) == Some(true);
                 self.graph_when(at(object, path), all_day)
             }
-            Source::Beside(time, zone) => {
+            ValueSource::Beside(time, zone) => {
                 let zone = match self.read(object, *zone) {
                     ReadValue::Text(name) => event_time::find_zone(&name),
                     _ => None,
@@ -480,10 +482,10 @@ impl<'a> Reader<'a> {
                     (when, _) => when,
                 }
             }
-            Source::Rule(path) => match at(object, path) {
+            ValueSource::Rule(path) => match at(object, path) {
                 Some(Value::Array(list)) => {
                     let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
-                    let repeat = Repeat::from_lines(&lines, self.context.zone);
+                    let repeat = EventRecurrence::from_lines(&lines, self.context.zone);
                     let dates = match repeat.extra.len() {
                         0 => String::new(),
                         1 => " +1 date".to_owned(),
@@ -497,13 +499,13 @@ impl<'a> Reader<'a> {
                 }
                 other => self.unexpected(other),
             },
-            Source::Until(start, end) => {
+            ValueSource::Until(start, end) => {
                 match (self.read(object, *start), self.read(object, *end)) {
                     (ReadValue::When(start), ReadValue::When(end)) => ReadValue::Until(start, end),
                     _ => ReadValue::Nothing,
                 }
             }
-            Source::Guests(names, short) => match self.seen(object, names.list) {
+            ValueSource::Guests(names, short) => match self.seen(object, names.list) {
                 Some(Value::Array(list)) => {
                     let people = guests(list, names, short, self.context);
                     match short {
@@ -514,12 +516,12 @@ impl<'a> Reader<'a> {
                 }
                 other => self.unexpected(other),
             },
-            Source::Each(path, inner) => {
-                let mut values: Vec<Member> = Vec::new();
+            ValueSource::Each(path, inner) => {
+                let mut values: Vec<ListMember> = Vec::new();
                 for item in list(object, path) {
                     let found = match self.read(item, *inner) {
                         ReadValue::List(texts) => texts,
-                        ReadValue::Text(text) => vec![Member::text(&text)],
+                        ReadValue::Text(text) => vec![ListMember::text(&text)],
                         _ => Vec::new(),
                     };
                     for value in found {
@@ -533,7 +535,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn first_of<'v>(&mut self, items: impl Iterator<Item = &'v Value>, inner: Source) -> ReadValue {
+    fn first_of<'v>(
+        &mut self,
+        items: impl Iterator<Item = &'v Value>,
+        inner: ValueSource,
+    ) -> ReadValue {
         for item in items {
             match self.read(item, inner) {
                 ReadValue::Nothing => {}
@@ -544,9 +550,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns true if a condition holds; of several, if any does.
-    fn holds(&mut self, object: &Value, condition: Source) -> bool {
+    fn holds(&mut self, object: &Value, condition: ValueSource) -> bool {
         match condition {
-            Source::Either(any) => any.iter().any(|one| self.holds(object, *one)),
+            ValueSource::Either(any) => any.iter().any(|one| self.holds(object, *one)),
             one => matches!(self.read(object, one), ReadValue::Flag(true)),
         }
     }
@@ -592,7 +598,7 @@ impl<'a> Reader<'a> {
         match value {
             Some(Value::Array(list)) => {
                 let names = list.iter().filter_map(named);
-                ReadValue::List(names.map(|name| Member::text(&name)).collect())
+                ReadValue::List(names.map(|name| ListMember::text(&name)).collect())
             }
             Some(id @ Value::String(_)) => named(id).map_or(ReadValue::Nothing, ReadValue::Text),
             other => self.unexpected(other),
@@ -626,62 +632,66 @@ impl<'a> Reader<'a> {
 /// Makes a cell from what was read, according to the column's kind and marks; returns
 /// also what the cell does not show.
 fn finish(
-    field: &Field,
+    field: &TableColumn,
     value: ReadValue,
     context: &RowContext,
     odd: &mut bool,
-) -> (Cell, Option<CutCell>) {
+) -> (RowCell, Option<CutCell>) {
     let text = match (field.kind, value) {
-        (_, ReadValue::Nothing) => return (Cell::Null, None),
-        (Kind::Flag, ReadValue::Flag(flag)) => return (Cell::Flag(flag), None),
-        (Kind::Count, ReadValue::Count(count)) => return (Cell::Count(count), None),
-        (Kind::Count, ReadValue::Text(text)) => {
+        (_, ReadValue::Nothing) => return (RowCell::Null, None),
+        (CellKind::Flag, ReadValue::Flag(flag)) => return (RowCell::Flag(flag), None),
+        (CellKind::Count, ReadValue::Count(count)) => return (RowCell::Count(count), None),
+        (CellKind::Count, ReadValue::Text(text)) => {
             return match text.parse() {
-                Ok(count) => (Cell::Count(count), None),
+                Ok(count) => (RowCell::Count(count), None),
                 Err(_) => {
                     *odd = true;
-                    (Cell::Null, None)
+                    (RowCell::Null, None)
                 }
             };
         }
-        (Kind::Words, ReadValue::Words(words)) => return (Cell::Text(words.join(" ")), None),
-        (Kind::Time, ReadValue::Time(time)) => {
-            return (Cell::Text(minute(time, context.zone)), None);
+        (CellKind::Words, ReadValue::Words(words)) => {
+            return (RowCell::Text(words.join(" ")), None);
         }
-        (Kind::Start, ReadValue::When(start)) => {
-            return (Cell::Text(event_time::start(start, context.zone)), None);
+        (CellKind::Time, ReadValue::Time(time)) => {
+            return (RowCell::Text(minute(time, context.zone)), None);
         }
-        (Kind::Start, ReadValue::Beside(start, own)) => {
-            return (Cell::Text(event_time::start_beside(start, context.zone, &own)), None);
+        (CellKind::Start, ReadValue::When(start)) => {
+            return (RowCell::Text(event_time::start(start, context.zone)), None);
         }
-        (Kind::End, ReadValue::Until(start, end)) => {
-            return (Cell::Text(event_time::end(start, end, context.zone)), None);
+        (CellKind::Start, ReadValue::Beside(start, own)) => {
+            return (RowCell::Text(event_time::start_beside(start, context.zone, &own)), None);
         }
-        (Kind::Handle(_), ReadValue::Text(id)) => return (Cell::Id(id), None),
-        (Kind::Text, ReadValue::Text(text)) => text,
-        (Kind::Text, ReadValue::Flag(flag)) => flag.to_string(),
-        (Kind::Text, ReadValue::Count(count)) => count.to_string(),
-        (Kind::Text, ReadValue::List(list) | ReadValue::Marked(list)) if list.is_empty() => {
-            return (Cell::Text(String::new()), None);
+        (CellKind::End, ReadValue::Until(start, end)) => {
+            return (RowCell::Text(event_time::end(start, end, context.zone)), None);
         }
-        (Kind::Text, ReadValue::List(list)) => return sample(field, &list, ", ", context.room),
-        (Kind::Text, ReadValue::Marked(list)) => return sample(field, &list, " ", context.room),
+        (CellKind::Handle(_), ReadValue::Text(id)) => return (RowCell::Id(id), None),
+        (CellKind::Text, ReadValue::Text(text)) => text,
+        (CellKind::Text, ReadValue::Flag(flag)) => flag.to_string(),
+        (CellKind::Text, ReadValue::Count(count)) => count.to_string(),
+        (CellKind::Text, ReadValue::List(list) | ReadValue::Marked(list)) if list.is_empty() => {
+            return (RowCell::Text(String::new()), None);
+        }
+        (CellKind::Text, ReadValue::List(list)) => return sample(field, &list, ", ", context.room),
+        (CellKind::Text, ReadValue::Marked(list)) => {
+            return sample(field, &list, " ", context.room);
+        }
         _ => {
             *odd = true;
-            return (Cell::Null, None);
+            return (RowCell::Null, None);
         }
     };
     let Some(cap) = field.untrusted else {
-        return (Cell::Text(text), None);
+        return (RowCell::Text(text), None);
     };
     let whole = deceptive::line(&text);
     let room = match (field.beginning, context.room) {
-        (true, Room::Beginning(width)) => usize::from(width),
+        (true, RowRoom::Beginning(width)) => usize::from(width),
         (_, room) => room.cap(cap),
     };
     let (shown, cut) = clip(whole.clone(), room);
     let cut = cut.then_some(CutCell { column: field.name, whole, members: None });
-    (Cell::Text(shown), cut)
+    (RowCell::Text(shown), cut)
 }
 
 /// Shortens a text to at most `room` columns, and to about as many tokens: rare signs take several
@@ -714,7 +724,7 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
 pub fn plain(text: String) -> String {
     // A tag, or an entity: services do not declare whether a text is HTML.
     let marked = text.contains("</") || text.contains("<br") || text.contains("<p>");
-    if marked { text::html::html(&text, text::html::Style::Text, false).text } else { text }
+    if marked { text::html::html(&text, text::html::TextStyle::Text, false).text } else { text }
 }
 
 /// Returns the page of a thread in Gmail's web client, signed in with this address.

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 
 use crate::error::Result;
 use crate::event_time::{EventTime, ZonedTime};
-use crate::provider::calendar::{Guest, Show, Visibility};
-use crate::recurrence::Repeat;
-use crate::text::charset::{self, Doubt};
+use crate::provider::calendar::{EventGuest, EventVisibility, ShowAs};
+use crate::recurrence::EventRecurrence;
+use crate::text::charset::{self, CharsetDoubt};
 use crate::text::{self, Note};
 
 mod read;
@@ -37,17 +37,17 @@ pub struct CalendarDocument {
     /// `X-WR-TIMEZONE`, as IANA names it.
     pub zone: Option<String>,
     /// The events, in the order of the document: of each the latest version.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IcalEvent>,
     /// Events that only identify themselves, as cancellations and answers may: their
     /// times have no meaning.
-    pub timeless: Vec<Entry>,
+    pub timeless: Vec<IcalEvent>,
     /// Notes on what was skipped or guessed, with its line where known.
     pub notes: Vec<Note>,
 }
 
 /// One `VEVENT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct IcalEvent {
     /// `UID`, as [`series_uid`] has it.
     pub uid: String,
     /// `SEQUENCE`.
@@ -59,7 +59,7 @@ pub struct Entry {
     /// `DTEND`, or the end that `DURATION` gives.
     pub end: ZonedTime,
     /// `RRULE`, `EXDATE`, `RDATE`.
-    pub repeat: Option<Repeat>,
+    pub repeat: Option<EventRecurrence>,
     /// `SUMMARY`.
     pub title: String,
     /// `LOCATION`.
@@ -67,13 +67,13 @@ pub struct Entry {
     /// `DESCRIPTION`.
     pub notes: String,
     /// `ORGANIZER`.
-    pub organizer: Option<Guest>,
+    pub organizer: Option<EventGuest>,
     /// The `ATTENDEE`s, without the organizer, whose answer is beside them.
-    pub guests: Vec<Guest>,
+    pub guests: Vec<EventGuest>,
     /// `TRANSP`, and `X-MICROSOFT-CDO-BUSYSTATUS`.
-    pub show: Show,
+    pub show: ShowAs,
     /// `CLASS`.
-    pub visibility: Visibility,
+    pub visibility: EventVisibility,
     /// Minutes before the start, of the first `VALARM`.
     pub reminder: Option<u32>,
     /// `CATEGORIES`.
@@ -84,7 +84,7 @@ pub struct Entry {
     pub cancelled: bool,
 }
 
-impl Entry {
+impl IcalEvent {
     /// Creates an event with only its time.
     pub fn new(uid: impl Into<String>, start: ZonedTime, end: ZonedTime) -> Self {
         Self {
@@ -99,8 +99,8 @@ impl Entry {
             notes: String::new(),
             organizer: None,
             guests: Vec::new(),
-            show: Show::Busy,
-            visibility: Visibility::Default,
+            show: ShowAs::Busy,
+            visibility: EventVisibility::Default,
             reminder: None,
             categories: Vec::new(),
             link: None,
@@ -147,7 +147,7 @@ pub fn is_calendar(media: &str, name: &str) -> bool {
 
 /// Returns the text of a document's bytes, with a doubt if they may not mean it. Lines that
 /// are folded within a character are put together (RFC 5545, 3.1, folds bytes).
-pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<Doubt>) {
+pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<CharsetDoubt>) {
     let whole = scan::whole_characters(bytes);
     charset::decode(whole.as_deref().unwrap_or(bytes), charset)
 }
@@ -173,7 +173,7 @@ pub fn with_method(mut text: String, method: Option<&str>) -> String {
 /// are skipped with a note that names their line.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is not a calendar, or too large.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not a calendar, or too large.
 pub fn read(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     read::document(text, floating)
 }

@@ -5,7 +5,7 @@
 //! that was not fetched. It builds no request: the adapters turn a [`Projection`] into
 //! `fields`, `metadataHeaders`, `$select`.
 
-use crate::schemas::{Api, Field, Source, wire};
+use crate::schemas::{Service, TableColumn, ValueSource, wire};
 
 /// The paths in a provider's JSON that a set of columns reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Projection {
 }
 
 /// Collects what the columns need from objects of `api`.
-pub fn project(api: Api, columns: &[&'static Field]) -> Projection {
+pub fn project(api: Service, columns: &[&'static TableColumn]) -> Projection {
     let mut projection = Projection::default();
     for field in columns {
         projection.read("", field.source(api));
@@ -46,47 +46,50 @@ impl Projection {
         roots
     }
 
-    fn read(&mut self, base: &str, source: Source) {
+    fn read(&mut self, base: &str, source: ValueSource) {
         match source {
-            Source::Absent | Source::Account | Source::Owner | Source::Added(_) => {}
-            Source::Path(path)
-            | Source::Escaped(path)
-            | Source::Not(path)
-            | Source::Is(path, _)
-            | Source::Name(path)
-            | Source::Has(path, _)
-            | Source::Lacks(path, _)
-            | Source::EpochMs(path)
-            | Source::Rfc3339(path)
-            | Source::Address(path)
-            | Source::Addresses(path)
-            | Source::Join(path)
-            | Source::Length(path)
-            | Source::There(path)
-            | Source::Markup(path)
-            | Source::Zone(path)
-            | Source::GmailPage(path)
-            | Source::Rule(path)
-            | Source::GoogleWhen(path) => self.path(base, path),
-            Source::Both(one, other) => {
+            ValueSource::Absent
+            | ValueSource::Account
+            | ValueSource::Owner
+            | ValueSource::Added(_) => {}
+            ValueSource::Path(path)
+            | ValueSource::Escaped(path)
+            | ValueSource::Not(path)
+            | ValueSource::Is(path, _)
+            | ValueSource::Name(path)
+            | ValueSource::Has(path, _)
+            | ValueSource::Lacks(path, _)
+            | ValueSource::EpochMs(path)
+            | ValueSource::Rfc3339(path)
+            | ValueSource::Address(path)
+            | ValueSource::Addresses(path)
+            | ValueSource::Join(path)
+            | ValueSource::Length(path)
+            | ValueSource::There(path)
+            | ValueSource::Markup(path)
+            | ValueSource::Zone(path)
+            | ValueSource::GmailPage(path)
+            | ValueSource::Rule(path)
+            | ValueSource::GoogleWhen(path) => self.path(base, path),
+            ValueSource::Both(one, other) => {
                 self.path(base, one);
                 self.path(base, other);
             }
-            Source::GraphWhen(path, all_day) => {
+            ValueSource::GraphWhen(path, all_day) => {
                 self.path(base, path);
                 if !all_day.is_empty() {
                     self.path(base, all_day);
                 }
             }
-            Source::Word(_, inner) => self.read(base, *inner),
-            Source::Provided(one, other)
-            | Source::Until(one, other)
-            | Source::Beside(one, other)
-            | Source::Opening(one, other) => {
+            ValueSource::Word(_, inner) => self.read(base, *inner),
+            ValueSource::Provided(one, other)
+            | ValueSource::Until(one, other)
+            | ValueSource::Beside(one, other)
+            | ValueSource::Opening(one, other) => {
                 self.read(base, *one);
                 self.read(base, *other);
             }
-            Source::Guests(names, _) => {
+            ValueSource::Guests(names, _) => {
                 let list = join(base, names.list);
                 let optional = [names.me, names.comment, names.proposed];
                 for path in [names.name, names.address, names.answer].into_iter().chain(optional) {
@@ -98,46 +101,46 @@ impl Projection {
                 self.path(&list, names.optional.0);
                 self.path(&list, names.room.0);
             }
-            Source::Names(path) => {
+            ValueSource::Names(path) => {
                 self.names = true;
                 self.path(base, path);
             }
-            Source::Header(name) | Source::HeaderAddresses(name) => {
+            ValueSource::Header(name) | ValueSource::HeaderAddresses(name) => {
                 self.path(base, wire::HEADERS);
                 if !self.headers.contains(&name) {
                     self.headers.push(name);
                 }
             }
-            Source::Heading(path, name, _) => self.headings(base, path, &[name]),
-            Source::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
-            Source::SenderAuth(path) => {
+            ValueSource::Heading(path, name, _) => self.headings(base, path, &[name]),
+            ValueSource::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
+            ValueSource::SenderAuth(path) => {
                 self.headings(base, path, &[wire::RESULTS, wire::SENDER.0]);
             }
-            Source::SenderWarnings(path, opening, spam) => {
+            ValueSource::SenderWarnings(path, opening, spam) => {
                 let (from, reply_to) = wire::SENDER;
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);
                 self.read(base, *opening);
                 match spam {
                     // Its name is only needed of a message without results.
-                    Source::Names(path) => self.path(base, path),
+                    ValueSource::Names(path) => self.path(base, path),
                     flag => self.read(base, *flag),
                 }
             }
-            Source::Flags(words) | Source::First(words, _) => {
+            ValueSource::Flags(words) | ValueSource::First(words, _) => {
                 for (_, condition) in words {
                     self.read(base, *condition);
                 }
             }
-            Source::Either(sources) => {
+            ValueSource::Either(sources) => {
                 for source in sources {
                     self.read(base, *source);
                 }
             }
-            Source::Oldest(list, inner)
-            | Source::Newest(list, inner)
-            | Source::Each(list, inner)
-            | Source::Tally(list, inner)
-            | Source::Any(list, inner) => self.read(&join(base, list), *inner),
+            ValueSource::Oldest(list, inner)
+            | ValueSource::Newest(list, inner)
+            | ValueSource::Each(list, inner)
+            | ValueSource::Tally(list, inner)
+            | ValueSource::Any(list, inner) => self.read(&join(base, list), *inner),
         }
     }
 

@@ -11,10 +11,10 @@ pub mod mail;
 mod obstacle;
 pub mod upstream;
 
-pub use account::{Account, Status, TokenSource, TokenStore};
+pub use account::{Account, AccountStatus, TokenSource, TokenStore};
 pub use capabilities::{CalendarCapabilities, MailCapabilities};
-pub use endpoints::{Endpoints, ServiceSettings};
-pub use obstacle::Obstacle;
+pub use endpoints::{ProviderEndpoints, ServiceSettings};
+pub use obstacle::TextObstacle;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,13 +24,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::calendar::{Calendars, Changes};
+use self::calendar::{Calendars, ChangeFeed};
 use self::mail::{Drafts, MailboxSettings, MessageActions};
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::error::{Error, Result};
 use crate::project::Projection;
-use crate::query::{Query, Term};
-use crate::schemas::{Api, Table};
+use crate::query::{Query, QueryTerm};
+use crate::schemas::{Service, Table};
 use crate::text::Note;
 
 /// The most matches in spam and trash that are counted.
@@ -53,7 +53,7 @@ pub struct ListRequest {
     pub oldest: bool,
     /// The position at which the previous page ended, in the provider's form.
     pub cursor: Option<String>,
-    /// True if a page that has all should have [`Page::hidden`], too.
+    /// True if a page that has all should have [`ListPage::hidden`], too.
     pub hidden: bool,
 }
 
@@ -61,7 +61,7 @@ impl ListRequest {
     /// Returns the request for the matches in spam and trash, with a projection of their ids.
     #[must_use]
     pub fn in_hidden(&self, ids: Projection) -> Self {
-        let hidden = HIDDEN.map(|name| Query::Term(Term::Folder(name.to_owned())));
+        let hidden = HIDDEN.map(|name| Query::Term(QueryTerm::Folder(name.to_owned())));
         let mut query: Vec<Query> = self.query.iter().cloned().collect();
         query.push(Query::Any(hidden.to_vec()));
         Self {
@@ -83,15 +83,15 @@ impl ListRequest {
 /// size. A page of messages may begin with some that the previous page ended with.
 /// The caller keeps count and drops these.
 #[derive(Debug, Clone, Default)]
-pub struct Page {
+pub struct ListPage {
     /// The provider's objects, in its order.
     pub items: Vec<Value>,
     /// Items that could not be fetched, in order.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedItem>,
     /// The position at which the next page starts, if there is one.
     pub next: Option<String>,
     /// The number of items in all pages.
-    pub total: Option<Total>,
+    pub total: Option<SearchTotal>,
     /// Names of the labels or folders that the items name by id.
     pub names: HashMap<String, String>,
     /// Ids of the messages that match and were left out because they are in spam or trash;
@@ -103,7 +103,7 @@ pub struct Page {
 
 /// An item of a page that could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failed {
+pub struct FailedItem {
     /// Its position among all items, fetched and failed.
     pub at: usize,
     /// The provider's id of it.
@@ -114,7 +114,7 @@ pub struct Failed {
 
 /// The number of items that a search finds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Total {
+pub enum SearchTotal {
     /// Counted.
     Exactly(u64),
     /// Guessed by the provider.
@@ -123,7 +123,7 @@ pub enum Total {
 
 /// People to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct People {
+pub struct PeopleQuery {
     /// Part of a name or address; with neither this nor `emails`, the saved
     /// contacts are listed.
     pub q: Option<String>,
@@ -159,7 +159,7 @@ pub struct ThreadMessage {
     /// When it arrived or was sent; of a draft, when it was made or saved.
     pub date: Timestamp,
     /// What it is.
-    pub role: Role,
+    pub role: ThreadRole,
 }
 
 /// A thread that was fetched at once.
@@ -173,7 +173,7 @@ pub struct WholeThread {
 
 /// What a message of a thread is to its owner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum ThreadRole {
     /// It was sent to them.
     #[default]
     Received,
@@ -200,7 +200,7 @@ pub struct MessageContent {
     /// The delivery report or receipt in it: blocks of header fields.
     pub report: Option<String>,
     /// What keeps its text from being read.
-    pub obstacle: Option<Obstacle>,
+    pub obstacle: Option<TextObstacle>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
     /// The pictures that its text shows, in the same form.
@@ -231,7 +231,7 @@ pub struct PlainText {
 #[async_trait]
 pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns the API whose JSON the items are.
-    fn api(&self) -> Api;
+    fn api(&self) -> Service;
 
     /// Returns what the mailbox supports.
     fn capabilities(&self) -> &'static MailCapabilities;
@@ -239,23 +239,23 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns a page of messages, newest first unless requested otherwise.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if the oldest are to be first, the
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the oldest are to be first, the
     /// service cannot sort so, and there are too many to list them all.
-    async fn messages(&self, request: &ListRequest) -> Result<Page>;
+    async fn messages(&self, request: &ListRequest) -> Result<ListPage>;
 
     /// Returns a page of threads, by their newest messages; in the order of
     /// [`messages`](Mailbox::messages), with the same error.
-    async fn threads(&self, request: &ListRequest) -> Result<Page>;
+    async fn threads(&self, request: &ListRequest) -> Result<ListPage>;
 
     /// Returns a complete list other than messages: the rows of a table whose
-    /// [`Listing`](crate::schemas::Listing) is of a mailbox. Folders have counts if the
+    /// [`Listing`](crate::schemas::LookupListing) is of a mailbox. Folders have counts if the
     /// projection names them; only contacts need `people`.
     async fn lookup(
         &self,
         table: &'static Table,
-        people: &People,
+        people: &PeopleQuery,
         projection: &Projection,
-    ) -> Result<Page>;
+    ) -> Result<ListPage>;
 
     /// Returns messages with their texts: one result for each id, in the order of `ids`.
     async fn read_messages(
@@ -283,7 +283,7 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
     /// Returns the messages of a thread that are drafts, oldest first.
     async fn open_drafts(&self, thread: &str) -> Result<Vec<String>> {
         let messages = self.thread(thread).await?.into_iter();
-        Ok(messages.filter(|one| one.role == Role::Draft).map(|one| one.id).collect())
+        Ok(messages.filter(|one| one.role == ThreadRole::Draft).map(|one| one.id).collect())
     }
 
     /// Returns the messages of threads, oldest first: one result for each id, in the
@@ -299,7 +299,7 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
 
     /// Returns the changes to messages since `cursor`; without one, only the cursor to
     /// start from. Items are objects of the table `message`.
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes>;
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed>;
 
     /// Checks that `id` could be one of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
@@ -307,7 +307,7 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
 
 /// Opens mailboxes; the only place that knows which providers exist.
 #[async_trait]
-pub trait Connect: Send + Sync {
+pub trait ProviderConnector: Send + Sync {
     /// Returns the mailbox of a signed-in account.
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>>;
 
@@ -320,5 +320,10 @@ pub trait Connect: Send + Sync {
 
     /// Returns the OAuth scopes to request from `provider` for what `access` allows;
     /// `shared` if the mailbox is one that is shared with the person who signs in.
-    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>>;
+    fn scopes(
+        &self,
+        provider: &str,
+        shared: bool,
+        access: AccessLevel,
+    ) -> Result<Vec<&'static str>>;
 }

@@ -15,7 +15,7 @@ use std::vec::IntoIter;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use self::tokens::{Token, tokens};
+use self::tokens::{QueryToken, tokens};
 use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
@@ -38,7 +38,7 @@ pub enum Query {
     /// The part does not hold.
     Not(Box<Query>),
     /// One condition.
-    Term(Term),
+    Term(QueryTerm),
     /// The provider's own syntax, passed on as it is.
     Raw(String),
 }
@@ -48,7 +48,7 @@ pub const NOTHING: &str = "that part of the OR matches nothing here";
 
 impl Query {
     /// Returns its conditions, in order.
-    pub fn terms(&self) -> Vec<&Term> {
+    pub fn terms(&self) -> Vec<&QueryTerm> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::terms).collect(),
             Self::Not(part) => part.terms(),
@@ -58,7 +58,7 @@ impl Query {
     }
 
     /// Returns its conditions, each with whether it is in an OR, where another may hold instead.
-    pub fn alternatives(&self) -> Vec<(&Term, bool)> {
+    pub fn alternatives(&self) -> Vec<(&QueryTerm, bool)> {
         match self {
             Self::Any(parts) if parts.len() > 1 => {
                 self.terms().into_iter().map(|term| (term, true)).collect()
@@ -75,7 +75,7 @@ impl Query {
     /// Returns the query without conditions that nothing can meet. A part that can never be met
     /// is an [`Query::Any`] without parts, one that always is an [`Query::All`].
     #[must_use]
-    pub fn without(&self, never: &impl Fn(&Term) -> bool) -> Self {
+    pub fn without(&self, never: &impl Fn(&QueryTerm) -> bool) -> Self {
         let each = |parts: &[Self], drop: &Self, end: &Self| -> Option<Vec<Self>> {
             let parts: Vec<Self> = parts.iter().map(|part| part.without(never)).collect();
             let ends = parts.contains(end);
@@ -103,7 +103,7 @@ impl Query {
 
     /// Returns the query with its conditions replaced; raw syntax stays.
     #[must_use]
-    pub fn map(&self, other: &impl Fn(&Term) -> Term) -> Self {
+    pub fn map(&self, other: &impl Fn(&QueryTerm) -> QueryTerm) -> Self {
         let each = |parts: &[Self]| parts.iter().map(|part| part.map(other)).collect();
         match self {
             Self::All(parts) => Self::All(each(parts)),
@@ -117,7 +117,7 @@ impl Query {
 
 /// One condition on a message. Texts are words or phrases, never empty.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Term {
+pub enum QueryTerm {
     /// Anywhere in the message.
     Text(String),
     /// In the field.
@@ -129,7 +129,7 @@ pub enum Term {
     /// In this category.
     Category(String),
     /// In this state.
-    Is(State),
+    Is(MessageState),
     /// With a file.
     Attachment,
     /// Larger than this many bytes.
@@ -178,7 +178,7 @@ impl MessagePart {
 
 /// A state a message can be in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum MessageState {
     /// Not opened yet.
     Unread,
     /// Opened.
@@ -248,7 +248,7 @@ impl ListedConditions {
 
 /// Parses a query.
 ///
-/// Fails with [`crate::error::Kind::Argument`] on anything that is not understood, and
+/// Fails with [`crate::error::ErrorKind::Argument`] on anything that is not understood, and
 /// reports where.
 pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
     let (query, listed) = parse_search(text, clock)?;
@@ -281,7 +281,7 @@ pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, ListedCon
         };
     }
     let (tokens, listed) = without_listed(tokens(text)?);
-    let mut parser = Parser { tokens: tokens.into_iter().peekable(), clock };
+    let mut parser = QueryParser { tokens: tokens.into_iter().peekable(), clock };
     let query = parser.all(0)?;
     match parser.tokens.next() {
         None if is_empty(&query) => Err(nothing("the query")),
@@ -298,21 +298,23 @@ pub fn is_raw(text: &str) -> bool {
 
 /// Splits off the conditions that no provider can evaluate. Those in a group or an OR, and
 /// repeated ones, stay: the parser refuses them.
-fn without_listed(tokens: Vec<Token>) -> (Vec<Token>, ListedConditions) {
+fn without_listed(tokens: Vec<QueryToken>) -> (Vec<QueryToken>, ListedConditions) {
     let mut listed = ListedConditions::default();
-    let mut kept: Vec<Token> = Vec::new();
+    let mut kept: Vec<QueryToken> = Vec::new();
     let mut depth = 0_usize;
     let mut rest = tokens.into_iter().peekable();
     while let Some(token) = rest.next() {
         match &token {
-            Token::Open | Token::OpenAny => depth += 1,
-            Token::Close | Token::CloseAny => depth = depth.saturating_sub(1),
-            Token::Text(word) if depth == 0 && rest.peek() != Some(&Token::Or) => {
-                let negated = matches!(kept.as_slice(), [.., Token::Not, Token::Operator(_)]);
+            QueryToken::Open | QueryToken::OpenAny => depth += 1,
+            QueryToken::Close | QueryToken::CloseAny => depth = depth.saturating_sub(1),
+            QueryToken::Text(word) if depth == 0 && rest.peek() != Some(&QueryToken::Or) => {
+                let negated =
+                    matches!(kept.as_slice(), [.., QueryToken::Not, QueryToken::Operator(_)]);
                 let start = kept.len().saturating_sub(1 + usize::from(negated));
-                let is_state = matches!(kept.last(), Some(Token::Operator(name)) if name == "is");
+                let is_state =
+                    matches!(kept.last(), Some(QueryToken::Operator(name)) if name == "is");
                 let before = start.checked_sub(1).and_then(|at| kept.get(at));
-                let is_alone = !matches!(before, Some(Token::Or | Token::Not));
+                let is_alone = !matches!(before, Some(QueryToken::Or | QueryToken::Not));
                 if is_state && is_alone && listed.add(word, negated) {
                     kept.truncate(start);
                     continue;
@@ -325,16 +327,16 @@ fn without_listed(tokens: Vec<Token>) -> (Vec<Token>, ListedConditions) {
     (kept, listed)
 }
 
-struct Parser<'a> {
-    tokens: Peekable<IntoIter<Token>>,
+struct QueryParser<'a> {
+    tokens: Peekable<IntoIter<QueryToken>>,
     clock: &'a DateContext,
 }
 
-impl Parser<'_> {
+impl QueryParser<'_> {
     /// Terms up to the end or a closing bracket.
     fn all(&mut self, depth: usize) -> Result<Query> {
         let mut parts = Vec::new();
-        while !matches!(self.tokens.peek(), None | Some(Token::Close | Token::CloseAny)) {
+        while !matches!(self.tokens.peek(), None | Some(QueryToken::Close | QueryToken::CloseAny)) {
             parts.push(self.any(depth)?);
         }
         Ok(one_or(parts, Query::All))
@@ -343,7 +345,7 @@ impl Parser<'_> {
     /// Reads `a OR b OR c`, or a single part.
     fn any(&mut self, depth: usize) -> Result<Query> {
         let mut parts = vec![self.part(depth)?];
-        while self.tokens.next_if_eq(&Token::Or).is_some() {
+        while self.tokens.next_if_eq(&QueryToken::Or).is_some() {
             parts.push(self.part(depth)?);
         }
         Ok(one_or(parts, Query::Any))
@@ -355,30 +357,30 @@ impl Parser<'_> {
                 .next("flatten the parentheses"));
         }
         match self.tokens.next() {
-            Some(Token::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
-            Some(Token::Open) => {
+            Some(QueryToken::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
+            Some(QueryToken::Open) => {
                 let inner = self.all(depth + 1)?;
-                self.close(&Token::Close, inner, '(')
+                self.close(&QueryToken::Close, inner, '(')
             }
-            Some(Token::OpenAny) => {
+            Some(QueryToken::OpenAny) => {
                 let inner = match self.all(depth + 1)? {
                     Query::All(parts) => Query::Any(parts),
                     one => one,
                 };
-                self.close(&Token::CloseAny, inner, '{')
+                self.close(&QueryToken::CloseAny, inner, '{')
             }
-            Some(Token::Text(text)) => Ok(Query::Term(Term::Text(text))),
-            Some(Token::Operator(name)) => self.operator(&name, depth),
-            Some(Token::Or) => Err(Error::argument("`OR` needs a term on each side")
+            Some(QueryToken::Text(text)) => Ok(Query::Term(QueryTerm::Text(text))),
+            Some(QueryToken::Operator(name)) => self.operator(&name, depth),
+            Some(QueryToken::Or) => Err(Error::argument("`OR` needs a term on each side")
                 .next("write `a OR b`, or \"or\" in quotes for the word")),
-            Some(Token::Close | Token::CloseAny) | None => {
+            Some(QueryToken::Close | QueryToken::CloseAny) | None => {
                 Err(Error::argument("the query ends where it needs a term")
                     .next("add the missing term, or remove the `OR` or `-` before it"))
             }
         }
     }
 
-    fn close(&mut self, end: &Token, inner: Query, open: char) -> Result<Query> {
+    fn close(&mut self, end: &QueryToken, inner: Query, open: char) -> Result<Query> {
         if self.tokens.next_if_eq(end).is_none() {
             return Err(Error::argument(format!("the query has an unclosed `{open}`"))
                 .next("close it, or put it in quotes"));
@@ -393,11 +395,11 @@ impl Parser<'_> {
     /// Reads the value of an operator: a word, a phrase, or a group of them.
     fn operator(&mut self, name: &str, depth: usize) -> Result<Query> {
         match self.tokens.peek() {
-            Some(Token::Text(_)) => match self.tokens.next() {
-                Some(Token::Text(value)) => term(name, &value, self.clock).map(Query::Term),
+            Some(QueryToken::Text(_)) => match self.tokens.next() {
+                Some(QueryToken::Text(value)) => term(name, &value, self.clock).map(Query::Term),
                 _ => Err(empty(name)),
             },
-            Some(Token::Open) => {
+            Some(QueryToken::Open) => {
                 let group = self.part(depth + 1)?;
                 distribute(name, group, self.clock)
             }
@@ -416,7 +418,7 @@ fn distribute(name: &str, group: Query, clock: &DateContext) -> Result<Query> {
         Query::All(parts) => Query::All(each(parts)?),
         Query::Any(parts) => Query::Any(each(parts)?),
         Query::Not(part) => Query::Not(Box::new(distribute(name, *part, clock)?)),
-        Query::Term(Term::Text(value)) => Query::Term(term(name, &value, clock)?),
+        Query::Term(QueryTerm::Text(value)) => Query::Term(term(name, &value, clock)?),
         Query::Term(_) | Query::Raw(_) => {
             return Err(Error::argument(format!("the group of `{name}:` contains an operator"))
                 .next("put plain words in the group"));
@@ -445,7 +447,7 @@ fn is_keyword(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
+fn term(name: &str, value: &str, clock: &DateContext) -> Result<QueryTerm> {
     let text = || value.to_owned();
     // Outlook knows every character of a subject.
     let words = matches!(name, "from" | "to" | "cc" | "bcc" | "body" | "filename");
@@ -453,27 +455,27 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
         return Err(nothing(&format!("`{name}:{}`", brief(value))));
     }
     Ok(match name {
-        "from" => Term::In(MessagePart::From, text()),
-        "to" => Term::In(MessagePart::To, text()),
-        "cc" => Term::In(MessagePart::Cc, text()),
-        "bcc" => Term::In(MessagePart::Bcc, text()),
-        "subject" => Term::In(MessagePart::Subject, text()),
-        "body" => Term::In(MessagePart::Body, text()),
-        "filename" => Term::In(MessagePart::Filename, text()),
+        "from" => QueryTerm::In(MessagePart::From, text()),
+        "to" => QueryTerm::In(MessagePart::To, text()),
+        "cc" => QueryTerm::In(MessagePart::Cc, text()),
+        "bcc" => QueryTerm::In(MessagePart::Bcc, text()),
+        "subject" => QueryTerm::In(MessagePart::Subject, text()),
+        "body" => QueryTerm::In(MessagePart::Body, text()),
+        "filename" => QueryTerm::In(MessagePart::Filename, text()),
         // Gmail's words for states that it shows as folders.
-        "in" if value.eq_ignore_ascii_case("starred") => Term::Is(State::Starred),
-        "in" if value.eq_ignore_ascii_case("important") => Term::Is(State::Important),
-        "in" if value.eq_ignore_ascii_case("unread") => Term::Is(State::Unread),
-        "in" | "folder" => Term::Folder(place(value)),
-        "label" => Term::Label(text()),
-        "category" => Term::Category(text()),
+        "in" if value.eq_ignore_ascii_case("starred") => QueryTerm::Is(MessageState::Starred),
+        "in" if value.eq_ignore_ascii_case("important") => QueryTerm::Is(MessageState::Important),
+        "in" if value.eq_ignore_ascii_case("unread") => QueryTerm::Is(MessageState::Unread),
+        "in" | "folder" => QueryTerm::Folder(place(value)),
+        "label" => QueryTerm::Label(text()),
+        "category" => QueryTerm::Category(text()),
         "is" => match value.to_ascii_lowercase().as_str() {
-            "unread" => Term::Is(State::Unread),
-            "read" => Term::Is(State::Read),
-            "starred" | "flagged" => Term::Is(State::Starred),
-            "important" => Term::Is(State::Important),
+            "unread" => QueryTerm::Is(MessageState::Unread),
+            "read" => QueryTerm::Is(MessageState::Read),
+            "starred" | "flagged" => QueryTerm::Is(MessageState::Starred),
+            "important" => QueryTerm::Is(MessageState::Important),
             // As the flag is called.
-            "draft" => Term::Folder(place("drafts")),
+            "draft" => QueryTerm::Folder(place("drafts")),
             word @ ("answered" | "unanswered" | "bulk") => {
                 return Err(Error::argument(format!(
                     "`is:{word}` works once, outside groups and OR"
@@ -494,16 +496,16 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<Term> {
             }
         },
         "has" => match value.to_ascii_lowercase().as_str() {
-            "attachment" | "attachments" => Term::Attachment,
+            "attachment" | "attachments" => QueryTerm::Attachment,
             _ => {
                 return Err(Error::argument(format!("unknown `has:{}`", brief(value)))
                     .next("use has:attachment, or filename:pdf for files of a kind"));
             }
         },
-        "larger" => Term::Larger(bytes(name, value)?),
-        "smaller" => Term::Smaller(bytes(name, value)?),
-        "before" | "older" | "older_than" => Term::Before(instant(name, value, clock)?),
-        "after" | "newer" | "newer_than" => Term::After(instant(name, value, clock)?),
+        "larger" => QueryTerm::Larger(bytes(name, value)?),
+        "smaller" => QueryTerm::Smaller(bytes(name, value)?),
+        "before" | "older" | "older_than" => QueryTerm::Before(instant(name, value, clock)?),
+        "after" | "newer" | "newer_than" => QueryTerm::After(instant(name, value, clock)?),
         _ => return Err(unknown(name)),
     })
 }
@@ -529,13 +531,13 @@ fn is_empty(query: &Query) -> bool {
         Query::All(parts) => parts.iter().any(is_empty) && !parts.iter().any(is_word),
         Query::Any(parts) => parts.iter().any(is_empty),
         Query::Not(part) => is_empty(part),
-        Query::Term(Term::Text(text)) => is_punctuation(text),
+        Query::Term(QueryTerm::Text(text)) => is_punctuation(text),
         Query::Term(_) | Query::Raw(_) => false,
     }
 }
 
 fn is_word(query: &Query) -> bool {
-    matches!(query, Query::Term(Term::Text(text)) if !is_punctuation(text))
+    matches!(query, Query::Term(QueryTerm::Text(text)) if !is_punctuation(text))
 }
 
 fn nothing(what: &str) -> Error {

@@ -24,11 +24,11 @@ mod expand;
 pub mod graph;
 mod rule;
 
-pub use rule::{DAYS, RecurrenceRule, Until, compact, compact_day, place, until};
+pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, until};
 
 /// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Repeat {
+pub struct EventRecurrence {
     /// The value of `RRULE`, without the name. Empty when there are only dates.
     pub rule: String,
     /// Left out: `EXDATE`.
@@ -38,14 +38,14 @@ pub struct Repeat {
 }
 
 /// An occurrence: its local time by the rule, and when that is.
-type Occurrence = (DateTime, EventTime);
+type RuleOccurrence = (DateTime, EventTime);
 
-impl Repeat {
+impl EventRecurrence {
     /// Checks a rule and writes it in the usual form: `FREQ` first, `INTERVAL=1`
     /// left out, upper case. `RRULE:` in front is taken off.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for what RFC 5545 does not
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for what RFC 5545 does not
     /// allow, and for rules that repeat within a day by their frequency.
     pub fn rule(text: &str) -> Result<String> {
         RecurrenceRule::read(text).map(|rule| rule.write())
@@ -100,12 +100,12 @@ impl Repeat {
             return Self::foreign(&self.rule);
         };
         rule.until = rule.until.map(|until| match (until, start) {
-            (Until::Day(_), ZonedTime::Day(_)) | (Until::Utc(_), ZonedTime::At(..)) => until,
-            (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => Until::Day(at.date()),
-            (Until::Day(_) | Until::Local(_), ZonedTime::At(..)) => {
+            (RuleEnd::Day(_), ZonedTime::Day(_)) | (RuleEnd::Utc(_), ZonedTime::At(..)) => until,
+            (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => RuleEnd::Day(at.date()),
+            (RuleEnd::Day(_) | RuleEnd::Local(_), ZonedTime::At(..)) => {
                 let zone = zone(start);
                 let at = event_time::resolve(last(until, start, &zone).0, &zone);
-                Until::Utc(TimeZone::UTC.to_datetime(at))
+                RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
         });
         rule.write()
@@ -148,9 +148,9 @@ impl Repeat {
             let mut utc = Vec::new();
             for when in list {
                 match until_of(*when, start) {
-                    Until::Day(day) => days.push(compact_day(day)),
-                    Until::Local(at) => local.push(compact(at)),
-                    Until::Utc(at) => utc.push(format!("{}Z", compact(at))),
+                    RuleEnd::Day(day) => days.push(compact_day(day)),
+                    RuleEnd::Local(at) => local.push(compact(at)),
+                    RuleEnd::Utc(at) => utc.push(format!("{}Z", compact(at))),
                 }
             }
             if !days.is_empty() {
@@ -190,7 +190,7 @@ impl Repeat {
         from: Timestamp,
         to: Timestamp,
         most: usize,
-    ) -> Vec<Occurrence> {
+    ) -> Vec<RuleOccurrence> {
         let zone = zone(start);
         // Exceptions have to be found before they can be left out.
         let count = most.saturating_add(self.except.len());
@@ -216,7 +216,7 @@ impl Repeat {
         from: Timestamp,
         to: Timestamp,
         most: usize,
-    ) -> Vec<Occurrence> {
+    ) -> Vec<RuleOccurrence> {
         let zone = zone(start);
         let first = nominal_of(start);
         let Some(rule) = self.read_for(start) else {
@@ -335,7 +335,7 @@ impl Repeat {
         })
     }
 
-    fn rule_at(&self, start: &ZonedTime, at: EventTime) -> Option<Occurrence> {
+    fn rule_at(&self, start: &ZonedTime, at: EventTime) -> Option<RuleOccurrence> {
         let from = instant(at);
         let to = from.checked_add(1.second()).unwrap_or(Timestamp::MAX);
         let all = self.by_rule(start, from, to, 64);
@@ -347,7 +347,7 @@ impl Repeat {
     /// at the [`nominal`](Self::nominal) time of `at`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if the rule has no occurrence at `at`.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the rule has no occurrence at `at`.
     pub fn split(&self, start: &ZonedTime, at: EventTime) -> Result<Option<(Self, Self)>> {
         let zone = zone(start);
         let at = alike(at, start, &zone);
@@ -366,10 +366,10 @@ impl Repeat {
         let mut before = rule.clone();
         before.parts.count = None;
         before.until = Some(match at {
-            EventTime::Day(day) => Until::Day(day.yesterday().unwrap_or(day)),
+            EventTime::Day(day) => RuleEnd::Day(day.yesterday().unwrap_or(day)),
             EventTime::At(at) => {
                 let at = at.checked_sub(1.second()).unwrap_or(at);
-                Until::Utc(TimeZone::UTC.to_datetime(at))
+                RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
         });
         let mut after = rule.clone();
@@ -442,13 +442,13 @@ fn zone(start: &ZonedTime) -> TimeZone {
 }
 
 /// Returns the last local time that `UNTIL` allows, and the instant where it names one.
-fn last(until: Until, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
+fn last(until: RuleEnd, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
     let whole = |day: Date| day.at(23, 59, 59, 0);
     match (until, start) {
-        (Until::Day(day), _) => (whole(day), None),
-        (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => (whole(at.date()), None),
-        (Until::Local(at), ZonedTime::At(..)) => (at, None),
-        (Until::Utc(at), ZonedTime::At(..)) => {
+        (RuleEnd::Day(day), _) => (whole(day), None),
+        (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => (whole(at.date()), None),
+        (RuleEnd::Local(at), ZonedTime::At(..)) => (at, None),
+        (RuleEnd::Utc(at), ZonedTime::At(..)) => {
             let at = event_time::resolve(at, &TimeZone::UTC);
             // In a gap the time by the rule is later than the one that is seen.
             let wide = at.checked_add(3.hours()).unwrap_or(at);
@@ -476,19 +476,19 @@ fn instant(when: EventTime) -> Timestamp {
 
 /// How a date beside a rule is written: in the zone of the start where that says
 /// which instant it is.
-pub fn until_of(when: EventTime, start: &ZonedTime) -> Until {
+pub fn until_of(when: EventTime, start: &ZonedTime) -> RuleEnd {
     match (when, start) {
-        (EventTime::Day(day), _) => Until::Day(day),
+        (EventTime::Day(day), _) => RuleEnd::Day(day),
         (EventTime::At(at), ZonedTime::At(_, name)) => {
             let zone = zone(start);
             let local = zone.to_datetime(at);
             if name != "UTC" && event_time::resolve(local, &zone) == at {
-                Until::Local(local)
+                RuleEnd::Local(local)
             } else {
-                Until::Utc(TimeZone::UTC.to_datetime(at))
+                RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
         }
-        (EventTime::At(at), ZonedTime::Day(_)) => Until::Utc(TimeZone::UTC.to_datetime(at)),
+        (EventTime::At(at), ZonedTime::Day(_)) => RuleEnd::Utc(TimeZone::UTC.to_datetime(at)),
     }
 }
 
@@ -497,9 +497,9 @@ pub fn dates(value: &str, zone: &TimeZone) -> Vec<EventTime> {
     let each = value.split(',').filter_map(|one| {
         let one = one.split('/').next().unwrap_or(one);
         Some(match until(one.trim())? {
-            Until::Day(day) => EventTime::Day(day),
-            Until::Local(at) => EventTime::At(event_time::resolve(at, zone)),
-            Until::Utc(at) => EventTime::At(event_time::resolve(at, &TimeZone::UTC)),
+            RuleEnd::Day(day) => EventTime::Day(day),
+            RuleEnd::Local(at) => EventTime::At(event_time::resolve(at, zone)),
+            RuleEnd::Utc(at) => EventTime::At(event_time::resolve(at, &TimeZone::UTC)),
         })
     });
     each.collect()

@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
-use crate::schemas::{Field, Kind, Level, Table};
+use crate::schemas::{CellKind, ColumnLevel, Table, TableColumn};
 use crate::text::{Note, TextKind, ours, shown};
 
 /// One value of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub enum RowCell {
     /// The provider has no such value, or it was of the wrong type.
     Null,
     /// A truth value.
@@ -26,7 +26,7 @@ pub enum Cell {
     Handle(char, u64),
 }
 
-impl Cell {
+impl RowCell {
     /// Cleans a text or an id.
     pub fn clean(&mut self) {
         if let Self::Text(text) | Self::Id(text) = self {
@@ -52,16 +52,16 @@ pub struct RowTable {
     section: Option<&'static str>,
     /// The level that rows were lowered to, when the document has others of
     /// the same name.
-    lowered: Option<Level>,
-    columns: Vec<&'static Field>,
-    cells: Vec<Cell>,
-    extras: Vec<Extra>,
+    lowered: Option<ColumnLevel>,
+    columns: Vec<&'static TableColumn>,
+    cells: Vec<RowCell>,
+    extras: Vec<RowExtra>,
     source_bytes: usize,
 }
 
 /// The data of a row that is not in cells; only JSON and STC show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Extra {
+pub struct RowExtra {
     /// The provider's own id of the object that the row is about.
     pub provider_id: Option<String>,
     /// A long text, which is a block of its own in TOON.
@@ -85,7 +85,7 @@ pub struct CutCell {
 
 impl RowTable {
     /// Creates an empty table with the given columns.
-    pub fn new(table: &'static Table, columns: Vec<&'static Field>) -> Self {
+    pub fn new(table: &'static Table, columns: Vec<&'static TableColumn>) -> Self {
         Self {
             table,
             section: None,
@@ -118,7 +118,7 @@ impl RowTable {
     /// Returns some of the rows, in that order, with the columns up to `level`; named
     /// after it if `lowered`.
     #[must_use]
-    pub fn part(&self, rows: &[usize], level: Level, lowered: bool) -> Self {
+    pub fn part(&self, rows: &[usize], level: ColumnLevel, lowered: bool) -> Self {
         let keep: Vec<bool> = self
             .columns
             .iter()
@@ -134,8 +134,8 @@ impl RowTable {
     pub fn drop_empty(&mut self) {
         let filled = |at: usize| {
             self.rows().any(|row| match row.get(at) {
-                None | Some(Cell::Null) => false,
-                Some(Cell::Text(text)) => !text.is_empty(),
+                None | Some(RowCell::Null) => false,
+                Some(RowCell::Text(text)) => !text.is_empty(),
                 Some(_) => true,
             })
         };
@@ -163,7 +163,7 @@ impl RowTable {
     }
 
     /// Returns one row, and its extra data.
-    pub fn row(&self, at: usize) -> Option<(&[Cell], &Extra)> {
+    pub fn row(&self, at: usize) -> Option<(&[RowCell], &RowExtra)> {
         let width = self.columns.len().max(1);
         let cells = self.cells.get(at * width..(at + 1) * width)?;
         Some((cells, self.extras.get(at)?))
@@ -171,7 +171,7 @@ impl RowTable {
 
     /// Cleans every text that is shown of its rows.
     pub fn clean(&mut self) {
-        self.cells.iter_mut().for_each(Cell::clean);
+        self.cells.iter_mut().for_each(RowCell::clean);
         for extra in &mut self.extras {
             extra.provider_id.iter_mut().for_each(clean);
             for cut in &mut extra.cuts {
@@ -182,14 +182,14 @@ impl RowTable {
     }
 
     /// Returns the cell of the column called `name` in the row at `at`.
-    pub fn cell_mut(&mut self, at: usize, name: &str) -> Option<&mut Cell> {
+    pub fn cell_mut(&mut self, at: usize, name: &str) -> Option<&mut RowCell> {
         let width = self.columns.len().max(1);
         let column = self.columns.iter().position(|field| field.name == name)?;
         self.cells.get_mut(at * width + column)
     }
 
     /// Returns the cell of the column called `name` in the row at `at`.
-    pub fn cell(&self, at: usize, name: &str) -> Option<&Cell> {
+    pub fn cell(&self, at: usize, name: &str) -> Option<&RowCell> {
         let column = self.columns.iter().position(|field| field.name == name)?;
         self.row(at)?.0.get(column)
     }
@@ -205,8 +205,8 @@ impl RowTable {
     }
 
     /// Adds a row; cells beyond the columns are dropped and missing ones are null.
-    pub fn push(&mut self, mut cells: Vec<Cell>, extra: Extra) {
-        cells.resize(self.columns.len(), Cell::Null);
+    pub fn push(&mut self, mut cells: Vec<RowCell>, extra: RowExtra) {
+        cells.resize(self.columns.len(), RowCell::Null);
         self.cells.append(&mut cells);
         self.extras.push(extra);
     }
@@ -216,10 +216,10 @@ impl RowTable {
     pub fn insert_unread(&mut self, at: usize, id: &str) {
         let at = at.min(self.len());
         let width = self.columns.len();
-        let nulls = std::iter::repeat_n(Cell::Null, width.saturating_sub(1));
-        let cells = std::iter::once(Cell::Id(id.to_owned())).chain(nulls);
+        let nulls = std::iter::repeat_n(RowCell::Null, width.saturating_sub(1));
+        let cells = std::iter::once(RowCell::Id(id.to_owned())).chain(nulls);
         self.cells.splice(at * width..at * width, cells.take(width));
-        let extra = Extra { provider_id: Some(id.to_owned()), ..Extra::default() };
+        let extra = RowExtra { provider_id: Some(id.to_owned()), ..RowExtra::default() };
         self.extras.insert(at, extra);
     }
 
@@ -231,7 +231,7 @@ impl RowTable {
     }
 
     /// Keeps the rows that `keep` accepts.
-    pub fn retain(&mut self, mut keep: impl FnMut(&[Cell], &Extra) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(&[RowCell], &RowExtra) -> bool) {
         let mut remaining = Self {
             section: self.section,
             lowered: self.lowered,
@@ -241,7 +241,7 @@ impl RowTable {
         let width = remaining.columns.len().max(1);
         let mut cells = std::mem::take(&mut self.cells).into_iter();
         for extra in std::mem::take(&mut self.extras) {
-            let row: Vec<Cell> = cells.by_ref().take(width).collect();
+            let row: Vec<RowCell> = cells.by_ref().take(width).collect();
             if keep(&row, &extra) {
                 remaining.push(row, extra);
             }
@@ -296,7 +296,7 @@ impl RowTable {
     /// Returns the name of the row at `at`: its handle, or its table and number.
     pub fn row_name(&self, at: usize) -> String {
         match self.row(at) {
-            Some(([Cell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
+            Some(([RowCell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
             _ => format!("{}[{}]", self.name(), at + 1),
         }
     }
@@ -313,7 +313,7 @@ impl RowTable {
                     return true;
                 };
                 let all = members == cut.whole;
-                *cell = Cell::Text(members);
+                *cell = RowCell::Text(members);
                 !all
             });
         }
@@ -327,7 +327,7 @@ impl RowTable {
             for cut in std::mem::take(&mut extra.cuts) {
                 let column = self.columns.iter().position(|it| it.name == cut.column);
                 if let Some(cell) = column.and_then(|at| cells.get_mut(at)) {
-                    *cell = Cell::Text(cut.whole);
+                    *cell = RowCell::Text(cut.whole);
                 }
             }
         }
@@ -346,7 +346,7 @@ impl RowTable {
     }
 
     /// Returns the chosen columns, in the order of the document.
-    pub fn columns(&self) -> &[&'static Field] {
+    pub fn columns(&self) -> &[&'static TableColumn] {
         &self.columns
     }
 
@@ -361,12 +361,12 @@ impl RowTable {
     }
 
     /// Returns the rows, each as one cell per column.
-    pub fn rows(&self) -> impl Iterator<Item = &[Cell]> {
+    pub fn rows(&self) -> impl Iterator<Item = &[RowCell]> {
         self.cells.chunks_exact(self.columns.len().max(1))
     }
 
     /// Returns the extra data of the rows, in their order.
-    pub fn extras(&self) -> &[Extra] {
+    pub fn extras(&self) -> &[RowExtra] {
         &self.extras
     }
 
@@ -376,7 +376,7 @@ impl RowTable {
         let mut seen = std::collections::HashSet::new();
         self.of_kind(kind)
             .filter_map(|cell| match cell {
-                Cell::Id(id) if seen.insert(id.as_str()) => Some(id.clone()),
+                RowCell::Id(id) if seen.insert(id.as_str()) => Some(id.clone()),
                 _ => None,
             })
             .collect()
@@ -388,11 +388,11 @@ impl RowTable {
         let width = columns.len().max(1);
         for (at, cell) in self.cells.iter_mut().enumerate() {
             let here = columns.get(at % width).map(|field| field.kind);
-            if here == Some(Kind::Handle(kind))
-                && let Cell::Id(id) = cell
+            if here == Some(CellKind::Handle(kind))
+                && let RowCell::Id(id) = cell
                 && let Some(number) = handle(id)
             {
-                *cell = Cell::Handle(kind, number);
+                *cell = RowCell::Handle(kind, number);
             }
         }
     }
@@ -401,7 +401,7 @@ impl RowTable {
     pub fn handle_kinds(&self) -> Vec<char> {
         let mut kinds: Vec<char> = Vec::new();
         for field in &self.columns {
-            if let Kind::Handle(kind) = field.kind
+            if let CellKind::Handle(kind) = field.kind
                 && !kinds.contains(&kind)
             {
                 kinds.push(kind);
@@ -410,11 +410,11 @@ impl RowTable {
         kinds
     }
 
-    fn of_kind(&self, kind: char) -> impl Iterator<Item = &Cell> {
+    fn of_kind(&self, kind: char) -> impl Iterator<Item = &RowCell> {
         let width = self.columns.len().max(1);
         self.cells.iter().enumerate().filter_map(move |(at, cell)| {
             let field = self.columns.get(at % width)?;
-            (field.kind == Kind::Handle(kind)).then_some(cell)
+            (field.kind == CellKind::Handle(kind)).then_some(cell)
         })
     }
 }

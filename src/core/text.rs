@@ -39,12 +39,12 @@ use unicode_width::UnicodeWidthStr;
 
 use fence::MARKS;
 
-pub use address::{Address, address_list, is_machine, plain_local};
+pub use address::{MailAddress, address_list, is_machine, plain_local};
 pub use encoded::{parameter, quoted_printable};
 pub use invisible::{TextKind, is_invisible, shown, visible};
 pub use note::note;
 pub use note::{
-    Note, NoteKey, Tally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
+    Note, NoteKey, NoteTally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
 };
 pub use wrap::{LINE, wrapped};
 

@@ -127,7 +127,7 @@ impl ParsedTime {
 /// minutes gives an instant; one in days gives a day.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is not understood, or there
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood, or there
 /// is no such time.
 pub fn read(text: &str, context: &TimeContext) -> Result<ParsedTime> {
     Ok(understand(text, context, None)?.0)
@@ -157,7 +157,7 @@ pub fn end(text: &str, start: ParsedTime, context: &TimeContext) -> Result<Parse
 /// Returns a zone by its name: IANA's in any case, or Windows'.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), with a similar name.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument), with a similar name.
 pub fn zone(name: &str) -> Result<TimeZone> {
     // A fixed offset has no name to write an event with.
     if let Some(zone) = event_time::find_zone(name)

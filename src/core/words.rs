@@ -1,14 +1,14 @@
 //! Choices: enums whose words and variants are one declaration, lists of the registry by
 //! their words, and the nearest of some words.
 
-use crate::schemas::{LISTINGS, Listing};
+use crate::schemas::{LISTINGS, LookupListing};
 
 /// The minimum similarity of two words for suggesting one instead of the other, as
 /// `strsim` measures it.
 const ALIKE: f64 = 0.75;
 
 /// A choice by its words.
-pub trait Words: Copy + PartialEq + 'static {
+pub trait WordChoice: Copy + PartialEq + 'static {
     /// Each word with what it means; one that means the same as the word before
     /// it is another name for it.
     const TABLE: &'static [(&'static str, Self)];
@@ -39,7 +39,7 @@ macro_rules! words {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         $vis enum $name { $($(#[$of])* $variant),+ }
 
-        impl $crate::words::Words for $name {
+        impl $crate::words::WordChoice for $name {
             const TABLE: &'static [(&'static str, Self)] = &[$($(($word, Self::$variant)),+),+];
             const WORDS: &'static [&'static str] = &[$($($word),+),+];
         }
@@ -47,7 +47,7 @@ macro_rules! words {
 }
 pub use words;
 
-impl Words for &'static Listing {
+impl WordChoice for &'static LookupListing {
     const TABLE: &'static [(&'static str, Self)] = LISTINGS;
     const WORDS: &'static [&'static str] = &{
         let mut words = [""; LISTINGS.len()];

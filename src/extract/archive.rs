@@ -1,32 +1,32 @@
 //! Zip archives, as a list of their files, page by page; one of them is unpacked when it is asked for.
 
-use crate::package::Package;
-use crate::{Block, Failure, File, Inside, Out, Stop};
+use crate::package::OpenPackage;
+use crate::{ContentBlock, EmbeddedFile, InnerFile, OutputSink, ReadFailure, StopReason};
 
 /// Files that are listed on a page.
 const FILES: usize = 500;
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let files = Package::open(bytes)?.files();
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let files = OpenPackage::open(bytes)?.files();
     if files.is_empty() {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     }
     let (files, more, next) = out.page(files, FILES)?;
-    out.block(Block::Files { files, more, next })
+    out.block(ContentBlock::Files { files, more, next })
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
-    let mut package = Package::open(bytes)?;
+pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
+    let mut package = OpenPackage::open(bytes)?;
     let bytes = package.unpack(part)?;
     let name = package.files().into_iter().find(|file| file.part == part).map(|file| file.name);
-    Ok(File { name: name.unwrap_or_default(), bytes })
+    Ok(EmbeddedFile { name: name.unwrap_or_default(), bytes })
 }
 
 /// Returns the block that lists files: the first 500, and how many more there are.
-pub fn listed(mut files: Vec<Inside>) -> Block {
+pub fn listed(mut files: Vec<InnerFile>) -> ContentBlock {
     let more = u64::try_from(files.len().saturating_sub(FILES)).unwrap_or(u64::MAX);
     files.truncate(FILES);
-    Block::Files { files, more, next: None }
+    ContentBlock::Files { files, more, next: None }
 }

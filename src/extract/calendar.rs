@@ -5,10 +5,12 @@
 //! journal entries, which are no events.
 
 use daysheet_core::event_time::{EventTime, find_zone};
-use daysheet_core::ical::{self, Entry, rows};
+use daysheet_core::ical::{self, IcalEvent, rows};
 use jiff::tz::TimeZone;
 
-use crate::{Block, Failure, Finding, Out, Piece, RowsOf, Stop, TextBlock, plain};
+use crate::{
+    ContentBlock, Finding, OutputSink, ReadFailure, RowsOf, StopReason, TextBlock, TextPiece, plain,
+};
 
 /// Events on a page.
 const EVENTS: usize = 200;
@@ -21,18 +23,19 @@ const SHOWN: [&str; 9] = [
 ];
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
     // The server states a zone that exists.
-    let zone = find_zone(&out.request.zone).or_else(|| find_zone("UTC")).ok_or(Failure::Broken)?;
-    let document = ical::read(&text, &zone).map_err(|_| Failure::Broken)?;
+    let zone =
+        find_zone(&out.request.zone).or_else(|| find_zone("UTC")).ok_or(ReadFailure::Broken)?;
+    let document = ical::read(&text, &zone).map_err(|_| ReadFailure::Broken)?;
     let kind = document.method.as_deref().unwrap_or("publish").to_lowercase();
     let timed = document.entries.iter().map(|entry| (entry, true));
     let timeless = document.timeless.iter().map(|entry| (entry, false));
     let all: Vec<_> = timed.chain(timeless).collect();
     let mut tasks = tasks(&text);
     if all.is_empty() && tasks.is_empty() {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     }
     if tasks.len() > EVENTS {
         tasks.truncate(EVENTS);
@@ -48,25 +51,25 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         about.extend([entry.notes.trim().to_owned(), link.unwrap_or_default()]);
         about.retain(|text| !text.is_empty());
         if !about.is_empty() {
-            pieces.push(Piece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
+            pieces.push(TextPiece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
         }
     }
     // Tasks follow the last event.
     if next.is_none() {
-        pieces.extend(tasks.into_iter().map(Piece::Text));
+        pieces.extend(tasks.into_iter().map(TextPiece::Text));
     }
     if !objects.is_empty() {
-        out.block(Block::Rows { table: RowsOf::Invitation, objects, more, next })?;
+        out.block(ContentBlock::Rows { table: RowsOf::Invitation, objects, more, next })?;
     }
     if !pieces.is_empty() {
-        out.block(Block::Text(TextBlock { pieces, of: None }))?;
+        out.block(ContentBlock::Text(TextBlock { pieces, of: None }))?;
     }
     Ok(())
 }
 
 /// Returns the dates of a series that its rule does not give, and which occurrence an event
 /// stands for.
-fn dates(entry: &Entry, zone: &TimeZone) -> Vec<String> {
+fn dates(entry: &IcalEvent, zone: &TimeZone) -> Vec<String> {
     let shown = |at: &EventTime| match at {
         EventTime::Day(day) => day.to_string(),
         EventTime::At(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string(),

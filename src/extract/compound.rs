@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::io::{Cursor, Result};
 
 /// A compound file that is read.
-pub type Compound<'a> = cfb::CompoundFile<Cursor<Cow<'a, [u8]>>>;
+pub type CompoundFile<'a> = cfb::CompoundFile<Cursor<Cow<'a, [u8]>>>;
 
 /// Opens such a file. Some programs state more sectors than the file has, such as those of SheetJS
 /// for the rest of the table of sectors: what is missing of them is filled up.
-pub fn open(bytes: &[u8]) -> Result<Compound<'_>> {
+pub fn open(bytes: &[u8]) -> Result<CompoundFile<'_>> {
     let number = |at: usize| Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?));
     let sector = if number(30).is_some_and(|shifts| shifts & 0xffff == 12) { 4096 } else { 512 };
     // Each sector of the table states as many others as it has numbers; the header is one before.

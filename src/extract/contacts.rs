@@ -4,7 +4,9 @@ use calcard::vcard::{VCard, VCardProperty, VCardValue};
 use calcard::{Entry, Parser};
 use serde_json::json;
 
-use crate::{Block, Failure, Out, Piece, RowsOf, Stop, TextBlock, plain};
+use crate::{
+    ContentBlock, OutputSink, ReadFailure, RowsOf, StopReason, TextBlock, TextPiece, plain,
+};
 
 /// Contacts on a page.
 const CONTACTS: usize = 500;
@@ -14,10 +16,10 @@ const ENTRIES: usize = 20_000;
 const LONGEST: usize = 8 << 20;
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
     if text.len() > LONGEST {
-        return Err(Failure::TooMany.into());
+        return Err(ReadFailure::TooMany.into());
     }
     let mut parser = Parser::new(&text);
     let mut cards = Vec::new();
@@ -29,7 +31,7 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         }
     }
     if cards.is_empty() {
-        return Err(Failure::Broken.into());
+        return Err(ReadFailure::Broken.into());
     }
     let (cards, more, next) = out.page(cards, CONTACTS)?;
     let (mut objects, mut pieces) = (Vec::new(), Vec::new());
@@ -51,12 +53,12 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         if !more.is_empty() {
             let lines = more.iter().map(|(what, value)| format!("{what}: {value}\n"));
             let lines: String = lines.collect();
-            pieces.push(Piece::Text(format!("{}\n{lines}", name.unwrap_or_default())));
+            pieces.push(TextPiece::Text(format!("{}\n{lines}", name.unwrap_or_default())));
         }
     }
-    out.block(Block::Rows { table: RowsOf::Contact, objects, more, next })?;
+    out.block(ContentBlock::Rows { table: RowsOf::Contact, objects, more, next })?;
     if !pieces.is_empty() {
-        out.block(Block::Text(TextBlock { pieces, of: None }))?;
+        out.block(ContentBlock::Text(TextBlock { pieces, of: None }))?;
     }
     Ok(())
 }

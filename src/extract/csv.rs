@@ -4,7 +4,10 @@ use std::collections::HashSet;
 
 use csv::{ReaderBuilder, StringRecord};
 
-use crate::{Block, CELLS, Failure, Kind, Out, ROWS, SheetBlock, Span, Stop, Unit, Value, plain};
+use crate::{
+    BlockSpan, CELLS, CellValue, ContentBlock, FileKind, OutputSink, PartUnit, ROWS, ReadFailure,
+    SheetBlock, StopReason, plain,
+};
 
 /// Delimiters that are tried, the likelier first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -19,21 +22,21 @@ const HEADING: usize = 60;
 const BYTES: usize = 768 << 10;
 
 /// A row: its number in the file, and its cells.
-type Row = (u32, Vec<Value>);
+type CsvRow = (u32, Vec<CellValue>);
 
 /// Reads such a file.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
     // Excel's own line for the delimiter.
     let (stated, text) = match text.strip_prefix("sep=").and_then(|rest| rest.split_once('\n')) {
         Some((mark, rest)) => (mark.bytes().next(), rest),
         None => (None, text.as_str()),
     };
-    let usual = if kind == Kind::Tsv { b'\t' } else { b',' };
+    let usual = if kind == FileKind::Tsv { b'\t' } else { b',' };
     let delimiter = stated.unwrap_or_else(|| delimiter(text, usual));
     let head: Vec<_> = records(text, delimiter).map(|(_, record)| record).take(TRIED).collect();
     let Some((before, mut columns)) = headings(&head) else {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     };
     let above = before.len() + usize::from(!columns.is_empty());
     let all = records(text, delimiter).skip(above);
@@ -43,10 +46,10 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         columns.push(lettered(at));
     }
     for (_, cells) in &mut rows {
-        cells.resize(columns.len(), Value::Null);
+        cells.resize(columns.len(), CellValue::Null);
     }
     let before = if of.first <= 1 { before } else { Vec::new() };
-    out.block(Block::Sheet(SheetBlock {
+    out.block(ContentBlock::Sheet(SheetBlock {
         name: String::new(),
         hidden: false,
         before,
@@ -151,7 +154,7 @@ fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<S
 fn page(
     all: impl Iterator<Item = (u32, StringRecord)>,
     page: u32,
-) -> Result<(Vec<Row>, Span), Failure> {
+) -> Result<(Vec<CsvRow>, BlockSpan), ReadFailure> {
     let (mut at, mut rows, mut widest, mut size) = (1_u32, Vec::new(), 0, 0);
     let (mut on_page, mut count, mut first) = (0_usize, 0_u64, 0);
     for (number, record) in all {
@@ -172,15 +175,15 @@ fn page(
         }
     }
     if page > at || page == 0 {
-        return Err(Failure::NoSuchPage(at.into()));
+        return Err(ReadFailure::NoSuchPage(at.into()));
     }
     let last = (first + rows.len() as u64).saturating_sub(1);
     let next = page.checked_add(1).filter(|_| last < count);
-    Ok((rows, Span { unit: Unit::Row, first, last, of: count, next }))
+    Ok((rows, BlockSpan { unit: PartUnit::Row, first, last, of: count, next }))
 }
 
 /// Returns a cell as a number if it is one in JSON's notation.
-fn value(cell: &str) -> Value {
+fn value(cell: &str) -> CellValue {
     let cell = cell.trim();
     let bare = cell.strip_prefix('-').unwrap_or(cell);
     let (whole, part) = bare.split_once('.').unwrap_or((bare, "0"));
@@ -190,14 +193,14 @@ fn value(cell: &str) -> Value {
         && (whole == "0" || !whole.starts_with('0'))
         && bare.len() <= DIGITS;
     match cell {
-        "" => Value::Null,
-        cell if is_number => Value::Number(cell.to_owned()),
-        cell => Value::Text(cell.to_owned()),
+        "" => CellValue::Null,
+        cell if is_number => CellValue::Number(cell.to_owned()),
+        cell => CellValue::Text(cell.to_owned()),
     }
 }
 
 fn is_no_text(cell: &str) -> bool {
-    !matches!(value(cell), Value::Text(_))
+    !matches!(value(cell), CellValue::Text(_))
 }
 
 /// Returns a column's name by its place: A, B, …, Z, AA.

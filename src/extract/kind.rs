@@ -4,8 +4,8 @@
 
 use daysheet_core::text::charset;
 
-use crate::package::Package;
-use crate::{Kind, compound};
+use crate::package::OpenPackage;
+use crate::{FileKind, compound};
 
 /// Beginnings of pictures.
 const PICTURES: &[&[u8]] =
@@ -19,7 +19,7 @@ const FIELDS: &[&str] = &[
 const HEAD: usize = 8 << 10;
 
 /// Returns what a file is.
-pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
+pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
     let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
     let named = by_name(name);
     if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
@@ -29,32 +29,32 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
         return of_compound(bytes);
     }
     if head.starts_with(b"{\\rtf") {
-        return Kind::Rtf;
+        return FileKind::Rtf;
     }
     if head.starts_with(b"\x78\x9f\x3e\x22") {
-        return Kind::Tnef;
+        return FileKind::Tnef;
     }
     // Its mark may stand below other lines.
     if head.windows(5).take(1024).any(|five| five == b"%PDF-") {
-        return Kind::Pdf;
+        return FileKind::Pdf;
     }
     let riff = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP");
     let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
     if riff || bitmap || PICTURES.iter().any(|magic| head.starts_with(magic)) {
-        return Kind::Picture;
+        return FileKind::Picture;
     }
     let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let begins = |with: &str| {
         text.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
     };
     if begins("BEGIN:VCALENDAR") {
-        return Kind::Calendar;
+        return FileKind::Calendar;
     }
     if begins("BEGIN:VCARD") {
-        return Kind::Contacts;
+        return FileKind::Contacts;
     }
     if begins("-----BEGIN PGP MESSAGE") {
-        return Kind::Pgp;
+        return FileKind::Pgp;
     }
     let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     let wide = marked || charset::wide(head).is_some();
@@ -63,51 +63,51 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> Kind {
             > head.len();
     if binary {
         return match named.or_else(|| by_media(media)) {
-            Some(Kind::Smime) => Kind::Smime,
-            Some(Kind::Pgp) => Kind::Pgp,
-            Some(Kind::Mail) => Kind::Mail,
-            _ => Kind::Binary,
+            Some(FileKind::Smime) => FileKind::Smime,
+            Some(FileKind::Pgp) => FileKind::Pgp,
+            Some(FileKind::Mail) => FileKind::Mail,
+            _ => FileKind::Binary,
         };
     }
     // What Outlook keeps of a signed message: all of it.
-    if named == Some(Kind::Smime) && (begins("content-type:") || begins("mime-version:")) {
-        return Kind::Mail;
+    if named == Some(FileKind::Smime) && (begins("content-type:") || begins("mime-version:")) {
+        return FileKind::Mail;
     }
-    let textual = |kind: &Kind| {
+    let textual = |kind: &FileKind| {
         matches!(
             kind,
-            Kind::Csv
-                | Kind::Tsv
-                | Kind::Html
-                | Kind::Text
-                | Kind::Markdown
-                | Kind::Json
-                | Kind::Xml
-                | Kind::Mail
-                | Kind::Smime
+            FileKind::Csv
+                | FileKind::Tsv
+                | FileKind::Html
+                | FileKind::Text
+                | FileKind::Markdown
+                | FileKind::Json
+                | FileKind::Xml
+                | FileKind::Mail
+                | FileKind::Smime
         )
     };
     if let Some(kind) = named.filter(textual).or_else(|| by_media(media).filter(textual)) {
         return kind;
     }
     if ["<!doctype html", "<html", "<table", "<meta", "<style"].into_iter().any(begins) {
-        return Kind::Html;
+        return FileKind::Html;
     }
     if begins("<?xml") {
-        return Kind::Xml;
+        return FileKind::Xml;
     }
     match named {
         // What programs call a workbook and write as text.
-        Some(Kind::Xls | Kind::Xlsx) => delimited(text),
-        None if is_mail(text) => Kind::Mail,
-        _ => Kind::Text,
+        Some(FileKind::Xls | FileKind::Xlsx) => delimited(text),
+        None if is_mail(text) => FileKind::Mail,
+        _ => FileKind::Text,
     }
 }
 
 /// Returns what text with cells is, by its first line.
-fn delimited(text: &[u8]) -> Kind {
+fn delimited(text: &[u8]) -> FileKind {
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if line.contains(&b'\t') { Kind::Tsv } else { Kind::Csv }
+    if line.contains(&b'\t') { FileKind::Tsv } else { FileKind::Csv }
 }
 
 /// Returns true for text that begins like a message: with header fields of which it needs three.
@@ -123,95 +123,97 @@ fn is_mail(text: &[u8]) -> bool {
 }
 
 /// Returns true if the ending of a name claims another kind than the bytes show.
-pub fn named_otherwise(kind: Kind, name: &str) -> bool {
+pub fn named_otherwise(kind: FileKind, name: &str) -> bool {
     let marked = |kind| {
         matches!(
             kind,
-            Kind::Pdf
-                | Kind::Docx
-                | Kind::Xlsx
-                | Kind::Xls
-                | Kind::Xlsb
-                | Kind::Pptx
-                | Kind::Odt
-                | Kind::Ods
-                | Kind::Odp
-                | Kind::Rtf
-                | Kind::Msg
-                | Kind::Zip
-                | Kind::Picture
-                | Kind::Doc
-                | Kind::Ppt
+            FileKind::Pdf
+                | FileKind::Docx
+                | FileKind::Xlsx
+                | FileKind::Xls
+                | FileKind::Xlsb
+                | FileKind::Pptx
+                | FileKind::Odt
+                | FileKind::Ods
+                | FileKind::Odp
+                | FileKind::Rtf
+                | FileKind::Msg
+                | FileKind::Zip
+                | FileKind::Picture
+                | FileKind::Doc
+                | FileKind::Ppt
         )
     };
     by_name(name).is_some_and(|named| named != kind && (marked(named) || marked(kind)))
-        && kind != Kind::Encrypted
+        && kind != FileKind::Encrypted
 }
 
 /// Returns the kind that the ending of a name claims.
-fn by_name(name: &str) -> Option<Kind> {
+fn by_name(name: &str) -> Option<FileKind> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(match ending.to_ascii_lowercase().as_str() {
-        "pdf" => Kind::Pdf,
-        "docx" | "docm" | "dotx" => Kind::Docx,
-        "xlsx" | "xlsm" | "xltx" => Kind::Xlsx,
-        "xls" => Kind::Xls,
-        "xlsb" => Kind::Xlsb,
-        "pptx" | "pptm" | "ppsx" => Kind::Pptx,
-        "odt" | "ott" => Kind::Odt,
-        "ods" | "ots" => Kind::Ods,
-        "odp" | "otp" => Kind::Odp,
-        "rtf" => Kind::Rtf,
-        "csv" => Kind::Csv,
-        "tsv" | "tab" => Kind::Tsv,
-        "htm" | "html" | "xhtml" => Kind::Html,
-        "txt" | "log" | "text" => Kind::Text,
-        "md" | "markdown" => Kind::Markdown,
-        "json" => Kind::Json,
-        "xml" | "svg" => Kind::Xml,
-        "eml" => Kind::Mail,
-        "msg" => Kind::Msg,
-        "ics" => Kind::Calendar,
-        "vcf" => Kind::Contacts,
-        "zip" => Kind::Zip,
-        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" | "heic" => Kind::Picture,
-        "doc" => Kind::Doc,
-        "ppt" => Kind::Ppt,
-        "pgp" | "gpg" => Kind::Pgp,
-        "p7m" | "p7s" => Kind::Smime,
+        "pdf" => FileKind::Pdf,
+        "docx" | "docm" | "dotx" => FileKind::Docx,
+        "xlsx" | "xlsm" | "xltx" => FileKind::Xlsx,
+        "xls" => FileKind::Xls,
+        "xlsb" => FileKind::Xlsb,
+        "pptx" | "pptm" | "ppsx" => FileKind::Pptx,
+        "odt" | "ott" => FileKind::Odt,
+        "ods" | "ots" => FileKind::Ods,
+        "odp" | "otp" => FileKind::Odp,
+        "rtf" => FileKind::Rtf,
+        "csv" => FileKind::Csv,
+        "tsv" | "tab" => FileKind::Tsv,
+        "htm" | "html" | "xhtml" => FileKind::Html,
+        "txt" | "log" | "text" => FileKind::Text,
+        "md" | "markdown" => FileKind::Markdown,
+        "json" => FileKind::Json,
+        "xml" | "svg" => FileKind::Xml,
+        "eml" => FileKind::Mail,
+        "msg" => FileKind::Msg,
+        "ics" => FileKind::Calendar,
+        "vcf" => FileKind::Contacts,
+        "zip" => FileKind::Zip,
+        "png" | "jpg" | "jpeg" | "gif" | "webp" | "bmp" | "tif" | "tiff" | "heic" => {
+            FileKind::Picture
+        }
+        "doc" => FileKind::Doc,
+        "ppt" => FileKind::Ppt,
+        "pgp" | "gpg" => FileKind::Pgp,
+        "p7m" | "p7s" => FileKind::Smime,
         _ => return None,
     })
 }
 
 /// Returns the kind that a media type claims.
-fn by_media(media: &str) -> Option<Kind> {
+fn by_media(media: &str) -> Option<FileKind> {
     let bare = media.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     Some(match bare.as_str() {
-        "text/csv" => Kind::Csv,
-        "text/tab-separated-values" => Kind::Tsv,
-        "text/html" => Kind::Html,
-        "text/plain" => Kind::Text,
-        "text/markdown" => Kind::Markdown,
-        "application/json" => Kind::Json,
-        "application/xml" | "text/xml" => Kind::Xml,
-        "message/rfc822" => Kind::Mail,
-        "application/pkcs7-mime" | "application/x-pkcs7-mime" => Kind::Smime,
-        "application/pgp-encrypted" => Kind::Pgp,
+        "text/csv" => FileKind::Csv,
+        "text/tab-separated-values" => FileKind::Tsv,
+        "text/html" => FileKind::Html,
+        "text/plain" => FileKind::Text,
+        "text/markdown" => FileKind::Markdown,
+        "application/json" => FileKind::Json,
+        "application/xml" | "text/xml" => FileKind::Xml,
+        "message/rfc822" => FileKind::Mail,
+        "application/pkcs7-mime" | "application/x-pkcs7-mime" => FileKind::Smime,
+        "application/pgp-encrypted" => FileKind::Pgp,
         _ => return None,
     })
 }
 
 /// Returns what a zip file is, by the names in it. OpenDocument states its media type in a member
 /// of its own, which programs that pack it anew may compress or move, or else in its manifest.
-fn packed(bytes: &[u8]) -> Kind {
-    let Ok(mut package) = Package::open(bytes) else {
-        return Kind::Zip;
+fn packed(bytes: &[u8]) -> FileKind {
+    let Ok(mut package) = OpenPackage::open(bytes) else {
+        return FileKind::Zip;
     };
     let parts = [
-        ("word/document.xml", Kind::Docx),
-        ("xl/workbook.bin", Kind::Xlsb),
-        ("xl/workbook.xml", Kind::Xlsx),
-        ("ppt/presentation.xml", Kind::Pptx),
+        ("word/document.xml", FileKind::Docx),
+        ("xl/workbook.bin", FileKind::Xlsb),
+        ("xl/workbook.xml", FileKind::Xlsx),
+        ("ppt/presentation.xml", FileKind::Pptx),
     ];
     if let Some((_, kind)) = parts.into_iter().find(|(name, _)| package.has(name)) {
         return kind;
@@ -220,24 +222,25 @@ fn packed(bytes: &[u8]) -> Kind {
     let media = stated("mimetype").or_else(|| stated("META-INF/manifest.xml"));
     // The first media type of a manifest is that of the file.
     let media = media.as_deref().and_then(|media| media.split_once("vnd.oasis.opendocument."));
-    let kinds = [("text", Kind::Odt), ("spreadsheet", Kind::Ods), ("presentation", Kind::Odp)];
+    let kinds =
+        [("text", FileKind::Odt), ("spreadsheet", FileKind::Ods), ("presentation", FileKind::Odp)];
     let kind = media.and_then(|(_, of)| kinds.into_iter().find(|(kind, _)| of.starts_with(kind)));
-    kind.map_or(Kind::Zip, |(_, kind)| kind)
+    kind.map_or(FileKind::Zip, |(_, kind)| kind)
 }
 
 /// Returns what a compound file of OLE is, by the streams in it.
-fn of_compound(bytes: &[u8]) -> Kind {
+fn of_compound(bytes: &[u8]) -> FileKind {
     let Ok(file) = compound::open(bytes) else {
-        return Kind::Binary;
+        return FileKind::Binary;
     };
     let kinds = [
-        ("/EncryptedPackage", Kind::Encrypted),
-        ("/__properties_version1.0", Kind::Msg),
-        ("/Workbook", Kind::Xls),
-        ("/Book", Kind::Xls),
-        ("/WordDocument", Kind::Doc),
-        ("/PowerPoint Document", Kind::Ppt),
+        ("/EncryptedPackage", FileKind::Encrypted),
+        ("/__properties_version1.0", FileKind::Msg),
+        ("/Workbook", FileKind::Xls),
+        ("/Book", FileKind::Xls),
+        ("/WordDocument", FileKind::Doc),
+        ("/PowerPoint Document", FileKind::Ppt),
     ];
     let found = kinds.into_iter().find(|(stream, _)| file.exists(stream));
-    found.map_or(Kind::Binary, |(_, kind)| kind)
+    found.map_or(FileKind::Binary, |(_, kind)| kind)
 }

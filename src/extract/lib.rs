@@ -1,6 +1,6 @@
 //! What attached files hold, as text, tables, rows and lists.
 //!
-//! [`extract`] gets the bytes of a file and a [`Request`], and gives [`Line`]s as it reads. It
+//! [`extract`] gets the bytes of a file and a [`ExtractRequest`], and gives [`AnswerLine`]s as it reads. It
 //! does no I/O and knows no clock: limits are counts of pages, rows, bytes and depth, so the
 //! same file always gives the same lines. Time and memory are limited from outside, by the
 //! process it runs in. It puts nothing in words and cleans nothing: who asks makes notes of
@@ -49,14 +49,14 @@ pub const DEPTH: usize = 256;
 /// Files within each other.
 pub const NESTED: usize = 4;
 
-/// Reads a file and gives what it holds to `out`, line by line: the [`Line::Kind`] first, then
-/// blocks, and [`Line::End`] last.
+/// Reads a file and gives what it holds to `out`, line by line: the [`AnswerLine::Kind`] first, then
+/// blocks, and [`AnswerLine::End`] last.
 ///
 /// Fails only if `out` does.
 pub fn extract(
-    request: &Request,
+    request: &ExtractRequest,
     bytes: &[u8],
-    out: &mut dyn FnMut(Line) -> io::Result<()>,
+    out: &mut dyn FnMut(AnswerLine) -> io::Result<()>,
 ) -> io::Result<()> {
     let opened = open(request, bytes);
     let (file, depth) = match &opened {
@@ -68,10 +68,10 @@ pub fn extract(
         None => (request.name.as_str(), request.media.as_str(), bytes),
     };
     let kind = kind_of(bytes, name, media);
-    out(Line::Kind(kind))?;
-    let mut out = Out { request, sink: out, left: TEXT, findings: Vec::new() };
+    out(AnswerLine::Kind(kind))?;
+    let mut out = OutputSink { request, sink: out, left: TEXT, findings: Vec::new() };
     let ended = match depth {
-        Some(failure) => Err(Stop::Failure(failure)),
+        Some(failure) => Err(StopReason::Failure(failure)),
         None => {
             // Nothing is nothing else.
             if !bytes.is_empty() && kind::named_otherwise(kind, name) {
@@ -82,23 +82,23 @@ pub fn extract(
     };
     let failure = match ended {
         Ok(()) => None,
-        Err(Stop::Failure(failure)) => Some(failure),
-        Err(Stop::Full) => {
+        Err(StopReason::Failure(failure)) => Some(failure),
+        Err(StopReason::Full) => {
             out.find(Finding::Full);
             None
         }
-        Err(Stop::Output(error)) => return Err(error),
+        Err(StopReason::Output(error)) => return Err(error),
     };
-    let Out { sink, findings, .. } = out;
-    sink(Line::End(End { findings, failure }))
+    let OutputSink { sink, findings, .. } = out;
+    sink(AnswerLine::End(ReadingEnd { findings, failure }))
 }
 
-/// Follows [`Request::inside`] to a file within the file; `None` if it is empty.
-fn open(request: &Request, bytes: &[u8]) -> Result<Option<File>, Failure> {
+/// Follows [`ExtractRequest::inside`] to a file within the file; `None` if it is empty.
+fn open(request: &ExtractRequest, bytes: &[u8]) -> Result<Option<EmbeddedFile>, ReadFailure> {
     if request.inside.len() > NESTED {
-        return Err(Failure::Depth);
+        return Err(ReadFailure::Depth);
     }
-    let mut found: Option<File> = None;
+    let mut found: Option<EmbeddedFile> = None;
     for part in &request.inside {
         let next = match &found {
             Some(file) => inside(kind_of(&file.bytes, &file.name, ""), &file.bytes, *part),
@@ -110,86 +110,86 @@ fn open(request: &Request, bytes: &[u8]) -> Result<Option<File>, Failure> {
 }
 
 /// Returns the file number `part` within a file, from 1.
-fn inside(kind: Kind, bytes: &[u8], part: u32) -> Result<File, Failure> {
+fn inside(kind: FileKind, bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     match kind {
-        Kind::Zip => archive::inside(bytes, part),
-        Kind::Mail => mail::eml::inside(bytes, part),
-        Kind::Smime => {
-            let entity = signed::content(bytes).ok_or(Failure::NoSuchPart(0))?;
+        FileKind::Zip => archive::inside(bytes, part),
+        FileKind::Mail => mail::eml::inside(bytes, part),
+        FileKind::Smime => {
+            let entity = signed::content(bytes).ok_or(ReadFailure::NoSuchPart(0))?;
             mail::eml::inside(&entity, part)
         }
-        Kind::Msg | Kind::Tnef => mail::msg::inside(bytes, part),
-        Kind::Pdf => pdf::inside(bytes, part),
-        _ => Err(Failure::NoSuchPart(0)),
+        FileKind::Msg | FileKind::Tnef => mail::msg::inside(bytes, part),
+        FileKind::Pdf => pdf::inside(bytes, part),
+        _ => Err(ReadFailure::NoSuchPart(0)),
     }
 }
 
 /// Reads a file of a known kind.
-fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     match kind {
-        Kind::Pdf => pdf::read(bytes, out),
-        Kind::Docx => office::docx::read(bytes, out),
-        Kind::Pptx => office::pptx::read(bytes, out),
-        Kind::Xlsx | Kind::Xls | Kind::Xlsb => sheet::read(kind, bytes, out),
-        Kind::Odt | Kind::Odp | Kind::Ods => odf::read(kind, bytes, out),
-        Kind::Rtf => mail::rtf::read(bytes, out),
-        Kind::Csv | Kind::Tsv => csv::read(kind, bytes, out),
-        Kind::Html | Kind::Text | Kind::Markdown | Kind::Json | Kind::Xml => {
+        FileKind::Pdf => pdf::read(bytes, out),
+        FileKind::Docx => office::docx::read(bytes, out),
+        FileKind::Pptx => office::pptx::read(bytes, out),
+        FileKind::Xlsx | FileKind::Xls | FileKind::Xlsb => sheet::read(kind, bytes, out),
+        FileKind::Odt | FileKind::Odp | FileKind::Ods => odf::read(kind, bytes, out),
+        FileKind::Rtf => mail::rtf::read(bytes, out),
+        FileKind::Csv | FileKind::Tsv => csv::read(kind, bytes, out),
+        FileKind::Html | FileKind::Text | FileKind::Markdown | FileKind::Json | FileKind::Xml => {
             plain::read(kind, bytes, out)
         }
-        Kind::Mail => mail::eml::read(bytes, out),
-        Kind::Smime => {
-            let entity = signed::content(bytes).ok_or(Failure::NotRead(kind))?;
+        FileKind::Mail => mail::eml::read(bytes, out),
+        FileKind::Smime => {
+            let entity = signed::content(bytes).ok_or(ReadFailure::NotRead(kind))?;
             mail::eml::read(&entity, out)
         }
-        Kind::Msg | Kind::Tnef => mail::msg::read(kind, bytes, out),
-        Kind::Calendar => calendar::read(bytes, out),
-        Kind::Contacts => contacts::read(bytes, out),
-        Kind::Zip => archive::read(bytes, out),
-        Kind::Encrypted | Kind::Pgp => Err(Stop::Failure(Failure::Encrypted)),
-        Kind::Picture | Kind::Doc | Kind::Ppt | Kind::Binary => {
-            Err(Stop::Failure(Failure::NotRead(kind)))
+        FileKind::Msg | FileKind::Tnef => mail::msg::read(kind, bytes, out),
+        FileKind::Calendar => calendar::read(bytes, out),
+        FileKind::Contacts => contacts::read(bytes, out),
+        FileKind::Zip => archive::read(bytes, out),
+        FileKind::Encrypted | FileKind::Pgp => Err(StopReason::Failure(ReadFailure::Encrypted)),
+        FileKind::Picture | FileKind::Doc | FileKind::Ppt | FileKind::Binary => {
+            Err(StopReason::Failure(ReadFailure::NotRead(kind)))
         }
     }
 }
 
 /// A file within a file.
-struct File {
+struct EmbeddedFile {
     name: String,
     bytes: Vec<u8>,
 }
 
 /// Why reading ends before the file does.
-enum Stop {
+enum StopReason {
     /// The file gives no more.
-    Failure(Failure),
+    Failure(ReadFailure),
     /// The limit of a call is reached.
     Full,
     /// Nobody reads on.
     Output(io::Error),
 }
 
-impl From<Failure> for Stop {
-    fn from(failure: Failure) -> Self {
+impl From<ReadFailure> for StopReason {
+    fn from(failure: ReadFailure) -> Self {
         Self::Failure(failure)
     }
 }
 
 /// Where a reader puts what it finds.
-struct Out<'a> {
+struct OutputSink<'a> {
     /// What is asked for.
-    request: &'a Request,
-    sink: &'a mut dyn FnMut(Line) -> io::Result<()>,
+    request: &'a ExtractRequest,
+    sink: &'a mut dyn FnMut(AnswerLine) -> io::Result<()>,
     /// The bytes of text that this call may still give.
     left: usize,
     findings: Vec<Finding>,
 }
 
-impl Out<'_> {
-    /// Gives a block. Fails with [`Stop::Full`] if it does not fit into what a call may give; a
+impl OutputSink<'_> {
+    /// Gives a block. Fails with [`StopReason::Full`] if it does not fit into what a call may give; a
     /// text that alone is too long is cut, so that reading can go on behind it.
-    fn block(&mut self, mut block: Block) -> Result<(), Stop> {
-        if let Block::Text(text) = &mut block
+    fn block(&mut self, mut block: ContentBlock) -> Result<(), StopReason> {
+        if let ContentBlock::Text(text) = &mut block
             && self.left == TEXT
             && text.pieces.iter().map(piece).sum::<usize>() > TEXT
         {
@@ -197,24 +197,24 @@ impl Out<'_> {
             self.find(Finding::Full);
         }
         let size = match &block {
-            Block::Text(text) => text.pieces.iter().map(piece).sum(),
-            Block::Sheet(sheet) => {
+            ContentBlock::Text(text) => text.pieces.iter().map(piece).sum(),
+            ContentBlock::Sheet(sheet) => {
                 let cells = sheet.rows.iter().flat_map(|(_, cells)| cells).map(cell);
                 cells.sum::<usize>() + sheet.after.iter().map(piece).sum::<usize>()
             }
-            Block::Rows { .. } | Block::Files { .. } => 0,
+            ContentBlock::Rows { .. } | ContentBlock::Files { .. } => 0,
         };
-        self.left = self.left.checked_sub(size).ok_or(Stop::Full)?;
-        (self.sink)(Line::Block(block)).map_err(Stop::Output)
+        self.left = self.left.checked_sub(size).ok_or(StopReason::Full)?;
+        (self.sink)(AnswerLine::Block(block)).map_err(StopReason::Output)
     }
 
     /// Returns the page of a list that is asked for: its items, how many follow, and the `page`
     /// that goes on with them.
-    fn page<T>(&self, all: Vec<T>, each: usize) -> Result<(Vec<T>, u64, Option<u32>), Failure> {
+    fn page<T>(&self, all: Vec<T>, each: usize) -> Result<(Vec<T>, u64, Option<u32>), ReadFailure> {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         let before = (self.request.page.max(1) as usize - 1).saturating_mul(each);
         if before > 0 && before >= all.len() {
-            return Err(Failure::NoSuchPage(count(all.len().div_ceil(each).max(1))));
+            return Err(ReadFailure::NoSuchPage(count(all.len().div_ceil(each).max(1))));
         }
         let more = count(all.len() - before).saturating_sub(count(each));
         let next = (more > 0).then(|| self.request.page.max(1) + 1);
@@ -228,10 +228,10 @@ impl Out<'_> {
 }
 
 /// Cuts pieces to what a call may give.
-fn cut(pieces: &mut Vec<Piece>) {
+fn cut(pieces: &mut Vec<TextPiece>) {
     let mut left = TEXT;
     pieces.retain_mut(|one| {
-        if let Piece::Text(text) = one {
+        if let TextPiece::Text(text) = one {
             text.truncate(text.floor_char_boundary(left));
         }
         let room = left.checked_sub(piece(one));
@@ -240,16 +240,16 @@ fn cut(pieces: &mut Vec<Piece>) {
     });
 }
 
-fn piece(piece: &Piece) -> usize {
+fn piece(piece: &TextPiece) -> usize {
     match piece {
-        Piece::Text(text) => text.len(),
-        Piece::Mark(_) => 16,
+        TextPiece::Text(text) => text.len(),
+        TextPiece::Mark(_) => 16,
     }
 }
 
-fn cell(value: &Value) -> usize {
+fn cell(value: &CellValue) -> usize {
     match value {
-        Value::Null | Value::Flag(_) => 1,
-        Value::Number(text) | Value::Text(text) => text.len() + 1,
+        CellValue::Null | CellValue::Flag(_) => 1,
+        CellValue::Number(text) | CellValue::Text(text) => text.len() + 1,
     }
 }

@@ -1,9 +1,9 @@
 //! How text looks, as far as it decides whether people see it.
 
-use crate::How;
+use crate::HidingMethod;
 
 /// The colour of paper.
-pub const WHITE: Paint = Paint::Rgb([255; 3]);
+pub const WHITE: InkColour = InkColour::Rgb([255; 3]);
 
 /// The size below which text is too small to be read, in points: 3 pixels.
 pub const TINY: f64 = 2.25;
@@ -31,19 +31,19 @@ const CLOSE: f64 = 0.4;
 
 /// Whether people see a text, the surest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Sight {
+pub enum TextVisibility {
     /// They do.
     #[default]
     Seen,
     /// It may be hidden so.
-    Doubt(How),
+    Doubt(HidingMethod),
     /// It is hidden so.
-    Hidden(How),
+    Hidden(HidingMethod),
 }
 
-impl Sight {
+impl TextVisibility {
     /// Returns this, or that the text is hidden by something else.
-    pub fn or(self, how: Option<How>) -> Self {
+    pub fn or(self, how: Option<HidingMethod>) -> Self {
         match (self, how) {
             (Self::Seen | Self::Doubt(_), Some(how)) => Self::Hidden(how),
             _ => self,
@@ -61,14 +61,14 @@ impl Sight {
 
 /// A colour, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Paint {
+pub enum InkColour {
     /// The one that contrasts with its ground, or one that is not known.
     Other,
     /// Red, green and blue.
     Rgb([u8; 3]),
 }
 
-impl Paint {
+impl InkColour {
     /// Returns true for two colours that are known, and that nobody tells apart.
     pub fn alike(self, other: Self) -> bool {
         match (self, other) {
@@ -78,19 +78,21 @@ impl Paint {
     }
 
     /// Returns whether text of this colour, and of this size in points, is seen on a ground.
-    pub fn on(self, ground: Self, size: f64) -> Sight {
-        let (Self::Rgb(text), Self::Rgb(ground)) = (self, ground) else { return Sight::Seen };
+    pub fn on(self, ground: Self, size: f64) -> TextVisibility {
+        let (Self::Rgb(text), Self::Rgb(ground)) = (self, ground) else {
+            return TextVisibility::Seen;
+        };
         match apart(text, ground) {
-            apart if apart <= ALIKE => Sight::Hidden(How::Colour),
-            apart if apart <= PALE && size < LARGE => Sight::Doubt(How::Colour),
-            _ => Sight::Seen,
+            apart if apart <= ALIKE => TextVisibility::Hidden(HidingMethod::Colour),
+            apart if apart <= PALE && size < LARGE => TextVisibility::Doubt(HidingMethod::Colour),
+            _ => TextVisibility::Seen,
         }
     }
 }
 
 /// Where text stands beside its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Shift {
+pub enum BaselineShift {
     /// On it.
     #[default]
     Base,
@@ -100,7 +102,7 @@ pub enum Shift {
     Down,
 }
 
-impl Shift {
+impl BaselineShift {
     /// Returns where text stands that is raised by so much.
     pub fn of(raised: f64) -> Self {
         match raised {
@@ -113,13 +115,13 @@ impl Shift {
 
 /// What a style or a run says; `None` where it says nothing.
 #[derive(Debug, Clone, Default)]
-pub struct Look {
+pub struct RunStyle {
     /// Marked as hidden.
     pub vanish: Option<bool>,
     /// The colour of the text.
-    pub colour: Option<Paint>,
+    pub colour: Option<InkColour>,
     /// What lies behind the text.
-    pub ground: Option<Paint>,
+    pub ground: Option<InkColour>,
     /// True if that is a marker's, which covers other grounds.
     pub marked: bool,
     /// The size in half points.
@@ -144,7 +146,7 @@ pub struct Look {
     /// True if the text is struck out.
     pub struck: Option<bool>,
     /// Where the text stands.
-    pub shift: Option<Shift>,
+    pub shift: Option<BaselineShift>,
     /// True while properties of the fill of the text are read.
     pub fill: bool,
     /// The height of lines in points; infinite if they are as high as their text.
@@ -157,7 +159,7 @@ pub struct Look {
     pub level: Option<usize>,
 }
 
-impl Look {
+impl RunStyle {
     /// Returns this, with what it does not say from `base`.
     pub fn over(&self, base: &Self) -> Self {
         Self {
@@ -185,40 +187,42 @@ impl Look {
     }
 
     /// Returns whether text that looks so is seen, on a ground that nothing else is known of.
-    pub fn sight(&self, ground: Paint) -> Sight {
+    pub fn sight(&self, ground: InkColour) -> TextVisibility {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
         let ground = self.ground.unwrap_or(ground);
         let size = self.points();
-        let colour = self.colour.map_or(Sight::Seen, |text| text.on(ground, size));
+        let colour = self.colour.map_or(TextVisibility::Seen, |text| text.on(ground, size));
         let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
         let lift = self.lift.unwrap_or_default() * self.whole();
         let raised = (self.raised.unwrap_or_default() + lift).abs();
         let clipped = self.line.is_some_and(|line| line < FLAT || raised >= line);
         let hides = [
-            (self.vanish == Some(true), How::Marked),
-            (size < TINY || least(self.width, 5.0) || close, How::Tiny),
-            (self.empty == Some(true), How::Transparent),
-            (clipped, How::Clipped),
-            (raised >= FAR, How::OffPage),
+            (self.vanish == Some(true), HidingMethod::Marked),
+            (size < TINY || least(self.width, 5.0) || close, HidingMethod::Tiny),
+            (self.empty == Some(true), HidingMethod::Transparent),
+            (clipped, HidingMethod::Clipped),
+            (raised >= FAR, HidingMethod::OffPage),
         ];
         let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
         match colour.or(hides) {
-            Sight::Seen if size <= SMALL => Sight::Doubt(How::Tiny),
-            Sight::Seen if raised >= RAISED => Sight::Doubt(How::OffPage),
+            TextVisibility::Seen if size <= SMALL => TextVisibility::Doubt(HidingMethod::Tiny),
+            TextVisibility::Seen if raised >= RAISED => {
+                TextVisibility::Doubt(HidingMethod::OffPage)
+            }
             sight => sight,
         }
     }
 
     /// Returns how text that looks so is hidden, as of the text of a cell.
-    pub fn hidden(&self, ground: Paint) -> Option<How> {
+    pub fn hidden(&self, ground: InkColour) -> Option<HidingMethod> {
         match self.sight(ground) {
-            Sight::Hidden(how) => Some(how),
+            TextVisibility::Hidden(how) => Some(how),
             _ => None,
         }
     }
 }
 
-impl Look {
+impl RunStyle {
     /// Returns the size in points before it is scaled.
     fn whole(&self) -> f64 {
         self.size.map_or(USUAL, |size| size / 2.0)
@@ -232,26 +236,26 @@ impl Look {
     /// Returns whether a paragraph of this text is on the page, which is so wide in points. It is
     /// not if all of it is on the left, as far as it could reach, or if it begins behind the
     /// right edge. `margins` are the least and the most that lines begin at which are not moved.
-    pub fn place(&self, text: &str, page: f64, margins: (f64, f64)) -> Sight {
+    pub fn place(&self, text: &str, page: f64, margins: (f64, f64)) -> TextVisibility {
         let (left, first) = (self.left.unwrap_or_default(), self.first.unwrap_or_default());
         let reach = |line: &str| line.chars().count() as f64 * self.points() * ADVANCE;
         let longest = text.lines().map(reach).fold(0.0, f64::max);
         let opening = text.lines().next().map(reach).unwrap_or_default().min(page);
         let ends = margins.1 + left.max(left + first) + longest;
         if left.min(left + first) + margins.0.min(page) >= page || ends < 0.0 {
-            Sight::Hidden(How::OffPage)
+            TextVisibility::Hidden(HidingMethod::OffPage)
         } else if margins.1 + left + first + opening < 0.0 {
             // Some programs move the first line back, and some do not.
-            Sight::Doubt(How::OffPage)
+            TextVisibility::Doubt(HidingMethod::OffPage)
         } else {
-            Sight::Seen
+            TextVisibility::Seen
         }
     }
 }
 
 /// The largest page of a document, in points.
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct PageSize {
     /// Its width.
     pub wide: f64,
     /// Its height.
@@ -260,7 +264,7 @@ pub struct Page {
     pub margin: f64,
 }
 
-impl Page {
+impl PageSize {
     /// Returns true if something is beside a page that is so long in this direction. It is so far
     /// from the edge of the page, from its margin, or from something else.
     pub fn is_beside(&self, (from, edge): (f64, &str), long: Option<f64>, page: f64) -> bool {

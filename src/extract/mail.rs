@@ -10,23 +10,23 @@ mod tnef;
 use daysheet_core::provider::MessageContent;
 use daysheet_core::text;
 
-use crate::{Failure, Inside, Mark, Out, Piece, Stop, archive, plain};
+use crate::{InnerFile, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, archive, plain};
 
 /// A message, however it was stored.
 #[derive(Default)]
-struct Message {
+struct StoredMessage {
     /// The fields that people see above it.
     head: Vec<(&'static str, String)>,
     content: MessageContent,
     /// Name and size of the files that came with it.
     files: Vec<(String, u64)>,
     /// Why its text cannot be read.
-    failure: Option<Failure>,
+    failure: Option<ReadFailure>,
 }
 
-impl Message {
+impl StoredMessage {
     /// Gives its fields, its text and the list of its files.
-    fn give(self, out: &mut Out<'_>) -> Result<(), Stop> {
+    fn give(self, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         let mut head = String::new();
         for (name, value) in &self.head {
             let value = text::cell(value);
@@ -35,13 +35,13 @@ impl Message {
             }
         }
         if head.is_empty() && self.content.parts.is_empty() && self.files.is_empty() {
-            return Err(self.failure.unwrap_or(Failure::Broken).into());
+            return Err(self.failure.unwrap_or(ReadFailure::Broken).into());
         }
         let text = plain::words(&self.content, out);
-        let before = vec![Piece::Mark(Mark::Message), Piece::Text(head)];
+        let before = vec![TextPiece::Mark(PieceMark::Message), TextPiece::Text(head)];
         plain::give(&text, before, Vec::new(), out)?;
         if !self.files.is_empty() {
-            let files = (1..).zip(self.files).map(|(part, (name, size))| Inside {
+            let files = (1..).zip(self.files).map(|(part, (name, size))| InnerFile {
                 part,
                 name,
                 size,

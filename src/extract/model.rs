@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is to be read of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Request {
+pub struct ExtractRequest {
     /// The file's name, as its sender gives it.
     pub name: String,
     /// Its media type, as its sender gives it.
@@ -26,18 +26,18 @@ pub struct Request {
 
 /// One line of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Line {
+pub enum AnswerLine {
     /// The first line: what the file is.
-    Kind(Kind),
+    Kind(FileKind),
     /// A part of what it holds.
-    Block(Block),
+    Block(ContentBlock),
     /// The last line.
-    End(End),
+    End(ReadingEnd),
 }
 
 /// A part of what a file holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Block {
+pub enum ContentBlock {
     /// Text: a page, a slide, or all of a file without pages.
     Text(TextBlock),
     /// A table: a sheet of a workbook, or a CSV file.
@@ -56,7 +56,7 @@ pub enum Block {
     /// The files within it.
     Files {
         /// The first of them.
-        files: Vec<Inside>,
+        files: Vec<InnerFile>,
         /// How many follow.
         more: u64,
         /// The `page` that goes on with them; none if nothing does.
@@ -77,23 +77,23 @@ pub enum RowsOf {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextBlock {
     /// The text, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TextPiece>,
     /// Which part of the file it is, if the file has parts.
-    pub of: Option<Span>,
+    pub of: Option<BlockSpan>,
 }
 
 /// A piece of text, or what the next pieces are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Piece {
+pub enum TextPiece {
     /// Text of the file.
     Text(String),
     /// What follows.
-    Mark(Mark),
+    Mark(PieceMark),
 }
 
 /// What the pieces after it are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Mark {
+pub enum PieceMark {
     /// The page with this number.
     Page(u32),
     /// The slide with this number.
@@ -125,9 +125,9 @@ pub enum Mark {
 
 /// Which part of a file a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct BlockSpan {
     /// What is counted.
-    pub unit: Unit,
+    pub unit: PartUnit,
     /// The first one shown, from 1.
     pub first: u64,
     /// The last one shown.
@@ -140,7 +140,7 @@ pub struct Span {
 
 /// What the parts of a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Unit {
+pub enum PartUnit {
     /// Pages.
     Page,
     /// Slides.
@@ -163,18 +163,18 @@ pub struct SheetBlock {
     /// The headings.
     pub columns: Vec<String>,
     /// The rows, each with its number in the sheet.
-    pub rows: Vec<(u32, Vec<Value>)>,
+    pub rows: Vec<(u32, Vec<CellValue>)>,
     /// Lines below the table: comments on its cells.
-    pub after: Vec<Piece>,
+    pub after: Vec<TextPiece>,
     /// Which rows these are.
-    pub of: Span,
+    pub of: BlockSpan,
     /// What was found in this sheet.
     pub findings: Vec<Finding>,
 }
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Value {
+pub enum CellValue {
     /// Nothing.
     Null,
     /// True or false.
@@ -187,7 +187,7 @@ pub enum Value {
 
 /// A file within a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inside {
+pub struct InnerFile {
     /// Its number, from 1.
     pub part: u32,
     /// Its name, with folders.
@@ -202,11 +202,11 @@ pub struct Inside {
 
 /// How the reading ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct End {
+pub struct ReadingEnd {
     /// What was found on the way.
     pub findings: Vec<Finding>,
     /// Why there is no text, or no more of it.
-    pub failure: Option<Failure>,
+    pub failure: Option<ReadFailure>,
 }
 
 /// Something that a reader should know.
@@ -215,16 +215,16 @@ pub enum Finding {
     /// Something that people do not see was left out.
     Hidden {
         /// How it is hidden.
-        how: How,
+        how: HidingMethod,
         /// How much of it there is.
         count: u64,
         /// What is counted.
-        of: Of,
+        of: HiddenUnit,
     },
     /// Characters that are shown although people may not see them.
     Doubt {
         /// How they may be hidden.
-        how: How,
+        how: HidingMethod,
         /// How many there are.
         count: u64,
     },
@@ -286,7 +286,7 @@ pub enum Finding {
 
 /// How something is hidden from people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum How {
+pub enum HidingMethod {
     /// Drawn in no mode.
     Invisible,
     /// In the colour of what lies behind it.
@@ -315,7 +315,7 @@ pub enum How {
 
 /// What is counted of something hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Of {
+pub enum HiddenUnit {
     /// Characters.
     Characters,
     /// Rows.
@@ -332,13 +332,13 @@ pub enum Of {
 
 /// Why a file gives no text, or no more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Failure {
+pub enum ReadFailure {
     /// It needs a password.
     Encrypted,
     /// It is not what it claims to be, or damaged.
     Broken,
     /// Files of this kind are not read.
-    NotRead(Kind),
+    NotRead(FileKind),
     /// It holds no text.
     Empty,
     /// It unpacks to more than the limit, or has too many parts.
@@ -357,7 +357,7 @@ pub enum Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the name of a format")]
-pub enum Kind {
+pub enum FileKind {
     Pdf,
     Docx,
     Xlsx,
@@ -394,7 +394,7 @@ pub enum Kind {
     Binary,
 }
 
-impl Kind {
+impl FileKind {
     /// Returns its name, as in a file's ending.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,28 +6,28 @@ mod slides;
 mod styles;
 mod text;
 
-use self::styles::Styles;
-use crate::package::Package;
-use crate::{Failure, Finding, Kind, Out, Stop};
+use self::styles::OdfStyles;
+use crate::package::OpenPackage;
+use crate::{FileKind, Finding, OutputSink, ReadFailure, StopReason};
 
 /// Reads such a file.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut package = Package::open(bytes)?;
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let mut package = OpenPackage::open(bytes)?;
     let manifest = package.text("META-INF/manifest.xml")?.unwrap_or_default();
     if manifest.contains("encryption-data") {
-        return Err(Failure::Encrypted.into());
+        return Err(ReadFailure::Encrypted.into());
     }
-    let content = package.text("content.xml")?.ok_or(Failure::Broken)?;
+    let content = package.text("content.xml")?.ok_or(ReadFailure::Broken)?;
     let shared = package.text("styles.xml")?.unwrap_or_default();
-    let mut styles = Styles::default();
+    let mut styles = OdfStyles::default();
     styles.read(&shared)?;
     styles.read(&content)?;
     if !package.named("basic/", "").is_empty() {
         out.find(Finding::Macros);
     }
     match kind {
-        Kind::Ods => sheet::read(&content, &styles, out),
-        Kind::Odp => text::slides(&content, &shared, &styles, out),
+        FileKind::Ods => sheet::read(&content, &styles, out),
+        FileKind::Odp => text::slides(&content, &shared, &styles, out),
         _ => text::document(&content, &shared, &styles, out),
     }
 }

@@ -22,11 +22,12 @@ use hayro_interpret::{
 };
 
 use crate::{
-    Block, Failure, File, Finding, How, Mark, Of, Out, PAGES, Piece, Span, Stop, TextBlock, Unit,
+    BlockSpan, ContentBlock, EmbeddedFile, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES,
+    PartUnit, PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
-use device::{Drawn, Glyph};
-use fields::{Added, Field};
-use fonts::{Fonts, PageFonts};
+use device::{DrawnPage, PageGlyph};
+use fields::{AnnotationContent, FormField};
+use fonts::{FontCache, PageFonts};
 use forms::FormCounts;
 
 /// The share of a page from which a picture is the page.
@@ -57,10 +58,10 @@ fn damaged(pdf: &Pdf, bytes: &[u8]) -> bool {
 
 /// What is counted over the pages.
 #[derive(Default)]
-struct Counts {
-    hidden: BTreeMap<How, u64>,
+struct PageCounts {
+    hidden: BTreeMap<HidingMethod, u64>,
     /// Characters that are shown although they may be hidden.
-    doubt: BTreeMap<How, u64>,
+    doubt: BTreeMap<HidingMethod, u64>,
     unmapped: u64,
     others: u64,
     pictures: u64,
@@ -73,30 +74,30 @@ struct Counts {
 }
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let pdf = load(bytes)?;
     let of = pdf.pages().len() as u64;
     let first = out.request.page;
     if u64::from(first) > of.max(1) {
-        return Err(Failure::NoSuchPage(of).into());
+        return Err(ReadFailure::NoSuchPage(of).into());
     }
     let draws_values = fields::draws_values(&pdf);
-    let mut counts = Counts { draws_values, ..Counts::default() };
+    let mut counts = PageCounts { draws_values, ..PageCounts::default() };
     let layers = fields::layers(&pdf);
     let off = layers.off.len() as u64;
-    let over = Over {
+    let over = LayerProbes {
         all: (off > 0).then(|| load(LAYERLESS)).transpose()?,
         fewer: layers.fewer().map(|bytes| load(bytes.as_bytes())).transpose()?,
     };
     let ended = pages(&pdf, &over, first, out, &mut counts);
     for (how, count) in counts.hidden {
-        out.find(Finding::Hidden { how, count, of: Of::Characters });
+        out.find(Finding::Hidden { how, count, of: HiddenUnit::Characters });
     }
     for (how, count) in counts.doubt {
         out.find(Finding::Doubt { how, count });
     }
     if off > 0 {
-        out.find(Finding::Hidden { how: How::Layer, count: off, of: Of::Layers });
+        out.find(Finding::Hidden { how: HidingMethod::Layer, count: off, of: HiddenUnit::Layers });
     }
     for run in counts.scans.chunk_by(|a, b| a + 1 == *b) {
         if let (Some(first), Some(last)) = (run.first(), run.last()) {
@@ -123,36 +124,36 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     let files = if first == 1 { fields::files(&pdf) } else { Vec::new() };
     if !files.is_empty() {
         let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
-        out.block(Block::Files { files, more: 0, next: None })?;
+        out.block(ContentBlock::Files { files, more: 0, next: None })?;
     } else if !counts.text && counts.scans.is_empty() && first == 1 && of <= u64::from(PAGES) {
-        let why = if damaged { Failure::Broken } else { Failure::Empty };
+        let why = if damaged { ReadFailure::Broken } else { ReadFailure::Empty };
         return Err(why.into());
     }
     Ok(())
 }
 
 /// Returns the embedded file number `part`, from 1.
-pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let pdf = load(bytes)?;
     let files = fields::files(&pdf);
     let file = usize::try_from(part).ok().and_then(|part| files.get(part.checked_sub(1)?));
-    let file = file.ok_or(Failure::NoSuchPart(files.len() as u32))?;
-    Ok(File { name: file.name.clone(), bytes: file.bytes().ok_or(Failure::Broken)? })
+    let file = file.ok_or(ReadFailure::NoSuchPart(files.len() as u32))?;
+    Ok(EmbeddedFile { name: file.name.clone(), bytes: file.bytes().ok_or(ReadFailure::Broken)? })
 }
 
-fn load(bytes: &[u8]) -> Result<Pdf, Failure> {
+fn load(bytes: &[u8]) -> Result<Pdf, ReadFailure> {
     Pdf::new(bytes.to_vec()).map_err(|error| match error {
-        LoadPdfError::Decryption(_) => Failure::Encrypted,
+        LoadPdfError::Decryption(_) => ReadFailure::Encrypted,
         // hayro does not say so if it has to search for the objects.
         LoadPdfError::Invalid if bytes.windows(8).any(|key| key == b"/Encrypt") => {
-            Failure::Encrypted
+            ReadFailure::Encrypted
         }
-        LoadPdfError::Invalid => Failure::Broken,
+        LoadPdfError::Invalid => ReadFailure::Broken,
     })
 }
 
 /// Files over whose catalogs the pages are drawn a second time, to see what their layers decide.
-struct Over {
+struct LayerProbes {
     /// Without layers: what is on those that are switched off is drawn, too.
     all: Option<Pdf>,
     /// With those switched off that a viewer may switch off for a screen.
@@ -162,15 +163,15 @@ struct Over {
 /// Gives the pages of a call, each as a block of its own: what ends the reading loses one page.
 fn pages(
     pdf: &Pdf,
-    over: &Over,
+    over: &LayerProbes,
     first: u32,
-    out: &mut Out<'_>,
-    counts: &mut Counts,
-) -> Result<(), Stop> {
+    out: &mut OutputSink<'_>,
+    counts: &mut PageCounts,
+) -> Result<(), StopReason> {
     let cache = InterpreterCache::new();
     let of = pdf.pages().len() as u64;
     let mut left = PAINTED;
-    let mut fonts = Fonts::default();
+    let mut fonts = FontCache::default();
     let mut forms = FormCounts::default();
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
@@ -192,8 +193,8 @@ fn pages(
         let pieces = pieces(page, number, drawn, counts);
         let next = (u64::from(number) < of).then_some(number + 1);
         let at = u64::from(number);
-        let span = Span { unit: Unit::Page, first: at, last: at, of, next };
-        out.block(Block::Text(TextBlock { pieces, of: Some(span) }))?;
+        let span = BlockSpan { unit: PartUnit::Page, first: at, last: at, of, next };
+        out.block(ContentBlock::Text(TextBlock { pieces, of: Some(span) }))?;
     }
     Ok(())
 }
@@ -205,27 +206,32 @@ fn draw<'a>(
     cache: &InterpreterCache<'a>,
     left: u64,
     fonts: Rc<PageFonts>,
-) -> Drawn {
+) -> DrawnPage {
     let (width, height) = page.render_dimensions();
     let area = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let (transform, settings) =
         (page.initial_transform(true).to_kurbo(), InterpreterSettings::default());
     let mut context = Context::new(transform, area, cache, over.xref(), settings);
-    let mut drawn = Drawn::new(area, left, fonts);
+    let mut drawn = DrawnPage::new(area, left, fonts);
     interpret_page(page, &mut context, &mut drawn);
     drawn
 }
 
 /// Returns what a page says, and counts what it does not show.
-fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Vec<Piece> {
-    let (unseen, seen): (Vec<Glyph>, Vec<Glyph>) =
+fn pieces(
+    page: &Page<'_>,
+    number: u32,
+    drawn: DrawnPage,
+    counts: &mut PageCounts,
+) -> Vec<TextPiece> {
+    let (unseen, seen): (Vec<PageGlyph>, Vec<PageGlyph>) =
         drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
     // What is drawn a second time to be seen is neither hidden nor in doubt.
-    let around = |glyph: &Glyph| {
+    let around = |glyph: &PageGlyph| {
         let (character, (x, y)) = (glyph.character, glyph.place());
         (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| (character, x + dx, y + dy)))
     };
-    let (sure, unsure): (Vec<&Glyph>, Vec<&Glyph>) =
+    let (sure, unsure): (Vec<&PageGlyph>, Vec<&PageGlyph>) =
         seen.iter().partition(|glyph| glyph.doubt.is_none());
     let mut places: HashSet<_> = sure.into_iter().flat_map(around).collect();
     for glyph in unsure.iter().filter(|glyph| !glyph.character.is_whitespace()) {
@@ -237,7 +243,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         }
     }
     places.extend(unsure.into_iter().flat_map(around));
-    let unseen: Vec<Glyph> = unseen
+    let unseen: Vec<PageGlyph> = unseen
         .into_iter()
         .filter(|glyph| {
             let (x, y) = glyph.place();
@@ -246,8 +252,9 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
         .collect();
     counts.unmapped += drawn.unmapped;
     counts.others += seen.iter().filter(|glyph| glyph.other).count() as u64;
-    let behind = |g: &Glyph| matches!(g.hidden, Some(How::Invisible | How::Covered));
-    let (mut recognised, mut unseen): (Vec<Glyph>, Vec<Glyph>) =
+    let behind =
+        |g: &PageGlyph| matches!(g.hidden, Some(HidingMethod::Invisible | HidingMethod::Covered));
+    let (mut recognised, mut unseen): (Vec<PageGlyph>, Vec<PageGlyph>) =
         unseen.into_iter().partition(behind);
     // A picture with next to no text of its own is a scan, and what is behind it was recognised.
     let bare = seen.len() < 20 || seen.len() * 5 < recognised.len();
@@ -255,7 +262,7 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     if !scan {
         unseen.append(&mut recognised);
     }
-    let mut pieces = vec![Piece::Mark(Mark::Page(number))];
+    let mut pieces = vec![TextPiece::Mark(PieceMark::Page(number))];
     let text = layout::text(&seen);
     if !scan {
         counts.pictures += drawn.pictures;
@@ -264,11 +271,12 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     }
     counts.text |= !text.is_empty();
     if !text.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(TextPiece::Text(text));
     }
     if !recognised.is_empty() {
         counts.text = true;
-        pieces.extend([Piece::Mark(Mark::Scan), Piece::Text(layout::text(&recognised))]);
+        pieces
+            .extend([TextPiece::Mark(PieceMark::Scan), TextPiece::Text(layout::text(&recognised))]);
     }
     for glyph in unseen.iter().filter(|glyph| !glyph.character.is_whitespace()) {
         if let Some(how) = glyph.hidden {
@@ -281,25 +289,25 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
     let links = links(page, &added.links, seen.iter().chain(&recognised));
     if !links.is_empty() {
         counts.text = true;
-        pieces.push(Piece::Text(links.join("\n")));
+        pieces.push(TextPiece::Text(links.join("\n")));
     }
     let glyphs = seen.iter().chain(&recognised).chain(&unseen);
     let fields = field_lines(page, &mut added, glyphs);
     for text in &added.hidden {
         let count = text.chars().filter(|character| !character.is_whitespace()).count() as u64;
-        *counts.hidden.entry(How::Marked).or_default() += count;
+        *counts.hidden.entry(HidingMethod::Marked).or_default() += count;
         let few = text.get(..text.floor_char_boundary(ORDERS)).unwrap_or_default();
         counts.order |= gives_orders_unseen(few);
     }
     if !fields.is_empty() {
         counts.text = true;
-        pieces.extend([Piece::Mark(Mark::Fields), Piece::Text(fields.join("\n"))]);
+        pieces.extend([TextPiece::Mark(PieceMark::Fields), TextPiece::Text(fields.join("\n"))]);
     }
     if !added.comments.is_empty() {
         counts.text = true;
-        pieces.push(Piece::Mark(Mark::Comments(added.comments.len() as u32)));
+        pieces.push(TextPiece::Mark(PieceMark::Comments(added.comments.len() as u32)));
         for (author, text) in added.comments {
-            pieces.extend([Piece::Mark(Mark::Comment { author }), Piece::Text(text)]);
+            pieces.extend([TextPiece::Mark(PieceMark::Comment { author }), TextPiece::Text(text)]);
         }
     }
     if pieces.len() == 1 {
@@ -313,14 +321,14 @@ fn pieces(page: &Page<'_>, number: u32, drawn: Drawn, counts: &mut Counts) -> Ve
 /// not on the page, or have no room there, are added to what is hidden.
 fn field_lines<'g>(
     page: &Page<'_>,
-    added: &mut Added,
-    glyphs: impl Iterator<Item = &'g Glyph> + Clone,
+    added: &mut AnnotationContent,
+    glyphs: impl Iterator<Item = &'g PageGlyph> + Clone,
 ) -> Vec<String> {
     let place = page.initial_transform(true).to_kurbo();
     let (width, height) = page.render_dimensions();
     let paper = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
     let mut lines = Vec::new();
-    for Field { name, value, area, stated } in added.fields.drain(..) {
+    for FormField { name, value, area, stated } in added.fields.drain(..) {
         let area = place.transform_rect_bbox(area.to_kurbo().abs());
         // Lines may be broken, and the value of a hidden drawing is counted as that.
         let around = area.inflate(1.0, 1.0);
@@ -344,7 +352,7 @@ fn field_lines<'g>(
 fn links<'g>(
     page: &Page<'_>,
     links: &[(Area, String)],
-    glyphs: impl Iterator<Item = &'g Glyph> + Clone,
+    glyphs: impl Iterator<Item = &'g PageGlyph> + Clone,
 ) -> Vec<String> {
     let place = page.initial_transform(true).to_kurbo();
     // A link of several lines is several links to one address.

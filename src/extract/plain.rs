@@ -1,35 +1,36 @@
 //! Text files and HTML: decoded, and cut into pieces where they are long.
 
-use daysheet_core::body::{self, Form, LeftOut, Reading};
+use daysheet_core::body::{self, LeftOut, PartForm, ReadingOptions};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::charset;
-use daysheet_core::text::html::Why;
+use daysheet_core::text::html::HidingReason;
 
 use crate::{
-    Block, Failure, Finding, How, Kind, Of, Out, PIECE, Piece, Span, Stop, TextBlock, Unit,
+    BlockSpan, ContentBlock, FileKind, Finding, HiddenUnit, HidingMethod, OutputSink, PIECE,
+    PartUnit, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
 /// Reads such a file.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = decoded(bytes, out);
     let text = match kind {
-        Kind::Html => html(text, out),
+        FileKind::Html => html(text, out),
         _ => text,
     };
     give(&text, Vec::new(), Vec::new(), out)
 }
 
 /// Returns the text of an HTML document, as of a message in HTML.
-pub fn html(source: String, out: &mut Out<'_>) -> String {
+pub fn html(source: String, out: &mut OutputSink<'_>) -> String {
     let parts = vec![vec![vec![TextPart::Html(source)]]];
     words(&MessageContent { parts, ..MessageContent::default() }, out)
 }
 
 /// Returns the text of a message, whole; what nobody sees is left out and noted.
-pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
-    let reading = Reading {
+pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
+    let reading = ReadingOptions {
         subject: String::new(),
-        form: Form::Text,
+        form: PartForm::Text,
         quoted: true,
         signature: true,
         links: true,
@@ -40,7 +41,7 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
     // What is nested too deep may be hidden, and is treated like that.
     let count = number(hidden.chars.saturating_add(deep));
     if count > 0 {
-        out.find(Finding::Hidden { how: How::Marked, count, of: Of::Characters });
+        out.find(Finding::Hidden { how: HidingMethod::Marked, count, of: HiddenUnit::Characters });
     }
     if hidden.orders {
         out.find(Finding::Order);
@@ -51,7 +52,7 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
         out.find(Finding::Doubt { how, count });
         count = 0;
     }
-    if doubt.why.contains(&Why::Limit) {
+    if doubt.why.contains(&HidingReason::Limit) {
         out.find(Finding::StylesUnread);
     }
     if cut {
@@ -62,20 +63,20 @@ pub fn words(content: &MessageContent, out: &mut Out<'_>) -> String {
 }
 
 /// Returns how text may be hidden, where that is known of it.
-const fn doubted(why: Why) -> Option<How> {
+const fn doubted(why: HidingReason) -> Option<HidingMethod> {
     Some(match why {
-        Why::Picture | Why::Pale | Why::Blended => How::Colour,
-        Why::Small => How::Tiny,
-        Why::Covered => How::Covered,
-        Why::Moved => How::OffPage,
-        Why::Clipped => How::Clipped,
-        Why::Script => How::Marked,
-        Why::Limit => return None,
+        HidingReason::Picture | HidingReason::Pale | HidingReason::Blended => HidingMethod::Colour,
+        HidingReason::Small => HidingMethod::Tiny,
+        HidingReason::Covered => HidingMethod::Covered,
+        HidingReason::Moved => HidingMethod::OffPage,
+        HidingReason::Clipped => HidingMethod::Clipped,
+        HidingReason::Script => HidingMethod::Marked,
+        HidingReason::Limit => return None,
     })
 }
 
 /// Returns the characters of a text file, and notes if the charset had to be guessed.
-pub fn decoded(bytes: &[u8], out: &mut Out<'_>) -> String {
+pub fn decoded(bytes: &[u8], out: &mut OutputSink<'_>) -> String {
     let (text, doubt) = charset::decode(bytes, label(&out.request.media).as_deref());
     if let Some(doubt) = doubt {
         out.find(Finding::Charset(doubt.charset.to_owned()));
@@ -97,22 +98,22 @@ fn label(media: &str) -> Option<String> {
 /// is `after` it with the last one.
 pub fn give(
     text: &str,
-    before: Vec<Piece>,
-    after: Vec<Piece>,
-    out: &mut Out<'_>,
-) -> Result<(), Stop> {
+    before: Vec<TextPiece>,
+    after: Vec<TextPiece>,
+    out: &mut OutputSink<'_>,
+) -> Result<(), StopReason> {
     if text.trim().is_empty() && before.is_empty() && after.is_empty() {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     }
     let (text, of) = piece(text, out.request.page)?;
     let mut pieces = if of.is_none_or(|of| of.first == 1) { before } else { Vec::new() };
-    pieces.push(Piece::Text(text.to_owned()));
+    pieces.push(TextPiece::Text(text.to_owned()));
     pieces.extend(if of.is_none_or(|of| of.next.is_none()) { after } else { Vec::new() });
-    out.block(Block::Text(TextBlock { pieces, of }))
+    out.block(ContentBlock::Text(TextBlock { pieces, of }))
 }
 
 /// Returns a piece of a text, from 1, and which one it is if there are several.
-fn piece(text: &str, page: u32) -> Result<(&str, Option<Span>), Failure> {
+fn piece(text: &str, page: u32) -> Result<(&str, Option<BlockSpan>), ReadFailure> {
     let mut rest = text;
     let (mut count, mut found) = (0, None);
     while count == 0 || !rest.is_empty() {
@@ -125,8 +126,8 @@ fn piece(text: &str, page: u32) -> Result<(&str, Option<Span>), Failure> {
     }
     let at = u64::from(page);
     let next = page.checked_add(1).filter(|_| at < count);
-    let span = Span { unit: Unit::Piece, first: at, last: at, of: count, next };
-    Ok((found.ok_or(Failure::NoSuchPage(count))?, (count > 1).then_some(span)))
+    let span = BlockSpan { unit: PartUnit::Piece, first: at, last: at, of: count, next };
+    Ok((found.ok_or(ReadFailure::NoSuchPage(count))?, (count > 1).then_some(span)))
 }
 
 /// Returns where the first piece of a text ends: at the end of a line if one is near.

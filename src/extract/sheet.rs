@@ -8,21 +8,23 @@ mod short;
 mod styles;
 mod xlsx;
 
-pub use heading::{Cell, Grid, Range};
-pub use number::{Format, column, time};
+pub use heading::{CellRange, HeadingCell, SheetGrid};
+pub use number::{NumberFormat, column, time};
 
-use crate::{Block, Failure, Finding, Kind, Out, ROWS, SheetBlock, Stop};
+use crate::{
+    ContentBlock, FileKind, Finding, OutputSink, ROWS, ReadFailure, SheetBlock, StopReason,
+};
 
 /// Reads such a file.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     match kind {
-        Kind::Xlsx => xlsx::read(bytes, out),
+        FileKind::Xlsx => xlsx::read(bytes, out),
         _ => legacy::read(kind, bytes, out),
     }
 }
 
 /// A sheet as a workbook lists it.
-pub struct Listed {
+pub struct ListedSheet {
     /// Its name.
     pub name: String,
     /// True if people do not see it.
@@ -37,30 +39,30 @@ const SHEETS: usize = 50;
 ///
 /// `sheet` reads one by its place, and fills a grid; it returns what it found on the way.
 pub fn give(
-    listed: &[Listed],
-    out: &mut Out<'_>,
-    mut sheet: impl FnMut(usize, &mut Grid) -> Result<(), Failure>,
-) -> Result<(), Stop> {
+    listed: &[ListedSheet],
+    out: &mut OutputSink<'_>,
+    mut sheet: impl FnMut(usize, &mut SheetGrid) -> Result<(), ReadFailure>,
+) -> Result<(), StopReason> {
     let page = out.request.page.max(1);
     if let Some(asked) = out.request.sheet.as_deref() {
         let plain = |name: &str| name.trim().to_lowercase();
-        let named = |(_, listed): &(usize, &Listed)| plain(&listed.name) == plain(asked);
+        let named = |(_, listed): &(usize, &ListedSheet)| plain(&listed.name) == plain(asked);
         let numbered = || asked.trim().parse::<usize>().ok()?.checked_sub(1);
         let found = listed.iter().enumerate().find(named).map(|(place, _)| place).or_else(numbered);
         let Some((place, one)) = found.and_then(|place| Some((place, listed.get(place)?))) else {
             let names = listed.iter().map(|one| one.name.clone());
-            return Err(Failure::NoSuchSheet(names.collect()).into());
+            return Err(ReadFailure::NoSuchSheet(names.collect()).into());
         };
-        let mut grid = Grid::new(page);
+        let mut grid = SheetGrid::new(page);
         sheet(place, &mut grid)?;
-        return out.block(Block::Sheet(grid.block(one)?));
+        return out.block(ContentBlock::Sheet(grid.block(one)?));
     }
     let mut blocks: Vec<SheetBlock> = Vec::new();
     let mut others: Vec<(String, u64)> = Vec::new();
     let mut total = 0;
     for (place, one) in listed.iter().enumerate() {
         // What would not be given is only counted.
-        let mut grid = Grid::new(if one.hidden || total > ROWS as u64 { 0 } else { page });
+        let mut grid = SheetGrid::new(if one.hidden || total > ROWS as u64 { 0 } else { page });
         sheet(place, &mut grid)?;
         let rows = grid.rows();
         if one.hidden {
@@ -93,7 +95,7 @@ pub fn give(
         out.find(Finding::Sheets(others));
     }
     if blocks.is_empty() {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     }
-    blocks.into_iter().try_for_each(|block| out.block(Block::Sheet(block)))
+    blocks.into_iter().try_for_each(|block| out.block(ContentBlock::Sheet(block)))
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use daysheet_core::text::orders::gives_orders_unseen;
 
-use crate::look::Sight;
+use crate::look::TextVisibility;
 use crate::{
-    Block, Failure, Finding, How, Mark, Of, Out, PAGES, PIECE, Piece, Span, Stop, TextBlock, Unit,
+    BlockSpan, ContentBlock, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES, PIECE, PartUnit,
+    PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
 /// Bytes of hidden text that are kept to see whether it gives orders.
@@ -14,20 +15,20 @@ const SAMPLE: usize = 4 << 10;
 
 /// A text that grows line by line.
 #[derive(Default)]
-pub struct Story {
-    pieces: Vec<Piece>,
+pub struct StoryWriter {
+    pieces: Vec<TextPiece>,
     text: String,
-    tables: Vec<Table>,
+    tables: Vec<OpenTable>,
 }
 
 /// A table that is open: its row so far, and the lines of its cell.
 #[derive(Default)]
-struct Table {
+struct OpenTable {
     row: Vec<Vec<String>>,
     cell: Option<Vec<String>>,
 }
 
-impl Story {
+impl StoryWriter {
     /// Adds a line, to the cell that is open or to the text.
     pub fn line(&mut self, line: &str) {
         let line = line.trim_end();
@@ -52,14 +53,14 @@ impl Story {
     }
 
     /// Adds what the next lines are.
-    pub fn mark(&mut self, mark: Mark) {
+    pub fn mark(&mut self, mark: PieceMark) {
         self.cut();
-        self.pieces.push(Piece::Mark(mark));
+        self.pieces.push(TextPiece::Mark(mark));
     }
 
     /// Opens a table.
     pub fn table(&mut self) {
-        self.tables.push(Table::default());
+        self.tables.push(OpenTable::default());
     }
 
     /// Opens a cell.
@@ -102,7 +103,7 @@ impl Story {
     }
 
     /// Adds all pieces of another text below a mark, if it has any.
-    pub fn below(&mut self, mark: Mark, text: &str) {
+    pub fn below(&mut self, mark: PieceMark, text: &str) {
         if !text.trim().is_empty() {
             self.mark(mark);
             text.trim_end().lines().for_each(|line| self.line(line));
@@ -118,38 +119,38 @@ impl Story {
     /// Returns the text alone.
     pub fn plain(self) -> String {
         let text = self.pieces().into_iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text),
-            Piece::Mark(_) => None,
+            TextPiece::Text(text) => Some(text),
+            TextPiece::Mark(_) => None,
         });
         text.collect()
     }
 
     /// Returns the pieces; empty if there is no text.
-    pub fn pieces(mut self) -> Vec<Piece> {
+    pub fn pieces(mut self) -> Vec<TextPiece> {
         while !self.tables.is_empty() {
             self.table_end();
         }
         self.cut();
-        let text = |piece: &Piece| matches!(piece, Piece::Text(_));
+        let text = |piece: &TextPiece| matches!(piece, TextPiece::Text(_));
         if self.pieces.iter().any(text) { self.pieces } else { Vec::new() }
     }
 
     fn cut(&mut self) {
         let text = std::mem::take(&mut self.text);
         if !text.trim().is_empty() {
-            self.pieces.push(Piece::Text(format!("{}\n", text.trim_end())));
+            self.pieces.push(TextPiece::Text(format!("{}\n", text.trim_end())));
         }
     }
 }
 
 /// Gives a text without pages: the piece of it that is asked for.
 ///
-/// Fails with [`Failure::Empty`], or with [`Failure::NoSuchPage`].
-pub fn give(pieces: Vec<Piece>, out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut pages: Vec<Vec<Piece>> = vec![Vec::new()];
+/// Fails with [`ReadFailure::Empty`], or with [`ReadFailure::NoSuchPage`].
+pub fn give(pieces: Vec<TextPiece>, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let mut pages: Vec<Vec<TextPiece>> = vec![Vec::new()];
     let mut left = PIECE;
     for piece in pieces {
-        let Piece::Text(text) = piece else {
+        let TextPiece::Text(text) = piece else {
             pages.last_mut().into_iter().for_each(|page| page.push(piece.clone()));
             continue;
         };
@@ -163,7 +164,10 @@ pub fn give(pieces: Vec<Piece>, out: &mut Out<'_>) -> Result<(), Stop> {
             }
             let (part, later) = rest.split_at(end);
             if !part.is_empty() {
-                pages.last_mut().into_iter().for_each(|page| page.push(Piece::Text(part.into())));
+                pages
+                    .last_mut()
+                    .into_iter()
+                    .for_each(|page| page.push(TextPiece::Text(part.into())));
             }
             left -= end;
             rest = later;
@@ -176,27 +180,27 @@ pub fn give(pieces: Vec<Piece>, out: &mut Out<'_>) -> Result<(), Stop> {
     let of = pages.len() as u64;
     let page = out.request.page;
     let asked = pages.into_iter().nth(page.saturating_sub(1) as usize);
-    let pieces = asked.ok_or(Failure::NoSuchPage(of))?;
+    let pieces = asked.ok_or(ReadFailure::NoSuchPage(of))?;
     if pieces.is_empty() {
-        return Err(Failure::Empty.into());
+        return Err(ReadFailure::Empty.into());
     }
     let (first, next) = (u64::from(page), (u64::from(page) < of).then_some(page + 1));
-    let span = Span { unit: Unit::Piece, first, last: first, of, next };
-    out.block(Block::Text(TextBlock { pieces, of: (of > 1).then_some(span) }))
+    let span = BlockSpan { unit: PartUnit::Piece, first, last: first, of, next };
+    out.block(ContentBlock::Text(TextBlock { pieces, of: (of > 1).then_some(span) }))
 }
 
 /// The slides of a presentation, as they are given one by one.
-pub struct Deck {
+pub struct SlideDeck {
     of: u64,
     /// What is left out of them.
-    pub tally: Tally,
+    pub tally: OmissionTally,
     hidden: u64,
     text: bool,
 }
 
-impl Deck {
+impl SlideDeck {
     /// Begins to give slides of a file that has so many.
-    pub fn new(of: u64, tally: Tally) -> Self {
+    pub fn new(of: u64, tally: OmissionTally) -> Self {
         Self { of, tally, hidden: 0, text: false }
     }
 
@@ -206,9 +210,9 @@ impl Deck {
         &mut self,
         number: u32,
         shown: bool,
-        story: Story,
-        out: &mut Out<'_>,
-    ) -> Result<(), Stop> {
+        story: StoryWriter,
+        out: &mut OutputSink<'_>,
+    ) -> Result<(), StopReason> {
         let mut pieces = Vec::new();
         if shown {
             pieces = story.pieces();
@@ -219,29 +223,37 @@ impl Deck {
         self.text |= !pieces.is_empty();
         let at = u64::from(number);
         let next = (at < self.of).then_some(number + 1);
-        let of = Some(Span { unit: Unit::Slide, first: at, last: at, of: self.of, next });
-        out.block(Block::Text(TextBlock { pieces, of }))
+        let of = Some(BlockSpan { unit: PartUnit::Slide, first: at, last: at, of: self.of, next });
+        out.block(ContentBlock::Text(TextBlock { pieces, of }))
     }
 
     /// Tells what was left out, however the reading ended.
     ///
-    /// Fails as that did, or with [`Failure::Empty`] if no slide to the last has text.
-    pub fn end(self, ended: Result<(), Stop>, out: &mut Out<'_>) -> Result<(), Stop> {
+    /// Fails as that did, or with [`ReadFailure::Empty`] if no slide to the last has text.
+    pub fn end(
+        self,
+        ended: Result<(), StopReason>,
+        out: &mut OutputSink<'_>,
+    ) -> Result<(), StopReason> {
         if self.hidden > 0 {
-            out.find(Finding::Hidden { how: How::Marked, count: self.hidden, of: Of::Slides });
+            out.find(Finding::Hidden {
+                how: HidingMethod::Marked,
+                count: self.hidden,
+                of: HiddenUnit::Slides,
+            });
         }
         self.tally.findings().into_iter().for_each(|finding| out.find(finding));
         ended?;
         let last = u64::from(out.request.page.max(1)) + u64::from(PAGES) > self.of;
-        if last && !self.text { Err(Failure::Empty.into()) } else { Ok(()) }
+        if last && !self.text { Err(ReadFailure::Empty.into()) } else { Ok(()) }
     }
 }
 
 /// Counts what is left out of a text, and what it does not show.
 #[derive(Debug, Default)]
-pub struct Tally {
-    hidden: BTreeMap<How, u64>,
-    doubts: BTreeMap<How, u64>,
+pub struct OmissionTally {
+    hidden: BTreeMap<HidingMethod, u64>,
+    doubts: BTreeMap<HidingMethod, u64>,
     sample: String,
     deleted: u64,
     inserted: u64,
@@ -249,21 +261,21 @@ pub struct Tally {
     pub pictures: u64,
 }
 
-impl Tally {
+impl OmissionTally {
     /// Counts the characters of hidden text.
-    pub fn hide(&mut self, how: How, text: &str) {
+    pub fn hide(&mut self, how: HidingMethod, text: &str) {
         *self.hidden.entry(how).or_default() += length(text);
         self.keep(text);
     }
 
     /// Counts text by whether people see it; returns false for text to leave out.
-    pub fn sees(&mut self, sight: Sight, text: &str) -> bool {
+    pub fn sees(&mut self, sight: TextVisibility, text: &str) -> bool {
         match sight {
-            Sight::Seen => return true,
-            Sight::Doubt(how) => *self.doubts.entry(how).or_default() += length(text),
-            Sight::Hidden(how) => self.hide(how, text),
+            TextVisibility::Seen => return true,
+            TextVisibility::Doubt(how) => *self.doubts.entry(how).or_default() += length(text),
+            TextVisibility::Hidden(how) => self.hide(how, text),
         }
-        matches!(sight, Sight::Doubt(_))
+        matches!(sight, TextVisibility::Doubt(_))
     }
 
     /// Counts deleted text.
@@ -305,8 +317,9 @@ impl Tally {
     pub fn findings(self) -> Vec<Finding> {
         let orders = self.orders();
         let hidden = self.hidden.into_iter().filter(|(_, count)| *count > 0);
-        let mut findings: Vec<Finding> =
-            hidden.map(|(how, count)| Finding::Hidden { how, count, of: Of::Characters }).collect();
+        let mut findings: Vec<Finding> = hidden
+            .map(|(how, count)| Finding::Hidden { how, count, of: HiddenUnit::Characters })
+            .collect();
         let doubts = self.doubts.into_iter().filter(|(_, count)| *count > 0);
         findings.extend(doubts.map(|(how, count)| Finding::Doubt { how, count }));
         let counts = [

@@ -1,7 +1,7 @@
 //! The words of a paragraph, run by run, with what is struck out or raised in them, and the
 //! targets of their links.
 
-use crate::look::{Look, Shift};
+use crate::look::{BaselineShift, RunStyle};
 
 /// What stands around text that is struck out.
 const STRUCK: &str = "~~";
@@ -13,7 +13,7 @@ const LONGEST: usize = 500;
 
 /// The words of a paragraph that is open.
 #[derive(Debug, Default)]
-pub struct Words {
+pub struct ParagraphWords {
     text: String,
     /// True if what comes last is struck out.
     struck: bool,
@@ -21,9 +21,9 @@ pub struct Words {
     links: Vec<(String, usize)>,
 }
 
-impl Words {
+impl ParagraphWords {
     /// Adds the words of a run that looks so.
-    pub fn run(&mut self, text: &str, look: &Look) {
+    pub fn run(&mut self, text: &str, look: &RunStyle) {
         let struck = look.struck == Some(true);
         let words = text.trim_start();
         let (space, words) = text.split_at(text.len() - words.len());
@@ -119,11 +119,11 @@ fn bare(address: &str) -> String {
 
 /// Returns raised or lowered digits and signs as characters of their own; none if any of the
 /// text has no such character, as in HTML.
-pub fn shifted(text: &str, shift: Shift) -> Option<String> {
+pub fn shifted(text: &str, shift: BaselineShift) -> Option<String> {
     let signs = match shift {
-        Shift::Base => return None,
-        Shift::Up => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾",
-        Shift::Down => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎",
+        BaselineShift::Base => return None,
+        BaselineShift::Up => "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾",
+        BaselineShift::Down => "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎",
     };
     let sign = |c: char| {
         let c = if matches!(c, '−' | '–') { '-' } else { c };

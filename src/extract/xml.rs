@@ -13,7 +13,7 @@ use quick_xml::events::{BytesStart, Event as Raw};
 use quick_xml::name::QName;
 use quick_xml::reader::Reader;
 
-use crate::{DEPTH, Failure};
+use crate::{DEPTH, ReadFailure};
 
 /// Namespaces that Office understands, by the prefixes that it writes them with.
 const SPACES: &[(&str, &str)] = &[
@@ -88,41 +88,41 @@ const QUALIFIED: &[&str] = &["w", "w14", "m"];
 
 /// A prefix, at which depth it was declared, and which of [`SPACES`] it stands for; empty for a
 /// namespace that Office does not know.
-type Scopes = Rc<Vec<(usize, String, &'static str)>>;
+type NamespaceScopes = Rc<Vec<(usize, String, &'static str)>>;
 
 /// A document that is being read.
-pub struct Xml<'a> {
+pub struct XmlReader<'a> {
     reader: Reader<&'a [u8]>,
     depth: usize,
     /// The namespaces whose names are written without a prefix here; none if all are.
     own: &'static [&'static str],
-    scopes: Scopes,
+    scopes: NamespaceScopes,
     /// For each `AlternateContent` that is open: whether one of its alternatives was read.
     chosen: Vec<bool>,
 }
 
 /// What comes next in a document.
-pub enum Event<'a> {
+pub enum XmlEvent<'a> {
     /// An element begins; an empty one begins and ends.
-    Start(Element<'a>),
+    Start(XmlElement<'a>),
     /// An element ends.
-    End(Ending),
+    End(ElementEnd),
     /// Text.
     Text(String),
 }
 
 /// The beginning of an element.
-pub struct Element<'a> {
+pub struct XmlElement<'a> {
     raw: BytesStart<'a>,
     name: String,
     /// Its namespace, and the prefixes that are known; none where local names count.
-    space: Option<(&'static str, Scopes)>,
+    space: Option<(&'static str, NamespaceScopes)>,
 }
 
 /// The end of an element.
-pub struct Ending(String);
+pub struct ElementEnd(String);
 
-impl<'a> Xml<'a> {
+impl<'a> XmlReader<'a> {
     /// Begins to read a document by local names.
     pub fn new(text: &'a str) -> Self {
         Self::of(text, &[])
@@ -136,22 +136,22 @@ impl<'a> Xml<'a> {
         reader.config_mut().allow_dangling_amp = true;
         // A text may begin within an element.
         reader.config_mut().allow_unmatched_ends = true;
-        Self { reader, depth: 0, own, scopes: Scopes::default(), chosen: Vec::new() }
+        Self { reader, depth: 0, own, scopes: NamespaceScopes::default(), chosen: Vec::new() }
     }
 
     /// Returns what comes next; `None` at the end.
     ///
-    /// Fails with [`Failure::Broken`], or with [`Failure::Depth`] below [`DEPTH`] elements.
-    pub fn step(&mut self) -> Result<Option<Event<'a>>, Failure> {
+    /// Fails with [`ReadFailure::Broken`], or with [`ReadFailure::Depth`] below [`DEPTH`] elements.
+    pub fn step(&mut self) -> Result<Option<XmlEvent<'a>>, ReadFailure> {
         loop {
-            return Ok(Some(match self.reader.read_event().map_err(|_| Failure::Broken)? {
+            return Ok(Some(match self.reader.read_event().map_err(|_| ReadFailure::Broken)? {
                 Raw::Start(element) | Raw::Empty(element) => {
                     self.depth += 1;
                     if self.depth > DEPTH {
-                        return Err(Failure::Depth);
+                        return Err(ReadFailure::Depth);
                     }
                     match self.element(element) {
-                        Some(element) => Event::Start(element),
+                        Some(element) => XmlEvent::Start(element),
                         None => {
                             self.skip()?;
                             continue;
@@ -165,13 +165,13 @@ impl<'a> Xml<'a> {
                         self.chosen.pop();
                     }
                     self.end();
-                    Event::End(Ending(name))
+                    XmlEvent::End(ElementEnd(name))
                 }
-                Raw::Text(text) => Event::Text(text.xml10_content().into_owned()),
-                Raw::CData(text) => Event::Text(text.xml10_content().into_owned()),
+                Raw::Text(text) => XmlEvent::Text(text.xml10_content().into_owned()),
+                Raw::CData(text) => XmlEvent::Text(text.xml10_content().into_owned()),
                 Raw::GeneralRef(entity) => {
                     let char = entity.resolve_char_ref().ok().flatten();
-                    Event::Text(match char {
+                    XmlEvent::Text(match char {
                         Some(char) => char.to_string(),
                         None => resolve_predefined_entity(&entity).unwrap_or_default().to_owned(),
                     })
@@ -183,15 +183,15 @@ impl<'a> Xml<'a> {
     }
 
     /// Returns the element that begins; `None` if Office does not read it.
-    fn element(&mut self, raw: BytesStart<'a>) -> Option<Element<'a>> {
+    fn element(&mut self, raw: BytesStart<'a>) -> Option<XmlElement<'a>> {
         if self.own.is_empty() {
             let name = raw.local_name().as_ref().to_owned();
-            return Some(Element { raw, name, space: None });
+            return Some(XmlElement { raw, name, space: None });
         }
         self.declare(&raw);
         let space = self.space(raw.name());
         let name = self.name(raw.name(), space);
-        let element = Element { raw, name, space: Some((space, self.scopes.clone())) };
+        let element = XmlElement { raw, name, space: Some((space, self.scopes.clone())) };
         let read = match element.name.as_str() {
             "mc:AlternateContent" => {
                 self.chosen.push(false);
@@ -270,14 +270,14 @@ impl<'a> Xml<'a> {
     }
 
     /// Reads to the end of the element that began last, and returns the text within it.
-    pub fn text(&mut self) -> Result<String, Failure> {
+    pub fn text(&mut self) -> Result<String, ReadFailure> {
         let outer = self.depth;
         let mut text = String::new();
         while self.depth >= outer {
             match self.step()? {
-                Some(Event::Text(part)) => text.push_str(&part),
+                Some(XmlEvent::Text(part)) => text.push_str(&part),
                 Some(_) => {}
-                None => return Err(Failure::Broken),
+                None => return Err(ReadFailure::Broken),
             }
         }
         Ok(text)
@@ -285,30 +285,30 @@ impl<'a> Xml<'a> {
 
     /// Calls `each` with every element within the one that began last, to its end, but for
     /// properties that were changed (`rPrChange`).
-    pub fn within(&mut self, mut each: impl FnMut(&Element<'a>)) -> Result<(), Failure> {
+    pub fn within(&mut self, mut each: impl FnMut(&XmlElement<'a>)) -> Result<(), ReadFailure> {
         let outer = self.depth;
         while self.depth >= outer {
             match self.step()? {
-                Some(Event::Start(element)) if element.name().ends_with("PrChange") => {
+                Some(XmlEvent::Start(element)) if element.name().ends_with("PrChange") => {
                     self.skip()?;
                 }
-                Some(Event::Start(element)) => each(&element),
+                Some(XmlEvent::Start(element)) => each(&element),
                 Some(_) => {}
-                None => return Err(Failure::Broken),
+                None => return Err(ReadFailure::Broken),
             }
         }
         Ok(())
     }
 
     /// Reads to the end of the element that began last.
-    pub fn skip(&mut self) -> Result<(), Failure> {
+    pub fn skip(&mut self) -> Result<(), ReadFailure> {
         let mut inner = 1;
         while inner > 0 {
-            match self.reader.read_event().map_err(|_| Failure::Broken)? {
-                Raw::Start(_) if self.depth + inner > DEPTH => return Err(Failure::Depth),
+            match self.reader.read_event().map_err(|_| ReadFailure::Broken)? {
+                Raw::Start(_) if self.depth + inner > DEPTH => return Err(ReadFailure::Depth),
                 Raw::Start(_) => inner += 1,
                 Raw::End(_) => inner -= 1,
-                Raw::Eof => return Err(Failure::Broken),
+                Raw::Eof => return Err(ReadFailure::Broken),
                 _ => {}
             }
         }
@@ -317,7 +317,7 @@ impl<'a> Xml<'a> {
     }
 }
 
-impl Element<'_> {
+impl XmlElement<'_> {
     /// Returns the name.
     pub fn name(&self) -> String {
         self.name.clone()
@@ -370,7 +370,7 @@ impl Element<'_> {
     }
 }
 
-impl Ending {
+impl ElementEnd {
     /// Returns the name.
     pub fn name(&self) -> String {
         self.0.clone()
@@ -378,7 +378,7 @@ impl Ending {
 }
 
 /// Returns the namespace that a prefix stands for; one that was not declared, for its usual one.
-fn space_of(scopes: &Scopes, prefix: &str) -> &'static str {
+fn space_of(scopes: &NamespaceScopes, prefix: &str) -> &'static str {
     let declared = scopes.iter().rev().find(|(_, known, _)| known == prefix);
     let usual = || SPACES.iter().find(|(space, _)| *space == prefix).map(|(space, _)| *space);
     declared.map(|(.., space)| *space).or_else(usual).unwrap_or_default()

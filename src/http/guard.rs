@@ -39,7 +39,7 @@ const SENT: &str = "authorization, content-type, accept, mcp-protocol-version, m
 const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after";
 
 /// The hosts and origins that requests may name.
-pub struct Guard {
+pub struct HostGuard {
     hosts: Vec<String>,
     /// The origins of our own pages: of one machine, those of each of its names.
     own: Vec<String>,
@@ -49,7 +49,7 @@ pub struct Guard {
     tls: bool,
 }
 
-impl Guard {
+impl HostGuard {
     /// Creates the guard of a server with these settings.
     pub fn new(settings: &HttpSettings) -> Self {
         let own = settings.public_url.as_ref();
@@ -125,7 +125,7 @@ fn header_bytes(headers: &HeaderMap) -> usize {
 }
 
 /// Checks a request, answers it, and logs it.
-pub async fn pass(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub async fn pass(State(guard): State<Arc<HostGuard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     // At a level that is always on, so that every log line within has the id.

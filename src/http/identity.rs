@@ -14,15 +14,16 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use daysheet_auth::{
-    ALGORITHMS, Client, Denial, Person, Settings, TokenList, Verifier, is_issuer, scope_of,
+    ALGORITHMS, CallingPerson, IssuerClient, IssuerSettings, RequestDenial, TokenList,
+    TokenVerifier, is_issuer, scope_of,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::tools;
 
 /// The path of the metadata of everything at this address, and of `/mcp`.
@@ -31,13 +32,13 @@ const METADATA: &str = ".well-known/oauth-protected-resource";
 /// Returns the verifier that the settings select for a server that listens on `address`.
 ///
 /// # Errors
-/// [`Kind::Config`] if the settings contradict each other or cannot be used, or if other machines
+/// [`ErrorKind::Config`] if the settings contradict each other or cannot be used, or if other machines
 /// could reach a server that needs no token.
-pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
+pub fn verifier(config: &Config, address: IpAddr) -> Result<TokenVerifier> {
     // Behind a proxy, everybody can reach an address of this machine.
     let local = address.is_loopback() && !config.http.proxy && config.http.is_local();
     let identity = &config.identity;
-    let wrong = |what: &str, next: &str| Err(Error::new(Kind::Config, what).next(next));
+    let wrong = |what: &str, next: &str| Err(Error::new(ErrorKind::Config, what).next(next));
     match (&identity.issuer, &identity.token_file) {
         (Some(_), Some(_)) => wrong(
             "both an issuer and a token file are set",
@@ -48,8 +49,8 @@ pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
             "use its https URL; plain http is allowed on this machine only",
         ),
         (Some(issuer), None) => at_issuer(issuer, config),
-        (None, Some(path)) => Ok(Verifier::Known(TokenList::open(path)?)),
-        (None, None) if local => Ok(Verifier::open(config.access)),
+        (None, Some(path)) => Ok(TokenVerifier::Known(TokenList::open(path)?)),
+        (None, None) if local => Ok(TokenVerifier::open(config.access)),
         (None, None) => wrong(
             &format!(
                 "other machines could call this server without a token: {}",
@@ -65,14 +66,16 @@ pub fn verifier(config: &Config, address: IpAddr) -> Result<Verifier> {
     }
 }
 
-fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
+fn at_issuer(issuer: &str, config: &Config) -> Result<TokenVerifier> {
     let identity = &config.identity;
     let client = &identity.client;
-    let client =
-        client.id.as_ref().map(|id| Client { id: id.to_string(), secret: client.secret.clone() });
+    let client = client
+        .id
+        .as_ref()
+        .map(|id| IssuerClient { id: id.to_string(), secret: client.secret.clone() });
     if identity.introspection && client.as_ref().is_none_or(|client| client.secret.is_none()) {
         return Err(Error::new(
-            Kind::Config,
+            ErrorKind::Config,
             "introspection needs a client with a secret at the issuer",
         )
         .next("set http.client_id and http.client_secret"));
@@ -81,8 +84,11 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
         let known = ALGORITHMS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
         known.map(|&(_, algorithm)| algorithm).ok_or_else(|| {
             let names = ALGORITHMS.map(|(name, _)| name).join(", ");
-            Error::new(Kind::Config, "http.algorithms contains an unknown or symmetric algorithm")
-                .next(format!("use one or more of {names}"))
+            Error::new(
+                ErrorKind::Config,
+                "http.algorithms contains an unknown or symmetric algorithm",
+            )
+            .next(format!("use one or more of {names}"))
         })
     };
     let algorithms = if identity.algorithms.is_empty() {
@@ -92,16 +98,16 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<Verifier> {
     };
     let audience = identity.audience.clone().or_else(|| resource(config).map(String::from));
     let audience = audience.ok_or_else(|| {
-        Error::new(Kind::Internal, "the verifier was made before the address was known")
+        Error::new(ErrorKind::Internal, "the verifier was made before the address was known")
     })?;
-    Ok(Verifier::at_issuer(Settings {
+    Ok(TokenVerifier::at_issuer(IssuerSettings {
         issuer: issuer.to_owned(),
         audience,
         algorithms,
         scope_prefix: identity.scope_prefix.clone(),
         introspection: identity.introspection,
         client,
-        pause: Settings::PAUSE,
+        pause: IssuerSettings::PAUSE,
         clock: config.clock.clone(),
     }))
 }
@@ -114,21 +120,21 @@ fn resource(config: &Config) -> Option<Url> {
 /// Returns the bearer token of a request, if it has one.
 ///
 /// # Errors
-/// [`Denial::Malformed`] if the request has a token in its URL, or more than one.
-pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
+/// [`RequestDenial::Malformed`] if the request has a token in its URL, or more than one.
+pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, RequestDenial> {
     let query = request.uri.query().unwrap_or_default();
     if url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token") {
         // It would end up in logs and in browser histories.
-        return Err(Denial::Malformed("do not put a token in a URL"));
+        return Err(RequestDenial::Malformed("do not put a token in a URL"));
     }
     let mut headers = request.headers.get_all(AUTHORIZATION).iter();
     let Some(header) = headers.next() else {
         return Ok(None);
     };
     if headers.next().is_some() {
-        return Err(Denial::Malformed("the request has two tokens"));
+        return Err(RequestDenial::Malformed("the request has two tokens"));
     }
-    let header = header.to_str().map_err(|_| Denial::Malformed("the token is not text"))?;
+    let header = header.to_str().map_err(|_| RequestDenial::Malformed("the token is not text"))?;
     let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
     if !scheme.eq_ignore_ascii_case("bearer") {
         return Ok(None);
@@ -137,25 +143,25 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, Denial> {
     if !token.is_empty() && token.bytes().all(sign) {
         Ok(Some(token))
     } else {
-        Err(Denial::Invalid("the token is malformed"))
+        Err(RequestDenial::Invalid("the token is malformed"))
     }
 }
 
 /// The responses to callers without the right token.
-pub struct Challenge {
+pub struct AuthChallenge {
     /// The address of `/mcp`, and the issuer of its tokens; none where there is no issuer.
     resource: Option<(Url, String)>,
     /// What is before the name of a scope.
     prefix: String,
     /// The access level of the settings: the most that any token allows.
-    most: Access,
+    most: AccessLevel,
 }
 
-impl Challenge {
+impl AuthChallenge {
     /// Creates the challenges of a server with these settings.
-    pub fn new(config: &Config, verifier: &Verifier) -> Self {
+    pub fn new(config: &Config, verifier: &TokenVerifier) -> Self {
         let (resource, prefix) = match verifier {
-            Verifier::Issuer(at) => {
+            TokenVerifier::Issuer(at) => {
                 let resource = resource(config).map(|url| (url, at.issuer().to_owned()));
                 (resource, at.scope_prefix().to_owned())
             }
@@ -165,7 +171,7 @@ impl Challenge {
     }
 
     /// Returns the scope that a client has to ask for.
-    fn scope(&self, access: Access) -> String {
+    fn scope(&self, access: AccessLevel) -> String {
         format!("{}{}", self.prefix, scope_of(access))
     }
 
@@ -174,7 +180,7 @@ impl Challenge {
         let Some((resource, issuer)) = &self.resource else {
             return Router::new();
         };
-        let scopes = Access::ALL.into_iter().filter(|level| *level <= self.most);
+        let scopes = AccessLevel::ALL.into_iter().filter(|level| *level <= self.most);
         let document = json!({
             "resource": resource.as_str(),
             "authorization_servers": [issuer],
@@ -192,22 +198,22 @@ impl Challenge {
     }
 
     /// Returns the response to a denied request.
-    pub fn denied(&self, denial: &Denial) -> Response {
+    pub fn denied(&self, denial: &RequestDenial) -> Response {
         let most = || Some(self.scope(self.most));
         match denial {
-            Denial::Missing => {
+            RequestDenial::Missing => {
                 self.refuse(StatusCode::UNAUTHORIZED, None, "a token is required", most())
             }
-            Denial::Malformed(why) => {
+            RequestDenial::Malformed(why) => {
                 self.refuse(StatusCode::BAD_REQUEST, Some("invalid_request"), why, None)
             }
-            Denial::Invalid(why) => {
+            RequestDenial::Invalid(why) => {
                 self.refuse(StatusCode::UNAUTHORIZED, Some("invalid_token"), why, most())
             }
-            Denial::Insufficient => {
+            RequestDenial::Insufficient => {
                 self.lacking("the token has none of this server's scopes", self.most)
             }
-            Denial::Unavailable(error) => {
+            RequestDenial::Unavailable(error) => {
                 tracing::warn!(%error, "a token could not be checked");
                 let wait = [(RETRY_AFTER, "5")];
                 (StatusCode::SERVICE_UNAVAILABLE, wait, "the token cannot be checked right now\n")
@@ -219,17 +225,17 @@ impl Challenge {
     /// Returns the response to the call of a tool that the settings allow and the person's token
     /// does not, so that the client can request a token with a higher scope. `None` for any other
     /// request. The call itself is refused elsewhere.
-    pub fn step_up(&self, person: &Person, body: &[u8]) -> Option<Response> {
+    pub fn step_up(&self, person: &CallingPerson, body: &[u8]) -> Option<Response> {
         if self.resource.is_none() || person.access >= self.most {
             return None;
         }
-        let call = Call::deserialize(&serde_json::from_slice::<Value>(body).ok()?).ok()?;
+        let call = CallHead::deserialize(&serde_json::from_slice::<Value>(body).ok()?).ok()?;
         let tool = tools::find(&call.params.name).filter(|_| call.method == "tools/call")?;
         let lacks = tool.access > person.access && tool.access <= self.most;
         lacks.then(|| self.lacking(&format!("the token does not allow {}", tool.name), tool.access))
     }
 
-    fn lacking(&self, why: &str, access: Access) -> Response {
+    fn lacking(&self, why: &str, access: AccessLevel) -> Response {
         let scope = self.scope(access);
         let why = format!("{why}: get one with the scope {scope}");
         self.refuse(StatusCode::FORBIDDEN, Some("insufficient_scope"), &why, Some(scope))
@@ -268,7 +274,7 @@ impl Challenge {
 
 /// The part of a tool call that is needed here.
 #[derive(Deserialize)]
-struct Call {
+struct CallHead {
     method: String,
     params: Named,
 }

@@ -14,12 +14,12 @@ use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 use tokio::sync::Semaphore;
 
-use super::metrics::Metrics;
+use super::metrics::ServiceMetrics;
 use crate::clock::Clock;
 use crate::config;
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::Answer;
-use crate::server::{Permit, Watch};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::ToolAnswer;
+use crate::server::{RequestPermit, RequestWatch};
 use crate::store::Store;
 
 /// How long a call waits for another one to end.
@@ -41,12 +41,12 @@ const ROOM: usize = 16 << 10;
 const ROOM_OF_ALL: usize = 64 << 10;
 
 /// The limits of everybody.
-pub struct Limits {
-    limits: config::Limits,
-    metrics: Arc<Metrics>,
+pub struct RequestLimits {
+    limits: config::PersonLimits,
+    metrics: Arc<ServiceMetrics>,
     clock: Clock,
     patience: Duration,
-    people: Mutex<HashMap<String, Arc<Person>>>,
+    people: Mutex<HashMap<String, Arc<PersonUse>>>,
     /// Permits for sign-in forms that arrive.
     sign_ins: Arc<Semaphore>,
     /// Permits for the long bodies of everybody, one per KiB.
@@ -54,7 +54,7 @@ pub struct Limits {
 }
 
 /// One person's current use.
-struct Person {
+struct PersonUse {
     places: Arc<Semaphore>,
     /// Permits to wait for a place.
     queue: Semaphore,
@@ -64,25 +64,25 @@ struct Person {
     arriving: Arc<Semaphore>,
     /// Permits for long bodies, one per KiB.
     room: Arc<Semaphore>,
-    bucket: Mutex<Bucket>,
+    bucket: Mutex<TokenBucket>,
 }
 
 /// The place of a request's body.
 pub struct BodyPermit {
     /// Held while the body arrives.
-    pub arriving: Permit,
+    pub arriving: RequestPermit,
     /// Held while the body is in memory: until its request has been answered.
-    pub room: Permit,
+    pub room: RequestPermit,
 }
 
 /// A token bucket of calls: refilled steadily, up to the number that a minute allows.
 #[derive(Debug)]
-pub struct Bucket {
+pub struct TokenBucket {
     calls: f64,
     since: Instant,
 }
 
-impl Bucket {
+impl TokenBucket {
     /// Creates a full one.
     pub fn full(most: usize, now: Instant) -> Self {
         Self { calls: most as f64, since: now }
@@ -112,9 +112,9 @@ impl Bucket {
     }
 }
 
-impl Limits {
+impl RequestLimits {
     /// Creates the limits of the settings; refusals are counted in `metrics`.
-    pub fn new(limits: config::Limits, metrics: Arc<Metrics>, clock: Clock) -> Self {
+    pub fn new(limits: config::PersonLimits, metrics: Arc<ServiceMetrics>, clock: Clock) -> Self {
         Self {
             limits,
             metrics,
@@ -133,32 +133,32 @@ impl Limits {
     }
 
     /// Returns the watch over the person whose rows `store` has.
-    pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn Watch> {
+    pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(store.owner());
         let tokens_per_day = self.limits.tokens_per_day;
-        Arc::new(Watched { limits: self.clone(), person, store, tokens_per_day })
+        Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day })
     }
 
     /// Returns the watch over the pages that this person opens: as many as calls, but counted by
     /// themselves, so that a program that has used everything up can be stopped there.
-    pub fn of_pages(self: &Arc<Self>, store: Store) -> Arc<dyn Watch> {
+    pub fn of_pages(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(&format!("pages of {}", store.owner()));
-        Arc::new(Watched { limits: self.clone(), person, store, tokens_per_day: 0 })
+        Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day: 0 })
     }
 
     /// Waits until no call of a person runs at this instance, and lets none begin while the permit
     /// is held.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] if some take too long.
-    pub async fn alone(&self, owner: &str) -> Result<Permit> {
+    /// [`ErrorKind::Conflict`] if some take too long.
+    pub async fn alone(&self, owner: &str) -> Result<RequestPermit> {
         let person = self.person(owner);
         let all = u32::try_from(self.limits.calls_at_once).unwrap_or(u32::MAX);
         let places = person.places.clone().acquire_many_owned(all);
         match tokio::time::timeout(self.patience, places).await {
             Ok(places) => Ok(Box::new((places.ok(), person))),
             Err(_elapsed) => {
-                Err(Error::new(Kind::Conflict, "calls of your programs are still running")
+                Err(Error::new(ErrorKind::Conflict, "calls of your programs are still running")
                     .next("nothing was done; try again when they have ended"))
             }
         }
@@ -168,7 +168,7 @@ impl Limits {
     /// that it may have, in bytes. A long body waits until the person's others have been answered.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`] if too many bodies arrive already, or others keep the room too long.
+    /// [`ErrorKind::RateLimited`] if too many bodies arrive already, or others keep the room too long.
     pub async fn body(&self, owner: &str, length: usize) -> Result<BodyPermit> {
         let person = self.person(owner);
         let busy = || {
@@ -195,16 +195,16 @@ impl Limits {
     /// Makes a place for a sign-in form, which anybody may send.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`] if too many are arriving.
-    pub fn sign_in(&self) -> Result<Permit> {
+    /// [`ErrorKind::RateLimited`] if too many are arriving.
+    pub fn sign_in(&self) -> Result<RequestPermit> {
         let place = self.sign_ins.clone().try_acquire_owned();
-        place.map(|place| Box::new(place) as Permit).map_err(|_full| {
+        place.map(|place| Box::new(place) as RequestPermit).map_err(|_full| {
             let what = "too many people are signing in".to_owned();
             self.refuse("sign_ins_at_once", Duration::from_secs(10), what, "")
         })
     }
 
-    fn person(&self, owner: &str) -> Arc<Person> {
+    fn person(&self, owner: &str) -> Arc<PersonUse> {
         let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(person) = people.get(owner) {
             return person.clone();
@@ -216,13 +216,13 @@ impl Limits {
                 Arc::strong_count(person) > 1 || !bucket.is_full(most, now)
             });
         }
-        let person = Arc::new(Person {
+        let person = Arc::new(PersonUse {
             places: Arc::new(Semaphore::new(self.limits.calls_at_once)),
             queue: Semaphore::new(self.limits.calls_at_once.saturating_mul(WAITING)),
             readers: Arc::new(Semaphore::new(self.limits.calls_at_once)),
             arriving: Arc::new(Semaphore::new(ARRIVING)),
             room: Arc::new(Semaphore::new(ROOM)),
-            bucket: Mutex::new(Bucket::full(most, now)),
+            bucket: Mutex::new(TokenBucket::full(most, now)),
         });
         people.insert(owner.to_owned(), person.clone());
         person
@@ -234,19 +234,19 @@ impl Limits {
         // Rounded up, so that a call after that time is not too early.
         let wait = Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0));
         let next = format!("wait {} and call again{next}", in_words(wait));
-        Error::new(Kind::RateLimited(Some(wait)), what).next(next)
+        Error::new(ErrorKind::RateLimited(Some(wait)), what).next(next)
     }
 }
 
 /// The watch over one person.
-struct Watched {
-    limits: Arc<Limits>,
-    person: Arc<Person>,
+struct WatchedPerson {
+    limits: Arc<RequestLimits>,
+    person: Arc<PersonUse>,
     store: Store,
     tokens_per_day: usize,
 }
 
-impl Watched {
+impl WatchedPerson {
     /// Returns the error of too many calls at once.
     fn full(&self) -> Error {
         let what = format!("{} calls are already running", self.limits.limits.calls_at_once);
@@ -256,8 +256,8 @@ impl Watched {
 }
 
 #[async_trait]
-impl Watch for Watched {
-    async fn admit(&self) -> Result<Permit> {
+impl RequestWatch for WatchedPerson {
+    async fn admit(&self) -> Result<RequestPermit> {
         let limits = self.limits.limits;
         let most = limits.calls_per_minute;
         if most > 0 {
@@ -289,12 +289,12 @@ impl Watch for Watched {
         }
     }
 
-    fn reads(&self) -> Result<Permit> {
+    fn reads(&self) -> Result<RequestPermit> {
         let place = self.person.readers.clone().try_acquire_owned();
-        place.map(|place| Box::new(place) as Permit).map_err(|_full| self.full())
+        place.map(|place| Box::new(place) as RequestPermit).map_err(|_full| self.full())
     }
 
-    async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
+    async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>) {
         self.limits.metrics.called(tool, took, outcome);
         let Ok(answer) = outcome else {
             return;

@@ -31,7 +31,7 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::unread::SharedBody;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Connections at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 4096;
@@ -56,10 +56,10 @@ const H2: &[u8] = b"h2";
 /// Reads the certificate and the key of a server from PEM files.
 ///
 /// # Errors
-/// [`Kind::Config`] if a file cannot be read, or the key is not that of the certificate.
+/// [`ErrorKind::Config`] if a file cannot be read, or the key is not that of the certificate.
 pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, why: &dyn std::fmt::Display| {
-        Error::new(Kind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
+        Error::new(ErrorKind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
             .next("set PEM files: the certificate chain, and its private key")
     };
     let some = |chain: Vec<_>| {
@@ -150,12 +150,12 @@ async fn connection(
 }
 
 /// The activity of a connection: its requests in progress, and the time of the last change.
-struct Activity {
+struct ConnectionActivity {
     requests: AtomicUsize,
     since: Mutex<(Instant, Duration)>,
 }
 
-impl Activity {
+impl ConnectionActivity {
     fn new() -> Self {
         Self { requests: AtomicUsize::new(0), since: Mutex::new((Instant::now(), FIRST)) }
     }
@@ -172,17 +172,17 @@ impl Activity {
 }
 
 /// A request in progress, until its response has been read or dropped.
-struct Busy(Arc<Activity>);
+struct BusyConnection(Arc<ConnectionActivity>);
 
-impl Busy {
-    fn new(activity: &Arc<Activity>) -> Self {
+impl BusyConnection {
+    fn new(activity: &Arc<ConnectionActivity>) -> Self {
         activity.requests.fetch_add(1, Ordering::Relaxed);
         activity.now(LONGEST);
         Self(activity.clone())
     }
 }
 
-impl Drop for Busy {
+impl Drop for BusyConnection {
     fn drop(&mut self) {
         let last = self.0.requests.fetch_sub(1, Ordering::Relaxed) == 1;
         self.0.now(if last { IDLE } else { LONGEST });
@@ -194,10 +194,10 @@ async fn requests<S>(stream: S, second: bool, router: Router, ending: watch::Rec
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
-    let activity = Arc::new(Activity::new());
+    let activity = Arc::new(ConnectionActivity::new());
     let activities = activity.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let busy = Busy::new(&activities);
+        let busy = BusyConnection::new(&activities);
         let router = router.clone();
         // In a box, so that a connection without a request has no room for one.
         Box::pin(async move {
@@ -238,7 +238,7 @@ where
 /// for a second one.
 async fn watched<C>(
     mut connection: Pin<&mut C>,
-    activity: Arc<Activity>,
+    activity: Arc<ConnectionActivity>,
     mut ending: watch::Receiver<()>,
 ) where
     C: GracefulConnection<Error: std::fmt::Display>,

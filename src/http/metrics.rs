@@ -25,10 +25,10 @@ use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
-use super::Service;
-use crate::error::{self, Error, Kind, Result};
-use crate::pipeline::Answer;
-use crate::provider::upstream::{Upstream, What};
+use super::HttpState;
+use crate::error::{self, Error, ErrorKind, Result};
+use crate::pipeline::ToolAnswer;
+use crate::provider::upstream::{CountKind, UpstreamRequests};
 
 /// The media type of the text.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -36,18 +36,18 @@ const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 /// The upper bounds of a call's duration, in seconds: from a cached answer to the longest call.
 const BOUNDS: [f64; 11] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
 
-type Labels<const N: usize> = [(&'static str, &'static str); N];
+type ToolLabels<const N: usize> = [(&'static str, &'static str); N];
 
 /// Listens on the address of the metrics, if there is one.
 ///
 /// # Errors
-/// [`Kind::Network`] if the address cannot be listened on.
+/// [`ErrorKind::Network`] if the address cannot be listened on.
 pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpListener>> {
     let Some(address) = address else {
         return Ok(None);
     };
     TcpListener::bind(address).await.map(Some).map_err(|error| {
-        Error::new(Kind::Network, format!("cannot listen on {address} ({error})"))
+        Error::new(ErrorKind::Network, format!("cannot listen on {address} ({error})"))
             .next("set http.metrics to a free address of this machine")
     })
 }
@@ -55,13 +55,13 @@ pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpList
 /// Serves the metrics of a service, if they have a listener.
 ///
 /// # Errors
-/// [`Kind::Network`] if that fails.
-pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<Service>) -> Result<()> {
+/// [`ErrorKind::Network`] if that fails.
+pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<HttpState>) -> Result<()> {
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
     let failed = |error: io::Error| {
-        Error::new(Kind::Network, format!("the metrics cannot be served ({error})"))
+        Error::new(ErrorKind::Network, format!("the metrics cannot be served ({error})"))
     };
     let text = move || async move { ([(CONTENT_TYPE, TEXT)], service.metrics()) };
     axum::serve(listener, Router::new().route("/metrics", get(text))).await.map_err(failed)
@@ -69,48 +69,48 @@ pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<Service>) 
 
 /// The metrics of one service.
 #[derive(Debug)]
-pub struct Metrics {
+pub struct ServiceMetrics {
     registry: Registry,
-    calls: Family<Labels<2>, Counter>,
-    times: Family<Labels<1>, Histogram, Times>,
+    calls: Family<ToolLabels<2>, Counter>,
+    times: Family<ToolLabels<1>, Histogram, ToolHistograms>,
     running: Gauge,
     tokens: Counter,
     saved: Counter,
     bytes: Counter,
     baseline: Counter,
-    denied: Family<Labels<1>, Counter>,
+    denied: Family<ToolLabels<1>, Counter>,
     requests: Family<[(&'static str, String); 2], Counter>,
     people: Gauge,
 }
 
 /// Makes the histogram of a tool.
 #[derive(Debug, Clone)]
-struct Times;
+struct ToolHistograms;
 
-impl MetricConstructor<Histogram> for Times {
+impl MetricConstructor<Histogram> for ToolHistograms {
     fn new_metric(&self) -> Histogram {
         Histogram::new(BOUNDS)
     }
 }
 
 /// A running request; it is over when this is dropped.
-pub struct Running(Gauge);
+pub struct RunningRequest(Gauge);
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.dec();
     }
 }
 
-impl Metrics {
+impl ServiceMetrics {
     /// Creates the metrics of a service that sends its requests to providers through `upstream`.
-    pub fn new(upstream: Arc<Upstream>) -> Self {
+    pub fn new(upstream: Arc<UpstreamRequests>) -> Self {
         let mut all = Registry::with_prefix("daysheet");
         let build = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         all.register("build", "The version of Daysheet", build);
         let metrics = Self {
             calls: add(&mut all, "calls", "Tool calls by outcome"),
-            times: Family::new_with_constructor(Times),
+            times: Family::new_with_constructor(ToolHistograms),
             running: add(&mut all, "calls_running", "Requests of clients in progress"),
             tokens: add(&mut all, "answer_tokens", "Tokens of all answers"),
             saved: add(
@@ -136,9 +136,9 @@ impl Metrics {
     }
 
     /// Counts a call of a tool.
-    pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>) {
+    pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>) {
         self.timed(tool, took, error::outcome(outcome));
-        if let Ok(Answer { stats, .. }) = outcome {
+        if let Ok(ToolAnswer { stats, .. }) = outcome {
             let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
             self.tokens.inc_by(whole(stats.tokens));
             self.bytes.inc_by(whole(stats.bytes));
@@ -155,9 +155,9 @@ impl Metrics {
     }
 
     /// Counts a request as running, until the value is dropped.
-    pub fn running(&self) -> Running {
+    pub fn running(&self) -> RunningRequest {
         self.running.inc();
-        Running(self.running.clone())
+        RunningRequest(self.running.clone())
     }
 
     /// Counts a request that was refused for this reason.
@@ -194,15 +194,15 @@ where
 
 /// The requests to providers, read when Prometheus requests them.
 #[derive(Debug)]
-struct UpstreamCounts(Arc<Upstream>);
+struct UpstreamCounts(Arc<UpstreamRequests>);
 
 impl Collector for UpstreamCounts {
     fn encode(&self, mut encoder: DescriptorEncoder) -> std::result::Result<(), std::fmt::Error> {
         let counts = self.0.counts();
         let families = [
-            (What::Request, "upstream_requests", "Requests to providers by outcome."),
-            (What::SignIn, "sign_ins", "Sign-ins to accounts."),
-            (What::Refresh, "refreshes", "Refreshes of accounts' tokens by outcome."),
+            (CountKind::Request, "upstream_requests", "Requests to providers by outcome."),
+            (CountKind::SignIn, "sign_ins", "Sign-ins to accounts."),
+            (CountKind::Refresh, "refreshes", "Refreshes of accounts' tokens by outcome."),
         ];
         for (what, name, help) in families {
             let counted = counts.iter().filter(|(counted, _)| counted.what == what);

@@ -14,7 +14,7 @@ const FULL: u16 = 1_000;
 
 /// The forms of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TextForm {
     /// TOON with fenced texts and notes.
     Text,
     /// The same under the media type of TOON.
@@ -27,7 +27,7 @@ pub enum Form {
     Coded,
 }
 
-impl Form {
+impl TextForm {
     /// The forms in our order of preference, which decides between equal qualities.
     const ALL: [Self; 5] = [Self::Text, Self::Json, Self::Toon, Self::Stc, Self::Coded];
 
@@ -54,20 +54,20 @@ impl Form {
 }
 
 /// Returns the form that the headers of a request prefer; `None` if they accept none.
-pub fn choose(headers: &HeaderMap) -> Option<Form> {
+pub fn choose(headers: &HeaderMap) -> Option<TextForm> {
     let types = weighted(headers, ACCEPT);
     let encodings = weighted(headers, ACCEPT_ENCODING);
-    let quality = |form: Form| {
-        let of = |name: &&str| type_quality(types.as_deref(), name, form == Form::Stc);
+    let quality = |form: TextForm| {
+        let of = |name: &&str| type_quality(types.as_deref(), name, form == TextForm::Stc);
         let by_type = form.types().iter().map(of).max().unwrap_or(0);
         let by_encoding = match form {
-            Form::Coded => encodings.as_deref().and_then(|all| named(all, STC)).unwrap_or(0),
+            TextForm::Coded => encodings.as_deref().and_then(|all| named(all, STC)).unwrap_or(0),
             _ => identity(encodings.as_deref()),
         };
         (by_type > 0 && by_encoding > 0).then_some((by_type, by_encoding))
     };
     // The last of equals is the first form.
-    let forms = Form::ALL.into_iter().rev();
+    let forms = TextForm::ALL.into_iter().rev();
     let chosen = forms.filter_map(|form| Some((quality(form)?, form))).max_by_key(|(q, _)| *q);
     chosen.map(|(_, form)| form)
 }

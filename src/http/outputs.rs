@@ -16,13 +16,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 
-use super::negotiate::{Form, STC, choose};
+use super::negotiate::{STC, TextForm, choose};
 use crate::app::App;
-use crate::encode::stc::Version;
+use crate::encode::stc::StcVersion;
 use crate::encode::{Document, Format, json};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::parse_id;
-use crate::server::Watch;
+use crate::server::RequestWatch;
 use crate::tools;
 
 /// The bytes of a response that are sent at once.
@@ -36,7 +36,12 @@ const RATIO: &str = "x-stc-ratio";
 const VERSION: &str = "x-stc-version";
 
 /// Returns the output with this hash of the person whose app it is.
-pub async fn read(app: &App, watch: &dyn Watch, hash: &str, headers: &HeaderMap) -> Response {
+pub async fn read(
+    app: &App,
+    watch: &dyn RequestWatch,
+    hash: &str,
+    headers: &HeaderMap,
+) -> Response {
     let response = async {
         let _permit = watch.admit().await?;
         let response = respond(app, hash, headers).await?;
@@ -70,7 +75,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok((StatusCode::NOT_MODIFIED, [cached, (ETAG, tag)]).into_response());
     }
     let head = [(CONTENT_TYPE, form.content_type().to_owned()), (ETAG, tag), cached];
-    if matches!(form, Form::Text | Form::Toon) {
+    if matches!(form, TextForm::Text | TextForm::Toon) {
         // Sent from where it is kept.
         let text = Arc::<[u8]>::from(pipeline.output_text(hash).await?);
         return Ok((head, whole(Bytes::from_owner(text))).into_response());
@@ -78,16 +83,16 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
     let Some(document) = pipeline.output_document(hash).await? else {
         return Ok(unacceptable());
     };
-    if form == Form::Json {
+    if form == TextForm::Json {
         return Ok((head, in_pieces(rows(document))).into_response());
     }
     // The ratio is known when all is written, and goes before it.
-    let stc = document.encode(Format::Stc(Version::One));
+    let stc = document.encode(Format::Stc(StcVersion::One));
     let json: usize = json::parts(document).map(|part| part.len()).sum();
     let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
-    let stc_head = [(RATIO, ratio), (VERSION, Version::One.number().to_string())];
+    let stc_head = [(RATIO, ratio), (VERSION, StcVersion::One.number().to_string())];
     let mut response = (head, stc_head, whole(stc.into())).into_response();
-    if form == Form::Coded {
+    if form == TextForm::Coded {
         response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(STC));
     }
     Ok(response)
@@ -121,11 +126,11 @@ fn in_pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
 }
 
 /// Returns the tag of one form. Each form has its own, because their bytes differ.
-fn tag(hash: &str, form: Form) -> String {
+fn tag(hash: &str, form: TextForm) -> String {
     match form {
-        Form::Text | Form::Toon => format!("\"{hash}\""),
-        Form::Json => format!("\"{hash}-json\""),
-        Form::Stc | Form::Coded => format!("\"{hash}-stc\""),
+        TextForm::Text | TextForm::Toon => format!("\"{hash}\""),
+        TextForm::Json => format!("\"{hash}-json\""),
+        TextForm::Stc | TextForm::Coded => format!("\"{hash}-stc\""),
     }
 }
 
@@ -151,19 +156,19 @@ fn unacceptable() -> Response {
 /// Returns the response for an error.
 pub(super) fn refusal(error: Error) -> Response {
     let (status, wait) = match error.kind() {
-        Kind::NotFound => return not_found(),
-        Kind::Conflict => (StatusCode::GONE, None),
-        Kind::RateLimited(wait) => {
+        ErrorKind::NotFound => return not_found(),
+        ErrorKind::Conflict => (StatusCode::GONE, None),
+        ErrorKind::RateLimited(wait) => {
             (StatusCode::TOO_MANY_REQUESTS, Some(wait.map_or(AGAIN, |wait| wait.as_secs())))
         }
-        Kind::Store => (StatusCode::SERVICE_UNAVAILABLE, Some(AGAIN)),
-        Kind::Timeout => (StatusCode::GATEWAY_TIMEOUT, None),
-        Kind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
+        ErrorKind::Store => (StatusCode::SERVICE_UNAVAILABLE, Some(AGAIN)),
+        ErrorKind::Timeout => (StatusCode::GATEWAY_TIMEOUT, None),
+        ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         _ => (StatusCode::BAD_GATEWAY, None),
     };
     let what = match error.kind() {
         // It may have the address of the database.
-        Kind::Store => {
+        ErrorKind::Store => {
             tracing::warn!(%error, "an output could not be read");
             "the server's database cannot be used now: repeat the request in a few seconds".into()
         }

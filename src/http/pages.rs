@@ -5,7 +5,7 @@
 //! does. Untrusted text is escaped by maud, which writes all markup here.
 //!
 //! Every form is checked twice: by the origin that the browser reports, and by a token derived
-//! from the session and the form's path ([`session::Post`]).
+//! from the session and the form's path ([`session::FormPost`]).
 
 mod accounts;
 mod activity;
@@ -28,25 +28,25 @@ use axum::routing::get;
 use tracing::Instrument;
 use url::Url;
 
-use super::Service;
-use layout::Problem;
+use super::HttpState;
+use layout::PageProblem;
 
 use crate::app::App;
-use crate::course::{self, Course};
-use crate::error::{Error, Kind, Result};
+use crate::course::{self, CallCourse};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::{SERVER, Store};
 pub use sign_in::link;
 
 /// What all pages share.
-pub(super) struct Pages {
-    service: Arc<Service>,
+pub(super) struct PageState {
+    service: Arc<HttpState>,
     /// The address of the pages as browsers see it, ending in a slash.
     public: Url,
     /// The server's own rows.
     server: Store,
 }
 
-impl Pages {
+impl PageState {
     /// Returns the address of a page.
     fn address(&self, path: &str) -> Url {
         let mut address = self.public.clone();
@@ -56,9 +56,9 @@ impl Pages {
 }
 
 /// Returns the routes of the pages, which browsers see at `public`.
-pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
+pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
     let server = service.people.base().store().for_owner(SERVER);
-    let pages = Arc::new(Pages { service, public, server });
+    let pages = Arc::new(PageState { service, public, server });
     Router::new()
         .route("/", get(|| async { Redirect::to("/accounts") }))
         .route("/style.css", get(layout::style))
@@ -75,8 +75,8 @@ pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
         .route("/connect/callback", get(connect::back))
         .route("/connect/{provider}", get(connect::ask).post(connect::begin))
         .route("/inspect", get(inspect::form).post(inspect::answer))
-        .method_not_allowed_fallback(|| std::future::ready(Problem::bad_method()))
-        .fallback(|| std::future::ready(Problem::missing()))
+        .method_not_allowed_fallback(|| std::future::ready(PageProblem::bad_method()))
+        .fallback(|| std::future::ready(PageProblem::missing()))
         .layer(axum::middleware::map_response(guarded))
         .with_state(pages)
 }
@@ -85,7 +85,7 @@ pub(super) fn routes(service: Arc<Service>, public: Url) -> Router {
 /// may go meanwhile, and before the server ends.
 ///
 /// # Errors
-/// Those of `work`, and [`Kind::Argument`] if the server ends already.
+/// Those of `work`, and [`ErrorKind::Argument`] if the server ends already.
 async fn carried_out<T: Send + 'static>(
     app: &App,
     work: impl Future<Output = Result<T>> + Send + 'static,
@@ -96,9 +96,9 @@ async fn carried_out<T: Send + 'static>(
             course::begin_write()?;
             work.await
         };
-        calls.run(Course::default(), work).await
+        calls.run(CallCourse::default(), work).await
     };
-    let bug = |_| Err(Error::new(Kind::Internal, "a bug ended this request"));
+    let bug = |_| Err(Error::new(ErrorKind::Internal, "a bug ended this request"));
     tokio::spawn(work.in_current_span()).await.unwrap_or_else(bug)
 }
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use daysheet_auth::Person;
+use daysheet_auth::CallingPerson;
 
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::app::App;
 use crate::config::AccessBy;
 use crate::error::Result;
@@ -21,35 +21,35 @@ const IDLE: Duration = Duration::from_secs(10 * 60);
 const MOST: usize = 2_000;
 
 /// Whose app it is, its access level, and what keeps that from being higher.
-type Key = (String, Access, AccessBy);
+type AppKey = (String, AccessLevel, AccessBy);
 
 /// The apps of people.
-pub struct People {
+pub struct PersonApps {
     /// The settings and the store that the others are created from.
     base: Arc<App>,
-    apps: Mutex<HashMap<Key, Kept>>,
+    apps: Mutex<HashMap<AppKey, CachedApp>>,
 }
 
 /// An app, and when it was last used.
-struct Kept {
+struct CachedApp {
     app: Arc<App>,
     used: Instant,
 }
 
-impl Kept {
+impl CachedApp {
     /// Returns true if the app is in use, or has a call in progress.
     fn is_busy(&self) -> bool {
         Arc::strong_count(&self.app) > 1 || !self.app.server().calls().is_idle()
     }
 }
 
-impl People {
+impl PersonApps {
     /// Creates the apps of the people whose rows are in the store of `base`.
     pub fn new(base: Arc<App>) -> Self {
         Self { base, apps: Mutex::default() }
     }
 
-    fn apps(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
+    fn apps(&self) -> MutexGuard<'_, HashMap<AppKey, CachedApp>> {
         self.apps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,11 +73,11 @@ impl People {
     ///
     /// # Errors
     /// Those of opening an app.
-    pub async fn app_of(&self, person: &Person) -> Result<Arc<App>> {
+    pub async fn app_of(&self, person: &CallingPerson) -> Result<Arc<App>> {
         // Read each time: another instance may have changed it a moment ago.
         let own = self.base.store().for_owner(&person.owner).own_access().await?;
         let settings = (self.base.config.access, AccessBy::Settings);
-        let own = (own.unwrap_or(Access::Full), AccessBy::Person);
+        let own = (own.unwrap_or(AccessLevel::Full), AccessBy::Person);
         // Of several that are as low, the first, without which the others could change nothing.
         let all = [settings, own, (person.access, AccessBy::Token)];
         let (access, by) = all.into_iter().min_by_key(|(access, _)| *access).unwrap_or(settings);
@@ -89,7 +89,7 @@ impl People {
             oldest.and_then(|oldest| apps.remove(&oldest));
         }
         let used = Instant::now();
-        let kept = apps.entry(key).or_insert_with(|| Kept {
+        let kept = apps.entry(key).or_insert_with(|| CachedApp {
             app: Arc::new(self.base.of_person(&person.owner, access, by)),
             used,
         });

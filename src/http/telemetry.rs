@@ -30,7 +30,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::{Layer, Registry};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::net;
 
 /// How long the end waits for the last spans to be sent.
@@ -40,26 +40,26 @@ const METHODS: [Method; 5] =
     [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
 
 /// The export, which ends when this is dropped: the last spans are sent then.
-pub struct Traces(SdkTracerProvider);
+pub struct TraceExport(SdkTracerProvider);
 
-impl Drop for Traces {
+impl Drop for TraceExport {
     fn drop(&mut self) {
         // Whoever did not get them has been warned of.
         let _ = self.0.shutdown_with_timeout(PATIENCE);
     }
 }
 
-impl Traces {
+impl TraceExport {
     /// Starts the export to the endpoint that the environment names, by tasks of `runtime`.
     ///
     /// # Errors
-    /// [`Kind::Config`] if it cannot be as the environment says.
+    /// [`ErrorKind::Config`] if it cannot be as the environment says.
     pub fn start(runtime: &Handle) -> Result<Self> {
-        let client = Client { runtime: runtime.clone(), failing: AtomicBool::new(false) };
+        let client = SpanClient { runtime: runtime.clone(), failing: AtomicBool::new(false) };
         let exporter =
             SpanExporter::builder().with_http().with_http_client(client).build().map_err(
                 |why| {
-                    Error::new(Kind::Config, format!("traces cannot be exported ({why})"))
+                    Error::new(ErrorKind::Config, format!("traces cannot be exported ({why})"))
                         .next("check the variables OTEL_EXPORTER_OTLP_…")
                 },
             )?;
@@ -80,7 +80,7 @@ impl Traces {
     /// Returns what makes OpenTelemetry's spans of ours.
     pub fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
         tracing_opentelemetry::layer()
-            .with_tracer(Serving(self.0.tracer("daysheet")))
+            .with_tracer(ServingTracer(self.0.tracer("daysheet")))
             .with_location(false)
             .with_threads(false)
             .with_target(false)
@@ -117,9 +117,9 @@ pub(super) fn answered(span: &Span, status: StatusCode) {
 
 /// The tracer. It knows by the name which spans a client waits for; a field that says so would be
 /// in each line of the log.
-struct Serving(SdkTracer);
+struct ServingTracer(SdkTracer);
 
-impl Tracer for Serving {
+impl Tracer for ServingTracer {
     type Span = SdkSpan;
 
     fn build_with_context(&self, mut builder: SpanBuilder, parent: &Context) -> SdkSpan {
@@ -132,14 +132,14 @@ impl Tracer for Serving {
 
 /// Sends spans by the client of the process. The exporter's thread has no runtime of its own.
 #[derive(Debug)]
-struct Client {
+struct SpanClient {
     runtime: Handle,
     /// True from a failure on, which is warned of once, until a success.
     failing: AtomicBool,
 }
 
 #[async_trait]
-impl HttpClient for Client {
+impl HttpClient for SpanClient {
     async fn send_bytes(
         &self,
         request: http::Request<Bytes>,

@@ -14,7 +14,7 @@ use tokio::process::Command;
 
 use super::is_sendable;
 use crate::clock::Clock;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How long a command may take; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -28,21 +28,21 @@ const LIFETIME: i64 = 300;
 /// since 1970.
 ///
 /// # Errors
-/// [`Kind::Config`] if the command cannot be started or prints no token, [`Kind::Auth`] if it
-/// fails, [`Kind::Timeout`].
+/// [`ErrorKind::Config`] if the command cannot be started or prints no token, [`ErrorKind::Auth`] if it
+/// fails, [`ErrorKind::Timeout`].
 pub(super) async fn token(
     id: &str,
     command: &[String],
     clock: &Clock,
 ) -> Result<(AccessToken, i64)> {
-    let (program, arguments) = command
-        .split_first()
-        .ok_or_else(|| Error::new(Kind::Config, format!("the token command of {id} is empty")))?;
+    let (program, arguments) = command.split_first().ok_or_else(|| {
+        Error::new(ErrorKind::Config, format!("the token command of {id} is empty"))
+    })?;
     let mut process = Command::new(program);
     process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = process.kill_on_drop(true).spawn().map_err(|error| {
         Error::new(
-            Kind::Config,
+            ErrorKind::Config,
             format!("the token command of {id} could not be started ({})", error.kind()),
         )
         .next("give the full path of its program in `token_command`")
@@ -58,13 +58,13 @@ pub(super) async fn token(
     };
     let finished = tokio::time::timeout(LIMIT, finished).await.map_err(|_elapsed| {
         Error::new(
-            Kind::Timeout,
+            ErrorKind::Timeout,
             format!("the token command of {id} took over {} seconds", LIMIT.as_secs()),
         )
         .next("run it in a terminal: it may be waiting for an answer")
     })?;
     let (status, output) = finished.map_err(|error| {
-        Error::new(Kind::Auth, format!("the token command of {id} broke ({})", error.kind()))
+        Error::new(ErrorKind::Auth, format!("the token command of {id} broke ({})", error.kind()))
             .next("try again")
     })?;
     if let Some(status) = status
@@ -72,17 +72,18 @@ pub(super) async fn token(
     {
         let code = status.code().map_or("a signal".to_owned(), |code| format!("code {code}"));
         return Err(Error::new(
-            Kind::Auth,
+            ErrorKind::Auth,
             format!("the token command of {id} failed with {code}"),
         )
         .next("run it in a terminal to see why: its own sign-in may have ended"));
     }
     let token = status.and_then(|_ended| read(&output, clock.seconds()));
     token.ok_or_else(|| {
-        Error::new(Kind::Config, format!("the token command of {id} printed no access token")).next(
-            "it must print the token alone, or JSON with `access_token` and `expires_in`, as \
+        Error::new(ErrorKind::Config, format!("the token command of {id} printed no access token"))
+            .next(
+                "it must print the token alone, or JSON with `access_token` and `expires_in`, as \
                  gcloud and az do",
-        )
+            )
     })
 }
 

@@ -9,15 +9,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
 
-use super::error_response::Wire;
-use super::{Authority, Tokens, client, error_messages, response_error};
+use super::error_response::RecordingClient;
+use super::{GrantedTokens, TokenAuthority, client, error_messages, response_error};
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A sign-in that was begun: its code can be entered until it expires.
 pub struct DeviceSignIn {
     config: Config,
-    authority: Authority,
+    authority: TokenAuthority,
     scopes: Vec<String>,
     granted: StandardDeviceAuthorizationResponse,
     user_code: String,
@@ -29,22 +29,22 @@ impl DeviceSignIn {
     /// tenant of the settings.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider, one without this flow, or an invalid
-    /// tenant; [`Kind::Auth`] if no OAuth client is set or it was refused,
-    /// [`Kind::Network`] or [`Kind::Timeout`].
+    /// [`ErrorKind::Argument`] for an unknown provider, one without this flow, or an invalid
+    /// tenant; [`ErrorKind::Auth`] if no OAuth client is set or it was refused,
+    /// [`ErrorKind::Network`] or [`ErrorKind::Timeout`].
     pub async fn start(
         config: &Config,
         provider: &str,
         tenant: Option<&str>,
         scopes: &[&str],
     ) -> Result<Self> {
-        let authority = Authority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::of(config, provider, tenant)?;
         let provider = authority.provider;
         let device = provider.device.ok_or_else(|| error_messages::no_device_flow(provider))?;
         let client = client(config, &authority)?.set_device_authorization_url(
             DeviceAuthorizationUrl::from_url(device(config, &authority.tenant)?),
         );
-        let wire = Wire::default();
+        let wire = RecordingClient::default();
         let granted: StandardDeviceAuthorizationResponse = client
             .exchange_device_code()
             .add_scopes(authority.scopes(config, scopes))
@@ -61,8 +61,11 @@ impl DeviceSignIn {
             .collect();
         let page = granted.verification_uri().url().scheme();
         if user_code.is_empty() || !matches!(page, "https" | "http") {
-            return Err(Error::new(Kind::Auth, format!("{} gave no usable code", provider.title))
-                .next("check the endpoint URLs in the settings"));
+            return Err(Error::new(
+                ErrorKind::Auth,
+                format!("{} gave no usable code", provider.title),
+            )
+            .next("check the endpoint URLs in the settings"));
         }
         let lifetime = i64::try_from(granted.expires_in().as_secs()).unwrap_or(i64::MAX);
         let expires = config.clock.seconds().saturating_add(lifetime);
@@ -105,11 +108,11 @@ impl DeviceSignIn {
     /// Waits for the person to enter the code and to consent, and for the tokens.
     ///
     /// # Errors
-    /// [`Kind::Auth`] with the next step if it was declined, the code was not entered
+    /// [`ErrorKind::Auth`] with the next step if it was declined, the code was not entered
     /// in time, or the provider refused.
-    pub async fn wait(self) -> Result<Tokens> {
+    pub async fn wait(self) -> Result<GrantedTokens> {
         let client = client(&self.config, &self.authority)?;
-        let wire = Wire::default();
+        let wire = RecordingClient::default();
         let answer = client
             .exchange_device_access_token(&self.granted)
             // Longer than any interval that `slow_down` leads to: a failure may
@@ -118,7 +121,12 @@ impl DeviceSignIn {
             .request_async(&wire, tokio::time::sleep, None)
             .await
             .map_err(|error| response_error(&self.authority, &wire, error))?;
-        Tokens::signed_in(&self.authority, &answer, &self.scopes, self.config.clock.seconds())
+        GrantedTokens::signed_in(
+            &self.authority,
+            &answer,
+            &self.scopes,
+            self.config.clock.seconds(),
+        )
     }
 }
 

@@ -9,19 +9,19 @@ use super::error_response::OAuthErrorResponse;
 /// The meaning of some numbers.
 pub(super) struct AadstsError {
     /// The numbers.
-    numbers: Numbers,
+    numbers: ErrorNumbers,
     /// The problem, as a clause.
     pub(super) why: &'static str,
     /// The next step. `{add}` stands for the command that signs in, `{setup}` for the
     /// page on registering the app.
     pub(super) next: &'static str,
     /// Whether a refresh that is refused so is the end of the grant.
-    pub(super) end: End,
+    pub(super) end: RefusalMeaning,
 }
 
 /// Whether a refusal is the end of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum RefusalMeaning {
     /// If the OAuth code beside it means that.
     AsCoded,
     /// If the OAuth code says so; and then the grant was withdrawn, and has not
@@ -31,18 +31,18 @@ pub(super) enum End {
     Never,
 }
 
-type Numbers = &'static [u32];
+type ErrorNumbers = &'static [u32];
 
-const fn coded(numbers: Numbers, why: &'static str, next: &'static str) -> AadstsError {
-    AadstsError { numbers, why, next, end: End::AsCoded }
+const fn coded(numbers: ErrorNumbers, why: &'static str, next: &'static str) -> AadstsError {
+    AadstsError { numbers, why, next, end: RefusalMeaning::AsCoded }
 }
 
-const fn withdrawn(numbers: Numbers, why: &'static str, next: &'static str) -> AadstsError {
-    AadstsError { numbers, why, next, end: End::Withdrawn }
+const fn withdrawn(numbers: ErrorNumbers, why: &'static str, next: &'static str) -> AadstsError {
+    AadstsError { numbers, why, next, end: RefusalMeaning::Withdrawn }
 }
 
-const fn never(numbers: Numbers, why: &'static str, next: &'static str) -> AadstsError {
-    AadstsError { numbers, why, next, end: End::Never }
+const fn never(numbers: ErrorNumbers, why: &'static str, next: &'static str) -> AadstsError {
+    AadstsError { numbers, why, next, end: RefusalMeaning::Never }
 }
 
 const AGAIN: &str = "run {add} again";

@@ -3,16 +3,16 @@
 //! The codes come from RFC 6749 and from the providers' consent pages; Microsoft's numbers are in
 //! `entra.rs`. `accounts.rs` decides whether an account changes its status.
 
-use super::entra::End;
+use super::entra::RefusalMeaning;
 use super::error_response::OAuthErrorResponse;
-use super::{Ended, OAuthProvider};
+use super::{GrantEnd, OAuthProvider};
 use crate::config::TENANTS;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// Explains a refusal of a sign-in, from a token endpoint or from the redirect.
 pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Error {
     let title = provider.title;
-    let auth = |message: String| Error::new(Kind::Auth, message);
+    let auth = |message: String| Error::new(ErrorKind::Auth, message);
     if let Some(known) = (provider.explain)(response) {
         return auth(format!(
             "{title} refused the sign-in: {}{}",
@@ -61,7 +61,7 @@ pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorRespo
 
 /// Returns why a refused refresh is the end of the grant; `None` if it is not, and the
 /// next refresh may succeed.
-pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Option<Ended> {
+pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Option<GrantEnd> {
     // The first is RFC 6749's; the others are OpenID Connect's, and mean that the
     // person has to sign in again.
     let coded = matches!(
@@ -69,15 +69,15 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
         "invalid_grant" | "interaction_required" | "consent_required" | "login_required"
     );
     let known = (provider.explain)(response);
-    if !coded || known.is_some_and(|known| known.end == End::Never) {
+    if !coded || known.is_some_and(|known| known.end == RefusalMeaning::Never) {
         return None;
     }
     let why = known.map_or_else(
         || format!("expired or revoked; {}", provider.ends),
         |known| known.why.to_owned(),
     );
-    Some(Ended {
-        revoked: known.map_or(response.revoked, |known| known.end == End::Withdrawn),
+    Some(GrantEnd {
+        revoked: known.map_or(response.revoked, |known| known.end == RefusalMeaning::Withdrawn),
         reason: format!("{why}{}", with_number(response, "; ", "")),
     })
 }
@@ -94,14 +94,14 @@ fn fill_in(provider: &OAuthProvider, next: &str) -> String {
 
 /// Returns the error that no OAuth client is set.
 pub(super) fn no_client(provider: &OAuthProvider) -> Error {
-    Error::new(Kind::Auth, format!("no OAuth client for {} is set", provider.title))
+    Error::new(ErrorKind::Auth, format!("no OAuth client for {} is set", provider.title))
         .next(format!("set {}; {} says how to get one", provider.client_id, provider.setup))
 }
 
 /// Returns the error that the code from the consent page is invalid, or no longer valid.
 fn used_code(provider: &OAuthProvider) -> Error {
     Error::new(
-        Kind::Auth,
+        ErrorKind::Auth,
         format!(
             "{} refused the sign-in's code: it was already used or has expired",
             provider.title
@@ -113,7 +113,7 @@ fn used_code(provider: &OAuthProvider) -> Error {
 /// Returns the error that the sign-in succeeded, but would last only an hour.
 pub(super) fn no_refresh_token(provider: &OAuthProvider) -> Error {
     Error::new(
-        Kind::Auth,
+        ErrorKind::Auth,
         format!(
             "{} returned no refresh token, so the sign-in would end within the hour",
             provider.title
@@ -124,20 +124,20 @@ pub(super) fn no_refresh_token(provider: &OAuthProvider) -> Error {
 
 /// Returns the error for a response to another sign-in.
 pub(super) fn wrong_state(provider: &OAuthProvider) -> Error {
-    Error::new(Kind::Auth, "this answers another sign-in (wrong state)")
+    Error::new(ErrorKind::Auth, "this answers another sign-in (wrong state)")
         .next(format!("use the newest address shown, or run {} again", add(provider)))
 }
 
 /// Returns the error that the consent page was not completed in time.
 pub(super) fn timed_out(provider: &OAuthProvider, minutes: u64) -> Error {
-    Error::new(Kind::Auth, format!("nobody signed in within {minutes} minutes"))
+    Error::new(ErrorKind::Auth, format!("nobody signed in within {minutes} minutes"))
         .next(format!("run {} again", add(provider)))
 }
 
 /// Returns the error for a pasted text that is not the address of the redirect.
 pub(super) fn not_a_redirect(redirect: &str) -> Error {
     Error::new(
-        Kind::Auth,
+        ErrorKind::Auth,
         "that is not the address the sign-in ended on; a code alone does not show which sign-in it \
          belongs to",
     )
@@ -172,11 +172,11 @@ pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
 pub(crate) fn grant_ended(
     provider: &OAuthProvider,
     email: &str,
-    ended: &Ended,
+    ended: &GrantEnd,
     again: &str,
 ) -> Error {
     Error::new(
-        Kind::Auth,
+        ErrorKind::Auth,
         format!("the {} grant of {email} was refused ({})", provider.title, ended.reason),
     )
     .next(again)

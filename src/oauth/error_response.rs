@@ -1,7 +1,7 @@
 //! Reads an endpoint's refusal from its responses.
 //!
 //! The `oauth2` crate keeps the error's code and description of a response and drops
-//! the rest, where Microsoft gives the reason. So the responses pass through [`Wire`],
+//! the rest, where Microsoft gives the reason. So the responses pass through [`RecordingClient`],
 //! which reads them before the crate does. Of the description only a number is kept:
 //! the rest may repeat our request, or name people.
 //!
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::net;
 
 /// The prefix of Microsoft's error numbers.
@@ -71,11 +71,11 @@ fn number_in(description: &str) -> Option<u32> {
 
 /// The HTTP client that the `oauth2` crate is given for one flow. It records the last refusal.
 #[derive(Debug, Default)]
-pub(super) struct Wire {
+pub(super) struct RecordingClient {
     last: Mutex<Option<OAuthErrorResponse>>,
 }
 
-impl Wire {
+impl RecordingClient {
     /// Returns the last refusal, with the fields that the crate drops. `error` and `description`
     /// are those that the crate has kept, of a refusal that may be its own.
     pub(super) fn last_error(&self, error: &str, description: &str) -> OAuthErrorResponse {
@@ -93,14 +93,14 @@ impl Wire {
         let status = answer.status();
         if status.is_redirection() {
             return Err(Error::new(
-                Kind::Config,
+                ErrorKind::Config,
                 "the token endpoint redirects, which is not followed for tokens",
             )
             .next("correct its URL in the settings"));
         }
         if status.is_server_error() || status == hyper::StatusCode::TOO_MANY_REQUESTS {
             return Err(Error::new(
-                Kind::Provider(status.as_u16()),
+                ErrorKind::Provider(status.as_u16()),
                 format!("the token endpoint answered with HTTP {}", status.as_u16()),
             )
             .next("try again later"));
@@ -113,7 +113,7 @@ impl Wire {
     }
 }
 
-impl<'c> AsyncHttpClient<'c> for Wire {
+impl<'c> AsyncHttpClient<'c> for RecordingClient {
     type Error = Error;
     type Future = Pin<Box<dyn Future<Output = Result<HttpResponse>> + Send + 'c>>;
 

@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 
-use super::sign_in::{Callback, Paster, RedirectQuery};
+use super::sign_in::{ConsentResponse, RedirectQuery, ResponseReceiver};
 
 /// Connections at once. A browser opens a few, some of them for nothing.
 const CONNECTIONS: usize = 16;
@@ -44,14 +44,14 @@ pub(super) enum CallbackOutcome {
 }
 
 /// The port while it is listened on; dropping it closes the port at once.
-pub(super) struct Listener {
+pub(super) struct RedirectListener {
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
 }
 
-impl Listener {
+impl RedirectListener {
     /// Begins to answer on `sockets`, handing answers to `paster`.
-    pub(super) fn start(sockets: Vec<TcpListener>, paster: Paster) -> Self {
+    pub(super) fn start(sockets: Vec<TcpListener>, paster: ResponseReceiver) -> Self {
         let (stop, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let mut tasks = JoinSet::new();
@@ -72,7 +72,7 @@ impl Listener {
 
 async fn accept(
     socket: TcpListener,
-    paster: Paster,
+    paster: ResponseReceiver,
     places: Arc<Semaphore>,
     mut stop: watch::Receiver<bool>,
 ) {
@@ -103,7 +103,7 @@ async fn accept(
     while connections.join_next().await.is_some() {}
 }
 
-async fn serve(stream: TcpStream, paster: Paster, mut stop: watch::Receiver<bool>) {
+async fn serve(stream: TcpStream, paster: ResponseReceiver, mut stop: watch::Receiver<bool>) {
     let service = service_fn(move |request| {
         let paster = paster.clone();
         async move { Ok::<_, Infallible>(answer(&request, &paster).await) }
@@ -125,7 +125,7 @@ async fn serve(stream: TcpStream, paster: Paster, mut stop: watch::Receiver<bool
     }
 }
 
-async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<Bytes>> {
+async fn answer(request: &Request<Incoming>, paster: &ResponseReceiver) -> Response<Full<Bytes>> {
     let uri = request.uri();
     if request.method() != Method::GET || uri.path() != "/" {
         return page(StatusCode::NOT_FOUND, "Nothing here", "");
@@ -144,7 +144,7 @@ async fn answer(request: &Request<Incoming>, paster: &Paster) -> Response<Full<B
         ),
         RedirectQuery::Answer(answer) => {
             let (sender, outcome) = oneshot::channel();
-            let taken = paster.hand_in(Callback { answer, page: Some(sender) });
+            let taken = paster.hand_in(ConsentResponse { answer, page: Some(sender) });
             match (taken, outcome.await) {
                 (Ok(()), Ok(CallbackOutcome::SignedIn(address))) => page(
                     StatusCode::OK,

@@ -10,7 +10,7 @@ use url::Url;
 use super::entra;
 use super::error_response::OAuthErrorResponse;
 use crate::config::{Config, OauthClient};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The properties of one provider. URLs are given the tenant, which is empty for
 /// providers without tenants.
@@ -113,11 +113,9 @@ impl OAuthProvider {
 
 /// Returns an endpoint of Microsoft's authority.
 fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
-    config
-        .endpoints
-        .microsoft_authority
-        .join(&format!("{tenant}/oauth2/v2.0/{endpoint}"))
-        .map_err(|error| Error::new(Kind::Internal, format!("an endpoint of Microsoft: {error}")))
+    config.endpoints.microsoft_authority.join(&format!("{tenant}/oauth2/v2.0/{endpoint}")).map_err(
+        |error| Error::new(ErrorKind::Internal, format!("an endpoint of Microsoft: {error}")),
+    )
 }
 
 /// The hosts of Microsoft Graph in national clouds. A scope without a URL means the
@@ -139,7 +137,7 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
 /// Returns the provider called `name`.
 ///
 /// # Errors
-/// [`Kind::Argument`] with the known names.
+/// [`ErrorKind::Argument`] with the known names.
 pub fn provider_named(name: &str) -> Result<&'static OAuthProvider> {
     PROVIDERS.iter().find(|provider| provider.name == name).ok_or_else(|| {
         let names: Vec<&str> = PROVIDERS.iter().map(|provider| provider.name).collect();

@@ -11,10 +11,10 @@ use oauth2::{AsyncHttpClient, HttpRequest};
 use serde_json::json;
 use url::form_urlencoded::Serializer;
 
-use super::error_response::{OAuthErrorResponse, Wire};
-use super::{Authority, Tokens};
+use super::error_response::{OAuthErrorResponse, RecordingClient};
+use super::{GrantedTokens, TokenAuthority};
 use crate::config::{Config, ServiceAccount};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The grant of an assertion.
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -27,15 +27,15 @@ const ALLOW: &str = "let an administrator allow the account's client id these sc
 /// Requests an access token for the user `email`.
 ///
 /// # Errors
-/// [`Kind::Config`] for an invalid key, [`Kind::Auth`] with the next step if Google refuses,
-/// [`Kind::Network`], [`Kind::Timeout`] or [`Kind::Provider`].
+/// [`ErrorKind::Config`] for an invalid key, [`ErrorKind::Auth`] with the next step if Google refuses,
+/// [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`].
 pub(super) async fn tokens(
     config: &Config,
     account: &ServiceAccount,
     email: &str,
     scopes: &[&str],
-) -> Result<Tokens> {
-    let authority = Authority::of(config, "google", None)?;
+) -> Result<GrantedTokens> {
+    let authority = TokenAuthority::of(config, "google", None)?;
     let endpoint = &config.endpoints.google_token;
     let now = config.clock.seconds();
     let claims = json!({
@@ -51,7 +51,7 @@ pub(super) async fn tokens(
     let assertion = EncodingKey::from_rsa_pem(account.key.secret().as_bytes())
         .and_then(|key| jsonwebtoken::encode(&header, &claims, &key))
         .map_err(|_opaque| {
-            Error::new(Kind::Config, "the private key of the service account is not usable")
+            Error::new(ErrorKind::Config, "the private key of the service account is not usable")
                 .next("create a new JSON key for it in Google's console")
         })?;
     let body = Serializer::new(String::new())
@@ -61,21 +61,21 @@ pub(super) async fn tokens(
     let mut request = HttpRequest::new(body.into_bytes());
     *request.method_mut() = hyper::Method::POST;
     *request.uri_mut() = endpoint.as_str().parse().map_err(|_opaque| {
-        Error::new(Kind::Config, "the URL of Google's token endpoint is not usable")
+        Error::new(ErrorKind::Config, "the URL of Google's token endpoint is not usable")
     })?;
     let form = hyper::header::HeaderValue::from_static("application/x-www-form-urlencoded");
     request.headers_mut().insert(CONTENT_TYPE, form);
-    let answer = Wire::default().call(request).await?;
+    let answer = RecordingClient::default().call(request).await?;
     if !answer.status().is_success() {
         let refusal = OAuthErrorResponse::in_body(answer.body()).unwrap_or_default();
         return Err(refused(&account.email, email, &refusal.error));
     }
     let response: BasicTokenResponse =
         serde_json::from_slice(answer.body()).map_err(|_opaque| {
-            Error::new(Kind::Auth, "Google's token endpoint gave no OAuth response")
+            Error::new(ErrorKind::Auth, "Google's token endpoint gave no OAuth response")
                 .next("check the endpoint URLs in the settings")
         })?;
-    let mut tokens = Tokens::new(&authority, &response, config.clock.seconds())?;
+    let mut tokens = GrantedTokens::new(&authority, &response, config.clock.seconds())?;
     tokens.refresh = None;
     tokens.scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
     Ok(tokens)
@@ -101,5 +101,5 @@ fn refused(account: &str, email: &str, code: &str) -> Error {
             "see docs/setup-google.md, Service accounts".to_owned(),
         ),
     };
-    Error::new(Kind::Auth, why).next(next)
+    Error::new(ErrorKind::Auth, why).next(next)
 }

@@ -15,17 +15,17 @@ use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
 use super::error_response::OAuthErrorResponse;
-use super::listener::{CallbackOutcome, Listener};
-use super::{Authority, OAuthProvider, Tokens, client, error_messages, exchange};
+use super::listener::{CallbackOutcome, RedirectListener};
+use super::{GrantedTokens, OAuthProvider, TokenAuthority, client, error_messages, exchange};
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How long a person has to sign in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
 /// The response of the consent page with the right state, and the channel for showing
 /// the outcome in the browser.
-pub(super) struct Callback {
+pub(super) struct ConsentResponse {
     /// The code, or why there is none.
     pub(super) answer: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     /// The channel for the outcome; `None` if the address was pasted.
@@ -36,15 +36,15 @@ pub(super) struct Callback {
 /// the response until the [`BrowserPage`] has been answered or this is dropped.
 pub struct SignIn {
     config: Config,
-    authority: Authority,
+    authority: TokenAuthority,
     scopes: Vec<String>,
     url: Url,
     redirect: RedirectUrl,
     verifier: PkceCodeVerifier,
     patience: Duration,
-    paster: Paster,
-    callbacks: mpsc::Receiver<Callback>,
-    listener: Listener,
+    paster: ResponseReceiver,
+    callbacks: mpsc::Receiver<ConsentResponse>,
+    listener: RedirectListener,
 }
 
 impl SignIn {
@@ -52,8 +52,8 @@ impl SignIn {
     /// settings. `login_hint` is the address to preselect on the consent page.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider or an invalid tenant, [`Kind::Auth`]
-    /// if no OAuth client is set, [`Kind::Network`] if no port of this machine is free.
+    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant, [`ErrorKind::Auth`]
+    /// if no OAuth client is set, [`ErrorKind::Network`] if no port of this machine is free.
     pub async fn start(
         config: &Config,
         provider: &str,
@@ -61,16 +61,21 @@ impl SignIn {
         scopes: &[&str],
         login_hint: Option<&str>,
     ) -> Result<Self> {
-        let authority = Authority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::of(config, provider, tenant)?;
         let provider = authority.provider;
         // Checked before a port is taken.
         client(config, &authority)?;
         let host = provider.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
-            Error::new(Kind::Network, format!("cannot listen on any port of 127.0.0.1 ({error})"))
+            Error::new(
+                ErrorKind::Network,
+                format!("cannot listen on any port of 127.0.0.1 ({error})"),
+            )
         })?;
         let redirect = RedirectUrl::new(format!("http://{host}:{port}{}", provider.redirect_path))
-            .map_err(|error| Error::new(Kind::Internal, format!("the redirect URL: {error}")))?;
+            .map_err(|error| {
+                Error::new(ErrorKind::Internal, format!("the redirect URL: {error}"))
+            })?;
         let (_, verifier) = PkceCodeChallenge::new_random_sha256();
         let page = ConsentPage {
             config,
@@ -83,8 +88,9 @@ impl SignIn {
         let (url, state) = page.url(CsrfToken::new_random())?;
         // Capacity for one: the first response counts, and later ones are refused.
         let (sender, callbacks) = mpsc::channel(1);
-        let paster = Paster { provider, redirect: redirect.to_string(), state, callbacks: sender };
-        let listener = Listener::start(sockets, paster.clone());
+        let paster =
+            ResponseReceiver { provider, redirect: redirect.to_string(), state, callbacks: sender };
+        let listener = RedirectListener::start(sockets, paster.clone());
         Ok(Self {
             config: config.clone(),
             authority,
@@ -118,14 +124,14 @@ impl SignIn {
     }
 
     /// Returns a handle for pasting the address while [`SignIn::wait`] runs.
-    pub fn paster(&self) -> Paster {
+    pub fn paster(&self) -> ResponseReceiver {
         self.paster.clone()
     }
 
-    /// Passes on the pasted address before [`SignIn::wait`] runs; see [`Paster::paste`].
+    /// Passes on the pasted address before [`SignIn::wait`] runs; see [`ResponseReceiver::paste`].
     ///
     /// # Errors
-    /// As [`Paster::paste`].
+    /// As [`ResponseReceiver::paste`].
     pub async fn paste(&self, text: &str) -> Result<()> {
         self.paster.paste(text).await
     }
@@ -135,18 +141,18 @@ impl SignIn {
     /// tokens, the browser has been shown why.
     ///
     /// # Errors
-    /// [`Kind::Auth`] with the next step if the consent was denied, the code was
-    /// refused, there was no refresh token or nobody signed in; [`Kind::Network`] or
-    /// [`Kind::Timeout`] if the provider was not reached.
-    pub async fn wait(mut self) -> Result<(Tokens, BrowserPage)> {
+    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the code was
+    /// refused, there was no refresh token or nobody signed in; [`ErrorKind::Network`] or
+    /// [`ErrorKind::Timeout`] if the provider was not reached.
+    pub async fn wait(mut self) -> Result<(GrantedTokens, BrowserPage)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
         let provider = self.authority.provider;
         let (answer, sender) = match callback {
-            Ok(Some(Callback { answer, page })) => (
+            Ok(Some(ConsentResponse { answer, page })) => (
                 answer.map_err(|response| error_messages::sign_in_error(provider, &response)),
                 page,
             ),
-            Ok(None) => (Err(Error::new(Kind::Internal, "the listener is gone")), None),
+            Ok(None) => (Err(Error::new(ErrorKind::Internal, "the listener is gone")), None),
             Err(_elapsed) => {
                 let minutes = self.patience.as_secs().div_ceil(60);
                 (Err(error_messages::timed_out(provider, minutes)), None)
@@ -180,7 +186,7 @@ impl SignIn {
 pub struct BrowserPage {
     /// Nobody if the address was pasted.
     sender: Option<oneshot::Sender<CallbackOutcome>>,
-    listener: Listener,
+    listener: RedirectListener,
 }
 
 impl BrowserPage {
@@ -233,7 +239,7 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
 /// The parts of a consent page's address.
 pub(super) struct ConsentPage<'a> {
     pub(super) config: &'a Config,
-    pub(super) authority: &'a Authority,
+    pub(super) authority: &'a TokenAuthority,
     pub(super) scopes: &'a [&'a str],
     pub(super) redirect: &'a RedirectUrl,
     pub(super) verifier: &'a PkceCodeVerifier,
@@ -266,13 +272,13 @@ impl ConsentPage<'_> {
 }
 
 /// What the provider's redirect says.
-pub(super) struct Redirected {
+pub(super) struct RedirectParameters {
     pub(super) outcome: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     pub(super) state: Option<String>,
 }
 
 /// Reads the query of a provider's redirect; `None` if it has neither code nor error.
-pub(super) fn read_redirect(query: &str) -> Option<Redirected> {
+pub(super) fn read_redirect(query: &str) -> Option<RedirectParameters> {
     let value = |name: &str| {
         url::form_urlencoded::parse(query.as_bytes())
             .find(|(key, _)| key == name)
@@ -288,24 +294,24 @@ pub(super) fn read_redirect(query: &str) -> Option<Redirected> {
         (Some(code), None) => Ok(AuthorizationCode::new(code)),
         (None, None) => return None,
     };
-    Some(Redirected { outcome, state: value("state") })
+    Some(RedirectParameters { outcome, state: value("state") })
 }
 
 /// Accepts the response of the consent page, pasted or redirected.
 #[derive(Clone)]
-pub struct Paster {
+pub struct ResponseReceiver {
     provider: &'static OAuthProvider,
     redirect: String,
     state: CsrfToken,
-    callbacks: mpsc::Sender<Callback>,
+    callbacks: mpsc::Sender<ConsentResponse>,
 }
 
-impl Paster {
+impl ResponseReceiver {
     /// Accepts the complete address that the browser ended on. The sign-in then
     /// continues in [`SignIn::wait`].
     ///
     /// # Errors
-    /// [`Kind::Auth`] if it is no such address, belongs to another sign-in, or comes
+    /// [`ErrorKind::Auth`] if it is no such address, belongs to another sign-in, or comes
     /// too late. The sign-in keeps waiting.
     pub async fn paste(&self, text: &str) -> Result<()> {
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
@@ -315,7 +321,7 @@ impl Paster {
         match self.read(query) {
             RedirectQuery::Nothing => Err(error_messages::not_a_redirect(&self.redirect)),
             RedirectQuery::WrongState => Err(error_messages::wrong_state(self.provider)),
-            RedirectQuery::Answer(answer) => self.hand_in(Callback { answer, page: None }),
+            RedirectQuery::Answer(answer) => self.hand_in(ConsentResponse { answer, page: None }),
         }
     }
 
@@ -323,7 +329,9 @@ impl Paster {
     pub(super) fn read(&self, query: &str) -> RedirectQuery {
         match read_redirect(query) {
             None => RedirectQuery::Nothing,
-            Some(Redirected { outcome, state: Some(state) }) if state == *self.state.secret() => {
+            Some(RedirectParameters { outcome, state: Some(state) })
+                if state == *self.state.secret() =>
+            {
                 RedirectQuery::Answer(outcome)
             }
             Some(_) => RedirectQuery::WrongState,
@@ -331,9 +339,9 @@ impl Paster {
     }
 
     /// Passes a response on to [`SignIn::wait`]; only the first is accepted.
-    pub(super) fn hand_in(&self, callback: Callback) -> Result<()> {
+    pub(super) fn hand_in(&self, callback: ConsentResponse) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
-            Error::new(Kind::Auth, "this sign-in is over: it was already answered")
+            Error::new(ErrorKind::Auth, "this sign-in is over: it was already answered")
                 .next("see the result of the first answer")
         })
     }

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::sign_in::{ConsentPage, read_redirect};
-use super::{Authority, Tokens, error_messages, exchange};
+use super::{GrantedTokens, TokenAuthority, error_messages, exchange};
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A sign-in in progress, with the PKCE verifier, which must stay secret.
 #[derive(Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl WebSignIn {
     /// `tenant` or at the tenant of the settings.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an unknown provider or an invalid tenant, [`Kind::Auth`] if no
+    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant, [`ErrorKind::Auth`] if no
     /// OAuth client is set.
     pub fn begin(
         config: &Config,
@@ -39,7 +39,7 @@ impl WebSignIn {
         scopes: &[&str],
         redirect: &Url,
     ) -> Result<Self> {
-        let authority = Authority::of(config, provider, tenant)?;
+        let authority = TokenAuthority::of(config, provider, tenant)?;
         super::client(config, &authority)?;
         let (_, verifier) = oauth2::PkceCodeChallenge::new_random_sha256();
         Ok(Self {
@@ -73,10 +73,10 @@ impl WebSignIn {
     /// Finishes the sign-in with the query of the redirect.
     ///
     /// # Errors
-    /// [`Kind::Auth`] with the next step if the consent was denied, the answer is another
-    /// provider's, or the code was refused; [`Kind::Network`] or [`Kind::Timeout`] if the
+    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the answer is another
+    /// provider's, or the code was refused; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if the
     /// provider could not be reached.
-    pub async fn finish(self, config: &Config, query: &str) -> Result<Tokens> {
+    pub async fn finish(self, config: &Config, query: &str) -> Result<GrantedTokens> {
         let authority = self.authority(config)?;
         let provider = authority.provider;
         // If the answer names its sender (RFC 9207), it has to be the provider: the code of one
@@ -87,11 +87,11 @@ impl WebSignIn {
         if issuer.is_some_and(|issuer| {
             issuer.map_or(true, |issuer| issuer.host_str() != expected.host_str())
         }) {
-            return Err(Error::new(Kind::Auth, "the answer comes from another provider")
+            return Err(Error::new(ErrorKind::Auth, "the answer comes from another provider")
                 .next("start the sign-in again"));
         }
         let answer = read_redirect(query).ok_or_else(|| {
-            Error::new(Kind::Auth, "the provider's answer has no code")
+            Error::new(ErrorKind::Auth, "the provider's answer has no code")
                 .next("start the sign-in again")
         })?;
         let code = answer
@@ -100,8 +100,8 @@ impl WebSignIn {
         exchange(config, &authority, code, self.verifier, self.redirect, &self.scopes).await
     }
 
-    fn authority(&self, config: &Config) -> Result<Authority> {
-        Authority::of(config, &self.provider, self.tenant.as_deref())
+    fn authority(&self, config: &Config) -> Result<TokenAuthority> {
+        TokenAuthority::of(config, &self.provider, self.tenant.as_deref())
     }
 }
 

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
 
-use super::page::{LONG_LINES, Page, PageRequest, Remaining, check, goes_on};
+use super::page::{LONG_LINES, OutputPage, PageRequest, RemainingRoom, check, goes_on};
 use crate::error::{Error, Result};
 use crate::text::{LINE, wrapped};
 use crate::text::{counted, note, ours};
@@ -23,9 +23,9 @@ const AROUND: usize = 2;
 /// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if no line matches, or the pattern
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if no line matches, or the pattern
 /// is not a regular expression.
-pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
+pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<OutputPage> {
     let regex = compile(pattern)?;
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
@@ -34,8 +34,8 @@ pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<Page> {
     name_messages(&lines, &mut shown);
     let total = lines.len();
 
-    let mut room = Remaining::new(ask);
-    let mut page = Page { lines: total, ..Page::default() };
+    let mut room = RemainingRoom::new(ask);
+    let mut page = OutputPage { lines: total, ..OutputPage::default() };
     let mut long = false;
     let from = ask.offset.saturating_sub(1);
     let rows = lines.iter().zip(matching.iter().zip(&shown)).enumerate();

@@ -28,7 +28,7 @@ pub struct PageRequest {
 
 /// The lines to show.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct OutputPage {
     /// The total number of lines.
     pub lines: usize,
     /// The first and the last that is shown, if any is.
@@ -44,12 +44,12 @@ pub struct Page {
 /// Returns the requested lines of `text`, unchanged.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if there is no such line.
-pub fn page(text: &str, ask: PageRequest) -> Result<Page> {
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there is no such line.
+pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
     let before = ask.offset.saturating_sub(1);
-    let mut room = Remaining::new(ask);
+    let mut room = RemainingRoom::new(ask);
     let mut out = String::new();
     let mut shown = 0;
     for line in lines.iter().skip(before) {
@@ -67,7 +67,10 @@ pub fn page(text: &str, ask: PageRequest) -> Result<Page> {
     }
     let (total, last) = (lines.len(), before + shown);
     if shown == 0 {
-        return Ok(Page { notes: vec!["the output is empty".into()], ..Page::default() });
+        return Ok(OutputPage {
+            notes: vec!["the output is empty".into()],
+            ..OutputPage::default()
+        });
     }
     let next = (last < total).then_some(last + 1);
     let mut count = format!("lines {} to {last} of {total}", ask.offset);
@@ -90,7 +93,7 @@ pub fn page(text: &str, ask: PageRequest) -> Result<Page> {
     if out.ends_with('\n') {
         out.pop();
     }
-    Ok(Page { lines: total, shown: Some((ask.offset, last)), next, text: out, notes })
+    Ok(OutputPage { lines: total, shown: Some((ask.offset, last)), next, text: out, notes })
 }
 
 /// The note on lines that were too long.
@@ -116,7 +119,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
 }
 
 /// The lines and tokens that are left.
-pub(super) struct Remaining {
+pub(super) struct RemainingRoom {
     ask: PageRequest,
     lines: usize,
     tokens: usize,
@@ -127,7 +130,7 @@ pub(super) struct Remaining {
 /// around the lines.
 const MOST_BYTES: usize = CEILING - 4 * 1024;
 
-impl Remaining {
+impl RemainingRoom {
     pub(super) fn new(ask: PageRequest) -> Self {
         Self { ask, lines: 0, tokens: 0, bytes: 0 }
     }

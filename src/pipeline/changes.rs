@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::access::accounts::{AccountLabels, account_labels, named_or_all};
 use super::times::requested_zone;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, zone_label};
@@ -24,13 +24,13 @@ use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::calendar::{Changes, Difference};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{Api, CHANGE, EVENT, Field, MESSAGE, Table, wire};
+use crate::provider::calendar::{ChangeFeed, ItemDifference};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{CHANGE, EVENT, MESSAGE, Service, Table, TableColumn, wire};
 use crate::store::HandleKind;
 use crate::text::{Note, NoteKey, counted, note, ours};
-use crate::tools::changes::ChangesOf;
-use crate::words::{Words, words};
+use crate::tools::changes::ChangesRequest;
+use crate::words::{WordChoice, words};
 
 /// The maximum number of pages that one call fetches from one source.
 const MOST_PAGES: usize = 10;
@@ -84,7 +84,7 @@ impl SourceKind {
 
     /// Returns the columns that the rows of changes are made of: key, time, person,
     /// subject, flags, folder.
-    fn columns(self) -> Vec<&'static Field> {
+    fn columns(self) -> Vec<&'static TableColumn> {
         let names = match self {
             Self::Mail => ["id", "date", "from", "subject", "flags", "folder"],
             Self::Events => ["id", "start", "organizer", "title", "flags", "calendar"],
@@ -108,12 +108,12 @@ struct ChangeRows<'p> {
 /// The result of one source.
 struct SourceChanges {
     account: Account,
-    api: Api,
+    api: Service,
     of: SourceKind,
-    pages: Vec<Changes>,
+    pages: Vec<ChangeFeed>,
 }
 
-pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Response> {
+pub(super) async fn changes(ctx: &Context, request: ChangesRequest) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let mut plan = plan_changes(ctx, &request, &mut notes).await?;
     let labels = account_labels(ctx).await?;
@@ -182,7 +182,7 @@ pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Respons
 
     let changed = |row: &&Value| row.get("change").is_some_and(|change| change == "changed");
     let unknown = |row: &&Value| changed(row) && row.get("what").is_none_or(Value::is_null);
-    let is_shown = |field: &&Field| match field.name {
+    let is_shown = |field: &&TableColumn| match field.name {
         "account" => several,
         "what" => shown.objects.iter().any(|row| row.get("what") != Some(&"".into())),
         // Removed items have none.
@@ -210,9 +210,9 @@ pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Respons
     let cursor = save_cursor(ctx, KIND, &plan).await?;
     let mut scalars = Vec::new();
     if !rows.is_empty() {
-        scalars.push(("zone", Cell::Text(zone_label(&zone))));
+        scalars.push(("zone", RowCell::Text(zone_label(&zone))));
     }
-    scalars.push(("next", Cell::Handle('p', cursor)));
+    scalars.push(("next", RowCell::Handle('p', cursor)));
     let mut count = if first_time {
         format!("changes are tracked from now on; call again with cursor=p{cursor}")
     } else {
@@ -222,17 +222,17 @@ pub(super) async fn changes(ctx: &Context, request: ChangesOf) -> Result<Respons
         count.push_str(", which has more already");
     }
     notes.insert(0, note!("{}", ours(count)));
-    Ok(Response {
+    Ok(WholeAnswer {
         document: Document { scalars, tables: vec![rows] },
         notes,
-        ..Response::default()
+        ..WholeAnswer::default()
     })
 }
 
 /// Returns the positions of all sources: from the cursor, or none yet.
 async fn plan_changes(
     ctx: &Context,
-    request: &ChangesOf,
+    request: &ChangesRequest,
     notes: &mut Vec<Note>,
 ) -> Result<ChangesPlan> {
     let mut plan = match &request.cursor {
@@ -314,7 +314,7 @@ async fn fetch_source(
 ) -> Result<SourceChanges> {
     let account = ctx.accounts.by_id(&place.account).await?;
     let columns = place.of.columns();
-    let mut pages: Vec<Changes> = Vec::new();
+    let mut pages: Vec<ChangeFeed> = Vec::new();
     let mut mark = place.mark.clone();
     let api = loop {
         let (api, page) = match place.of {
@@ -377,7 +377,7 @@ async fn add_changes(
 async fn page_rows(
     ctx: &Context,
     source: &SourceChanges,
-    page: &Changes,
+    page: &ChangeFeed,
     into: &mut ChangeRows<'_>,
 ) -> Result<Vec<Value>> {
     let label = into.labels.of(&source.account.id);
@@ -426,7 +426,7 @@ async fn page_rows(
 async fn add_gone(
     ctx: &Context,
     source: &SourceChanges,
-    page: &Changes,
+    page: &ChangeFeed,
     (change, ids): (&str, &[String]),
     objects: &mut Vec<Value>,
     into: &mut ChangeRows<'_>,
@@ -462,24 +462,24 @@ async fn add_gone(
 
 /// Completes the row of a deleted object from what was shown before. A time that was
 /// shown in another zone is left out, unless the service gave it as `start`.
-fn recall_row(ctx: &Context, row: &mut [Cell], start: Option<String>, zone: &TimeZone) {
-    let [Cell::Handle(kind, number), when, who, title, ..] = row else {
+fn recall_row(ctx: &Context, row: &mut [RowCell], start: Option<String>, zone: &TimeZone) {
+    let [RowCell::Handle(kind, number), when, who, title, ..] = row else {
         return;
     };
     if let Some(shown) = ctx.states.shown.find(&format!("{kind}{number}")) {
         let same = shown.zone.is_none_or(|shown| shown == zone_label(zone));
         [*when, *who, *title] = shown.cells;
         if !same {
-            *when = Cell::Null;
+            *when = RowCell::Null;
         }
     }
     if let Some(start) = start {
-        *when = Cell::Text(start);
+        *when = RowCell::Text(start);
     }
 }
 
 /// Describes how an item differs from before.
-fn describe(difference: &Difference, zone: &TimeZone) -> String {
+fn describe(difference: &ItemDifference, zone: &TimeZone) -> String {
     let mut parts: Vec<String> = difference
         .words
         .iter()
@@ -518,11 +518,11 @@ fn put(object: &mut Value, key: &str, value: Option<String>) {
     }
 }
 
-fn has_changes(page: &Changes) -> bool {
+fn has_changes(page: &ChangeFeed) -> bool {
     count(page) > 0
 }
 
-fn count(page: &Changes) -> usize {
+fn count(page: &ChangeFeed) -> usize {
     let items = [&page.new, &page.changed, &page.sent, &page.deleted];
     let ids = [&page.gone, &page.gone_drafts];
     let items: usize = items.map(Vec::len).iter().sum();
@@ -530,7 +530,7 @@ fn count(page: &Changes) -> usize {
 }
 
 /// Converts a row of a message or an event to an object of the table `change`.
-fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
+fn object(row: &[RowCell], change: &str, label: &str, several: bool) -> Value {
     let [id, when, who, title, flags, folder] = row else {
         return Value::Null;
     };
@@ -541,7 +541,7 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
         "who": person(who),
         "title": cell_value(title),
         "flags": match flags {
-            Cell::Text(flags) => flags,
+            RowCell::Text(flags) => flags,
             _ => "",
         },
         "folder": cell_value(folder),
@@ -553,9 +553,9 @@ fn object(row: &[Cell], change: &str, label: &str, several: bool) -> Value {
 }
 
 /// Returns a sender or organizer in the form that the registry's sources read.
-fn person(cell: &Cell) -> Value {
+fn person(cell: &RowCell) -> Value {
     let parts = match cell {
-        Cell::Text(text) => text.strip_suffix('>').and_then(|text| text.rsplit_once(" <")),
+        RowCell::Text(text) => text.strip_suffix('>').and_then(|text| text.rsplit_once(" <")),
         _ => None,
     };
     let Some((name, email)) = parts else {
@@ -565,14 +565,14 @@ fn person(cell: &Cell) -> Value {
     json!({ key: { named: name, address: email } })
 }
 
-fn cell_value(cell: &Cell) -> Value {
+fn cell_value(cell: &RowCell) -> Value {
     match cell {
-        Cell::Null => Value::Null,
+        RowCell::Null => Value::Null,
         // A deleted object has no texts, whatever it had before.
-        Cell::Text(text) if text.is_empty() => Value::Null,
-        Cell::Flag(flag) => (*flag).into(),
-        Cell::Count(count) => (*count).into(),
-        Cell::Text(text) | Cell::Id(text) => text.as_str().into(),
-        Cell::Handle(kind, number) => format!("{kind}{number}").into(),
+        RowCell::Text(text) if text.is_empty() => Value::Null,
+        RowCell::Flag(flag) => (*flag).into(),
+        RowCell::Count(count) => (*count).into(),
+        RowCell::Text(text) | RowCell::Id(text) => text.as_str().into(),
+        RowCell::Handle(kind, number) => format!("{kind}{number}").into(),
     }
 }

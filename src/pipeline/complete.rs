@@ -12,9 +12,9 @@ use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
-use crate::prompts::Values;
-use crate::provider::{Account, People};
-use crate::row::Cell;
+use crate::prompts::CompletionValues;
+use crate::provider::{Account, PeopleQuery};
+use crate::row::RowCell;
 use crate::schemas::{CATEGORY, FOLDER, MESSAGE, Table};
 use crate::store::HandleKind;
 
@@ -32,33 +32,33 @@ const DAYS: &[&str] = &[
 /// begin with it come first. An account that does not answer is left out.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::Kind::Store), and those of an unknown `account`.
+/// [`Kind::Store`](crate::error::ErrorKind::Store), and those of an unknown `account`.
 pub async fn complete_argument(
     ctx: &Context,
-    values: Values,
+    values: CompletionValues,
     typed: &str,
     account: Option<&str>,
 ) -> Result<(Vec<String>, usize)> {
     // Of several columns, the last is completed.
     let (before, typed) = match (values, typed.rsplit_once(',')) {
-        (Values::Columns, Some((before, last))) => (format!("{before},"), last),
+        (CompletionValues::Columns, Some((before, last))) => (format!("{before},"), last),
         _ => (String::new(), typed),
     };
     let all = match values {
-        Values::Days => DAYS.iter().map(|day| (*day).to_owned()).collect(),
-        Values::Columns => MESSAGE.fields.iter().map(|one| one.name.to_owned()).collect(),
-        Values::Accounts => {
+        CompletionValues::Days => DAYS.iter().map(|day| (*day).to_owned()).collect(),
+        CompletionValues::Columns => MESSAGE.fields.iter().map(|one| one.name.to_owned()).collect(),
+        CompletionValues::Accounts => {
             let mut labels: Vec<String> = ctx.accounts.labels().await?.into_values().collect();
             labels.sort_unstable();
             labels
         }
-        Values::Outputs => ctx.states.outputs.recent(),
-        Values::Attachments => {
+        CompletionValues::Outputs => ctx.states.outputs.recent(),
+        CompletionValues::Attachments => {
             let kind = HandleKind::Attachment;
             let numbers = ctx.store.latest_handles(kind, MOST).await?;
             numbers.into_iter().map(|number| kind.handle(number)).collect()
         }
-        Values::Folders => folder_names(ctx, account).await?,
+        CompletionValues::Folders => folder_names(ctx, account).await?,
     };
     let typed = typed.trim().to_lowercase();
     let (mut found, mut within) = (Vec::new(), Vec::new());
@@ -111,12 +111,12 @@ async fn names_in(ctx: &Context, account: &Account, table: &'static Table) -> Re
     let mailbox = ctx.connect.mailbox(account)?;
     let api = mailbox.api();
     let columns: Vec<_> = table.field("name").into_iter().collect();
-    let page = mailbox.lookup(table, &People::default(), &project(api, &columns)).await?;
+    let page = mailbox.lookup(table, &PeopleQuery::default(), &project(api, &columns)).await?;
     let context =
         RowContext { names: &page.names, ..ctx.context_for(api, &account.email, account) };
     let rows = rows_of(&context, table, &columns, &page.items, &mut Vec::new());
-    let name = |row: &[Cell]| match row {
-        [Cell::Text(name), ..] => Some(name.clone()),
+    let name = |row: &[RowCell]| match row {
+        [RowCell::Text(name), ..] => Some(name.clone()),
         _ => None,
     };
     Ok(rows.rows().filter_map(name).collect())

@@ -12,11 +12,11 @@ use super::states::KeptStates;
 use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::course;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::RowContext;
-use crate::provider::{Account, Connect};
+use crate::provider::{Account, ProviderConnector};
 use crate::query::DateContext;
-use crate::schemas::Api;
+use crate::schemas::Service;
 use crate::store::Store;
 
 /// What every step of a call needs.
@@ -24,7 +24,7 @@ pub struct Context {
     pub(super) config: Arc<Config>,
     pub(super) store: Store,
     pub(super) accounts: Arc<Accounts>,
-    pub(super) connect: Arc<dyn Connect>,
+    pub(super) connect: Arc<dyn ProviderConnector>,
     /// How long one account of several may take.
     pub(super) patience: Duration,
     pub(super) states: KeptStates,
@@ -43,13 +43,13 @@ impl Context {
 
     /// Returns the context in which objects of ours are flattened.
     pub(super) fn local(&self) -> RowContext<'_> {
-        RowContext { zone: &self.config.zone, ..RowContext::bare(Api::Local) }
+        RowContext { zone: &self.config.zone, ..RowContext::bare(Service::Local) }
     }
 
     /// Returns the context in which objects of `account` are flattened to rows of a list.
     pub(super) fn context_for<'a>(
         &'a self,
-        api: Api,
+        api: Service,
         label: &'a str,
         account: &'a Account,
     ) -> RowContext<'a> {
@@ -81,7 +81,7 @@ impl Context {
         course::done(kind, 1);
         answer.unwrap_or_else(|_elapsed| {
             Err(Error::new(
-                Kind::Timeout,
+                ErrorKind::Timeout,
                 format!("no answer within {} seconds", self.patience.as_secs()),
             ))
         })

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::context::Context;
 use super::rows::failed_note;
-use crate::error::{Error, Kind, Result};
-use crate::provider::{Account, Failed};
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::{Account, FailedItem};
 use crate::row::RowTable;
 use crate::store::HandleKind;
 use crate::text::{Note, note};
@@ -26,7 +26,7 @@ pub(super) async fn resolve_handle(
     }
     match ctx.store.resolve(kind, number).await? {
         Some(known) => Ok(Some(known)),
-        None => Err(Error::new(Kind::NotFound, format!("there is no `{id}`"))
+        None => Err(Error::new(ErrorKind::NotFound, format!("there is no `{id}`"))
             .next("use an id from a search or lookup")),
     }
 }
@@ -48,7 +48,7 @@ pub(super) async fn assign_handle(
 pub(super) async fn placeholder_rows(
     ctx: &Context,
     rows: &mut RowTable,
-    failed: &[Failed],
+    failed: &[FailedItem],
     account: &Account,
 ) -> Result<Option<Note>> {
     for one in failed {

@@ -9,17 +9,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::people_cache::Circle;
+use super::people_cache::AccountPeople;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
 use crate::pipeline::context::Context;
 use crate::project::project;
-use crate::provider::{Account, Mailbox, People};
-use crate::row::{Cell, RowTable};
+use crate::provider::{Account, Mailbox, PeopleQuery};
+use crate::row::{RowCell, RowTable};
 use crate::schemas::{CONTACT, SAVED};
-use crate::text::sender_auth::{Acquaintance, imitated};
-use crate::text::{Address, Note, NoteKey, note, ours, quoted_end};
+use crate::text::sender_auth::{KnownPerson, imitated};
+use crate::text::{MailAddress, Note, NoteKey, note, ours, quoted_end};
 
 /// How long an answer waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -32,13 +32,17 @@ const ALIKE: f64 = 0.8;
 const KNOWN: &str = "known";
 
 /// Returns the people of an account. A list that cannot be read is empty.
-async fn people_of_account(ctx: &Context, account: &Account, mailbox: &dyn Mailbox) -> Circle {
+async fn people_of_account(
+    ctx: &Context,
+    account: &Account,
+    mailbox: &dyn Mailbox,
+) -> AccountPeople {
     if let Some(circle) = ctx.states.known.circle(&account.id) {
         return circle;
     }
     let columns: Vec<_> =
         ["name", "emails", KNOWN].iter().filter_map(|name| CONTACT.field(name)).collect();
-    let people = People { limit: MOST, ..People::default() };
+    let people = PeopleQuery { limit: MOST, ..PeopleQuery::default() };
     let projection = project(mailbox.api(), &columns);
     let listed = mailbox.lookup(&CONTACT, &people, &projection);
     let items = match tokio::time::timeout(PATIENCE, listed).await {
@@ -59,16 +63,19 @@ async fn people_of_account(ctx: &Context, account: &Account, mailbox: &dyn Mailb
         let unapproved = &unapproved;
         emails.filter_map(move |email| {
             let sure = saved && unapproved.as_ref().is_ok_and(|some| !some.has(&email));
-            Acquaintance::new(Address::new(name.as_deref(), &email), sure)
+            KnownPerson::new(MailAddress::new(name.as_deref(), &email), sure)
         })
     });
     let mut people: Vec<_> = listed.collect();
     // The reader's own addresses are imitated, too.
     let accounts = ctx.accounts.list().await.unwrap_or_default();
-    let own = |one: &Account| Acquaintance::new(Address::new(None, &one.email), true);
+    let own = |one: &Account| KnownPerson::new(MailAddress::new(None, &one.email), true);
     people.extend(accounts.iter().filter_map(own));
-    let circle =
-        Circle { since: Instant::now(), people: Arc::new(people), looked_at: Arc::default() };
+    let circle = AccountPeople {
+        since: Instant::now(),
+        people: Arc::new(people),
+        looked_at: Arc::default(),
+    };
     let mut circles = ctx.states.known.circles.lock().unwrap_or_else(PoisonError::into_inner);
     circles.insert(account.id.clone(), circle.clone());
     circle
@@ -85,8 +92,8 @@ pub(super) async fn look_alikes(
     ctx: &Context,
     account: &Account,
     mailbox: &dyn Mailbox,
-    senders: Vec<Address>,
-) -> HashMap<Address, Note> {
+    senders: Vec<MailAddress>,
+) -> HashMap<MailAddress, Note> {
     let mut found = HashMap::new();
     for sender in senders {
         if sender.email.eq_ignore_ascii_case(&account.email) || found.contains_key(&sender) {
@@ -111,10 +118,10 @@ pub(super) async fn look_alikes(
 async fn look_alike(
     ctx: &Context,
     account: &Account,
-    sender: &Address,
-    circle: &Circle,
+    sender: &MailAddress,
+    circle: &AccountPeople,
 ) -> Option<Note> {
-    let people: Vec<Acquaintance> = {
+    let people: Vec<KnownPerson> = {
         let written = ctx.states.known.written.lock().unwrap_or_else(PoisonError::into_inner);
         let written = written.get(&account.id).into_iter().flatten();
         imitated(sender, written.chain(&*circle.people)).into_iter().cloned().collect()
@@ -147,7 +154,7 @@ pub(super) async fn mark_look_alikes(
     let mut notes = Vec::new();
     for at in 0..rows.len() {
         let text = |name: &str| match rows.cell(at, name) {
-            Some(Cell::Text(text)) => text.clone(),
+            Some(RowCell::Text(text)) => text.clone(),
             _ => String::new(),
         };
         let known = text(KNOWN);
@@ -155,13 +162,13 @@ pub(super) async fn mark_look_alikes(
         let emails = text("emails");
         let emails = emails.split(", ");
         let unknown = emails.filter(|email| known != SAVED || unapproved.has(email));
-        let people = unknown.map(|email| Address::new(Some(&name), email));
-        let people: Vec<Address> = people.collect();
+        let people = unknown.map(|email| MailAddress::new(Some(&name), email));
+        let people: Vec<MailAddress> = people.collect();
         let found = look_alikes(ctx, account, &*mailbox, people.clone()).await;
         let warnings = people.iter().filter_map(|one| found.get(one).cloned());
         notes.extend(warnings.map(|note| note.with_key(NoteKey::Warning)));
         if let (false, Some(cell)) = (found.is_empty(), rows.cell_mut(at, KNOWN)) {
-            *cell = Cell::Text(format!("{known} lookalike").trim_start().to_owned());
+            *cell = RowCell::Text(format!("{known} lookalike").trim_start().to_owned());
         }
     }
     Ok(notes)
@@ -199,10 +206,10 @@ pub(super) async fn mistyped_notes(
 }
 
 /// Returns the person whose address is most similar; `None` if one has the address itself.
-fn nearest<'k>(address: &str, people: &'k [Acquaintance]) -> Option<&'k Acquaintance> {
+fn nearest<'k>(address: &str, people: &'k [KnownPerson]) -> Option<&'k KnownPerson> {
     let lower = address.to_lowercase();
     let (local, domain) = lower.rsplit_once('@')?;
-    let alike = |one: &'k Acquaintance| {
+    let alike = |one: &'k KnownPerson| {
         let email = one.address.email.to_lowercase();
         let (its_local, its_domain) = email.rsplit_once('@')?;
         let locals = strsim::normalized_damerau_levenshtein(local, its_local);

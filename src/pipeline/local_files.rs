@@ -1,12 +1,12 @@
 //! Files of this machine that a call reads or saves.
 
 use super::context::Context;
-use crate::error::{Error, Kind, Result};
-use crate::files::{Folders, LocalFile};
+use crate::error::{Error, ErrorKind, Result};
+use crate::files::{AllowedFolders, LocalFile};
 
 /// Returns the folders of this machine that files may be in.
-pub(super) fn file_folders(ctx: &Context) -> Folders {
-    Folders::new(&ctx.config.files, &ctx.config.home)
+pub(super) fn file_folders(ctx: &Context) -> AllowedFolders {
+    AllowedFolders::new(&ctx.config.files, &ctx.config.home)
 }
 
 /// Reads a file of this machine, if it is in one of those folders and not too large.
@@ -21,7 +21,7 @@ pub(super) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
     let most = ctx.config.largest_file;
     tokio::task::spawn_blocking(move || folders.read(&path, most))
         .await
-        .map_err(|_| Error::new(Kind::Internal, "a file could not be read"))?
+        .map_err(|_| Error::new(ErrorKind::Internal, "a file could not be read"))?
 }
 
 /// Returns the person for whom files are read, if there are others.

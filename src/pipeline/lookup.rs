@@ -18,7 +18,7 @@ use super::answer::cursor::save_cursor;
 use super::lookup::lists::{LookupPart, fetch_lists};
 use super::lookup::plan::{ASKED, KIND, LookupPlan, LookupPosition, contains, plan_lookup};
 use super::lookup::suggestions::unknown_people;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::flatten::RowContext;
@@ -27,13 +27,13 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::known_people::mark_look_alikes;
 use crate::pipeline::rows::{failed_note, missing_line, name_account, rows_of, zone_line};
-use crate::provider::Page;
-use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::{ACCOUNT, Api, CALENDAR, ROOM, SCHEMA};
+use crate::provider::ListPage;
+use crate::row::{RowCell, RowExtra, RowTable};
+use crate::schemas::{ACCOUNT, CALENDAR, ROOM, SCHEMA, Service};
 use crate::text::{note, ours};
-use crate::tools::lookup::Lookup;
+use crate::tools::lookup::LookupRequest;
 
-pub(crate) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
+pub(crate) async fn lookup(ctx: &Context, lookup: LookupRequest) -> Result<WholeAnswer> {
     let several = lookup.each();
     if several.is_empty() {
         let plan = plan_lookup(ctx, lookup).await?;
@@ -43,8 +43,8 @@ pub(crate) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
         let plan = LookupPlan { asked: Some(name.clone()), ..plan_lookup(ctx, one).await? };
         Ok((name, lookup_planned(ctx, plan).await?))
     }));
-    let mut all = Response::default();
-    for (name, Response { document, notes, .. }) in answers.await? {
+    let mut all = WholeAnswer::default();
+    for (name, WholeAnswer { document, notes, .. }) in answers.await? {
         all.notes.extend(notes.iter().map(|note| note.under(ours(&name))));
         match all.document.tables.first_mut() {
             Some(rows) => document.tables.into_iter().for_each(|more| rows.append(more)),
@@ -56,7 +56,7 @@ pub(crate) async fn lookup(ctx: &Context, lookup: Lookup) -> Result<Response> {
 }
 
 /// Looks up one list.
-async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response> {
+async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<WholeAnswer> {
     let table = plan.listing.table;
     let columns = plan.columns()?;
     let (parts, missing) = fetch_lists(ctx, &plan).await?;
@@ -70,7 +70,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
     plan.places.clear();
     for part in parts {
         let named = name_account(plan.merged, &part.label);
-        let Page { items, names, failed, .. } = &part.list.page;
+        let ListPage { items, names, failed, .. } = &part.list.page;
         let context = RowContext {
             api: part.list.api,
             account: &part.label,
@@ -79,7 +79,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
             ..ctx.local()
         };
         let mut own = rows_of(&context, table, &columns, items, &mut notes);
-        let local = RowContext { api: Api::Local, ..context };
+        let local = RowContext { api: Service::Local, ..context };
         own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
         for one in failed {
             own.insert_unread(usize::MAX, &one.id);
@@ -95,8 +95,8 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
             own.retain(|row, extra| {
                 let (cells, _) = row.split_at(row.len().min(2));
                 says(cells, extra, &first, q)
-                    || matches!(row, [Cell::Id(_), Cell::Null, ..])
-                    || matches!(row, [Cell::Id(id), ..] if *table == CALENDAR && is_main(id))
+                    || matches!(row, [RowCell::Id(_), RowCell::Null, ..])
+                    || matches!(row, [RowCell::Id(id), ..] if *table == CALENDAR && is_main(id))
             });
         }
         if *table == CALENDAR {
@@ -118,7 +118,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
         notes.extend(part.list.page.notes.iter().cloned().map(named));
         for at in 0..own.len() {
             if let (Some(name), Some(cell)) = (&plan.asked, own.cell_mut(at, ASKED)) {
-                *cell = Cell::Text(name.clone());
+                *cell = RowCell::Text(name.clone());
             }
         }
         rows.append(own);
@@ -145,7 +145,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
     let mut count = format!("{}: {shown}{total}", table.plural);
     if !plan.places.is_empty() {
         let cursor = save_cursor(ctx, KIND, &plan).await?;
-        document.scalars.push(("next", Cell::Handle('p', cursor)));
+        document.scalars.push(("next", RowCell::Handle('p', cursor)));
         count.push_str(&format!("; cursor=p{cursor} has more"));
     }
     if *table == SCHEMA {
@@ -175,26 +175,26 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<Response>
         _ => {}
     }
     zone_line(&mut document, &ctx.config.zone);
-    Ok(Response { document, notes, ..Response::default() })
+    Ok(WholeAnswer { document, notes, ..WholeAnswer::default() })
 }
 
 /// Names the main calendar in rows of calendars as all answers do; `names` has it by its id.
 fn call_main(rows: &mut RowTable, names: &HashMap<String, String>) {
     for at in 0..rows.len() {
         let name = match rows.cell(at, "id") {
-            Some(Cell::Id(id)) => names.get(id),
+            Some(RowCell::Id(id)) => names.get(id),
             _ => None,
         };
         if let (Some(name), Some(cell)) = (name, rows.cell_mut(at, "name")) {
-            *cell = Cell::Text(name.clone());
+            *cell = RowCell::Text(name.clone());
         }
     }
 }
 
 /// Returns true if one of the cells, or the hidden rest of these columns, contains `q`.
-fn says(cells: &[Cell], extra: &Extra, columns: &[&str], q: &str) -> bool {
+fn says(cells: &[RowCell], extra: &RowExtra, columns: &[&str], q: &str) -> bool {
     let has = |text: &str| contains(text, q);
     let mut cuts = extra.cuts.iter();
-    cells.iter().any(|cell| matches!(cell, Cell::Text(text) if has(text)))
+    cells.iter().any(|cell| matches!(cell, RowCell::Text(text) if has(text)))
         || cuts.any(|cut| columns.contains(&cut.column) && has(&cut.whole))
 }

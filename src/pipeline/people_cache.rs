@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::text::sender_auth::Acquaintance;
-use crate::text::{Address, Note};
+use crate::text::sender_auth::KnownPerson;
+use crate::text::{MailAddress, Note};
 
 /// How long a list stays valid.
 pub(super) const GOOD: Duration = Duration::from_secs(600);
@@ -13,28 +13,28 @@ pub(super) const GOOD: Duration = Duration::from_secs(600);
 /// The people of accounts, and what was found out about senders.
 #[derive(Default)]
 pub(super) struct KnownPeople {
-    pub(super) circles: Mutex<HashMap<String, Circle>>,
-    pub(super) written: Mutex<HashMap<String, Vec<Acquaintance>>>,
+    pub(super) circles: Mutex<HashMap<String, AccountPeople>>,
+    pub(super) written: Mutex<HashMap<String, Vec<KnownPerson>>>,
 }
 
 /// The people of one account.
 #[derive(Clone)]
-pub(super) struct Circle {
+pub(super) struct AccountPeople {
     pub(super) since: Instant,
-    pub(super) people: Arc<Vec<Acquaintance>>,
+    pub(super) people: Arc<Vec<KnownPerson>>,
     /// Whom senders look like, by name and address; `None` for nobody.
-    pub(super) looked_at: Arc<Mutex<HashMap<Address, Option<Note>>>>,
+    pub(super) looked_at: Arc<Mutex<HashMap<MailAddress, Option<Note>>>>,
 }
 
 impl KnownPeople {
-    pub(super) fn circle(&self, account: &str) -> Option<Circle> {
+    pub(super) fn circle(&self, account: &str) -> Option<AccountPeople> {
         let circles = self.circles.lock().unwrap_or_else(PoisonError::into_inner);
         circles.get(account).filter(|one| one.since.elapsed() < GOOD).cloned()
     }
 
     /// Adds people that an account has written to.
     pub(super) fn wrote_to<'a>(&self, account: &str, addresses: impl Iterator<Item = &'a String>) {
-        let address = |email: &String| Acquaintance::new(Address::new(None, email), true);
+        let address = |email: &String| KnownPerson::new(MailAddress::new(None, email), true);
         let people = addresses.filter_map(address).collect();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         written.insert(account.to_owned(), people);

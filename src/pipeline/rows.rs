@@ -6,10 +6,10 @@ use super::answer::recorded::record;
 use crate::encode::Document;
 use crate::error::Error;
 use crate::event_time::zone_label;
-use crate::flatten::{self, Report, RowContext};
-use crate::provider::Failed;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{self, Api, Field, Level, Table};
+use crate::flatten::{self, FlattenReport, RowContext};
+use crate::provider::FailedItem;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{self, ColumnLevel, Service, Table, TableColumn};
 use crate::store::HandleKind;
 use crate::text::{Note, NoteKey, note, ours, quoted};
 
@@ -23,13 +23,13 @@ pub(super) fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note 
 pub(super) fn rows_of(
     context: &RowContext<'_>,
     table: &'static Table,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     objects: &[Value],
     notes: &mut Vec<Note>,
 ) -> RowTable {
     let (mut rows, report) = flatten::flatten(table, columns, objects, context);
     rows.made_from(objects.iter().map(json_bytes).sum());
-    if context.api != Api::Local {
+    if context.api != Service::Local {
         record(objects);
     }
     notes.extend(report_lines(&report));
@@ -38,8 +38,8 @@ pub(super) fn rows_of(
 
 /// Returns the size of an object as compact JSON, in bytes, without writing it.
 fn json_bytes(object: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
+    struct RowCount(usize);
+    impl std::io::Write for RowCount {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -48,7 +48,7 @@ fn json_bytes(object: &Value) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = RowCount(0);
     // Values always serialise, and counting cannot fail.
     let _ = serde_json::to_writer(&mut count, object);
     count.0
@@ -58,17 +58,16 @@ fn json_bytes(object: &Value) -> usize {
 pub(super) fn zone_line(document: &mut Document, zone: &jiff::tz::TimeZone) {
     let timed = document.tables.iter().any(|rows| {
         !rows.is_empty()
-            && rows
-                .columns()
-                .iter()
-                .any(|field| matches!(field.kind, schemas::Kind::Time | schemas::Kind::Start))
+            && rows.columns().iter().any(|field| {
+                matches!(field.kind, schemas::CellKind::Time | schemas::CellKind::Start)
+            })
     });
     if timed {
-        document.scalars.insert(0, ("zone", Cell::Text(zone_label(zone))));
+        document.scalars.insert(0, ("zone", RowCell::Text(zone_label(zone))));
     }
 }
 
-fn report_lines(report: &Report) -> Vec<Note> {
+fn report_lines(report: &FlattenReport) -> Vec<Note> {
     let line = |(name, count): &(&'static str, usize)| {
         note!(
             "{} is null in {}: the provider's value had an unexpected type",
@@ -80,10 +79,10 @@ fn report_lines(report: &Report) -> Vec<Note> {
 }
 
 /// The reason why an account is missing from an answer, and where to continue with it.
-pub(super) type Missing<P> = (Error, Option<P>);
+pub(super) type MissingAccount<P> = (Error, Option<P>);
 
 /// Returns the note about a missing account.
-pub(super) fn missing_line<P>((error, again): Missing<P>) -> Note {
+pub(super) fn missing_line<P>((error, again): MissingAccount<P>) -> Note {
     let line = match again {
         Some(_) => note!("{} (retried with the next page)", error),
         None => Note::from(&error),
@@ -92,7 +91,7 @@ pub(super) fn missing_line<P>((error, again): Missing<P>) -> Note {
 }
 
 /// Returns a note about the `failed` items among the rows, by their handles.
-pub(super) fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
+pub(super) fn failed_note(rows: &RowTable, failed: &[FailedItem]) -> Option<Note> {
     let named: Vec<_> = failed
         .iter()
         .filter_map(|one| {
@@ -101,7 +100,7 @@ pub(super) fn failed_note(rows: &RowTable, failed: &[Failed]) -> Option<Note> {
                 .zip(rows.extras())
                 .find(|(_, extra)| extra.provider_id.as_ref() == Some(&one.id));
             let name = match row? {
-                ([Cell::Handle(kind, number), ..], _) => format!("{kind}{number}"),
+                ([RowCell::Handle(kind, number), ..], _) => format!("{kind}{number}"),
                 _ => one.id.clone(),
             };
             Some((name, one.error.clone()))
@@ -127,15 +126,15 @@ pub(super) fn failed_line(failed: &[(String, Error)]) -> Option<Note> {
 /// are several.
 pub(super) fn columns_of(
     table: &'static Table,
-    level: Level,
+    level: ColumnLevel,
     several: bool,
-) -> Vec<&'static Field> {
+) -> Vec<&'static TableColumn> {
     table
         .fields
         .iter()
         .filter(|field| {
             if field.is_account() {
-                several || field.level == Level::Key
+                several || field.level == ColumnLevel::Key
             } else {
                 field.is_at(level)
             }

@@ -13,12 +13,12 @@ use super::access::audit::interrupted_calls;
 use super::access::guard::{note_untrusted, quotes_shown};
 use super::access::sign_in::accounts;
 use super::answer::fit::{
-    Answer, AnswerOptions, BESIDES, HASH, Stats, add_note, answer_budget, fit_response,
+    AnswerOptions, AnswerStats, BESIDES, HASH, ToolAnswer, add_note, answer_budget, fit_response,
     reserved_tokens, unchanged_answer,
 };
 use super::answer::offered::{note_unoffered, with_unoffered};
-use super::answer::output::{Recipe, keep_output, output_page, unknown};
-use super::answer::snapshots::Snapshot;
+use super::answer::output::{OutputRecipe, keep_output, output_page, unknown};
+use super::answer::snapshots::AnswerSnapshot;
 use super::brief::brief;
 use super::calendar::agenda::calendar_search;
 use super::calendar::free::calendar_free;
@@ -40,19 +40,19 @@ use super::settings::manage;
 use super::undo::undo_change;
 use super::writing::{self, run_recorded};
 use crate::accounts::steady;
-use crate::budget::Response;
-use crate::budget::fit::{self, CEILING, Fitted, WholeBlocks, whole_document};
+use crate::budget::WholeAnswer;
+use crate::budget::fit::{self, CEILING, FittedAnswer, WholeBlocks, whole_document};
 use crate::budget::value;
 use crate::client::{ClientPrompts, NonInteractive};
 use crate::encode::{Document, Format};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::{self, StoredOutput};
 use crate::row::RowTable;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
-use crate::tools::mail::Modify;
+use crate::tools::mail::MailModify;
 use crate::tools::output::OutputRead;
-use crate::tools::{self, Action, Call, Effect, Request, View};
+use crate::tools::{self, AnswerView, CallIdentity, ToolAction, ToolEffect, ToolRequest};
 
 /// The largest budget.
 const MOST_TOKENS: usize = 100_000;
@@ -68,14 +68,14 @@ const STALE: &str = "there is no snapshot of the first chunk: this one is of the
 /// Carries out a request.
 ///
 /// # Errors
-/// Those of the tool; [`crate::error::Kind::BudgetTooSmall`] when not even
+/// Those of the tool; [`crate::error::ErrorKind::BudgetTooSmall`] when not even
 /// the smallest form of the answer fits.
 pub async fn run_for(
     ctx: &Context,
-    request: Request,
+    request: ToolRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Answer> {
-    let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == Effect::Read);
+) -> Result<ToolAnswer> {
+    let reads = tools::find(request.call.tool).is_some_and(|tool| tool.effect == ToolEffect::Read);
     // Boxed, because a thread's stack is small.
     let call = Box::pin(answer_request(ctx, request, caller));
     if reads { steady(call).await } else { call.await }
@@ -83,8 +83,8 @@ pub async fn run_for(
 
 /// A call on its way: what its steps need besides the context.
 struct RequestedCall<'a> {
-    call: &'a Call,
-    view: &'a View,
+    call: &'a CallIdentity,
+    view: &'a AnswerView,
     format: Format,
     /// The most bytes that the client passes on, if its limit counts.
     limit: Option<usize>,
@@ -95,7 +95,7 @@ struct RequestedCall<'a> {
 
 /// The complete response to a call, to be fitted.
 struct CompleteResponse {
-    response: Arc<Response>,
+    response: Arc<WholeAnswer>,
     budget: usize,
     /// False if it is a snapshot of an earlier call, whose further chunk is requested.
     is_fresh: bool,
@@ -108,7 +108,7 @@ impl RequestedCall<'_> {
     }
 
     fn writes(&self) -> bool {
-        self.call.effect != Effect::Read
+        self.call.effect != ToolEffect::Read
     }
 
     fn asks_for_output(&self) -> bool {
@@ -118,10 +118,10 @@ impl RequestedCall<'_> {
 
 async fn answer_request(
     ctx: &Context,
-    request: Request,
+    request: ToolRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Answer> {
-    let Request { action, format, view, call } = request;
+) -> Result<ToolAnswer> {
+    let ToolRequest { action, format, view, call } = request;
     let budget = answer_budget(ctx, view.budget, view.reserve)?;
     let accounts = ctx.accounts.list().await?;
     let requested = RequestedCall {
@@ -144,7 +144,7 @@ async fn answer_request(
     let (mut fitted, whole) = fit_complete(ctx, &requested, &complete).await?;
     add_notes_on_limits(ctx, &requested, &complete, &mut fitted);
     if complete.is_fresh && fitted.chunk.1 > 1 {
-        ctx.states.snapshots.keep(Snapshot {
+        ctx.states.snapshots.keep(AnswerSnapshot {
             call: call.clone(),
             response: Arc::clone(response),
             accounts: requested.since.clone(),
@@ -176,8 +176,8 @@ async fn answer_request(
         }
         add_note(ctx, &mut fitted, &note!("hash: {}", ours(&hash)));
     }
-    Ok(Answer {
-        stats: Stats {
+    Ok(ToolAnswer {
+        stats: AnswerStats {
             tokens: fitted.tokens,
             tokenizer: ctx.config.tokenizer.name(),
             bytes: fit::bytes_of(&fitted.blocks),
@@ -199,7 +199,7 @@ async fn answer_request(
 async fn find_or_build(
     ctx: &Context,
     requested: &RequestedCall<'_>,
-    action: Action,
+    action: ToolAction,
     budget: usize,
     caller: &dyn ClientPrompts,
 ) -> Result<CompleteResponse> {
@@ -233,7 +233,7 @@ async fn fit_complete(
     ctx: &Context,
     requested: &RequestedCall<'_>,
     complete: &CompleteResponse,
-) -> Result<(Fitted, Option<String>)> {
+) -> Result<(FittedAnswer, Option<String>)> {
     let CompleteResponse { response, budget, is_fresh } = complete;
     let tool = tools::find(requested.call.tool);
     let is_stale = *is_fresh && requested.chunk() > 1;
@@ -257,7 +257,7 @@ async fn fit_complete(
     };
     match fit_response(ctx, response, how, requested.secret).await {
         // A completed write is reported, even over budget.
-        Err(error) if error.kind() == Kind::BudgetTooSmall && requested.writes() => {
+        Err(error) if error.kind() == ErrorKind::BudgetTooSmall && requested.writes() => {
             let how = AnswerOptions { budget: MOST_TOKENS, ceiling: CEILING, ..how };
             fit_response(ctx, response, how, requested.secret).await
         }
@@ -271,7 +271,7 @@ fn add_notes_on_limits(
     ctx: &Context,
     requested: &RequestedCall<'_>,
     complete: &CompleteResponse,
-    fitted: &mut Fitted,
+    fitted: &mut FittedAnswer,
 ) {
     // The space is for one note.
     if complete.is_fresh && requested.chunk() > 1 {
@@ -287,9 +287,12 @@ fn add_notes_on_limits(
 }
 
 /// Returns the complete response to a request, as the text of an output and as a document.
-pub(super) async fn whole_answer(ctx: &Context, request: Request) -> Result<(String, Document)> {
+pub(super) async fn whole_answer(
+    ctx: &Context,
+    request: ToolRequest,
+) -> Result<(String, Document)> {
     let secret = ctx.store.fence_secret().await?;
-    let Request { action, format, .. } = request;
+    let ToolRequest { action, format, .. } = request;
     let mut response = build_noted_response(ctx, action, format, &NonInteractive, &secret).await?;
     note_untrusted(ctx, &response).await?;
     let text = WholeBlocks::kept(&response, &secret).text();
@@ -301,11 +304,11 @@ pub(super) async fn whole_answer(ctx: &Context, request: Request) -> Result<(Str
 /// within texts begin with the words of their fences.
 pub(super) async fn build_noted_response(
     ctx: &Context,
-    mut action: Action,
+    mut action: ToolAction,
     format: Format,
     caller: &dyn ClientPrompts,
     secret: &[u8; 32],
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let built = async {
         let names = resolve_names(ctx, &mut action).await?;
         let mut response = build_response(ctx, action, format, caller).await?;
@@ -330,10 +333,10 @@ pub(super) async fn build_noted_response(
 /// Returns the complete response to a request.
 async fn build_response(
     ctx: &Context,
-    action: Action,
+    action: ToolAction,
     format: Format,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let what = writing::of(&action);
     // Boxed, as are the others of its size: a thread's stack is small.
     let call = dispatch(ctx, action, format, caller);
@@ -351,39 +354,39 @@ async fn build_response(
 /// actions: `output_read` repeats a call from within one, on the same stack.
 fn dispatch<'a>(
     ctx: &'a Context,
-    action: Action,
+    action: ToolAction,
     format: Format,
     caller: &'a dyn ClientPrompts,
-) -> BoxFuture<'a, Result<Response>> {
+) -> BoxFuture<'a, Result<WholeAnswer>> {
     match action {
-        Action::Search(request) => Box::pin(mail_search(ctx, request)),
-        Action::Lookup(request) => Box::pin(lookup(ctx, request)),
-        Action::Read(request) => Box::pin(mail_read(ctx, request)),
-        Action::Attachment(request) => Box::pin(mail_attachment(ctx, request)),
-        Action::Draft(request) => Box::pin(mail_draft(ctx, *request, caller)),
-        Action::Send(request) => Box::pin(mail_send(ctx, request, caller)),
-        Action::Modify(Modify { undo: Some(id), dry_run, .. }) => {
+        ToolAction::MailSearch(request) => Box::pin(mail_search(ctx, request)),
+        ToolAction::Lookup(request) => Box::pin(lookup(ctx, request)),
+        ToolAction::MailRead(request) => Box::pin(mail_read(ctx, request)),
+        ToolAction::MailAttachment(request) => Box::pin(mail_attachment(ctx, request)),
+        ToolAction::MailDraft(request) => Box::pin(mail_draft(ctx, *request, caller)),
+        ToolAction::MailSend(request) => Box::pin(mail_send(ctx, request, caller)),
+        ToolAction::MailModify(MailModify { undo: Some(id), dry_run, .. }) => {
             Box::pin(undo_change(ctx, id, dry_run, caller))
         }
-        Action::Modify(request) => Box::pin(mail_modify(ctx, request, caller)),
-        Action::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
-        Action::Agenda(request) => Box::pin(calendar_search(ctx, request)),
-        Action::Free(request) => Box::pin(calendar_free(ctx, request)),
-        Action::Save(mut request) => match request.undo.take() {
+        ToolAction::MailModify(request) => Box::pin(mail_modify(ctx, request, caller)),
+        ToolAction::Accounts(request) => Box::pin(accounts(ctx, request, caller)),
+        ToolAction::CalendarSearch(request) => Box::pin(calendar_search(ctx, request)),
+        ToolAction::CalendarFree(request) => Box::pin(calendar_free(ctx, request)),
+        ToolAction::CalendarSave(mut request) => match request.undo.take() {
             Some(id) => Box::pin(undo_change(ctx, id, request.dry_run, caller)),
             None => Box::pin(calendar_save(ctx, *request, caller)),
         },
-        Action::Delete(request) => Box::pin(calendar_delete(ctx, request, caller)),
-        Action::Respond(request) => Box::pin(calendar_respond(ctx, request, caller)),
-        Action::Manage(request) => Box::pin(manage(ctx, request, caller)),
-        Action::Changes(request) => Box::pin(changes(ctx, request)),
-        Action::Brief(request) => Box::pin(brief(ctx, request)),
-        Action::Output(request) => Box::pin(read_output(ctx, request, format)),
+        ToolAction::CalendarDelete(request) => Box::pin(calendar_delete(ctx, request, caller)),
+        ToolAction::CalendarRespond(request) => Box::pin(calendar_respond(ctx, request, caller)),
+        ToolAction::Manage(request) => Box::pin(manage(ctx, request, caller)),
+        ToolAction::Changes(request) => Box::pin(changes(ctx, request)),
+        ToolAction::Brief(request) => Box::pin(brief(ctx, request)),
+        ToolAction::Output(request) => Box::pin(read_output(ctx, request, format)),
     }
 }
 
 /// Returns a part of an output.
-async fn read_output(ctx: &Context, request: OutputRead, format: Format) -> Result<Response> {
+async fn read_output(ctx: &Context, request: OutputRead, format: Format) -> Result<WholeAnswer> {
     let text = output_text(ctx, &request.id).await?;
     output_page(ctx, text, request, format.has_text_fields()).await
 }
@@ -391,7 +394,7 @@ async fn read_output(ctx: &Context, request: OutputRead, format: Format) -> Resu
 /// Returns the complete text of an output, by its hash or URI.
 ///
 /// # Errors
-/// [`Kind::NotFound`] if there is none, or no longer; [`Kind::Conflict`] if the
+/// [`ErrorKind::NotFound`] if there is none, or no longer; [`ErrorKind::Conflict`] if the
 /// call was repeated and its answer has changed; the errors of the repeated call.
 pub async fn output_text(ctx: &Context, id: &str) -> Result<Arc<str>> {
     let hash = outputs::parse_id(id).ok_or_else(|| unknown(id))?;
@@ -418,7 +421,7 @@ pub async fn output_document(ctx: &Context, hash: &str) -> Result<Option<Documen
     let recipe = ctx.states.outputs.recipe(hash).await?.ok_or_else(|| unknown(hash))?;
     match repeat_call(ctx, hash, &recipe).await {
         Ok((_, _, document)) => Ok(Some(document)),
-        Err(error) if error.kind() == Kind::NotFound => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -431,17 +434,18 @@ fn repeat_call<'a>(
     ctx: &'a Context,
     hash: &'a str,
     recipe: &'a str,
-) -> BoxFuture<'a, Result<(Call, String, Document)>> {
+) -> BoxFuture<'a, Result<(CallIdentity, String, Document)>> {
     Box::pin(async move {
-        let recipe: Recipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
+        let recipe: OutputRecipe = serde_json::from_str(recipe).map_err(|_| unknown(hash))?;
         let tool = tools::find(&recipe.tool).ok_or_else(|| unknown(hash))?;
         let request = recipe
             .arguments
             .map(|arguments| tools::read(tool, Some(arguments), Format::default()))
             .transpose()?;
-        let Some(request) = request.filter(|request| request.call.effect == Effect::Read) else {
+        let Some(request) = request.filter(|request| request.call.effect == ToolEffect::Read)
+        else {
             return Err(Error::new(
-                Kind::NotFound,
+                ErrorKind::NotFound,
                 format!("{}'s answer `{hash}` is no longer kept", tool.name),
             )
             .next("search for what it changed; it is not repeated"));
@@ -450,7 +454,7 @@ fn repeat_call<'a>(
         let (text, document) = whole_answer(ctx, request).await?;
         if outputs::hash(&text) != hash {
             return Err(Error::new(
-                Kind::Conflict,
+                ErrorKind::Conflict,
                 format!("the answer `{hash}` has changed since (new mail?)"),
             )
             .next(format!("call {} again", tool.name)));

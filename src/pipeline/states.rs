@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::access::sign_ins::SignIns;
 use super::access::taint::TaintTracker;
 use super::answer::shown::ShownRows;
-use super::answer::snapshots::Snapshots;
-use super::calendar::agenda::lists::Lists;
+use super::answer::snapshots::AnswerSnapshots;
+use super::calendar::agenda::lists::CalendarLists;
 use super::folder_names::FolderNames;
 use super::mail::listed_threads::ListedThreads;
 use super::mail::send_recovery::SendRecovery;
@@ -23,9 +23,9 @@ pub(super) struct KeptStates {
     /// The threads of messages that were listed lately.
     pub(super) threads: ListedThreads,
     /// Calendars that were listed lately.
-    pub(super) lists: Lists,
+    pub(super) lists: CalendarLists,
     /// Answers recently returned in chunks.
-    pub(super) snapshots: Snapshots,
+    pub(super) snapshots: AnswerSnapshots,
     /// Rows that were shown lately.
     pub(super) shown: ShownRows,
     /// Names that arguments can be completed with.
@@ -47,8 +47,8 @@ impl KeptStates {
             sign_ins: Arc::default(),
             known: KnownPeople::default(),
             threads: ListedThreads::default(),
-            lists: Lists::default(),
-            snapshots: Snapshots::default(),
+            lists: CalendarLists::default(),
+            snapshots: AnswerSnapshots::default(),
             shown: ShownRows::default(),
             folder_names: FolderNames::default(),
             outputs,

@@ -5,28 +5,28 @@ use super::calendar::undo::undo_events;
 use super::context::Context;
 use super::mail::compose::undo::undo_edit;
 use super::mail::modify::undo::undo_messages;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::HandleKind;
 
 /// Undoes the change with this id.
 ///
 /// # Errors
-/// [`Kind::Argument`] if it is not the id of an undo; [`Kind::NotFound`] if there is none, or no
+/// [`ErrorKind::Argument`] if it is not the id of an undo; [`ErrorKind::NotFound`] if there is none, or no
 /// longer; the errors of the writes.
 pub(super) async fn undo_change(
     ctx: &Context,
     id: String,
     dry_run: bool,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let Some((HandleKind::Undo, number)) = HandleKind::parse(&id) else {
         return Err(Error::argument("`undo` is not an undo id")
             .next("give the one of an answer, such as u3"));
     };
     let Some((_, state)) = ctx.store.undo(number).await? else {
-        return Err(Error::new(Kind::NotFound, format!("there is no `{id}`, or it expired"))
+        return Err(Error::new(ErrorKind::NotFound, format!("there is no `{id}`, or it expired"))
             .next("changes can be undone for 30 days, by the id of the answer"));
     };
     match UndoState::read(&id, &state)? {

@@ -8,11 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::course;
 use crate::error::Result;
 use crate::pipeline::context::Context;
-use crate::store::Writing;
-use crate::tools::Action;
-use crate::tools::outward::Reply;
-use crate::tools::save::Scope;
-use crate::words::Words;
+use crate::store::WritingCall;
+use crate::tools::ToolAction;
+use crate::tools::outward::InvitationReply;
+use crate::tools::save::SeriesScope;
+use crate::words::WordChoice;
 
 tokio::task_local! {
     /// The call that the task carries out.
@@ -22,7 +22,7 @@ tokio::task_local! {
 /// A call, and its record in the store once it has begun to write.
 struct RunningCall {
     what: String,
-    writing: Option<Writing>,
+    writing: Option<WritingCall>,
 }
 
 /// Runs a call that `what` describes, if it is one that writes.
@@ -78,17 +78,17 @@ fn with<T>(change: impl FnOnce(&mut RunningCall) -> T) -> Option<T> {
 }
 
 /// Describes a call that writes, in the words of its arguments, without the content of the write.
-pub(super) fn of(action: &Action) -> Option<String> {
+pub(super) fn of(action: &ToolAction) -> Option<String> {
     let id = |id: &Option<String>| id.as_ref().map_or_else(String::new, |id| format!(" id={id}"));
     let ids = |ids: &[&str]| match ids {
         [one] => format!(" id={one}"),
         all => format!(" ids={}", all.join(",")),
     };
-    let scope = |scope: Option<Scope>| {
+    let scope = |scope: Option<SeriesScope>| {
         scope.map_or_else(String::new, |scope| format!(" scope={}", scope.word()))
     };
     let what = match action {
-        Action::Save(save) if !save.dry_run => {
+        ToolAction::CalendarSave(save) if !save.dry_run => {
             let changed: Vec<&str> = save.changes().into_iter().map(|(id, _)| id).collect();
             match (changed.len(), &save.ics, save.events.len()) {
                 _ if save.undo.is_some() => {
@@ -100,30 +100,32 @@ pub(super) fn of(action: &Action) -> Option<String> {
                 (0, None, many) => format!("calendar_save of {many} new events"),
             }
         }
-        Action::Delete(delete) if !delete.dry_run => {
+        ToolAction::CalendarDelete(delete) if !delete.dry_run => {
             let deleted: Vec<&str> = delete.ids.iter().map(String::as_str).collect();
             format!("calendar_delete{}{}", ids(&deleted), scope(delete.scope))
         }
-        Action::Respond(respond) => {
+        ToolAction::CalendarRespond(respond) => {
             let response = match respond.response {
-                Reply::Forward => "forward",
-                Reply::Accept | Reply::Decline | Reply::Tentative => "an answer",
+                InvitationReply::Forward => "forward",
+                InvitationReply::Accept | InvitationReply::Decline | InvitationReply::Tentative => {
+                    "an answer"
+                }
             };
             format!("calendar_respond id={} ({response})", respond.id)
         }
-        Action::Manage(manage) if !manage.dry_run => {
+        ToolAction::Manage(manage) if !manage.dry_run => {
             let words = format!("{:?} {:?}", manage.kind, manage.op).to_lowercase();
             format!("manage {words}{}", id(&manage.id))
         }
-        Action::Modify(modify) if !modify.dry_run => match &modify.undo {
+        ToolAction::MailModify(modify) if !modify.dry_run => match &modify.undo {
             Some(undo) => format!("mail_modify undo={undo}"),
-            None => format!("mail_modify do={}", modify.what.map_or("", Words::word)),
+            None => format!("mail_modify do={}", modify.what.map_or("", WordChoice::word)),
         },
-        Action::Draft(draft) => {
+        ToolAction::MailDraft(draft) => {
             let mode = format!("{:?}", draft.mode).to_lowercase();
             format!("mail_draft mode={mode}{}", id(&draft.id))
         }
-        Action::Send(send) => format!("mail_send id={}", send.id),
+        ToolAction::MailSend(send) => format!("mail_send id={}", send.id),
         _ => return None,
     };
     Some(crate::text::clip(crate::text::cell(&what), 120).0)

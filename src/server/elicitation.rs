@@ -42,7 +42,7 @@ const STATES: [usize; 2] = [32, 24];
 /// Open questions, by the state that the client returns with its answer. Only a digest of the
 /// question and its call is kept, because the text quotes the user's mail.
 #[derive(Debug, Clone)]
-pub(super) enum Questions {
+pub(super) enum OpenQuestions {
     /// In this process, which gets the answer too.
     Memory(Arc<Mutex<BTreeMap<String, PendingQuestion>>>),
     /// In the store, because any process may get the answer.
@@ -56,7 +56,7 @@ pub(super) struct PendingQuestion {
     asked_at: Instant,
 }
 
-impl Default for Questions {
+impl Default for OpenQuestions {
     fn default() -> Self {
         Self::Memory(Arc::default())
     }
@@ -68,7 +68,7 @@ fn digest(call: &str, question: &str) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-impl Questions {
+impl OpenQuestions {
     /// Stores a question; returns the state that the client sends back with its answer,
     /// `None` if none can be generated.
     async fn keep(&self, digest: String) -> Result<Option<String>> {
@@ -116,7 +116,7 @@ impl Questions {
 /// The client that made a call.
 pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
-    questions: Questions,
+    questions: OpenQuestions,
     /// The tool and its arguments.
     call: String,
     /// True if the client can show a question to its user.
@@ -148,7 +148,7 @@ impl ElicitingClient {
     pub(super) fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-        questions: &Questions,
+        questions: &OpenQuestions,
     ) -> std::result::Result<Self, ErrorData> {
         let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
         let call = format!("{} {arguments}", params.name);

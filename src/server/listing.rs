@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
-use crate::tools::{self, Effect};
+use crate::tools::{self, ToolEffect};
 
 /// The prefix of the names of clients that read these members: Claude Code and Claude Desktop.
 const CLAUDE: &str = "claude";
@@ -51,8 +51,8 @@ pub fn list() -> Vec<Tool> {
 pub(super) fn tool(tool: &tools::Tool, client: Option<&str>) -> Tool {
     let mut annotations = ToolAnnotations::default();
     match tool.effect {
-        Effect::Read => annotations.read_only_hint = Some(true),
-        effect => annotations.destructive_hint = Some(effect == Effect::Outward),
+        ToolEffect::Read => annotations.read_only_hint = Some(true),
+        effect => annotations.destructive_hint = Some(effect == ToolEffect::Outward),
     }
     if PRIVATE.contains(&tool.name) {
         annotations.open_world_hint = Some(false);

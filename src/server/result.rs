@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::error::Error;
 use crate::outputs;
-use crate::pipeline::{Answer, Stats};
+use crate::pipeline::{AnswerStats, ToolAnswer};
 use crate::text::cell;
 
 /// The media type of outputs.
@@ -36,8 +36,8 @@ pub(super) fn diagnostics(error: &Error) -> String {
 }
 
 /// Returns an answer in MCP's form: its text blocks, and `with_stats` its size in `_meta`.
-pub(super) fn result(answer: Answer, with_stats: bool) -> CallToolResult {
-    let Answer { blocks, stats, output } = answer;
+pub(super) fn result(answer: ToolAnswer, with_stats: bool) -> CallToolResult {
+    let ToolAnswer { blocks, stats, output } = answer;
     // A document or a fence stays whole lines in clients that join blocks without a separator.
     let blocks = blocks.into_iter().enumerate();
     let blocks = blocks.map(|(at, block)| if at == 0 { block } else { format!("\n{block}") });
@@ -50,7 +50,7 @@ pub(super) fn result(answer: Answer, with_stats: bool) -> CallToolResult {
 }
 
 /// Returns the size of an answer, and where the whole of a shortened one is.
-fn stats_object(stats: &Stats, output: Option<&str>) -> Value {
+fn stats_object(stats: &AnswerStats, output: Option<&str>) -> Value {
     let (chunk, chunks) = stats.chunk;
     let mut meta = json!({
         "tokens": stats.tokens,

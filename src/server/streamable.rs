@@ -46,9 +46,9 @@ use sha2::Sha256;
 use tokio::sync::{OnceCell, mpsc};
 use tokio::time::{Instant, sleep};
 
-use super::elicitation::{OPEN, Questions};
+use super::elicitation::{OPEN, OpenQuestions};
 use super::{FORMAT, Server, clients, framing};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::{SERVER, Store};
 
 /// The response to an HTTP request.
@@ -73,7 +73,7 @@ const AGAIN: &str = "5";
 
 /// What all instances share.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct SharedState {
     /// The rows of the person who calls.
     store: Store,
     /// The key that signs the ids of sessions.
@@ -83,7 +83,7 @@ pub(super) struct Shared {
 /// The parts of an initialization that later calls need: how the client asks its user, its format
 /// of answers, and its name if it cuts answers.
 #[derive(Debug, Serialize, Deserialize)]
-struct Session {
+struct ClientSession {
     #[serde(rename = "v")]
     version: ProtocolVersion,
     #[serde(rename = "e", default, skip_serializing_if = "Option::is_none")]
@@ -94,13 +94,13 @@ struct Session {
     name: Option<String>,
 }
 
-impl Shared {
+impl SharedState {
     /// Returns the signature of an id's content, which is valid for its owner only.
     async fn sign(&self, content: &str) -> Result<Hmac<Sha256>> {
         let server = self.store.for_owner(SERVER);
         let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key)
-            .map_err(|_never| Error::new(Kind::Internal, "HMAC took no key"))?;
+            .map_err(|_never| Error::new(ErrorKind::Internal, "HMAC took no key"))?;
         mac.update(format!("{}\n{content}", self.store.owner()).as_bytes());
         Ok(mac)
     }
@@ -124,8 +124,8 @@ impl Shared {
         if elicitation.is_none() && format.is_none() && name.is_none() {
             return Ok(None);
         }
-        let content = serde_json::to_vec(&Session { version, elicitation, format, name })
-            .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
+        let content = serde_json::to_vec(&ClientSession { version, elicitation, format, name })
+            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
         let content = URL_SAFE_NO_PAD.encode(content);
         let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
         let id = format!("{content}.{signature}");
@@ -144,7 +144,7 @@ impl Shared {
         }
         let content = URL_SAFE_NO_PAD.decode(content).unwrap_or_default();
         Ok(serde_json::from_slice(&content).ok().map(
-            |Session { version, elicitation, format, name }| {
+            |ClientSession { version, elicitation, format, name }| {
                 let mut capabilities = ClientCapabilities::default();
                 capabilities.elicitation = elicitation;
                 let format = format.map(|format| BTreeMap::from([(FORMAT.to_owned(), format)]));
@@ -162,8 +162,8 @@ impl Server {
     /// for HTTP. `store` has the rows of the person who calls.
     #[must_use]
     pub fn shared(mut self, store: Store) -> Self {
-        self.questions = Questions::Stored(store.clone());
-        self.shared = Some(Shared { store, key: Arc::default() });
+        self.questions = OpenQuestions::Stored(store.clone());
+        self.shared = Some(SharedState { store, key: Arc::default() });
         self
     }
 
@@ -217,7 +217,7 @@ impl Server {
             .with_json_response(true)
             .disable_allowed_hosts()
             .with_max_request_body_bytes(usize::MAX);
-        let streams = Streams { server: self.clone(), session };
+        let streams = CallStreams { server: self.clone(), session };
         let server = self.clone();
         let mut answer =
             StreamableHttpService::new(move || Ok(server.clone()), Arc::new(streams), config)
@@ -238,7 +238,7 @@ impl Server {
     }
 }
 
-impl Shared {
+impl SharedState {
     /// Receives the answer to a question of any instance.
     async fn answered(&self, message: &Value) -> HttpAnswer {
         let words = ["accept", "decline", "cancel"];
@@ -258,17 +258,17 @@ impl Shared {
 
 /// Answers calls of clients whose users can be asked, each on a stream of its own. It takes the
 /// place of rmcp's sessions, and lasts for one request.
-struct Streams {
+struct CallStreams {
     server: Server,
     session: Option<InitializeRequestParams>,
 }
 
 /// Returns the error of rmcp's session functions, which are never called here.
 fn no_session() -> Error {
-    Error::new(Kind::Internal, "there are no sessions")
+    Error::new(ErrorKind::Internal, "there are no sessions")
 }
 
-impl SessionManager for Streams {
+impl SessionManager for CallStreams {
     type Error = Error;
     type Transport = NeverTransport;
 
@@ -299,7 +299,7 @@ impl SessionManager for Streams {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         let shared = self.server.shared.as_ref().ok_or_else(no_session)?;
         let (output, mut messages) = mpsc::channel(WAITING);
-        let conversation = Conversation {
+        let conversation = CallConversation {
             first: Some(message),
             output,
             answers: mpsc::channel(WAITING),
@@ -350,14 +350,14 @@ impl SessionManager for Streams {
 
 /// One call in rmcp's loop: the request, the messages on its stream, and the answers to its
 /// questions, wherever they were posted.
-struct Conversation {
+struct CallConversation {
     first: Option<ClientJsonRpcMessage>,
     output: mpsc::Sender<ServerJsonRpcMessage>,
     answers: (mpsc::Sender<ClientJsonRpcMessage>, mpsc::Receiver<ClientJsonRpcMessage>),
     store: Store,
 }
 
-impl Transport<RoleServer> for Conversation {
+impl Transport<RoleServer> for CallConversation {
     type Error = Error;
 
     fn send(
@@ -381,7 +381,7 @@ impl Transport<RoleServer> for Conversation {
                 }
                 other => other,
             };
-            let gone = |_| Error::new(Kind::Network, "the client has disconnected");
+            let gone = |_| Error::new(ErrorKind::Network, "the client has disconnected");
             output.send(message).await.map_err(gone)
         }
     }

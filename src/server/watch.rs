@@ -8,28 +8,28 @@ use async_trait::async_trait;
 use tokio::time::Instant;
 
 use crate::error::Result;
-use crate::pipeline::Answer;
+use crate::pipeline::ToolAnswer;
 
 /// The permit of a running request, held until it has ended.
-pub type Permit = Box<dyn Any + Send + Sync>;
+pub type RequestPermit = Box<dyn Any + Send + Sync>;
 
 /// Limits and counts the requests of one person.
 #[async_trait]
-pub trait Watch: Send + Sync {
+pub trait RequestWatch: Send + Sync {
     /// Waits until another request may begin.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) with the next step, if none may.
-    async fn admit(&self) -> Result<Permit>;
+    /// [`Kind::RateLimited`](crate::error::ErrorKind::RateLimited) with the next step, if none may.
+    async fn admit(&self) -> Result<RequestPermit>;
 
     /// Lets a document that is complete be read, which takes as long as its reader likes.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](crate::error::Kind::RateLimited) if too many are being read.
-    fn reads(&self) -> Result<Permit>;
+    /// [`Kind::RateLimited`](crate::error::ErrorKind::RateLimited) if too many are being read.
+    fn reads(&self) -> Result<RequestPermit>;
 
     /// Records the outcome of a tool call, and how long it took.
-    async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<Answer>);
+    async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>);
 
     /// Notes that a call of a tool was cancelled before it had written anything.
     fn cancelled(&self, tool: &'static str, took: Duration);
@@ -37,17 +37,17 @@ pub trait Watch: Send + Sync {
 
 /// A call of a tool, which counts as cancelled if it is dropped before [`WatchedCall::ended`].
 pub(super) struct WatchedCall {
-    watch: Option<Arc<dyn Watch>>,
+    watch: Option<Arc<dyn RequestWatch>>,
     tool: &'static str,
     started: Instant,
 }
 
 impl WatchedCall {
-    pub(super) fn new(watch: Option<Arc<dyn Watch>>, tool: &'static str) -> Self {
+    pub(super) fn new(watch: Option<Arc<dyn RequestWatch>>, tool: &'static str) -> Self {
         Self { watch, tool, started: Instant::now() }
     }
 
-    pub(super) async fn ended(mut self, outcome: &Result<Answer>) {
+    pub(super) async fn ended(mut self, outcome: &Result<ToolAnswer>) {
         if let Some(watch) = self.watch.take() {
             watch.ended(self.tool, self.started.elapsed(), outcome).await;
         }

@@ -15,12 +15,12 @@ use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::Store;
-use super::engine::locks::Lock;
+use super::engine::locks::ProcessLock;
 use super::random::random;
-use crate::error::{Error, Kind, Result};
-use crate::provider::Status;
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::AccountStatus;
 
-pub use unapproved::Unapproved;
+pub use unapproved::UnapprovedAddresses;
 
 /// What the settings rows of last uses begin with.
 const USED: &str = "used ";
@@ -41,7 +41,7 @@ pub struct AccountRow {
     /// The scopes granted, separated by spaces.
     pub scopes: String,
     /// Whether it can be used.
-    pub status: Status,
+    pub status: AccountStatus,
     /// Why it cannot be used.
     pub problem: Option<String>,
     /// When it was first added, in seconds since 1970.
@@ -61,7 +61,7 @@ impl FromRow<'_, AnyRow> for AccountRow {
             via: row.try_get("via")?,
             tenant: row.try_get("tenant")?,
             scopes: row.try_get("scopes")?,
-            status: Status::of(row.try_get("status")?),
+            status: AccountStatus::of(row.try_get("status")?),
             problem: row.try_get("problem")?,
             added: row.try_get("added")?,
             sealed: row.try_get("sealed")?,
@@ -74,7 +74,7 @@ impl Store {
     /// Returns all accounts, the oldest first.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn account_rows(&self) -> Result<Vec<AccountRow>> {
         sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
@@ -90,7 +90,7 @@ impl Store {
     /// Returns the account with this id, if there is one.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn account_row(&self, id: &str) -> Result<Option<AccountRow>> {
         sqlx::query_as(
             "SELECT id, provider, email, via, tenant, scopes, status, problem, \
@@ -109,7 +109,7 @@ impl Store {
     /// `version` of `row` are not looked at. Returns the row as stored.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn put_account(&self, row: &AccountRow) -> Result<AccountRow> {
         sqlx::query_as(
             "INSERT INTO accounts (owner, id, provider, email, scopes, status, problem, \
@@ -143,7 +143,7 @@ impl Store {
     /// deleted since; then nothing was saved.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn replace_tokens(&self, id: &str, version: i64, sealed: &str) -> Result<bool> {
         self.changes_one(
             sqlx::query(
@@ -163,12 +163,12 @@ impl Store {
     /// false if the row was changed or deleted since; then nothing was recorded.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn refuse_account(
         &self,
         id: &str,
         version: i64,
-        status: Status,
+        status: AccountStatus,
         problem: &str,
     ) -> Result<bool> {
         self.changes_one(
@@ -189,8 +189,8 @@ impl Store {
     /// the process. `None` if somebody else has it.
     ///
     /// # Errors
-    /// [`Kind::Store`].
-    pub async fn lock_account(&self, id: &str) -> Result<Option<Lock>> {
+    /// [`ErrorKind::Store`].
+    pub async fn lock_account(&self, id: &str) -> Result<Option<ProcessLock>> {
         self.try_lock(format!("account {} {id}", self.owner()), false, false).await
     }
 
@@ -199,7 +199,7 @@ impl Store {
     /// numbers must never mean anything else. Returns false if there was none.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn delete_account(&self, id: &str) -> Result<bool> {
         let mut tx = self.writing().await?;
         let done = sqlx::query("DELETE FROM accounts WHERE owner = $1 AND id = $2")
@@ -222,7 +222,7 @@ impl Store {
     /// Records that an account is used now.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn note_use(&self, account: &str) -> Result<()> {
         self.set_setting(&format!("{USED}{account}"), &self.now().to_string()).await
     }
@@ -230,7 +230,7 @@ impl Store {
     /// Returns when accounts were last used, in seconds since 1970, by their ids.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
         let rows: Vec<(String, String)> =
             sqlx::query_as("SELECT name, value FROM settings WHERE owner = $1 AND name LIKE $2")
@@ -249,7 +249,7 @@ impl Store {
     /// Forgets when an account was used.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn forget_use(&self, account: &str) -> Result<()> {
         sqlx::query("DELETE FROM settings WHERE owner = $1 AND name = $2")
             .bind(self.owner())
@@ -273,7 +273,7 @@ impl Store {
             0 => Ok(false),
             1 => Ok(true),
             more => Err(Error::new(
-                Kind::Internal,
+                ErrorKind::Internal,
                 format!("a change meant for one account matched {more}"),
             )),
         }

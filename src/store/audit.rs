@@ -1,13 +1,13 @@
 //! The audit log: for the user of this machine `audit.jsonl` in the state folder, which stays
 //! readable whatever happens to the database; rows for the people of a server, and in PostgreSQL.
 
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use serde_json::Value;
 
 use super::{Store, files};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 const FILE: &str = "audit.jsonl";
 
@@ -26,7 +26,7 @@ impl Store {
     /// Adds a line, which is stored when this returns. Lines of several processes do not mix.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn append_audit(&self, line: &str) -> Result<()> {
         if self.has_files() {
             return self.append_line(line);
@@ -49,7 +49,7 @@ impl Store {
     /// ones.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn audit_lines(&self, before: Option<i64>, most: usize) -> Result<Vec<AuditLine>> {
         let before = before.unwrap_or(i64::MAX);
         if self.has_files() {
@@ -59,7 +59,7 @@ impl Store {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
                 Err(error) => {
                     let what = format!("{} cannot be read ({error})", path.display());
-                    return Err(Error::new(Kind::Store, what).next(files::advice(&error)));
+                    return Err(Error::new(ErrorKind::Store, what).next(files::advice(&error)));
                 }
             };
             let lines: Vec<(i64, &str)> = (1..).zip(text.lines()).collect();
@@ -88,7 +88,7 @@ impl Store {
     /// the database cannot be read, those of a file are all.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn audit_of_all(&self, most: usize) -> Result<Vec<(String, AuditLine)>> {
         let files = self.has_files();
         let owners = async {
@@ -154,8 +154,11 @@ fn ends_within_a_line(file: &mut std::fs::File) -> std::io::Result<bool> {
 }
 
 fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
-    Error::new(Kind::Store, format!("the audit log {} cannot be written ({error})", path.display()))
-        .next(files::advice(error))
+    Error::new(
+        ErrorKind::Store,
+        format!("the audit log {} cannot be written ({error})", path.display()),
+    )
+    .next(files::advice(error))
 }
 
 /// Deletes the lines with a time up to `oldest`, in seconds since 1970; returns their number.
@@ -204,7 +207,7 @@ fn open_locked(path: &Path) -> std::io::Result<std::fs::File> {
 pub(super) fn erase(home: &Path) -> Result<()> {
     let path = home.join(FILE);
     match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(unwritten(&path, &error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(&path, &error)),
         _ => Ok(()),
     }
 }

@@ -12,9 +12,9 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
 use url::Url;
 
 use super::schema::SCHEMA;
-use super::{Tx, files};
-use crate::config::Database;
-use crate::error::{Error, Kind, Result};
+use super::{OwnerTransaction, files};
+use crate::config::DatabaseUrl;
+use crate::error::{Error, ErrorKind, Result};
 
 pub(super) mod locks;
 pub(super) mod ready;
@@ -51,14 +51,14 @@ const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives
                                 WHERE name = 'idle_session_timeout'";
 
 /// Where the rows are.
-pub(super) enum Engine {
+pub(super) enum StoreEngine {
     /// In this file.
     Sqlite(PathBuf),
     /// On a server, for any number of instances; each opens at most this many connections.
-    Postgres(Database, u32),
+    Postgres(DatabaseUrl, u32),
 }
 
-impl Engine {
+impl StoreEngine {
     /// Returns true if the rows are on a server.
     pub(super) const fn is_postgres(&self) -> bool {
         matches!(self, Self::Postgres(..))
@@ -190,13 +190,17 @@ impl Engine {
     }
 
     /// Begins a transaction for the rows of `owner`, the only one until it ends.
-    pub(super) async fn begin(&self, pool: &AnyPool, owner: &str) -> sqlx::Result<Tx> {
+    pub(super) async fn begin(
+        &self,
+        pool: &AnyPool,
+        owner: &str,
+    ) -> sqlx::Result<OwnerTransaction> {
         match self {
             // SQLite's write lock is taken at once, because taking it after reading could
             // fail on a stale read.
             Self::Sqlite(_) => {
                 let transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
-                Ok(Tx { transaction, _turn: None })
+                Ok(OwnerTransaction { transaction, _turn: None })
             }
             // A lock that ends with the transaction, by a hash of the owner. Each statement
             // sees what was committed before it, so everything that was done under the lock.
@@ -219,7 +223,7 @@ impl Engine {
                 .bind(owner)
                 .execute(&mut *tx)
                 .await?;
-                Ok(Tx { transaction: tx, _turn: None })
+                Ok(OwnerTransaction { transaction: tx, _turn: None })
             }
         }
     }
@@ -262,7 +266,7 @@ impl Engine {
     }
 
     fn explained(&self, what: impl std::fmt::Display, next: &str) -> Error {
-        Error::new(Kind::Store, format!("{self} {what}")).next(next)
+        Error::new(ErrorKind::Store, format!("{self} {what}")).next(next)
     }
 
     /// Only for a damaged file is moving it away suggested: other errors are temporary, and the
@@ -286,7 +290,7 @@ impl Engine {
                 "cannot be opened for writing",
                 "check the folder's permissions, or set DAYSHEET_HOME to another folder",
             ),
-            Some(FULL_CODE) => Error::new(Kind::Store, format!("the disk of {self} is full"))
+            Some(FULL_CODE) => Error::new(ErrorKind::Store, format!("the disk of {self} is full"))
                 .next("free space and try again"),
             Some(IO_CODE) => self.explained(
                 format_args!("could not be read or written ({error})"),
@@ -352,7 +356,7 @@ impl Engine {
 }
 
 /// Shows the file's path, or the server's address; never a password.
-impl std::fmt::Display for Engine {
+impl std::fmt::Display for StoreEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Sqlite(path) => path.display().fmt(f),

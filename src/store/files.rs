@@ -7,7 +7,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Creates the folder and its parents, readable by the owner only (0700). An existing folder
 /// keeps its mode: it may be shared on purpose, and our files in it are private by themselves.
@@ -18,7 +18,7 @@ pub(super) fn private_folder(path: &Path) -> Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(|error| {
         Error::new(
-            Kind::Store,
+            ErrorKind::Store,
             format!("the state folder {} cannot be used ({error})", path.display()),
         )
         .next(advice(&error))
@@ -45,7 +45,7 @@ pub(super) fn private_file(path: &Path) -> Result<()> {
         .and_then(|_file| tighten(path))
         .map_err(|error| {
             Error::new(
-                Kind::Store,
+                ErrorKind::Store,
                 format!("{} cannot be opened for writing ({error})", path.display()),
             )
             .next(advice(&error))

@@ -12,8 +12,8 @@ use std::fmt;
 
 use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::{Store, Tx, numbered};
-use crate::error::{Error, Kind, Result};
+use super::{OwnerTransaction, Store, numbered};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
 /// and PostgreSQL's of 65,535.
@@ -114,7 +114,7 @@ impl Store {
     /// order. If all are known, nothing is written.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn handles(&self, account: &str, kind: HandleKind, ids: &[&str]) -> Result<Vec<u64>> {
         let mut known = self.known_handles(account, kind, ids).await?;
         let mut seen = BTreeSet::new();
@@ -128,7 +128,7 @@ impl Store {
                 known
                     .get(*id)
                     .copied()
-                    .ok_or_else(|| Error::new(Kind::Internal, "an id has no handle"))
+                    .ok_or_else(|| Error::new(ErrorKind::Internal, "an id has no handle"))
             })
             .collect()
     }
@@ -136,7 +136,7 @@ impl Store {
     /// Returns the handle numbers of those of `ids` that have one, by their ids.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn known_handles(
         &self,
         account: &str,
@@ -152,7 +152,7 @@ impl Store {
     /// Returns the numbers of the latest handles of a kind, the newest first.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn latest_handles(&self, kind: HandleKind, most: usize) -> Result<Vec<u64>> {
         let numbers: Vec<i64> = sqlx::query_scalar(
             "SELECT number FROM handles WHERE owner = $1 AND kind = $2 \
@@ -171,7 +171,7 @@ impl Store {
     /// The account may have been removed since.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn resolve(&self, kind: HandleKind, number: u64) -> Result<Option<(String, String)>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Store {
     /// `new` has one already.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn move_handle(
         &self,
         account: &str,
@@ -291,7 +291,11 @@ impl Store {
 
     /// Returns the next free number of a kind. Locks the kind's counter until the
     /// transaction ends, on PostgreSQL too, where others may write meanwhile.
-    pub(super) async fn next_number(&self, tx: &mut Tx, kind: HandleKind) -> Result<i64> {
+    pub(super) async fn next_number(
+        &self,
+        tx: &mut OwnerTransaction,
+        kind: HandleKind,
+    ) -> Result<i64> {
         let last: i64 = sqlx::query_scalar(
             "INSERT INTO counters (owner, kind, last) VALUES ($1, $2, 0) \
              ON CONFLICT (owner, kind) DO UPDATE SET last = counters.last \
@@ -306,7 +310,12 @@ impl Store {
     }
 
     /// Records that all numbers of a kind up to `last` are taken.
-    pub(super) async fn advance(&self, tx: &mut Tx, kind: HandleKind, last: i64) -> Result<()> {
+    pub(super) async fn advance(
+        &self,
+        tx: &mut OwnerTransaction,
+        kind: HandleKind,
+        last: i64,
+    ) -> Result<()> {
         sqlx::query("UPDATE counters SET last = $3 WHERE owner = $1 AND kind = $2")
             .bind(self.owner())
             .bind(kind.to_string())

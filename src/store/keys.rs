@@ -20,10 +20,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 
 use super::files::{advice, private_folder, private_options, tighten};
-use super::random::{Key, random};
+use super::random::{CipherKey, random};
 use super::{LOCAL, Store};
 use crate::config::{GivenKeys, KeyStore};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 mod data;
 mod keychain;
@@ -31,9 +31,9 @@ mod master;
 mod rotation;
 
 pub(super) use data::MARK;
-pub(super) use master::Keys;
-use master::{Master, Place};
-pub use rotation::Rotated;
+pub(super) use master::MasterKeys;
+use master::{MasterKey, MasterKeySource};
+pub use rotation::RotationOutcome;
 
 /// The key file's name in the state folder.
 const FILE: &str = "key";
@@ -48,7 +48,7 @@ const KEYCHAIN: &str = "keychain:";
 impl Store {
     /// Returns the keys at the configured location. `create` allows choosing the location and
     /// creating a key if there is none yet.
-    async fn own_masters(&self, create: bool) -> Result<Vec<Master>> {
+    async fn own_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         if self.inner.keys.store == KeyStore::File {
             return self.file_masters(create).await;
         }
@@ -67,7 +67,7 @@ impl Store {
             }
             // The keychain was cleared. If nothing was sealed with that key, nothing
             // is lost.
-            if !create || self.needs_key(Place::Keychain).await? {
+            if !create || self.needs_key(MasterKeySource::Keychain).await? {
                 break;
             }
             self.for_owner(LOCAL).undecide(CHOICE, &choice).await?;
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// Returns the keys in the keychain, if that is the location.
-    async fn keychain_masters(&self) -> Result<Vec<Master>> {
+    async fn keychain_masters(&self) -> Result<Vec<MasterKey>> {
         let choice = self.choice().await?;
         match choice.as_deref().and_then(|it| it.strip_prefix(KEYCHAIN)) {
             Some(entries) => read_entries(entries).await?.ok_or_else(missing_entry),
@@ -94,7 +94,7 @@ impl Store {
     async fn choose(&self) -> Result<String> {
         let local = self.for_owner(LOCAL);
         let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
-        let key: Key = random()?;
+        let key: CipherKey = random()?;
         match keychain::create(&entry, key).await {
             Ok(()) => {
                 let mine = format!("{KEYCHAIN}{entry}");
@@ -118,12 +118,12 @@ impl Store {
 
     /// Returns the keys in the key file. `create` allows creating the file, which is
     /// never done while something is sealed with its former key.
-    async fn file_masters(&self, create: bool) -> Result<Vec<Master>> {
+    async fn file_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         let path = self.key_path();
         if !path.exists() {
-            if !create || self.needs_key(Place::File).await? {
+            if !create || self.needs_key(MasterKeySource::File).await? {
                 return Err(Error::new(
-                    Kind::Store,
+                    ErrorKind::Store,
                     format!("the key file {} is missing", path.display()),
                 )
                 .next(
@@ -135,18 +135,20 @@ impl Store {
             create_key_file(&path).map_err(|error| unusable(&path, &error))?;
         }
         let keys = read_key_file(&path).await?;
-        Ok(keys.into_iter().map(|key| Master { place: Place::File, key }).collect())
+        Ok(keys.into_iter().map(|key| MasterKey { place: MasterKeySource::File, key }).collect())
     }
 
     /// Makes `new` the newest key of the location, and keeps the old one after it. If there are
     /// already several, a replacement was interrupted: then this changes nothing and returns
     /// false.
-    async fn begin_replacing(&self, masters: &[Master], new: Key) -> Result<bool> {
+    async fn begin_replacing(&self, masters: &[MasterKey], new: CipherKey) -> Result<bool> {
         if masters.len() > 1 {
             return Ok(false);
         }
         match self.choice().await? {
-            Some(choice) if masters.iter().all(|master| master.place == Place::Keychain) => {
+            Some(choice)
+                if masters.iter().all(|master| master.place == MasterKeySource::Keychain) =>
+            {
                 let old = choice.strip_prefix(KEYCHAIN).unwrap_or_default();
                 let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
                 keychain::create(&entry, new).await.map_err(|why| locked(&why))?;
@@ -168,8 +170,8 @@ impl Store {
     }
 
     /// Drops all keys of the location except `new`, if that is still the newest.
-    async fn end_replacing(&self, new: &Master) -> Result<()> {
-        if new.place == Place::File {
+    async fn end_replacing(&self, new: &MasterKey) -> Result<()> {
+        if new.place == MasterKeySource::File {
             return self
                 .rewrite_key_file(|keys| match keys {
                     [first, _, ..] if *first == new.key => Some(vec![new.key]),
@@ -196,7 +198,7 @@ impl Store {
     /// process does this at a time.
     async fn rewrite_key_file(
         &self,
-        change: impl FnOnce(&[Key]) -> Option<Vec<Key>>,
+        change: impl FnOnce(&[CipherKey]) -> Option<Vec<CipherKey>>,
     ) -> Result<bool> {
         let path = self.key_path();
         // Nobody else can write to the database during this.
@@ -218,11 +220,11 @@ impl Store {
 
 /// Returns the keys of the keychain's entries with these names; `None` if the keychain responds
 /// but no longer has them.
-async fn read_entries(entries: &str) -> Result<Option<Vec<Master>>> {
+async fn read_entries(entries: &str) -> Result<Option<Vec<MasterKey>>> {
     let mut masters = Vec::new();
     for entry in entries.split(',') {
         match keychain::read(entry).await.map_err(|why| locked(&why))? {
-            Some(key) => masters.push(Master { place: Place::Keychain, key }),
+            Some(key) => masters.push(MasterKey { place: MasterKeySource::Keychain, key }),
             None => return Ok(None),
         }
     }
@@ -230,18 +232,18 @@ async fn read_entries(entries: &str) -> Result<Option<Vec<Master>>> {
 }
 
 fn locked(why: &str) -> Error {
-    Error::new(Kind::Store, format!("the key in the system's keychain cannot be read ({why})"))
+    Error::new(ErrorKind::Store, format!("the key in the system's keychain cannot be read ({why})"))
         .next("unlock the keychain and try again, or set DAYSHEET_KEY_STORE=file and sign in again")
 }
 
 fn missing_entry() -> Error {
-    Error::new(Kind::Store, "the key is no longer in the system's keychain")
+    Error::new(ErrorKind::Store, "the key is no longer in the system's keychain")
         .next("restore it, or remove the accounts with `daysheet account remove` and sign in again")
 }
 
 /// Writes a new key, unless another process has already written one.
 fn create_key_file(path: &Path) -> io::Result<()> {
-    let key: Key = random().map_err(|error| io::Error::other(error.to_string()))?;
+    let key: CipherKey = random().map_err(|error| io::Error::other(error.to_string()))?;
     let mut file = match private_options().create_new(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
@@ -260,7 +262,7 @@ fn create_key_file(path: &Path) -> io::Result<()> {
 
 /// Reads the key file. An incomplete one is read again for a while, since another
 /// process may have just created it.
-async fn read_key_file(path: &Path) -> Result<Vec<Key>> {
+async fn read_key_file(path: &Path) -> Result<Vec<CipherKey>> {
     for _ in 0..LOOKS {
         let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
         if let Some(keys) = GivenKeys::parse(&text) {
@@ -269,11 +271,14 @@ async fn read_key_file(path: &Path) -> Result<Vec<Key>> {
         }
         tokio::time::sleep(LOOK).await;
     }
-    Err(Error::new(Kind::Store, format!("the key file {} has no key", path.display()))
+    Err(Error::new(ErrorKind::Store, format!("the key file {} has no key", path.display()))
         .next("restore it from a backup, or move it away and sign in again"))
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Error {
-    Error::new(Kind::Store, format!("the key file {} cannot be used ({error})", path.display()))
-        .next(advice(error))
+    Error::new(
+        ErrorKind::Store,
+        format!("the key file {} cannot be used ({error})", path.display()),
+    )
+    .next(advice(error))
 }

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use sqlx::AssertSqlSafe;
 
-use super::engine::Engine;
+use super::engine::StoreEngine;
 use super::outputs::MICROSECONDS;
 use super::{EVERYBODY, SERVER, Store, audit, files, schema};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 mod check;
 mod transfer;
 
-pub use check::Checked;
-pub use transfer::Moved;
+pub use check::CheckFindings;
+pub use transfer::TransferOutcome;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
@@ -49,7 +49,7 @@ impl Store {
     /// number.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn purge(&self) -> Result<u64> {
         let mut deleted = 0;
         for owner in self.owners().await? {
@@ -152,11 +152,11 @@ impl Store {
     /// Copies the database into a new file that only its owner can read, while others use it.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if the file exists, or the rows are in PostgreSQL: then the next step is
-    /// the command that backs it up. [`Kind::Store`].
+    /// [`ErrorKind::Argument`] if the file exists, or the rows are in PostgreSQL: then the next step is
+    /// the command that backs it up. [`ErrorKind::Store`].
     pub async fn backup(&self, to: &Path) -> Result<()> {
         let named = to.display();
-        if let Engine::Postgres(database, _) = &self.inner.engine {
+        if let StoreEngine::Postgres(database, _) = &self.inner.engine {
             let mut url = database.url().clone();
             let _ = url.set_username("");
             let _ = url.set_password(None);
@@ -177,7 +177,7 @@ impl Store {
         let copied = copy.execute(&mut *connection).await.map_err(|error| self.broken(&error));
         let kept = copied.and_then(|_done| {
             file.sync_all().map_err(|error| {
-                Error::new(Kind::Store, format!("{named} cannot be written ({error})"))
+                Error::new(ErrorKind::Store, format!("{named} cannot be written ({error})"))
             })
         });
         if kept.is_err() {

@@ -11,7 +11,7 @@
 use sqlx::AnyConnection;
 
 use super::Store;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
@@ -22,7 +22,7 @@ const TEXTS: i64 = 32 << 20;
 
 /// An output as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputRecord {
     /// The call that produced it.
     pub recipe: String,
     /// The ids of the accounts that it concerns.
@@ -36,8 +36,8 @@ impl Store {
     /// be stored: existing ones are deleted. Returns false if it was there already.
     ///
     /// # Errors
-    /// [`Kind::Store`]. A text that cannot be sealed is no error: the rest is stored.
-    pub async fn save_output(&self, hash: &str, output: &Output) -> Result<bool> {
+    /// [`ErrorKind::Store`]. A text that cannot be sealed is no error: the rest is stored.
+    pub async fn save_output(&self, hash: &str, output: &OutputRecord) -> Result<bool> {
         let now = self.inner.clock.now().as_microsecond();
         let accounts = join_accounts(&output.accounts);
         let known: Option<i64> = sqlx::query_scalar(
@@ -114,8 +114,8 @@ impl Store {
     /// cannot be unsealed counts as missing.
     ///
     /// # Errors
-    /// [`Kind::Store`].
-    pub async fn output(&self, hash: &str, text: bool) -> Result<Option<Output>> {
+    /// [`ErrorKind::Store`].
+    pub async fn output(&self, hash: &str, text: bool) -> Result<Option<OutputRecord>> {
         let row: Option<(String, Option<String>, String)> = sqlx::query_as(
             "SELECT recipe, body, accounts FROM outputs \
              WHERE owner = $1 AND hash = $2 AND saved > $3",
@@ -142,13 +142,13 @@ impl Store {
                 }
             },
         };
-        Ok(Some(Output { recipe, accounts: split(&accounts), text }))
+        Ok(Some(OutputRecord { recipe, accounts: split(&accounts), text }))
     }
 
     /// Deletes the outputs that concern the account with this id.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn forget_outputs(&self, account: &str) -> Result<()> {
         let mut tx = self.writing().await?;
         self.delete_outputs(&mut tx, account).await?;
@@ -188,7 +188,7 @@ impl Store {
     pub(super) async fn open_sealed(&self, hash: &str, sealed: &str) -> Result<String> {
         let bytes = self.unseal(&identity(hash), sealed).await?;
         String::from_utf8(bytes)
-            .map_err(|_bad| Error::new(Kind::Internal, "the sealed output is not text"))
+            .map_err(|_bad| Error::new(ErrorKind::Internal, "the sealed output is not text"))
     }
 }
 

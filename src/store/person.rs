@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
 use super::{Store, audit, schema};
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::error::Result;
 
 /// The settings row of the person's own access level.
@@ -24,18 +24,18 @@ impl Store {
     /// Returns the access level that the owner allows; `None` if they have set none.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
-    pub async fn own_access(&self) -> Result<Option<Access>> {
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    pub async fn own_access(&self) -> Result<Option<AccessLevel>> {
         // An unknown word must not allow everything.
         let level = self.setting(ACCESS).await?;
-        Ok(level.map(|word| Access::find(&word).unwrap_or(Access::Read)))
+        Ok(level.map(|word| AccessLevel::find(&word).unwrap_or(AccessLevel::Read)))
     }
 
     /// Stores the access level that the owner allows.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
-    pub async fn set_own_access(&self, level: Access) -> Result<()> {
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    pub async fn set_own_access(&self, level: AccessLevel) -> Result<()> {
         self.set_setting(ACCESS, level.word()).await
     }
 
@@ -43,7 +43,7 @@ impl Store {
     /// again. Grants at the providers stay, unless the accounts were removed first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store); then at most the audit log was deleted.
+    /// [`Kind::Store`](crate::error::ErrorKind::Store); then at most the audit log was deleted.
     pub async fn erase(&self) -> Result<()> {
         if self.has_files() {
             audit::erase(self.home())?;
@@ -63,7 +63,7 @@ impl Store {
     /// keys. Times are RFC 3339. Sealed texts are decrypted if their key is available.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn export(&self) -> Result<Value> {
         let mut export = Map::new();
         export.insert("owner".to_owned(), self.owner().into());

@@ -2,10 +2,10 @@
 //!
 //! `keys.rs` stores keys, `secrets.rs` seals with them.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A key of XChaCha20-Poly1305.
-pub(super) type Key = [u8; KEY_BYTES];
+pub(super) type CipherKey = [u8; KEY_BYTES];
 /// Its length in bytes.
 pub(super) const KEY_BYTES: usize = 32;
 
@@ -13,7 +13,7 @@ pub(super) const KEY_BYTES: usize = 32;
 pub(super) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
+        Error::new(ErrorKind::Internal, format!("the system random generator failed ({error})"))
     })?;
     Ok(bytes)
 }

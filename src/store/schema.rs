@@ -12,8 +12,8 @@
 
 use sqlx::{AnyPool, AssertSqlSafe};
 
-use super::engine::Engine;
-use crate::error::{Error, Kind, Result};
+use super::engine::StoreEngine;
+use crate::error::{Error, ErrorKind, Result};
 
 /// One entry per schema version, from version 1 on: its statements, in order.
 const MIGRATIONS: &[&[&str]] = &[
@@ -218,8 +218,8 @@ pub(super) const SCHEMA: &str = "schema";
 /// Brings the database to the newest version this program knows.
 ///
 /// # Errors
-/// [`Kind::Store`] if it is newer already, damaged or cannot be written.
-pub(super) async fn migrate(pool: &AnyPool, engine: &Engine) -> Result<()> {
+/// [`ErrorKind::Store`] if it is newer already, damaged or cannot be written.
+pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> {
     // The common case, a database that is up to date, is one read. Anything
     // else, a missing table included, is looked at again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
@@ -277,10 +277,10 @@ pub(super) async fn bypasses(pool: &AnyPool) -> sqlx::Result<bool> {
 }
 
 /// Returns the migrations that a database of `version` lacks.
-fn pending(engine: &Engine, version: i64) -> Result<&'static [&'static [&'static str]]> {
+fn pending(engine: &StoreEngine, version: i64) -> Result<&'static [&'static [&'static str]]> {
     usize::try_from(version).ok().and_then(|version| MIGRATIONS.get(version..)).ok_or_else(|| {
         Error::new(
-            Kind::Store,
+            ErrorKind::Store,
             format!(
                 "{engine} has schema version {version}, but this Daysheet supports up to {}",
                 MIGRATIONS.len()

@@ -20,8 +20,8 @@ use sha2::Sha256;
 
 use super::Store;
 use super::keys::MARK;
-use super::random::{KEY_BYTES, Key, random};
-use crate::error::{Error, Kind, Result};
+use super::random::{CipherKey, KEY_BYTES, random};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The length of XChaCha20's nonce, in bytes; long enough to be drawn at random.
 const NONCE_BYTES: usize = 24;
@@ -33,7 +33,7 @@ impl Store {
     /// Encrypts `secret` for the row named `identity`.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the key is unavailable, with the reason and the next step.
+    /// [`ErrorKind::Store`] if the key is unavailable, with the reason and the next step.
     pub async fn seal(&self, identity: &str, secret: &[u8]) -> Result<String> {
         let (id, key) = self.sealing_key().await?;
         let sealed = encrypt(&key, &associated_data(self.owner(), identity), secret)?;
@@ -43,7 +43,7 @@ impl Store {
     /// Decrypts what [`Store::seal`] returned for the same `identity`.
     ///
     /// # Errors
-    /// [`Kind::Store`] if the key is unavailable, or is not the one it was sealed with.
+    /// [`ErrorKind::Store`] if the key is unavailable, or is not the one it was sealed with.
     /// The sealed text is never deleted because of this: the key may come back.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
         let (keys, text) = self.opening_keys(sealed).await?;
@@ -57,14 +57,14 @@ impl Store {
     /// Never touches the keychain.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn derive(&self, purpose: &str) -> Result<[u8; 32]> {
         let root = match self.setting(ROOT).await? {
             Some(root) => root,
             None => self.decide(ROOT, &STANDARD.encode(random::<KEY_BYTES>()?)).await?,
         };
         let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(root.as_bytes())
-            .map_err(|_never| Error::new(Kind::Internal, "HMAC took no key"))?;
+            .map_err(|_never| Error::new(ErrorKind::Internal, "HMAC took no key"))?;
         mac.update(purpose.as_bytes());
         Ok(mac.finalize().into_bytes().into())
     }
@@ -72,7 +72,7 @@ impl Store {
     /// Returns the secret from which the words that fence untrusted text are made.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn fence_secret(&self) -> Result<[u8; 32]> {
         self.derive("fence").await
     }
@@ -85,7 +85,7 @@ fn associated_data(owner: &str, identity: &str) -> String {
 
 fn wrong_key(identity: &str) -> Error {
     Error::new(
-        Kind::Store,
+        ErrorKind::Store,
         format!("the secrets of {identity} cannot be decrypted with the current key"),
     )
     .next("restore the old key, or sign in again with `daysheet account add`")
@@ -94,7 +94,7 @@ fn wrong_key(identity: &str) -> Error {
 /// Returns a new master key as the settings list them.
 ///
 /// # Errors
-/// [`Kind::Internal`].
+/// [`ErrorKind::Internal`].
 pub fn new_key() -> Result<String> {
     Ok(STANDARD.encode(random::<KEY_BYTES>()?))
 }
@@ -105,18 +105,18 @@ pub fn account_identity(id: &str) -> String {
 }
 
 /// Encrypts with XChaCha20-Poly1305 under a random nonce, bound to a name.
-pub(super) fn encrypt(key: &Key, bound: &str, secret: &[u8]) -> Result<String> {
+pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<String> {
     let nonce: [u8; NONCE_BYTES] = random()?;
     let cipher = XChaCha20Poly1305::new(&(*key).into())
         .encrypt(&XNonce::from(nonce), Payload { msg: secret, aad: bound.as_bytes() })
-        .map_err(|_opaque| Error::new(Kind::Internal, "a secret could not be sealed"))?;
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a secret could not be sealed"))?;
     let mut bytes = nonce.to_vec();
     bytes.extend(cipher);
     Ok(STANDARD.encode(bytes))
 }
 
 /// Decrypts what [`encrypt`] returned for the same name; `None` under any other key.
-pub(super) fn decrypt(key: &Key, bound: &str, sealed: &str) -> Option<Vec<u8>> {
+pub(super) fn decrypt(key: &CipherKey, bound: &str, sealed: &str) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed).ok()?;
     let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;
     XChaCha20Poly1305::new(&(*key).into())

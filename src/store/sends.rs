@@ -8,14 +8,14 @@ use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::Store;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The seconds that caps are counted over.
 const HOUR: i64 = 60 * 60;
 
 /// A message that is about to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sending {
+pub struct PendingSend {
     /// The account's id.
     pub account: String,
     /// The provider's id of the draft.
@@ -32,7 +32,7 @@ pub struct Sending {
 
 /// The journal's record of a draft whose sending began before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Journalled {
+pub struct JournalRecord {
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// The provider's id of its conversation.
@@ -49,7 +49,7 @@ pub struct Journalled {
 
 /// A message that was to be sent, as the journal has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sent {
+pub struct JournalledSend {
     /// The account's id.
     pub account: String,
     /// Its Message-ID without brackets.
@@ -66,16 +66,16 @@ pub struct Sent {
 
 /// Whether a message may be sent now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begin {
+pub enum SendStart {
     /// It may: its row is written.
     Now,
     /// It was begun before.
-    Before(Journalled),
+    Before(JournalRecord),
 }
 
 /// The most that is sent within an hour.
 #[derive(Debug, Clone, Copy)]
-pub struct Caps {
+pub struct SendCaps {
     /// Messages.
     pub messages: usize,
     /// Recipients of messages.
@@ -84,11 +84,11 @@ pub struct Caps {
 
 impl Store {
     /// Records that a message is about to be sent, unless it was recorded before or a
-    /// cap is reached. Of several processes, one gets [`Begin::Now`].
+    /// cap is reached. Of several processes, one gets [`SendStart::Now`].
     ///
     /// # Errors
-    /// [`Kind::RateLimited`] at a cap; [`Kind::Store`], and then nothing may be sent.
-    pub async fn begin_send(&self, sending: &Sending, caps: Caps) -> Result<Begin> {
+    /// [`ErrorKind::RateLimited`] at a cap; [`ErrorKind::Store`], and then nothing may be sent.
+    pub async fn begin_send(&self, sending: &PendingSend, caps: SendCaps) -> Result<SendStart> {
         let broken = |error: sqlx::Error| self.broken(&error);
         let now = self.now();
         // Check and insert are one transaction, so that only one process may send.
@@ -107,7 +107,7 @@ impl Store {
             .await
             .map_err(broken)?;
         if let Some(before) = before {
-            return Ok(Begin::Before(before));
+            return Ok(SendStart::Before(before));
         }
         let (messages, recipients): (i64, i64) = sqlx::query_as(
             "SELECT COUNT(*), CAST(COALESCE(SUM(recipients), 0) AS BIGINT) FROM sends \
@@ -146,14 +146,14 @@ impl Store {
         .await
         .map_err(broken)?;
         self.commit(tx).await?;
-        Ok(Begin::Now)
+        Ok(SendStart::Now)
     }
 
     /// Returns the record of a draft.
     ///
     /// # Errors
-    /// [`Kind::Store`].
-    pub async fn journalled(&self, account: &str, draft: &str) -> Result<Option<Journalled>> {
+    /// [`ErrorKind::Store`].
+    pub async fn journalled(&self, account: &str, draft: &str) -> Result<Option<JournalRecord>> {
         sqlx::query_as(FIND)
             .bind(self.owner())
             .bind(account)
@@ -166,8 +166,8 @@ impl Store {
     /// Returns up to `count` messages of the journal without the `skip` latest, the latest first.
     ///
     /// # Errors
-    /// [`Kind::Store`].
-    pub async fn sent(&self, skip: usize, count: usize) -> Result<Vec<Sent>> {
+    /// [`ErrorKind::Store`].
+    pub async fn sent(&self, skip: usize, count: usize) -> Result<Vec<JournalledSend>> {
         let rows: Vec<(String, String, String, i64, i64, Option<i64>)> = sqlx::query_as(
             "SELECT account, message_id, state, recipients, started, due FROM sends \
              WHERE owner = $1 ORDER BY started DESC, draft LIMIT $2 OFFSET $3",
@@ -180,7 +180,7 @@ impl Store {
         .map_err(|error| self.broken(&error))?;
         let sent = |(account, message_id, state, recipients, started, due)| {
             let state: String = state;
-            Sent { account, message_id, sent: state == "sent", recipients, started, due }
+            JournalledSend { account, message_id, sent: state == "sent", recipients, started, due }
         };
         Ok(rows.into_iter().map(sent).collect())
     }
@@ -188,7 +188,7 @@ impl Store {
     /// Records that a message was sent.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn note_sent(&self, account: &str, draft: &str, sent_id: Option<&str>) -> Result<()> {
         sqlx::query(
             "UPDATE sends SET state = 'sent', sent_id = $1, ended = $2 \
@@ -209,7 +209,7 @@ impl Store {
     /// record of a sent one stays.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub async fn forget_unsent(&self, account: &str, draft: &str) -> Result<()> {
         sqlx::query(
             "DELETE FROM sends \
@@ -228,7 +228,7 @@ impl Store {
 const FIND: &str = "SELECT message_id, thread, state, sent_id, started, due FROM sends \
                     WHERE owner = $1 AND account = $2 AND draft = $3";
 
-impl FromRow<'_, AnyRow> for Journalled {
+impl FromRow<'_, AnyRow> for JournalRecord {
     fn from_row(row: &AnyRow) -> sqlx::Result<Self> {
         Ok(Self {
             message_id: row.try_get("message_id")?,
@@ -243,7 +243,7 @@ impl FromRow<'_, AnyRow> for Journalled {
 
 fn capped(what: &str, most: usize, setting: &str) -> Error {
     Error::new(
-        Kind::RateLimited(None),
+        ErrorKind::RateLimited(None),
         format!("the cap of {most} {what} an hour is reached; nothing was sent"),
     )
     .next(format!("wait, or ask the user to raise {setting}"))

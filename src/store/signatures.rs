@@ -15,7 +15,7 @@ impl Store {
     /// Returns the signature of the account with this id, if any.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn signature(&self, account: &str) -> Result<Option<String>> {
         self.setting(&name(account)).await
     }
@@ -23,7 +23,7 @@ impl Store {
     /// Stores the signature of the account with this id; an empty one removes it.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn keep_signature(&self, account: &str, text: &str) -> Result<()> {
         if !text.is_empty() {
             return self.set_setting(&name(account), text).await;

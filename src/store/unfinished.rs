@@ -20,9 +20,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::engine::locks::Lock;
+use super::engine::locks::ProcessLock;
 use super::{Store, files};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "writing";
@@ -40,7 +40,7 @@ pub struct CutOff {
 
 /// A line of a file: a call that begins, or the end of one.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct CallLine {
     number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<CutOff>,
@@ -48,7 +48,7 @@ struct Line {
 
 /// The calls of this process that are writing.
 #[derive(Debug, Default)]
-pub(super) struct Unfinished(Mutex<OwnWrites>);
+pub(super) struct UnfinishedCalls(Mutex<OwnWrites>);
 
 #[derive(Debug, Default)]
 struct OwnWrites {
@@ -59,36 +59,36 @@ struct OwnWrites {
     dropped: Vec<CutOff>,
 }
 
-/// A call that has begun to write. Dropped without [`Writing::end`], it counts as
+/// A call that has begun to write. Dropped without [`WritingCall::end`], it counts as
 /// cut off.
 #[derive(Debug)]
-pub struct Writing {
+pub struct WritingCall {
     store: Store,
     /// Its record, until it is over.
-    record: Option<Record>,
+    record: Option<CallRecord>,
 }
 
 #[derive(Debug)]
-enum Record {
+enum CallRecord {
     /// The number of a line in the file of this process.
     Line(u64),
     /// The number of a row, and the lock without which it counts as cut off.
-    Row(i64, Lock),
+    Row(i64, ProcessLock),
 }
 
 impl Store {
     /// Records that a call begins to write.
     ///
     /// # Errors
-    /// [`Kind::Store`]: then nothing may be written.
-    pub async fn begin_writing(&self, what: &str) -> Result<Writing> {
+    /// [`ErrorKind::Store`]: then nothing may be written.
+    pub async fn begin_writing(&self, what: &str) -> Result<WritingCall> {
         let record = if self.has_files() {
-            Record::Line(self.begin_line(what)?)
+            CallRecord::Line(self.begin_line(what)?)
         } else {
             let (number, lock) = self.add_write(what).await?;
-            Record::Row(number, lock)
+            CallRecord::Row(number, lock)
         };
-        Ok(Writing { store: self.clone(), record: Some(record) })
+        Ok(WritingCall { store: self.clone(), record: Some(record) })
     }
 
     /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
@@ -133,13 +133,13 @@ impl Store {
     }
 }
 
-impl Writing {
+impl WritingCall {
     /// Records that the call is over. If that fails, it is reported as interrupted
     /// after the process has ended: one report too many is better than one too few.
     pub async fn end(mut self) {
         let ended = match self.record.take() {
-            Some(Record::Line(number)) => self.store.end_line(number),
-            Some(Record::Row(number, _lock)) => self.store.remove_write(number).await.map(drop),
+            Some(CallRecord::Line(number)) => self.store.end_line(number),
+            Some(CallRecord::Row(number, _lock)) => self.store.remove_write(number).await.map(drop),
             None => Ok(()),
         };
         if let Err(error) = ended {
@@ -148,9 +148,9 @@ impl Writing {
     }
 }
 
-impl Drop for Writing {
+impl Drop for WritingCall {
     fn drop(&mut self) {
-        if let Some(Record::Line(number)) = self.record {
+        if let Some(CallRecord::Line(number)) = self.record {
             let call = self.store.own().open.get(&number).cloned();
             // It is in memory now.
             let _ = self.store.end_line(number);
@@ -168,7 +168,7 @@ impl Store {
 
     fn no_line(&self, error: &std::io::Error) -> Error {
         let folder = self.home().join(FOLDER);
-        Error::new(Kind::Store, format!("{} cannot be written ({error})", folder.display()))
+        Error::new(ErrorKind::Store, format!("{} cannot be written ({error})", folder.display()))
             .next("free disk space, or check the state folder's permissions")
     }
 }
@@ -178,7 +178,7 @@ impl OwnWrites {
         if self.file.is_none() {
             self.file = Some(create(home)?);
         }
-        let line = Line { number, call: call.cloned() };
+        let line = CallLine { number, call: call.cloned() };
         let line = serde_json::to_string(&line).map_err(std::io::Error::other)?;
         match &mut self.file {
             Some((_, file)) => file.write_all(format!("{line}\n").as_bytes()),
@@ -233,9 +233,9 @@ fn left(path: &Path) -> Vec<CutOff> {
     let mut open = BTreeMap::new();
     for line in text.lines() {
         // The last line may be cut off, too.
-        match serde_json::from_str::<Line>(line) {
-            Ok(Line { number, call: Some(call) }) => drop(open.insert(number, call)),
-            Ok(Line { number, call: None }) => drop(open.remove(&number)),
+        match serde_json::from_str::<CallLine>(line) {
+            Ok(CallLine { number, call: Some(call) }) => drop(open.insert(number, call)),
+            Ok(CallLine { number, call: None }) => drop(open.remove(&number)),
             Err(_) => {}
         }
     }

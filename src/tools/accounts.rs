@@ -1,20 +1,20 @@
 //! `accounts`: signing in and out.
 
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
 use crate::error::{Error, Result};
-use crate::words::{Words, words};
+use crate::words::{WordChoice, words};
 
 tool! {
     /// List, add (connect), remove or re-authorise Gmail, Google, Outlook, Microsoft 365 accounts.
     /// `add` opens a sign-in page.
     accounts(Reversible, Read) => Accounts(AccountsRequest::meant);
     pub struct AccountsRequest {
-        op: Op = default(),
-        provider: Option<Provider> = choice(),
+        op: AccountsOperation = default(),
+        provider: Option<ProviderChoice> = choice(),
         account: Option<String> = ACCOUNT,
         /// device: a code to enter on another machine; Microsoft only
-        flow: Flow = default(),
+        flow: SignInFlow = default(),
         /// Microsoft only
         tenant: Option<String> = TEXT,
         /// A mailbox shared with you; at Google by service account
@@ -26,7 +26,7 @@ tool! {
 words! {
     /// What to do with accounts.
     #[derive(Default)]
-    pub enum Op {
+    pub enum AccountsOperation {
         /// Say who is signed in.
         #[default]
         List = "list",
@@ -42,7 +42,7 @@ words! {
 words! {
     /// Where to sign in.
     #[expect(missing_docs, reason = "the words say it")]
-    pub enum Provider {
+    pub enum ProviderChoice {
         Google = "google",
         Microsoft = "microsoft",
     }
@@ -51,7 +51,7 @@ words! {
 words! {
     /// How to sign in.
     #[derive(Default)]
-    pub enum Flow {
+    pub enum SignInFlow {
         /// With a browser here.
         #[default]
         Browser = "browser",
@@ -64,14 +64,14 @@ words! {
 #[derive(Debug, Clone)]
 pub enum AccountsOp {
     /// List the signed-in accounts, or those of one provider.
-    List(Option<Provider>),
+    List(Option<ProviderChoice>),
     /// Sign in.
-    Add(Add),
+    Add(SignInArguments),
     /// Sign in again.
     Again {
         /// The account by address.
         account: String,
-        /// True to enter a code on another machine, as with [`Add::device`].
+        /// True to enter a code on another machine, as with [`SignInArguments::device`].
         device: bool,
     },
     /// Sign out.
@@ -83,7 +83,7 @@ pub enum AccountsOp {
 
 /// The arguments of a sign-in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Add {
+pub struct SignInArguments {
     /// The provider's name.
     pub provider: String,
     /// The tenant to sign in at; that of the settings if none.
@@ -96,7 +96,7 @@ pub struct Add {
     pub device: bool,
 }
 
-impl Add {
+impl SignInArguments {
     /// Returns the id that the account will have; empty if its address is not known yet.
     pub fn id(&self) -> String {
         let owner = self.mailbox.as_ref().or(self.address.as_ref());
@@ -107,7 +107,7 @@ impl Add {
     /// Checks what any sign-in needs.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) if the shared mailbox is not an address.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the shared mailbox is not an address.
     pub fn check(&self) -> Result<()> {
         match &self.mailbox {
             Some(mailbox) if !mailbox.contains('@') => {
@@ -120,8 +120,8 @@ impl Add {
 }
 
 impl AccountsRequest {
-    fn meant(self, _: &Args) -> Result<AccountsOp> {
-        let device = self.flow == Flow::Device;
+    fn meant(self, _: &CallArguments) -> Result<AccountsOp> {
+        let device = self.flow == SignInFlow::Device;
         let account = |op: &str| {
             self.account.clone().ok_or_else(|| {
                 Error::argument(format!("`op: {op}` needs `account`"))
@@ -129,13 +129,13 @@ impl AccountsRequest {
             })
         };
         Ok(match self.op {
-            Op::List => AccountsOp::List(self.provider),
-            Op::Add => {
+            AccountsOperation::List => AccountsOp::List(self.provider),
+            AccountsOperation::Add => {
                 let provider = self.provider.ok_or_else(|| {
                     Error::argument("`op: add` needs `provider`")
-                        .next(format!("use one of: {}", Provider::WORDS.join(", ")))
+                        .next(format!("use one of: {}", ProviderChoice::WORDS.join(", ")))
                 })?;
-                AccountsOp::Add(Add {
+                AccountsOp::Add(SignInArguments {
                     provider: provider.word().to_owned(),
                     tenant: self.tenant,
                     address: self.account,
@@ -143,8 +143,8 @@ impl AccountsRequest {
                     device,
                 })
             }
-            Op::Remove => AccountsOp::Remove { account: account("remove")? },
-            Op::Reauth => AccountsOp::Again { account: account("reauth")?, device },
+            AccountsOperation::Remove => AccountsOp::Remove { account: account("remove")? },
+            AccountsOperation::Reauth => AccountsOp::Again { account: account("reauth")?, device },
         })
     }
 }

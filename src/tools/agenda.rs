@@ -1,7 +1,7 @@
 //! `calendar_search`: the requested events.
 
-use super::args::Args;
-use super::columns::{Columns, Detail};
+use super::args::CallArguments;
+use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, limit, tool};
 use crate::error::{Error, Result};
 use crate::schemas::EVENT;
@@ -13,10 +13,10 @@ const MOST_IDS: usize = 50;
 tool! {
     /// List events, meetings, appointments and who answered, by start (default: the next 7 days),
     /// words or ids.
-    calendar_search(Read, Read) => Agenda(Agenda::checked);
+    calendar_search(Read, Read) => CalendarSearch(CalendarSearch::checked);
     // What is not given is `None`, because a cursor may have it. Times are as written:
     // they depend on now and on the zone.
-    pub struct Agenda {
+    pub struct CalendarSearch {
         /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d
         from: Option<String> = TEXT,
         // A day is meant whole.
@@ -32,7 +32,7 @@ tool! {
         series: bool = SWITCH,
         tz: Option<String> = TEXT,
         fields: Option<Vec<String>> = columns(&[&EVENT]),
-        detail: Option<Detail> = choice(),
+        detail: Option<RowDetail> = choice(),
         form as "as": EventForm = default(),
         sort: Option<EventSort> = choice(),
         limit: Option<u32> = limit(1, 500, 50),
@@ -61,8 +61,8 @@ words! {
     }
 }
 
-impl Agenda {
-    fn checked(self, args: &Args) -> Result<Self> {
+impl CalendarSearch {
+    fn checked(self, args: &CallArguments) -> Result<Self> {
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
             columns.of(&EVENT)?;
         }
@@ -95,7 +95,7 @@ impl Agenda {
     }
 
     /// Returns the requested columns, or `None` for the default ones.
-    pub fn columns(&self) -> Option<Columns> {
-        Columns::from_arguments(self.fields.as_ref(), self.detail)
+    pub fn columns(&self) -> Option<ColumnChoice> {
+        ColumnChoice::from_arguments(self.fields.as_ref(), self.detail)
     }
 }

@@ -4,18 +4,18 @@
 
 use serde_json::{Map, Value};
 
-use super::{Arg, ArgKind, Tool, synonyms};
+use super::{ArgKind, Tool, ToolArgument, synonyms};
 use crate::error::{Error, Result};
 use crate::text::brief;
-use crate::words::{Words, nearest};
+use crate::words::{WordChoice, nearest};
 
 /// Arguments by their declared names, read by their declared kinds.
-pub(super) struct Args {
-    args: &'static [Arg],
+pub(super) struct CallArguments {
+    args: &'static [ToolArgument],
     given: Map<String, Value>,
 }
 
-impl Args {
+impl CallArguments {
     /// Takes arguments the tool knows; refuses others, and missing ones.
     pub(super) fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
         Self::of(tool.name, tool.args, arguments, false)
@@ -25,7 +25,7 @@ impl Args {
     /// given: it clears the field.
     fn of(
         name: &str,
-        args: &'static [Arg],
+        args: &'static [ToolArgument],
         arguments: Map<String, Value>,
         clearing: bool,
     ) -> Result<Self> {
@@ -99,7 +99,7 @@ impl Args {
         self.refuse_beside(names, &beside, &format!("give the cursor alone, or {verb} without it"))
     }
 
-    fn arg(&self, name: &str) -> Option<(&'static Arg, &Value)> {
+    fn arg(&self, name: &str) -> Option<(&'static ToolArgument, &Value)> {
         let arg = self.args.iter().find(|arg| arg.name == name)?;
         Some((arg, self.given.get(name)?))
     }
@@ -178,7 +178,11 @@ impl Args {
 
     /// A list of objects with these members; one object is taken for a list of one,
     /// and a text for JSON.
-    pub(super) fn objects(&self, name: &str, members: &'static [Arg]) -> Result<Vec<Self>> {
+    pub(super) fn objects(
+        &self,
+        name: &str,
+        members: &'static [ToolArgument],
+    ) -> Result<Vec<Self>> {
         let Some((_, value)) = self.arg(name) else {
             return Ok(Vec::new());
         };
@@ -205,8 +209,9 @@ impl Args {
     }
 
     /// One of the words that the argument takes.
-    pub(super) fn choice<T: Words>(&self, name: &str) -> Result<Option<T>> {
-        let Some((Arg { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name) else {
+    pub(super) fn choice<T: WordChoice>(&self, name: &str) -> Result<Option<T>> {
+        let Some((ToolArgument { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name)
+        else {
             return Ok(None);
         };
         let word = value.as_str().map(|word| synonyms::word(name, word.trim()));
@@ -216,7 +221,7 @@ impl Args {
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
 
-    /// Returns a whole number within its limits; none for 0, as for [`Args::has`].
+    /// Returns a whole number within its limits; none for 0, as for [`CallArguments::has`].
     pub(super) fn number_unless_zero(&self, name: &str) -> Result<Option<u32>> {
         match self.given.get(name).and_then(whole_number) {
             Some(0) => Ok(None),
@@ -226,7 +231,8 @@ impl Args {
 
     /// Returns a whole number within its limits.
     pub(super) fn number(&self, name: &str) -> Result<Option<u32>> {
-        let Some((Arg { kind: ArgKind::Number(least, most, _), .. }, value)) = self.arg(name)
+        let Some((ToolArgument { kind: ArgKind::Number(least, most, _), .. }, value)) =
+            self.arg(name)
         else {
             return Ok(None);
         };
@@ -289,7 +295,7 @@ fn whole_number(value: &Value) -> Option<i64> {
 
 /// Returns the error that there is no argument of that name. It names the most similar one
 /// first.
-fn unknown(of: &str, args: &[Arg], name: &str) -> Error {
+fn unknown(of: &str, args: &[ToolArgument], name: &str) -> Error {
     let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
     let near = nearest(name, known.iter().copied());
     let some = match near {

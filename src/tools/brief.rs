@@ -6,7 +6,7 @@ tool! {
     /// Today's agenda, or any range, in one answer: what is on, what clashes, mail that needs you.
     brief(Read, Read) => Brief;
     // Times are as written: they depend on now and on the zone.
-    pub struct Brief {
+    pub struct BriefRequest {
         /// Default: today
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,

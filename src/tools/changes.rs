@@ -1,6 +1,6 @@
 //! `changes`: the cursor and the sources.
 
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
@@ -8,8 +8,8 @@ use crate::text::brief;
 tool! {
     /// What is new, changed (and how) or gone in mail and calendars since a cursor; the first call
     /// gives one.
-    changes(Read, Read) => Changes(ChangesOf::checked);
-    pub struct ChangesOf {
+    changes(Read, Read) => Changes(ChangesRequest::checked);
+    pub struct ChangesRequest {
         // Since when; from now on without it.
         cursor: Option<String> = TEXT,
         /// mail, events; default both
@@ -25,8 +25,8 @@ tool! {
 const MAIL: &[&str] = &["mail", "messages"];
 const EVENTS: &[&str] = &["events", "calendar"];
 
-impl ChangesOf {
-    fn checked(self, _: &Args) -> Result<Self> {
+impl ChangesRequest {
+    fn checked(self, _: &CallArguments) -> Result<Self> {
         match self.kinds.iter().find(|kind| !is(MAIL, kind) && !is(EVENTS, kind)) {
             None => Ok(self),
             Some(other) => Err(Error::argument(format!("`{}` is not a kind", brief(other)))

@@ -1,13 +1,13 @@
 //! The requested columns.
 
 use crate::error::{Error, Result};
-use crate::schemas::{Field, Level, MESSAGE, SENDER, THREAD, Table};
+use crate::schemas::{ColumnLevel, MESSAGE, SENDER, THREAD, Table, TableColumn};
 use crate::text::brief;
 use crate::words;
 
 words! {
     /// How much of each row is shown.
-    pub enum Detail {
+    pub enum RowDetail {
         /// The level that is taken when none is given.
         Auto = "auto",
         /// Enough to recognise it.
@@ -21,30 +21,30 @@ words! {
 
 /// Which columns to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Columns {
+pub enum ColumnChoice {
     /// All up to this level.
-    Level(Level),
+    Level(ColumnLevel),
     /// These by name, and the key.
     Named(Vec<String>),
 }
 
-impl Columns {
+impl ColumnChoice {
     /// Returns the columns that `fields` or else `detail` name, if they name any.
     pub(super) fn from_arguments(
         fields: Option<&Vec<String>>,
-        detail: Option<Detail>,
+        detail: Option<RowDetail>,
     ) -> Option<Self> {
         match (fields, detail) {
             (Some(names), _) => Some(Self::Named(names.clone())),
-            (None, None | Some(Detail::Auto)) => None,
-            (None, Some(Detail::Minimal)) => Some(Self::Level(Level::Key)),
-            (None, Some(Detail::Standard)) => Some(Self::Level(Level::Core)),
-            (None, Some(Detail::Full)) => Some(Self::Level(Level::More)),
+            (None, None | Some(RowDetail::Auto)) => None,
+            (None, Some(RowDetail::Minimal)) => Some(Self::Level(ColumnLevel::Key)),
+            (None, Some(RowDetail::Standard)) => Some(Self::Level(ColumnLevel::Core)),
+            (None, Some(RowDetail::Full)) => Some(Self::Level(ColumnLevel::More)),
         }
     }
 
     /// Returns the requested columns of `table`, in the order of the table.
-    pub fn of(&self, table: &'static Table) -> Result<Vec<&'static Field>> {
+    pub fn of(&self, table: &'static Table) -> Result<Vec<&'static TableColumn>> {
         let names = match self {
             Self::Level(level) => return Ok(table.up_to(*level)),
             Self::Named(names) => names,
@@ -53,7 +53,7 @@ impl Columns {
         if !bad.is_empty() {
             return Err(unknown(table, &bad));
         }
-        let named: Vec<&Field> = names.iter().filter_map(|name| named(table, name)).collect();
+        let named: Vec<&TableColumn> = names.iter().filter_map(|name| named(table, name)).collect();
         Ok(table
             .fields
             .iter()
@@ -69,7 +69,7 @@ const BY: [(&str, Table); 3] = [("message", MESSAGE), ("thread", THREAD), ("send
 
 /// Returns the column that a name means: the one so called, or in the other number, as `email` for
 /// `emails`.
-fn named(table: &Table, name: &str) -> Option<&'static Field> {
+fn named(table: &Table, name: &str) -> Option<&'static TableColumn> {
     let one = || table.field(name.strip_suffix('s')?);
     table.field(name).or_else(|| table.field(&format!("{name}s"))).or_else(one)
 }

@@ -1,6 +1,6 @@
 //! `calendar_free`: the people and the range.
 
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, default, limit, tool};
 use crate::error::{Error, Result};
 use crate::text::brief;
@@ -11,9 +11,9 @@ const MOST_PEOPLE: usize = 50;
 
 tool! {
     /// Free and busy times of people and rooms, and the best slots for a meeting.
-    calendar_free(Read, Read) => Free(Free::checked);
+    calendar_free(Read, Read) => CalendarFree(CalendarFree::checked);
     // Times are as written.
-    pub struct Free {
+    pub struct CalendarFree {
         /// Addresses; default you; slots always count you
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
@@ -43,8 +43,8 @@ words! {
     }
 }
 
-impl Free {
-    fn checked(mut self, _: &Args) -> Result<Self> {
+impl CalendarFree {
+    fn checked(mut self, _: &CallArguments) -> Result<Self> {
         self.who.retain(|one| !one.is_empty());
         if self.who.len() > MOST_PEOPLE {
             return Err(Error::argument(format!(
@@ -59,7 +59,7 @@ impl Free {
     /// Refuses names in place of addresses.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument), which names them.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names them.
     pub fn check_people(&self) -> Result<()> {
         let names: Vec<&String> = self.who.iter().filter(|one| !is_address(one)).collect();
         let shown: Vec<String> = names.iter().map(|name| format!("`{}`", brief(name))).collect();

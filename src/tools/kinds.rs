@@ -6,79 +6,85 @@
 
 use serde_json::{Map, Value};
 
-use super::args::Args;
-use super::{Arg, ArgKind};
+use super::args::CallArguments;
+use super::{ArgKind, ToolArgument};
 use crate::error::{Error, Result};
 use crate::schemas::Table;
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// A kind of argument: what it takes, and how that is read as a `T`.
-pub(super) struct Kind<T> {
-    arg: Arg,
-    read: fn(&Args, &str) -> Result<T>,
+pub(super) struct ArgumentKind<T> {
+    arg: ToolArgument,
+    read: fn(&CallArguments, &str) -> Result<T>,
 }
 
-impl<T> Kind<T> {
-    pub(super) const fn new(kind: ArgKind, read: fn(&Args, &str) -> Result<T>) -> Self {
-        let arg = Arg { name: "", kind, doc: "", required: false, common: false };
+impl<T> ArgumentKind<T> {
+    pub(super) const fn new(kind: ArgKind, read: fn(&CallArguments, &str) -> Result<T>) -> Self {
+        let arg = ToolArgument { name: "", kind, doc: "", required: false, common: false };
         Self { arg, read }
     }
 
     /// The same for an argument that many tools take.
     const fn common(self) -> Self {
-        Self { arg: Arg { common: true, ..self.arg }, read: self.read }
+        Self { arg: ToolArgument { common: true, ..self.arg }, read: self.read }
     }
 
     /// The same for an argument without which a call is refused.
     const fn required(self) -> Self {
-        Self { arg: Arg { required: true, ..self.arg }, read: self.read }
+        Self { arg: ToolArgument { required: true, ..self.arg }, read: self.read }
     }
 
     /// The same with a sentence for all arguments that have none of their own.
     pub(super) const fn says(self, doc: &'static str) -> Self {
-        Self { arg: Arg { doc, ..self.arg }, read: self.read }
+        Self { arg: ToolArgument { doc, ..self.arg }, read: self.read }
     }
 
     /// An argument of this kind.
-    pub(super) const fn arg(&self, name: &'static str, doc: &'static str) -> Arg {
+    pub(super) const fn arg(&self, name: &'static str, doc: &'static str) -> ToolArgument {
         let doc = if doc.is_empty() { self.arg.doc } else { doc.trim_ascii() };
-        Arg { name, doc, ..self.arg }
+        ToolArgument { name, doc, ..self.arg }
     }
 
     /// Reads the argument of this kind that has this name.
-    pub(super) fn read(&self, args: &Args, name: &str) -> Result<T> {
+    pub(super) fn read(&self, args: &CallArguments, name: &str) -> Result<T> {
         (self.read)(args, name)
     }
 }
 
 /// Text; an empty one says nothing.
-pub(super) const TEXT: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::text);
+pub(super) const TEXT: ArgumentKind<Option<String>> =
+    ArgumentKind::new(ArgKind::Text, CallArguments::text);
 /// Text that has to be there.
-pub(super) const NEEDED: Kind<String> =
-    Kind::new(ArgKind::Text, |args, name| there(args.text(name)?, name)).required();
+pub(super) const NEEDED: ArgumentKind<String> =
+    ArgumentKind::new(ArgKind::Text, |args, name| there(args.text(name)?, name)).required();
 /// Text that is going to be written; an empty one clears what is there.
-pub(super) const WRITTEN: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::written);
+pub(super) const WRITTEN: ArgumentKind<Option<String>> =
+    ArgumentKind::new(ArgKind::Text, CallArguments::written);
 /// Text unchanged, with its white space.
-pub(super) const VERBATIM: Kind<Option<String>> = Kind::new(ArgKind::Text, Args::verbatim);
+pub(super) const VERBATIM: ArgumentKind<Option<String>> =
+    ArgumentKind::new(ArgKind::Text, CallArguments::verbatim);
 /// An account.
-pub(super) const ACCOUNT: Kind<Option<String>> = TEXT.says("Address").common();
+pub(super) const ACCOUNT: ArgumentKind<Option<String>> = TEXT.says("Address").common();
 /// An account where none means all.
-pub(super) const ANY_ACCOUNT: Kind<Option<String>> = TEXT.says("Address; default all").common();
+pub(super) const ANY_ACCOUNT: ArgumentKind<Option<String>> =
+    TEXT.says("Address; default all").common();
 /// The most tokens. The instructions of the server explain it once.
-pub(super) const BUDGET: Kind<Option<u32>> = common(100, 100_000, 8_000);
+pub(super) const BUDGET: ArgumentKind<Option<u32>> = common(100, 100_000, 8_000);
 
 /// A list of texts.
-pub(super) const LIST: Kind<Vec<String>> =
-    Kind::new(ArgKind::List, |args, name| Ok(args.list(name)?.unwrap_or_default()));
+pub(super) const LIST: ArgumentKind<Vec<String>> =
+    ArgumentKind::new(ArgKind::List, |args, name| Ok(args.list(name)?.unwrap_or_default()));
 /// A list that is not the same as an empty one when it is left out.
-pub(super) const LIST_IF_GIVEN: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::list);
+pub(super) const LIST_IF_GIVEN: ArgumentKind<Option<Vec<String>>> =
+    ArgumentKind::new(ArgKind::List, CallArguments::list);
 /// A list whose items may hold commas.
-pub(super) const ITEMS: Kind<Vec<String>> =
-    Kind::new(ArgKind::List, |args, name| Ok(args.items(name)?.unwrap_or_default()));
+pub(super) const ITEMS: ArgumentKind<Vec<String>> =
+    ArgumentKind::new(ArgKind::List, |args, name| Ok(args.items(name)?.unwrap_or_default()));
 /// Such a list that is not the same as an empty one when it is left out.
-pub(super) const ITEMS_IF_GIVEN: Kind<Option<Vec<String>>> = Kind::new(ArgKind::List, Args::items);
+pub(super) const ITEMS_IF_GIVEN: ArgumentKind<Option<Vec<String>>> =
+    ArgumentKind::new(ArgKind::List, CallArguments::items);
 /// Ids, each once.
-pub(super) const IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| {
+pub(super) const IDS: ArgumentKind<Vec<String>> = ArgumentKind::new(ArgKind::List, |args, name| {
     let mut ids: Vec<String> = Vec::new();
     for id in args.list(name)?.unwrap_or_default() {
         if !id.is_empty() && !ids.contains(&id) {
@@ -88,72 +94,81 @@ pub(super) const IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| 
     Ok(ids)
 });
 /// At least one id.
-pub(super) const NEEDED_IDS: Kind<Vec<String>> = Kind::new(ArgKind::List, |args, name| {
-    let ids = IDS.read(args, name)?;
-    there((!ids.is_empty()).then_some(ids), name)
-})
-.required();
+pub(super) const NEEDED_IDS: ArgumentKind<Vec<String>> =
+    ArgumentKind::new(ArgKind::List, |args, name| {
+        let ids = IDS.read(args, name)?;
+        there((!ids.is_empty()).then_some(ids), name)
+    })
+    .required();
 
 /// True or false.
-pub(super) const SWITCH: Kind<bool> =
-    Kind::new(ArgKind::Switch, |args, name| Ok(args.switch(name)?.unwrap_or(false)));
+pub(super) const SWITCH: ArgumentKind<bool> =
+    ArgumentKind::new(ArgKind::Switch, |args, name| Ok(args.switch(name)?.unwrap_or(false)));
 /// True or false, or not given.
-pub(super) const SWITCH_IF_GIVEN: Kind<Option<bool>> = Kind::new(ArgKind::Switch, Args::switch);
+pub(super) const SWITCH_IF_GIVEN: ArgumentKind<Option<bool>> =
+    ArgumentKind::new(ArgKind::Switch, CallArguments::switch);
 /// Columns of a table, by name.
-pub(super) const SETTINGS: Kind<Map<String, Value>> =
-    Kind::new(ArgKind::Settings, |args, name| Ok(args.columns(name)?.unwrap_or_default()));
+pub(super) const SETTINGS: ArgumentKind<Map<String, Value>> =
+    ArgumentKind::new(ArgKind::Settings, |args, name| Ok(args.columns(name)?.unwrap_or_default()));
 
 /// Names of columns of these tables; an empty list says nothing.
-pub(super) const fn columns(tables: &'static [&'static Table]) -> Kind<Option<Vec<String>>> {
-    Kind::new(ArgKind::Columns(tables), |args, name| {
+pub(super) const fn columns(
+    tables: &'static [&'static Table],
+) -> ArgumentKind<Option<Vec<String>>> {
+    ArgumentKind::new(ArgKind::Columns(tables), |args, name| {
         Ok(args.list(name)?.filter(|names| !names.is_empty()))
     })
 }
 
 /// A limit, as a whole number: least, most, default. A limit of 0 is an error, because it may mean
 /// none or all.
-pub(super) const fn limit(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
-    Kind::new(ArgKind::Number(least, most, default), Args::number)
+pub(super) const fn limit(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
+    ArgumentKind::new(ArgKind::Number(least, most, default), CallArguments::number)
 }
 
 /// A whole number: least, most, default. 0 counts as not given.
-pub(super) const fn number(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
-    Kind::new(ArgKind::Number(least, most, default), Args::number_unless_zero)
+pub(super) const fn number(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
+    ArgumentKind::new(ArgKind::Number(least, most, default), CallArguments::number_unless_zero)
 }
 
 /// A number of an argument that many tools take.
-pub(super) const fn common(least: u32, most: u32, default: u32) -> Kind<Option<u32>> {
+pub(super) const fn common(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
     number(least, most, default).common()
 }
 
 /// One of the words of a choice.
-pub(super) const fn choice<T: Words>() -> Kind<Option<T>> {
+pub(super) const fn choice<T: WordChoice>() -> ArgumentKind<Option<T>> {
     some_of(T::WORDS)
 }
 
 /// One of some words of a choice.
-pub(super) const fn some_of<T: Words>(words: &'static [&'static str]) -> Kind<Option<T>> {
-    Kind::new(ArgKind::Choice(words), Args::choice)
+pub(super) const fn some_of<T: WordChoice>(
+    words: &'static [&'static str],
+) -> ArgumentKind<Option<T>> {
+    ArgumentKind::new(ArgKind::Choice(words), CallArguments::choice)
 }
 
 /// One of the words of a choice that many tools take.
-pub(super) const fn common_choice<T: Words>() -> Kind<Option<T>> {
+pub(super) const fn common_choice<T: WordChoice>() -> ArgumentKind<Option<T>> {
     choice().common()
 }
 
 /// One of the words of a choice, or its default.
-pub(super) const fn default<T: Words + Default>() -> Kind<T> {
-    Kind::new(ArgKind::Choice(T::WORDS), |args, name| Ok(args.choice(name)?.unwrap_or_default()))
+pub(super) const fn default<T: WordChoice + Default>() -> ArgumentKind<T> {
+    ArgumentKind::new(ArgKind::Choice(T::WORDS), |args, name| {
+        Ok(args.choice(name)?.unwrap_or_default())
+    })
 }
 
 /// One of the words of a choice, which has to be there.
-pub(super) const fn needed<T: Words>() -> Kind<T> {
-    Kind::new(ArgKind::Choice(T::WORDS), |args, name| there(args.choice(name)?, name)).required()
+pub(super) const fn needed<T: WordChoice>() -> ArgumentKind<T> {
+    ArgumentKind::new(ArgKind::Choice(T::WORDS), |args, name| there(args.choice(name)?, name))
+        .required()
 }
 
 /// A list of objects with arguments of their own.
-pub(super) const fn objects<T: Arguments>() -> Kind<Vec<T>> {
-    Kind::new(ArgKind::Objects(T::ARGS), |args, name| {
+pub(super) const fn objects<T: DeclaredArguments>() -> ArgumentKind<Vec<T>> {
+    ArgumentKind::new(ArgKind::Objects(T::ARGS), |args, name| {
         args.objects(name, T::ARGS)?.iter().map(T::read).collect()
     })
 }
@@ -163,16 +178,16 @@ fn there<T>(value: Option<T>, name: &str) -> Result<T> {
 }
 
 /// Arguments that were declared together.
-pub(super) trait Arguments: Sized {
+pub(super) trait DeclaredArguments: Sized {
     /// The arguments, in the order of the docs.
-    const ARGS: &'static [Arg];
+    const ARGS: &'static [ToolArgument];
 
     /// Reads all of them.
-    fn read(args: &Args) -> Result<Self>;
+    fn read(args: &CallArguments) -> Result<Self>;
 }
 
 /// Declares arguments: `field: Type = KIND` each, `field as "name"` where a field
-/// cannot have the argument's name. Those of [`View`](super::View) that a tool takes
+/// cannot have the argument's name. Those of [`View`](super::AnswerView) that a tool takes
 /// besides stand at the end.
 macro_rules! arguments {
     (
@@ -199,8 +214,8 @@ macro_rules! arguments {
         impl $name {
             $(
                 #[expect(non_upper_case_globals, reason = "each has its field's name")]
-                pub(super) const $field: crate::tools::Arg =
-                    crate::tools::kinds::Kind::<$type>::arg(
+                pub(super) const $field: crate::tools::ToolArgument =
+                    crate::tools::kinds::ArgumentKind::<$type>::arg(
                         &$kind,
                         crate::tools::kinds::arguments!(@name $field $($arg)?),
                         concat!($($doc),*),
@@ -208,13 +223,13 @@ macro_rules! arguments {
             )*
         }
 
-        impl crate::tools::kinds::Arguments for $name {
-            const ARGS: &'static [crate::tools::Arg] =
-                &[$(Self::$field,)* $($(crate::tools::View::$view),+)?];
+        impl crate::tools::kinds::DeclaredArguments for $name {
+            const ARGS: &'static [crate::tools::ToolArgument] =
+                &[$(Self::$field,)* $($(crate::tools::AnswerView::$view),+)?];
 
-            fn read(args: &crate::tools::args::Args) -> crate::error::Result<Self> {
-                use crate::tools::kinds::Kind;
-                Ok(Self { $($field: Kind::<$type>::read(&$kind, args, Self::$field.name)?),* })
+            fn read(args: &crate::tools::args::CallArguments) -> crate::error::Result<Self> {
+                use crate::tools::kinds::ArgumentKind;
+                Ok(Self { $($field: ArgumentKind::<$type>::read(&$kind, args, Self::$field.name)?),* })
             }
         }
     };
@@ -242,13 +257,13 @@ macro_rules! tool {
             pub(super) const TOOL: crate::tools::Tool = crate::tools::Tool {
                 name: stringify!($tool),
                 doc: concat!($($doc),+).trim_ascii(),
-                effect: crate::tools::Effect::$effect,
-                access: crate::access::Access::$access,
-                args: <Self as crate::tools::kinds::Arguments>::ARGS,
+                effect: crate::tools::ToolEffect::$effect,
+                access: crate::access::AccessLevel::$access,
+                args: <Self as crate::tools::kinds::DeclaredArguments>::ARGS,
                 read: |args| {
-                    let request = <Self as crate::tools::kinds::Arguments>::read(args)?;
+                    let request = <Self as crate::tools::kinds::DeclaredArguments>::read(args)?;
                     $(let request = $check(request, args)?;)?
-                    Ok(crate::tools::Action::$action(request.into()))
+                    Ok(crate::tools::ToolAction::$action(request.into()))
                 },
             };
         }

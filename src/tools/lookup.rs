@@ -1,9 +1,9 @@
 //! `lookup`: the requested list.
 
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
 use crate::error::{Error, Result};
-use crate::schemas::Listing;
+use crate::schemas::LookupListing;
 
 /// The most people that one lookup resolves.
 const MOST_EMAILS: usize = 50;
@@ -13,10 +13,10 @@ const MOST_OF_EACH: u32 = 10;
 
 tool! {
     /// List folders (with counts), labels, rules and the like; find contacts, email addresses.
-    lookup(Read, Read) => Lookup(Lookup::checked);
+    lookup(Read, Read) => Lookup(LookupRequest::checked);
     // What is not given is `None`, because a cursor may have it.
-    pub struct Lookup {
-        kind: &'static Listing = needed(),
+    pub struct LookupRequest {
+        kind: &'static LookupListing = needed(),
         /// Part of the name
         q: Option<String> = TEXT,
         /// Find people by address or name
@@ -30,8 +30,8 @@ tool! {
     }
 }
 
-impl Lookup {
-    fn checked(self, _: &Args) -> Result<Self> {
+impl LookupRequest {
+    fn checked(self, _: &CallArguments) -> Result<Self> {
         let emails = &self.emails;
         if !emails.is_empty() && !self.kind.is_people() {
             return Err(Error::argument("`emails` is for kind=contacts")

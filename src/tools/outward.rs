@@ -2,24 +2,24 @@
 
 use serde_json::{Map, Value};
 
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{
     ACCOUNT, LIST, NEEDED, NEEDED_IDS, SETTINGS, SWITCH, TEXT, choice, needed, some_of, tool,
 };
-use super::save::{MOST_EVENTS, Scope};
+use super::save::{MOST_EVENTS, SeriesScope};
 use crate::error::{Error, Result};
-use crate::provider::calendar::{Answer, Notify};
+use crate::provider::calendar::{GuestNotice, InvitationAnswer};
 use crate::words;
 
 tool! {
     /// Delete events; a meeting you organize is cancelled.
-    calendar_delete(Outward, Organize) => Delete(Delete::checked);
-    pub struct Delete {
+    calendar_delete(Outward, Organize) => CalendarDelete(CalendarDelete::checked);
+    pub struct CalendarDelete {
         ids: Vec<String> = NEEDED_IDS,
-        scope: Option<Scope> = choice(),
+        scope: Option<SeriesScope> = choice(),
         /// To the guests; Outlook only
         message: Option<String> = TEXT,
-        notify: Option<Notify> = choice(),
+        notify: Option<GuestNotice> = choice(),
         dry_run: bool = SWITCH,
         ..format
     }
@@ -27,19 +27,19 @@ tool! {
 
 tool! {
     /// Accept, decline or answer an invitation, by event or message; or forward it.
-    calendar_respond(Outward, Send) => Respond(Respond::checked);
-    pub struct Respond {
+    calendar_respond(Outward, Send) => CalendarRespond(CalendarRespond::checked);
+    pub struct CalendarRespond {
         /// Event or message id
         id: String = NEEDED,
-        response: Reply = needed(),
-        scope: Option<Scope> = some_of(&["this", "series"]),
+        response: InvitationReply = needed(),
+        scope: Option<SeriesScope> = some_of(&["this", "series"]),
         // To the organizer, or with what is forwarded.
         comment: Option<String> = TEXT,
         /// Another time: start, or start/end
         propose: Option<String> = TEXT,
         /// Forward to
         to: Vec<String> = LIST,
-        notify: Option<Notify> = some_of(&["all", "none"]),
+        notify: Option<GuestNotice> = some_of(&["all", "none"]),
         ..format
     }
 }
@@ -47,7 +47,7 @@ tool! {
 words! {
     /// What to do with an invitation.
     #[expect(missing_docs, reason = "the words say it")]
-    pub enum Reply {
+    pub enum InvitationReply {
         Accept = "accept",
         Decline = "decline",
         Tentative = "tentative",
@@ -60,7 +60,7 @@ tool! {
     /// Create, update, delete or run: folders, labels, categories, rules, contacts, calendars;
     /// update auto_reply (out of office), signature, settings.
     manage(Outward, Organize) => Manage;
-    pub struct Manage {
+    pub struct ManageRequest {
         kind: ManageKind = needed(),
         op: ManageOp = needed(),
         /// Name or id
@@ -117,20 +117,20 @@ words! {
     }
 }
 
-impl Reply {
+impl InvitationReply {
     /// Returns the answer that it is, unless the invitation is sent on.
-    pub const fn answer(self) -> Option<Answer> {
+    pub const fn answer(self) -> Option<InvitationAnswer> {
         match self {
-            Self::Accept => Some(Answer::Accepted),
-            Self::Decline => Some(Answer::Declined),
-            Self::Tentative => Some(Answer::Tentative),
+            Self::Accept => Some(InvitationAnswer::Accepted),
+            Self::Decline => Some(InvitationAnswer::Declined),
+            Self::Tentative => Some(InvitationAnswer::Tentative),
             Self::Forward => None,
         }
     }
 }
 
-impl Delete {
-    fn checked(self, _: &Args) -> Result<Self> {
+impl CalendarDelete {
+    fn checked(self, _: &CallArguments) -> Result<Self> {
         match self.ids.len() {
             0..=MOST_EVENTS => Ok(self),
             many => Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
@@ -139,22 +139,23 @@ impl Delete {
     }
 }
 
-impl Respond {
-    fn checked(self, _: &Args) -> Result<Self> {
+impl CalendarRespond {
+    fn checked(self, _: &CallArguments) -> Result<Self> {
         match (self.response, self.to.is_empty()) {
-            (Reply::Forward, true) => {
+            (InvitationReply::Forward, true) => {
                 Err(Error::argument("forwarding needs `to`").next("give addresses in `to`"))
             }
-            (Reply::Accept | Reply::Decline | Reply::Tentative, false) => {
-                Err(Error::argument("`to` is for response=forward")
-                    .next("leave it out: the organizer gets the answer"))
-            }
+            (
+                InvitationReply::Accept | InvitationReply::Decline | InvitationReply::Tentative,
+                false,
+            ) => Err(Error::argument("`to` is for response=forward")
+                .next("leave it out: the organizer gets the answer")),
             _ => Ok(self),
         }
     }
 
     /// True to notify the organizer, which is the default.
     pub fn notifies(&self) -> bool {
-        self.notify != Some(Notify::Nobody)
+        self.notify != Some(GuestNotice::Nobody)
     }
 }

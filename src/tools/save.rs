@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::ArgKind;
-use super::args::Args;
+use super::args::CallArguments;
 use super::kinds::{
-    ACCOUNT, IDS, Kind, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN, arguments,
-    choice, default, objects, tool,
+    ACCOUNT, ArgumentKind, IDS, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN,
+    arguments, choice, default, objects, tool,
 };
 use crate::error::{Error, Result};
-use crate::provider::calendar::{Notify, Show, Visibility};
+use crate::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
 use crate::words;
 
 /// The most events of one call.
@@ -18,12 +18,12 @@ pub const MOST_EVENTS: usize = 50;
 tool! {
     /// Schedule a meeting: create events, or change or move some, each with its `id`, or all of
     /// `ids` alike; only given fields change. Reports clashes and duplicates.
-    calendar_save(Outward, Organize) => Save(Save::checked);
+    calendar_save(Outward, Organize) => CalendarSave(CalendarSave::checked);
     derive(Default)
-    pub struct Save {
+    pub struct CalendarSave {
         ids: Vec<String> = IDS,
         /// Required for a series
-        scope: Option<Scope> = choice(),
+        scope: Option<SeriesScope> = choice(),
         account: Option<String> = ACCOUNT,
         // The main one if none.
         /// Name or id
@@ -34,7 +34,7 @@ tool! {
         /// iCalendar text, .ics path or message id to import
         ics: Option<String> = TEXT,
         /// Required with guests
-        notify: Option<Notify> = choice(),
+        notify: Option<GuestNotice> = choice(),
         if_conflict: IfConflict = default(),
         dry_run: bool = SWITCH,
         /// u3, alone
@@ -45,7 +45,7 @@ tool! {
 
 words! {
     /// How much of a recurring event is meant.
-    pub enum Scope {
+    pub enum SeriesScope {
         /// The one occurrence.
         This = "this",
         /// It and all later ones.
@@ -95,17 +95,17 @@ arguments! {
         repeats: Option<String> = TEXT,
         /// With Meet or Teams link
         online: Option<bool> = SWITCH_IF_GIVEN,
-        show: Option<Show> = choice(),
-        visibility: Option<Visibility> = choice(),
+        show: Option<ShowAs> = choice(),
+        visibility: Option<EventVisibility> = choice(),
         // `Some(None)` for no reminder.
         /// Minutes before, or none
-        reminder: Option<Option<u32>> = Kind::new(ArgKind::Text, reminder),
+        reminder: Option<Option<u32>> = ArgumentKind::new(ArgKind::Text, reminder),
         /// Colour or category
         category: Option<String> = WRITTEN,
     }
 }
 
-fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
+fn reminder(args: &CallArguments, name: &str) -> Result<Option<Option<u32>>> {
     Ok(match args.text(name)? {
         None => None,
         Some(none) if none.eq_ignore_ascii_case("none") => Some(None),
@@ -113,8 +113,8 @@ fn reminder(args: &Args, name: &str) -> Result<Option<Option<u32>>> {
     })
 }
 
-impl Save {
-    fn checked(self, args: &Args) -> Result<Self> {
+impl CalendarSave {
+    fn checked(self, args: &CallArguments) -> Result<Self> {
         if self.undo.is_some() {
             let others = ["ids", "scope", "account", "calendar", "events", "ics", "notify"];
             args.refuse_beside(&others, "`undo`", "give the undo id alone")?;

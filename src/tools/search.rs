@@ -1,7 +1,7 @@
 //! `mail_search`: the requested messages.
 
-use super::args::Args;
-use super::columns::{Columns, Detail};
+use super::args::CallArguments;
+use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, limit, number, tool};
 use crate::error::Result;
 use crate::schemas::{MESSAGE, SENDER, THREAD};
@@ -10,9 +10,9 @@ use crate::words;
 tool! {
     /// Find email (Gmail, Outlook), in the inbox or anywhere: messages or threads, newest first.
     /// Use the ids (m12, t4) with mail_read.
-    mail_search(Read, Read) => Search(Search::checked);
+    mail_search(Read, Read) => MailSearch(MailSearch::checked);
     // What is not given is `None`, because a cursor may have it.
-    pub struct Search {
+    pub struct MailSearch {
         // Unparsed: its dates depend on when the first page was requested.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:
         /// is:unread|read|starred|important|answered|unanswered|bulk|direct (to you alone)
@@ -21,10 +21,10 @@ tool! {
         account: Option<String> = ANY_ACCOUNT,
         /// Name or id
         folder: Option<String> = TEXT,
-        by: Option<By> = choice(),
-        sort: Option<Sort> = choice(),
+        by: Option<RowKind> = choice(),
+        sort: Option<RowOrder> = choice(),
         fields: Option<Vec<String>> = columns(&[&MESSAGE, &THREAD, &SENDER]),
-        detail: Option<Detail> = choice(),
+        detail: Option<RowDetail> = choice(),
         limit: Option<u32> = limit(1, 100, 20),
         /// 20 to 180
         snippet: Option<u32> = number(20, 180, 45),
@@ -37,7 +37,7 @@ tool! {
 
 words! {
     /// What a row is.
-    pub enum By {
+    pub enum RowKind {
         /// A message.
         Message = "message",
         /// A thread.
@@ -49,7 +49,7 @@ words! {
 
 words! {
     /// Which rows come first.
-    pub enum Sort {
+    pub enum RowOrder {
         /// The newest.
         Newest = "newest",
         /// The oldest.
@@ -57,21 +57,21 @@ words! {
     }
 }
 
-impl Search {
-    fn checked(self, _: &Args) -> Result<Self> {
+impl MailSearch {
+    fn checked(self, _: &CallArguments) -> Result<Self> {
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
             // Refused here already, so that the error does not depend on the account.
             columns.of(match self.by {
-                Some(By::Thread) => &THREAD,
-                Some(By::Sender) => &SENDER,
-                Some(By::Message) | None => &MESSAGE,
+                Some(RowKind::Thread) => &THREAD,
+                Some(RowKind::Sender) => &SENDER,
+                Some(RowKind::Message) | None => &MESSAGE,
             })?;
         }
         Ok(self)
     }
 
     /// Returns the requested columns, or `None` for the default ones.
-    pub fn columns(&self) -> Option<Columns> {
-        Columns::from_arguments(self.fields.as_ref(), self.detail)
+    pub fn columns(&self) -> Option<ColumnChoice> {
+        ColumnChoice::from_arguments(self.fields.as_ref(), self.detail)
     }
 }

@@ -6,9 +6,9 @@
 use serde_json::{Map, Value, json};
 
 use super::args::snake_case;
-use super::kinds::Arguments;
-use super::lookup::Lookup;
-use super::save::{EventWords, Save};
+use super::kinds::DeclaredArguments;
+use super::lookup::LookupRequest;
+use super::save::{CalendarSave, EventWords};
 use super::{Tool, outward};
 
 /// The tools whose `from` and `to` are times; those of others are addresses or folders.
@@ -115,12 +115,12 @@ pub(super) fn call(
     tool: &'static Tool,
     arguments: Map<String, Value>,
 ) -> (&'static Tool, Map<String, Value>) {
-    if tool.name == outward::Manage::TOOL.name {
+    if tool.name == outward::ManageRequest::TOOL.name {
         match listed(&arguments) {
-            Some(lookup) => (&Lookup::TOOL, lookup),
+            Some(lookup) => (&LookupRequest::TOOL, lookup),
             None => (tool, arguments),
         }
-    } else if tool.name == Save::TOOL.name {
+    } else if tool.name == CalendarSave::TOOL.name {
         (tool, with_event(arguments))
     } else {
         (tool, arguments)
@@ -163,7 +163,7 @@ fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
         return arguments;
     }
     let of_event = |name: &str| EventWords::ARGS.iter().any(|arg| arg.name == name);
-    let of_save = |name: &str| Save::ARGS.iter().any(|arg| arg.name == name);
+    let of_save = |name: &str| CalendarSave::ARGS.iter().any(|arg| arg.name == name);
     let mut event = Map::new();
     arguments.retain(|name, value| {
         let name = snake_case(name);

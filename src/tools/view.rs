@@ -4,10 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use super::args::Args;
-use super::kinds::{Arguments, BUDGET, TEXT, arguments, common, common_choice};
-use super::{Effect, Tool};
-use crate::encode::stc::Version;
+use super::args::CallArguments;
+use super::kinds::{BUDGET, DeclaredArguments, TEXT, arguments, common, common_choice};
+use super::{Tool, ToolEffect};
+use crate::encode::stc::StcVersion;
 use crate::encode::{Delimiter, Format};
 use crate::words;
 
@@ -15,7 +15,7 @@ arguments! {
     /// How much of an answer to return, and its format. The instructions of the server
     /// explain `budget`, `chunk` and `known` once.
     derive(Default, PartialEq, Eq)
-    pub struct View {
+    pub struct AnswerView {
         // The server's default if none.
         budget: Option<u32> = BUDGET,
         /// Tokens reserved for your answer
@@ -40,7 +40,7 @@ words! {
     }
 }
 
-impl View {
+impl AnswerView {
     /// Returns the format of the answer; `default` is the server's.
     pub(super) fn format_or(&self, default: Format) -> Format {
         self.format.map_or(default, |word| word.or(default))
@@ -56,26 +56,26 @@ impl FormatWord {
             }
             (Self::Toon, _) => Format::Toon(Delimiter::default()),
             (Self::Json, _) => Format::Json,
-            (Self::Stc, _) => Format::Stc(Version::default()),
+            (Self::Stc, _) => Format::Stc(StcVersion::default()),
         }
     }
 }
 
 /// A call without the arguments about its answer: the same request is the same call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct CallIdentity {
     /// The tool's name.
     pub tool: &'static str,
     /// Its arguments by their declared names.
     pub arguments: Map<String, Value>,
     /// What it does, which may be less than other calls of the tool do.
-    pub effect: Effect,
+    pub effect: ToolEffect,
 }
 
-impl Call {
-    pub(super) fn of(tool: &'static Tool, args: &Args, effect: Effect) -> Self {
+impl CallIdentity {
+    pub(super) fn of(tool: &'static Tool, args: &CallArguments, effect: ToolEffect) -> Self {
         let mut arguments = args.given().clone();
-        arguments.retain(|name, _| View::ARGS.iter().all(|arg| arg.name != name));
+        arguments.retain(|name, _| AnswerView::ARGS.iter().all(|arg| arg.name != name));
         Self { tool: tool.name, arguments, effect }
     }
 }

@@ -18,7 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use rustls::pki_types::ServerName;
 use url::Url;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Its time limit.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,15 +45,15 @@ impl OneClickUnsubscriber {
     /// Sends the request.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an address that is not called, and nothing was
-    /// sent; [`Kind::Provider`] for a refusal; [`Kind::Network`] and
-    /// [`Kind::Timeout`] if nobody knows. Messages name the host alone.
+    /// [`ErrorKind::Argument`] for an address that is not called, and nothing was
+    /// sent; [`ErrorKind::Provider`] for a refusal; [`ErrorKind::Network`] and
+    /// [`ErrorKind::Timeout`] if nobody knows. Messages name the host alone.
     pub async fn post(&self, url: &Url) -> Result<()> {
         let host = url.host_str().unwrap_or_default().to_owned();
         match tokio::time::timeout(TIMEOUT, self.exchange(url, &host)).await {
             Ok(answer) => answer,
             Err(_elapsed) => Err(Error::new(
-                Kind::Timeout,
+                ErrorKind::Timeout,
                 format!("{host} did not answer within {} seconds", TIMEOUT.as_secs()),
             )),
         }
@@ -72,7 +72,9 @@ impl OneClickUnsubscriber {
         http.enforce_http(false);
         let connector = HttpsConnectorBuilder::new()
             .with_provider_and_webpki_roots(rustls::crypto::ring::default_provider())
-            .map_err(|error| Error::new(Kind::Internal, format!("TLS cannot be set up: {error}")))?
+            .map_err(|error| {
+                Error::new(ErrorKind::Internal, format!("TLS cannot be set up: {error}"))
+            })?
             .https_or_http()
             .with_server_name_resolver(FixedServerNameResolver::new(name))
             .enable_http1()
@@ -90,17 +92,17 @@ impl OneClickUnsubscriber {
         let answer = client
             .request(request)
             .await
-            .map_err(|_| Error::new(Kind::Network, format!("{host} was not reached")))?;
+            .map_err(|_| Error::new(ErrorKind::Network, format!("{host} was not reached")))?;
         // The body is not needed, and not read.
         let status = answer.status();
         match status.as_u16() {
             200..=299 => Ok(()),
             300..=399 => Err(Error::new(
-                Kind::Provider(status.as_u16()),
+                ErrorKind::Provider(status.as_u16()),
                 format!("{host} redirects, which is not followed"),
             )
             .next("let the user open the link in the message")),
-            code => Err(Error::new(Kind::Provider(code), format!("{host} refused ({code})"))
+            code => Err(Error::new(ErrorKind::Provider(code), format!("{host} refused ({code})"))
                 .next("let the user open the link in the message")),
         }
     }

@@ -25,7 +25,7 @@ const WORK: (u64, u64) = (10, 12);
 
 /// What a worker can reach: nothing, if it is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reach {
+pub struct WorkerReach {
     /// True if a file can be opened.
     pub files: bool,
     /// True if a socket can be opened.
@@ -38,7 +38,7 @@ pub struct Reach {
     pub by: Vec<String>,
 }
 
-impl Reach {
+impl WorkerReach {
     /// Tries everything.
     pub(super) fn tried(by: Vec<&str>) -> Self {
         let program = std::env::current_exe().unwrap_or_else(|_| "/bin/true".into());

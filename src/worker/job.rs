@@ -6,11 +6,11 @@ use std::hint::black_box;
 use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
-use daysheet_extract::{Request, extract};
+use daysheet_extract::{ExtractRequest, extract};
 use serde::{Deserialize, Serialize};
 
-use super::confine::{Reach, confine, landlock};
-use crate::body::{self, NewAccount, Readable, Reading};
+use super::confine::{WorkerReach, confine, landlock};
+use crate::body::{self, NewAccount, ReadableText, ReadingOptions};
 use crate::provider::MessageContent;
 
 /// The stack of the thread that does the job, in bytes.
@@ -21,18 +21,18 @@ const LARGEST: u64 = 160 << 20;
 
 /// A job for a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum Job {
+pub enum WorkerJob {
     /// To read a file.
-    File(Request),
+    File(ExtractRequest),
     /// To make the parts of a message readable.
-    Body(Reading),
+    Body(ReadingOptions),
     /// To try the confinement.
-    Probe(Probe),
+    Probe(ConfinementProbe),
 }
 
 /// What a worker tries, to see what holds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Probe {
+pub enum ConfinementProbe {
     /// What it can reach.
     Reach,
     /// To work without end.
@@ -83,38 +83,40 @@ fn work(
     let mut input = io::BufReader::new(input);
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
-    let (job, size): (Job, u64) = serde_json::from_slice(&head)?;
+    let (job, size): (WorkerJob, u64) = serde_json::from_slice(&head)?;
     // Reserved at once: a buffer that grows takes more than its size.
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST)).unwrap_or(0));
     input.take(LARGEST).read_to_end(&mut bytes)?;
     match job {
-        Job::File(request) => extract(&request, &bytes, &mut |line| write(&mut output, &line)),
-        Job::Body(reading) => {
+        WorkerJob::File(request) => {
+            extract(&request, &bytes, &mut |line| write(&mut output, &line))
+        }
+        WorkerJob::Body(reading) => {
             let (parts, obstacle) = serde_json::from_slice(&bytes)?;
             drop(bytes);
             let message = MessageContent { parts, obstacle, ..MessageContent::default() };
-            let Readable { kind, text, notes, payment, orders, .. } =
+            let ReadableText { kind, text, notes, payment, orders, .. } =
                 body::readable(&message, &reading);
             let notes = notes.iter().map(|note| note.to_string()).collect();
             write(&mut output, &BodyText { kind: kind.to_owned(), text, notes, payment, orders })
         }
-        Job::Probe(Probe::Reach) => write(&mut output, &Reach::tried(by)),
-        Job::Probe(Probe::Time) => loop {
+        WorkerJob::Probe(ConfinementProbe::Reach) => write(&mut output, &WorkerReach::tried(by)),
+        WorkerJob::Probe(ConfinementProbe::Time) => loop {
             black_box(());
         },
-        Job::Probe(Probe::Memory) => {
+        WorkerJob::Probe(ConfinementProbe::Memory) => {
             let mut taken = Vec::new();
             loop {
                 taken.push(black_box(vec![1_u8; 1 << 20]));
             }
         }
-        Job::Probe(Probe::Stack) => write(&mut output, &deeper(0)),
-        Job::Probe(Probe::Output) => loop {
+        WorkerJob::Probe(ConfinementProbe::Stack) => write(&mut output, &deeper(0)),
+        WorkerJob::Probe(ConfinementProbe::Output) => loop {
             write(&mut output, &"x".repeat(1 << 16))?;
         },
         #[expect(clippy::panic, reason = "it is what is tried")]
-        Job::Probe(Probe::Panic) => panic!("as it was asked to"),
-        Job::Probe(Probe::Abort) => std::process::abort(),
+        WorkerJob::Probe(ConfinementProbe::Panic) => panic!("as it was asked to"),
+        WorkerJob::Probe(ConfinementProbe::Abort) => std::process::abort(),
     }
 }
 

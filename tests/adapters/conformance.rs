@@ -1,9 +1,9 @@
 //! What the port promises, of the adapters over the sandbox.
 
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{Calendars, Change, Notify};
-use daysheet_core::recurrence::Repeat;
-use daysheet_sandbox::Options;
+use daysheet_core::provider::calendar::{Calendars, EventChange, GuestNotice};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_sandbox::SandboxOptions;
 use jiff::civil::date;
 
 use crate::common::clock;
@@ -32,7 +32,7 @@ const WEEK: KnownCalendar = KnownCalendar {
     except: &[],
 };
 
-async fn google(options: Options) -> Tapped {
+async fn google(options: SandboxOptions) -> Tapped {
     Tapped::over("google", GMAIL, options).await
 }
 
@@ -42,7 +42,8 @@ async fn week(calendars: &dyn Calendars) {
     let at =
         |day, hour| ZonedTime::At(date(2031, 2, day).at(hour, 0, 0, 0), "Europe/Berlin".to_owned());
     let day = |day| ZonedTime::Day(date(2031, 2, day));
-    let daily = Repeat { rule: "FREQ=DAILY;COUNT=3".to_owned(), except: vec![], extra: vec![] };
+    let daily =
+        EventRecurrence { rule: "FREQ=DAILY;COUNT=3".to_owned(), except: vec![], extra: vec![] };
     for (title, time, repeat) in [
         ("Stand-up", (at(4, 9), at(4, 10)), Some(Some(daily))),
         ("After", (at(10, 9), at(10, 10)), None),
@@ -52,15 +53,16 @@ async fn week(calendars: &dyn Calendars) {
         ("Call", (at(9, 8), at(9, 9)), None),
     ] {
         let title = Some(title.to_owned());
-        let event = Change { title, time: Some(time), repeat, ..Change::default() };
-        calendars.create(None, &event, Notify::All).await.unwrap();
+        let event = EventChange { title, time: Some(time), repeat, ..EventChange::default() };
+        calendars.create(None, &event, GuestNotice::All).await.unwrap();
     }
 }
 
 #[tokio::test]
 async fn gmail_keeps_its_promises() {
     let known = KnownMail { unknown: "18f0000000000000", ..SAMPLE };
-    mailbox(google(Options::new(clock::clock())).await.mailbox().await.as_ref(), &known).await;
+    mailbox(google(SandboxOptions::new(clock::clock())).await.mailbox().await.as_ref(), &known)
+        .await;
 }
 
 #[tokio::test]
@@ -74,7 +76,7 @@ async fn outlook_keeps_its_promises() {
 async fn google_calendar_keeps_its_promises() {
     let empty = tempfile::tempdir().unwrap();
     let calendar = Some(empty.path().to_path_buf());
-    let google = google(Options { calendar, ..Options::new(clock::clock()) }).await;
+    let google = google(SandboxOptions { calendar, ..SandboxOptions::new(clock::clock()) }).await;
     let google = google.calendars().await;
     week(google.as_ref()).await;
     let known = KnownCalendar { unknown: "primary/abcdef0123456789", ..WEEK };

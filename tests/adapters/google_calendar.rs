@@ -3,9 +3,9 @@
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
-    Answer, Change, EventData, Guest, InvitationReply, Show, Visibility,
+    EventChange, EventData, EventGuest, EventVisibility, InvitationAnswer, InvitationReply, ShowAs,
 };
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use daysheet_providers::google::calendar::body;
 use daysheet_providers::google::calendar::facts as read;
 use jiff::civil::date;
@@ -26,8 +26,8 @@ fn fixtures(table: &str) -> Vec<Value> {
     all[table].as_array().unwrap().clone()
 }
 
-fn guest(address: &str) -> Guest {
-    Guest { address: address.to_owned(), ..Guest::default() }
+fn guest(address: &str) -> EventGuest {
+    EventGuest { address: address.to_owned(), ..EventGuest::default() }
 }
 
 fn at(text: &str) -> ZonedTime {
@@ -38,8 +38,8 @@ fn when(text: &str) -> EventTime {
     EventTime::At(text.parse().unwrap())
 }
 
-fn weekly() -> Repeat {
-    Repeat {
+fn weekly() -> EventRecurrence {
+    EventRecurrence {
         rule: "FREQ=WEEKLY;BYDAY=TU".to_owned(),
         except: vec![when("2026-02-10T17:05:00Z")],
         extra: vec![EventTime::Day(date(2026, 2, 12))],
@@ -69,29 +69,29 @@ fn event_json_yields_these_facts() {
             omitted: false,
             joint: false,
             guests: vec![
-                Guest {
+                EventGuest {
                     name: Some("Mira Lindqvist".to_owned()),
-                    answer: Some(Answer::Accepted),
+                    answer: Some(InvitationAnswer::Accepted),
                     me: true,
                     ..guest(ME)
                 },
-                Guest {
+                EventGuest {
                     name: Some("Print shop".to_owned()),
-                    answer: Some(Answer::Tentative),
+                    answer: Some(InvitationAnswer::Tentative),
                     ..guest("proofs@print.example")
                 },
-                Guest { optional: true, ..guest("bo@example.com") },
-                Guest {
+                EventGuest { optional: true, ..guest("bo@example.com") },
+                EventGuest {
                     name: Some("Room 2".to_owned()),
-                    answer: Some(Answer::Accepted),
+                    answer: Some(InvitationAnswer::Accepted),
                     room: true,
                     ..guest("room2@resource.calendar.google.com")
                 },
             ],
-            answer: Some(Answer::Accepted),
+            answer: Some(InvitationAnswer::Accepted),
             unanswered: false,
             busy: true,
-            show: Show::Busy,
+            show: ShowAs::Busy,
             cancelled: false,
             version: Some("\"3540276600000000\"".to_owned()),
             link: Some("https://meet.example/abc-defg-hij".to_owned()),
@@ -111,7 +111,7 @@ fn event_json_yields_these_facts() {
     );
     assert_eq!(
         series.repeat,
-        Some(Repeat {
+        Some(EventRecurrence {
             rule: "FREQ=WEEKLY;BYDAY=TH".to_owned(),
             except: vec![EventTime::Day(date(2026, 4, 2))],
             extra: Vec::new(),
@@ -224,21 +224,21 @@ fn new_event_is_written_with_all_its_fields() {
     let last = json!({"dateTime": "2026-02-11T00:00:00Z", "timeZone": "Europe/Lisbon"});
     let text = |text: &str| Some(text.to_owned());
     for (change, expected) in cases! {
-        Change::default(), json!({});
-        Change {
+        EventChange::default(), json!({});
+        EventChange {
             title: text("Proofs"),
             time: time.clone(),
             place: text("Studio"),
             notes: text("Bring paper.\nAnd ink."),
             guests: Some(vec![
                 guest("lena@studio.example"),
-                Guest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
-                Guest { room: true, ..guest("room2@resource.calendar.google.com") },
+                EventGuest { name: text("Bo"), optional: true, ..guest("bo@example.com") },
+                EventGuest { room: true, ..guest("room2@resource.calendar.google.com") },
             ]),
             repeat: Some(Some(weekly())),
             online: Some(true),
-            show: Some(Show::Free),
-            visibility: Some(Visibility::Private),
+            show: Some(ShowAs::Free),
+            visibility: Some(EventVisibility::Private),
             reminder: Some(Some(15)),
             category: text("Tomato"),
             uid: None,
@@ -267,41 +267,41 @@ fn new_event_is_written_with_all_its_fields() {
                 },
                 "colorId": "11",
             });
-        Change {
+        EventChange {
             title: text(""),
             time: days.clone(),
-            show: Some(Show::Tentative),
+            show: Some(ShowAs::Tentative),
             reminder: Some(None),
             guests: Some(Vec::new()),
             online: Some(false),
             repeat: Some(None),
             category: text(""),
-            ..Change::default()
+            ..EventChange::default()
         },
             json!({
                 "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
                 "status": "tentative", "reminders": {"useDefault": false, "overrides": []},
             });
-        Change { time: days.clone(), show: Some(Show::Oof), ..Change::default() },
+        EventChange { time: days.clone(), show: Some(ShowAs::Oof), ..EventChange::default() },
             json!({
                 "start": first, "end": last, "eventType": "outOfOffice",
                 "outOfOfficeProperties": {"autoDeclineMode": "declineNone"},
             });
-        Change { time: time.clone(), show: Some(Show::Focus), ..Change::default() },
+        EventChange { time: time.clone(), show: Some(ShowAs::Focus), ..EventChange::default() },
             json!({
                 "start": start, "end": end, "eventType": "focusTime",
                 "focusTimeProperties": {
                     "autoDeclineMode": "declineNone", "chatStatus": "doNotDisturb",
                 },
             });
-        Change { time: days.clone(), show: Some(Show::Elsewhere), ..Change::default() },
+        EventChange { time: days.clone(), show: Some(ShowAs::Elsewhere), ..EventChange::default() },
             json!({
                 "start": {"date": "2026-02-09"}, "end": {"date": "2026-02-11"},
                 "eventType": "workingLocation",
                 "workingLocationProperties": {"type": "homeOffice", "homeOffice": {}},
                 "transparency": "transparent", "visibility": "public",
             });
-        Change { place: text("Library"), show: Some(Show::Elsewhere), ..Change::default() },
+        EventChange { place: text("Library"), show: Some(ShowAs::Elsewhere), ..EventChange::default() },
             json!({
                 "location": "Library", "eventType": "workingLocation",
                 "workingLocationProperties": {
@@ -309,14 +309,14 @@ fn new_event_is_written_with_all_its_fields() {
                 },
                 "transparency": "transparent", "visibility": "public",
             });
-        Change {
+        EventChange {
             uid: text("proofs-1@studio.example"),
-            organizer: Some(Guest {
+            organizer: Some(EventGuest {
                 name: text("Lena Okafor"),
                 ..guest("lena@studio.example")
             }),
-            guests: Some(vec![Guest { answer: Some(Answer::Declined), ..guest(ME) }]),
-            ..Change::default()
+            guests: Some(vec![EventGuest { answer: Some(InvitationAnswer::Declined), ..guest(ME) }]),
+            ..EventChange::default()
         },
             json!({
                 "iCalUID": "proofs-1@studio.example",
@@ -338,58 +338,58 @@ fn change_writes_only_the_fields_that_differ() {
     fewer.remove(1);
     fewer.push(guest("lena@print.example"));
     for (change, expected) in cases! {
-        Change::default(), json!({});
+        EventChange::default(), json!({});
         // What is so already is not written.
-        Change {
+        EventChange {
             title: text("Proofs of the autumn catalogue"),
             place: text("Studio Okafor, room 2"),
             time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
             guests: Some(facts.guests.clone()),
             online: Some(true),
-            show: Some(Show::Busy),
-            visibility: Some(Visibility::Private),
+            show: Some(ShowAs::Busy),
+            visibility: Some(EventVisibility::Private),
             reminder: Some(Some(15)),
             category: text("tomato"),
-            ..Change::default()
+            ..EventChange::default()
         }, json!({});
-        Change {
+        EventChange {
             title: text("Proofs"),
             place: text(""),
             notes: text(""),
             category: text(""),
             online: Some(false),
-            visibility: Some(Visibility::Default),
+            visibility: Some(EventVisibility::Default),
             reminder: Some(None),
-            ..Change::default()
+            ..EventChange::default()
         },
             json!({
                 "summary": "Proofs", "location": null, "description": null, "colorId": null,
                 "conferenceData": null, "visibility": "default",
                 "reminders": {"useDefault": false, "overrides": []},
             });
-        Change {
+        EventChange {
             time: Some((at("2026-02-03T19:05:00"), at("2026-02-03T19:50:00"))),
             repeat: Some(None),
-            ..Change::default()
+            ..EventChange::default()
         },
             json!({
                 "start": {"dateTime": "2026-02-03T19:05:00+01:00", "timeZone": "Europe/Berlin"},
                 "end": {"dateTime": "2026-02-03T19:50:00+01:00", "timeZone": "Europe/Berlin"},
             });
-        Change {
+        EventChange {
             time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 4)))),
-            show: Some(Show::Free),
-            ..Change::default()
+            show: Some(ShowAs::Free),
+            ..EventChange::default()
         },
             json!({
                 "start": {"date": "2026-02-03", "dateTime": null, "timeZone": null},
                 "end": {"date": "2026-02-04", "dateTime": null, "timeZone": null},
                 "transparency": "transparent",
             });
-        Change {
+        EventChange {
             repeat: Some(Some(weekly())),
-            show: Some(Show::Tentative),
-            ..Change::default()
+            show: Some(ShowAs::Tentative),
+            ..EventChange::default()
         },
             json!({
                 "recurrence": [
@@ -399,26 +399,26 @@ fn change_writes_only_the_fields_that_differ() {
                 "status": "tentative",
             });
         // Answers, comments and rooms stay; who is new comes last.
-        Change { guests: Some(fewer), ..Change::default() },
+        EventChange { guests: Some(fewer), ..EventChange::default() },
             json!({"attendees": [people[0], people[2], people[3], {"email": "lena@print.example"}]});
         // By address alone, they are known all the same.
-        Change {
+        EventChange {
             guests: Some(vec![guest("PROOFS@print.example"), guest(ME)]),
-            ..Change::default()
+            ..EventChange::default()
         }, json!({"attendees": [people[0], people[1]]});
-        Change { guests: Some(Vec::new()), ..Change::default() }, json!({"attendees": []});
+        EventChange { guests: Some(Vec::new()), ..EventChange::default() }, json!({"attendees": []});
     } {
         assert_eq!(body::patch_body(current, &change, "r1"), Ok(expected), "{change:?}");
     }
 
     // The organizer stays in the list, and a series that has none gets its days.
     let series = &fixtures("event")[1];
-    let change = Change {
+    let change = EventChange {
         guests: Some(vec![guest("bo@example.com")]),
         online: Some(true),
         repeat: Some(None),
-        show: Some(Show::Busy),
-        ..Change::default()
+        show: Some(ShowAs::Busy),
+        ..EventChange::default()
     };
     assert_eq!(
         body::patch_body(series, &change, "r1"),
@@ -438,35 +438,35 @@ fn unsupported_changes_are_refused_before_any_request() {
     let events = fixtures("event");
     let mut long = events[0].clone();
     long["attendeesOmitted"] = true.into();
-    let show = |show| Change { show: Some(show), ..Change::default() };
+    let show = |show| EventChange { show: Some(show), ..EventChange::default() };
     let kinds = "Google cannot change the kind of an existing event (oof, focus, elsewhere): \
                  create a new event and delete this one";
     for (error, expected) in cases! {
-        body::new(&Change { reminder: Some(Some(50_000)), ..Change::default() }, "r", "UTC"),
+        body::new(&EventChange { reminder: Some(Some(50_000)), ..EventChange::default() }, "r", "UTC"),
             "Google reminds at most 40320 minutes (four weeks) before: give a shorter reminder";
         body::new(
-            &Change { category: Some("red".to_owned()), ..Change::default() },
+            &EventChange { category: Some("red".to_owned()), ..EventChange::default() },
             "r",
             "UTC",
         ),
             "Google has no colour `red`: use one of: lavender, sage, grape, flamingo, banana, \
              tangerine, peacock, graphite, blueberry, basil, tomato";
         body::new(
-            &Change { guests: Some(vec![guest("bo@example.com")]), ..show(Show::Focus) },
+            &EventChange { guests: Some(vec![guest("bo@example.com")]), ..show(ShowAs::Focus) },
             "r",
             "UTC",
         ),
             "at Google, focus time has no guests and no online meeting: leave out people and \
              online, or use show=busy";
-        body::patch_body(&events[0], &show(Show::Oof), "r"), kinds;
-        body::patch_body(&events[4], &show(Show::Busy), "r"), kinds;
-        body::patch_body(&long, &Change { guests: Some(Vec::new()), ..Change::default() }, "r"),
+        body::patch_body(&events[0], &show(ShowAs::Oof), "r"), kinds;
+        body::patch_body(&events[4], &show(ShowAs::Busy), "r"), kinds;
+        body::patch_body(&long, &EventChange { guests: Some(Vec::new()), ..EventChange::default() }, "r"),
             "Google does not list all guests of this event: change its people in Google Calendar";
         body::invited(&long, &["bo@example.com".to_owned()]),
             "Google does not list all guests of this event: change its people in Google Calendar";
         body::response_body(
             &events[3],
-            &InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true },
+            &InvitationReply { answer: InvitationAnswer::Accepted, comment: None, propose: None, notify: true },
             ME,
             &TimeZone::UTC,
         ),
@@ -475,7 +475,7 @@ fn unsupported_changes_are_refused_before_any_request() {
     } {
         assert_eq!(error.unwrap_err().to_string(), expected);
     }
-    for same in [(2, Show::Oof), (3, Show::Focus), (4, Show::Elsewhere)] {
+    for same in [(2, ShowAs::Oof), (3, ShowAs::Focus), (4, ShowAs::Elsewhere)] {
         assert_eq!(body::patch_body(&events[same.0], &show(same.1), "r"), Ok(json!({})));
     }
 }
@@ -487,7 +487,7 @@ fn answering_changes_only_the_own_guest_entry() {
     let people = event["attendees"].as_array().unwrap().clone();
     let mut me = people[0].clone();
     let response = InvitationReply {
-        answer: Answer::Declined,
+        answer: InvitationAnswer::Declined,
         comment: Some("The train is late.".to_owned()),
         propose: Some((
             "2026-02-04T09:00:00Z".parse().unwrap(),
@@ -508,8 +508,12 @@ fn answering_changes_only_the_own_guest_entry() {
         body::response_body(&event, &response, ME, &zone),
         Ok(json!({"attendeesOmitted": true, "attendees": [me]}))
     );
-    let quiet =
-        InvitationReply { answer: Answer::Tentative, comment: None, propose: None, notify: false };
+    let quiet = InvitationReply {
+        answer: InvitationAnswer::Tentative,
+        comment: None,
+        propose: None,
+        notify: false,
+    };
     let mut me = people[0].clone();
     me["responseStatus"] = "tentative".into();
     assert_eq!(
@@ -558,11 +562,11 @@ proptest! {
     fn arbitrary_event_json_never_panics(mut event in odd(), calendar in "\\PC{0,12}") {
         read::place(&mut event, &calendar, ME);
         let facts = read::facts(&event, ME);
-        let change = Change {
+        let change = EventChange {
             title: Some("x".to_owned()),
             guests: facts.map(|facts| facts.guests),
             repeat: Some(Some(weekly())),
-            ..Change::default()
+            ..EventChange::default()
         };
         let changed = body::patch_body(&event, &change, "r").unwrap();
         prop_assert!(changed.is_object());

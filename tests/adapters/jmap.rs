@@ -1,11 +1,11 @@
 //! Mail over JMAP: what a server is asked, over one with a dozen messages that is made
 //! here. It knows as much of RFC 8621 as its messages need.
 
-use daysheet_core::error::Kind;
+use daysheet_core::error::ErrorKind;
 use daysheet_core::project::project;
 use daysheet_core::provider::{ListRequest, Mailbox};
 use daysheet_core::query::parse;
-use daysheet_core::schemas::{Level, MESSAGE};
+use daysheet_core::schemas::{ColumnLevel, MESSAGE};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -236,7 +236,7 @@ async fn jmap() -> Tapped {
 
 fn ask(mailbox: &dyn Mailbox, q: &str) -> ListRequest {
     let query = (!q.is_empty()).then(|| parse(q, &clock()).unwrap());
-    let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Core));
+    let projection = project(mailbox.api(), &MESSAGE.up_to(ColumnLevel::Core));
     ListRequest {
         query,
         folder: None,
@@ -349,6 +349,6 @@ async fn the_token_stays_at_the_server() {
     let error = jmap.mailbox().await.names().await.unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
-        (Kind::Provider(200), "the session leads to another server")
+        (ErrorKind::Provider(200), "the session leads to another server")
     );
 }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use daysheet_providers::net::{self, Failure};
+use daysheet_providers::net::{self, FetchFailure};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -32,10 +32,10 @@ async fn read(answer: HttpResponse) -> Result<String, String> {
             assert_eq!(left.is_some(), coding.is_some_and(|(_, value)| value == "br"));
             Ok(String::from_utf8_lossy(read.answer.body()).into_owned())
         }
-        Err(Failure::Long) => Err("long".to_owned()),
-        Err(Failure::Broken(why)) if why.contains("decompressed") => Err("damaged".to_owned()),
-        Err(Failure::Broken(_)) => Err("broken".to_owned()),
-        Err(Failure::Unreached(why)) => Err(why),
+        Err(FetchFailure::Long) => Err("long".to_owned()),
+        Err(FetchFailure::Broken(why)) if why.contains("decompressed") => Err("damaged".to_owned()),
+        Err(FetchFailure::Broken(_)) => Err("broken".to_owned()),
+        Err(FetchFailure::Unreached(why)) => Err(why),
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use daysheet_core::body::MOST;
-use daysheet_core::error::{Kind, Result};
+use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::{
-    BodyForm, ListRequest, Mailbox, Page, People, Role, TextPart, Total,
+    BodyForm, ListPage, ListRequest, Mailbox, PeopleQuery, SearchTotal, TextPart, ThreadRole,
 };
 use daysheet_core::query::{DateContext, Query, parse};
-use daysheet_core::schemas::{Api, FOLDER, Level, MESSAGE, THREAD, Table};
+use daysheet_core::schemas::{ColumnLevel, FOLDER, MESSAGE, Service, THREAD, Table};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequ
     ListRequest {
         query: query(q),
         folder: None,
-        projection: project(Api::Outlook, &columns),
+        projection: project(Service::Outlook, &columns),
         limit,
         oldest: false,
         cursor: None,
@@ -44,7 +44,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequ
 }
 
 /// A page of messages or of threads.
-async fn page(mailbox: &dyn Mailbox, table: &Table, request: &ListRequest) -> Result<Page> {
+async fn page(mailbox: &dyn Mailbox, table: &Table, request: &ListRequest) -> Result<ListPage> {
     match table.name {
         "thread" => mailbox.threads(request).await,
         _ => mailbox.messages(request).await,
@@ -132,9 +132,9 @@ async fn pages_are_an_exact_partition() {
                 }
                 if request.cursor.is_none() && table.name == "message" {
                     let counted = match q {
-                        "" if limit == 7 => Total::About(60),
-                        "" => Total::Exactly(56),
-                        _ => Total::Exactly(60),
+                        "" if limit == 7 => SearchTotal::About(60),
+                        "" => SearchTotal::Exactly(56),
+                        _ => SearchTotal::Exactly(60),
                     };
                     assert_eq!(page.total, Some(counted), "{q} {limit}");
                 }
@@ -192,8 +192,8 @@ async fn thread_is_complete_and_costs_one_batch_part() {
     let id = page.items[0]["id"].as_str().unwrap().to_owned();
     for _ in 0..2 {
         let thread = mailbox.thread_states(std::slice::from_ref(&id)).await.remove(0).unwrap();
-        let roles: Vec<Role> = thread.iter().map(|one| one.role).collect();
-        assert_eq!(roles, [Role::Received, Role::Sent]);
+        let roles: Vec<ThreadRole> = thread.iter().map(|one| one.role).collect();
+        assert_eq!(roles, [ThreadRole::Received, ThreadRole::Sent]);
     }
     let users = outlook.tap.lines().into_iter().filter(|line| line.starts_with("GET /me?"));
     assert_eq!(users.count(), 1, "the addresses are fetched once");
@@ -286,9 +286,9 @@ async fn message_is_read_in_every_format() {
 async fn folders_are_found_by_name_path_and_id() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    let columns = FOLDER.up_to(Level::Core);
-    let projection = project(Api::Outlook, &columns);
-    let page = mailbox.lookup(&FOLDER, &People::default(), &projection).await.unwrap();
+    let columns = FOLDER.up_to(ColumnLevel::Core);
+    let projection = project(Service::Outlook, &columns);
+    let page = mailbox.lookup(&FOLDER, &PeopleQuery::default(), &projection).await.unwrap();
     let shown: Vec<_> = page
         .items
         .iter()
@@ -330,7 +330,7 @@ async fn folders_are_found_by_name_path_and_id() {
     }
     // Graph's own syntax in a folder that the call names.
     let mut raw = ask(&MESSAGE, &["id"], "raw:$filter=isRead eq false", 5);
-    let folder = Query::Term(daysheet_core::query::Term::Folder("projects/2026".to_owned()));
+    let folder = Query::Term(daysheet_core::query::QueryTerm::Folder("projects/2026".to_owned()));
     if let Some(Query::All(parts)) = &mut raw.query {
         parts.push(folder);
     }
@@ -363,12 +363,12 @@ async fn folders_are_found_by_name_path_and_id() {
 async fn every_kind_of_lookup_sends_its_requests() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
-    let people = |q: Option<&str>, emails: &[&str]| People {
+    let people = |q: Option<&str>, emails: &[&str]| PeopleQuery {
         q: q.map(str::to_owned),
         emails: emails.iter().map(|email| (*email).to_owned()).collect(),
         limit: 10,
     };
-    let nobody = People::default;
+    let nobody = PeopleQuery::default;
     use daysheet_core::schemas::{ALIAS, CATEGORY, CONTACT, SETTING};
     let contact = "$select=id,emailAddresses,displayName,companyName,jobTitle,mobilePhone&$top=10";
     let person = "$select=id,scoredEmailAddresses,displayName,companyName,jobTitle,phones&$top=10";
@@ -424,8 +424,9 @@ async fn every_kind_of_lookup_sends_its_requests() {
                 format!("GET /me/people?$search=\"o'nobody@example.com\"&{person}"),
             ], "Priya Raman";
     } {
-        let columns = table.up_to(Level::More);
-        let page = mailbox.lookup(table, &what, &project(Api::Outlook, &columns)).await.unwrap();
+        let columns = table.up_to(ColumnLevel::More);
+        let page =
+            mailbox.lookup(table, &what, &project(Service::Outlook, &columns)).await.unwrap();
         assert_eq!(outlook.tap.lines(), requests);
         let shown: Vec<_> = page
             .items
@@ -471,7 +472,7 @@ async fn shared_mailbox_is_requested_by_its_address() {
          access"
     );
     let error = outlook.mailbox().await.messages(&request).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Auth);
+    assert_eq!(error.kind(), ErrorKind::Auth);
     assert_eq!(
         error.to_string(),
         "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions"
@@ -641,7 +642,7 @@ async fn token_is_sent_to_the_configured_endpoint_only() {
     request.cursor = mailbox.messages(&request).await.unwrap().next;
     assert_eq!(request.cursor.as_deref(), Some("me/messages?$skip=5"));
     let error = mailbox.messages(&request).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Provider(307));
+    assert_eq!(error.kind(), ErrorKind::Provider(307));
     let seen = outlook.tap.requests();
     assert_eq!(seen.len(), 2);
     assert!(seen.iter().all(|seen| seen.header("authorization") == "Bearer the-token"));
@@ -649,7 +650,7 @@ async fn token_is_sent_to_the_configured_endpoint_only() {
     for cursor in ["../../x", "../beta/me/messages"] {
         request.cursor = Some(cursor.to_owned());
         let error = mailbox.messages(&request).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Internal, "{cursor}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Internal, "{cursor}: {error}");
     }
     assert_eq!(outlook.tap.requests().len(), 0);
     request.cursor = Some(format!("{}/x", stranger.tap.base));
@@ -938,9 +939,9 @@ async fn endless_lists_are_cut_with_a_note() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let columns = CATEGORY.up_to(Level::Key);
-    let projection = project(Api::Outlook, &columns);
-    let page = mailbox.lookup(&CATEGORY, &People::default(), &projection).await.unwrap();
+    let columns = CATEGORY.up_to(ColumnLevel::Key);
+    let projection = project(Service::Outlook, &columns);
+    let page = mailbox.lookup(&CATEGORY, &PeopleQuery::default(), &projection).await.unwrap();
     assert_eq!(page.notes, ["there are too many categories; some are missing"]);
     assert_eq!(page.total, None);
     assert_eq!(outlook.tap.requests().len(), 2);
@@ -953,9 +954,9 @@ async fn endless_lists_are_cut_with_a_note() {
     })
     .await;
     let mailbox = outlook.mailbox().await;
-    let everybody = People { limit: 10, ..People::default() };
-    let columns = CONTACT.up_to(Level::Core);
-    let projection = project(Api::Outlook, &columns);
+    let everybody = PeopleQuery { limit: 10, ..PeopleQuery::default() };
+    let columns = CONTACT.up_to(ColumnLevel::Core);
+    let projection = project(Service::Outlook, &columns);
     let page = mailbox.lookup(&CONTACT, &everybody, &projection).await.unwrap();
     assert_eq!(page.notes, ["one list of people has too many pages to read"]);
     assert_eq!(outlook.tap.requests().len(), 199);
@@ -1117,7 +1118,7 @@ async fn throttled_batch_part_pauses_all_calls() {
         (0..2).map(|n| format!("AAMkAGVmMDEzMTM4LTZmYWUtNDdkNC1h{n:03}")).collect();
     let projection = ask(&MESSAGE, &["id", "subject"], "", 1).projection;
     let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
-    let wait = |kind: Kind| matches!(kind, Kind::RateLimited(Some(wait)) if wait.as_secs() > 100);
+    let wait = |kind: ErrorKind| matches!(kind, ErrorKind::RateLimited(Some(wait)) if wait.as_secs() > 100);
     assert!(messages.iter().all(|message| wait(message.as_ref().unwrap_err().kind())));
     let error = mailbox.messages(&ask(&MESSAGE, &["id"], "in:anywhere", 1)).await.unwrap_err();
     assert!(wait(error.kind()), "{error}");
@@ -1131,7 +1132,7 @@ async fn shared_mailbox_offers_only_mail() {
     let mailbox = outlook.shared("team@example.com").await;
     let own =
         "are not available for a shared mailbox: name the account of the person who signed in";
-    let everybody = People { limit: 10, ..People::default() };
+    let everybody = PeopleQuery { limit: 10, ..PeopleQuery::default() };
     for (table, expected, requests) in cases! {
         &CATEGORY, format!("categories {own}"), 0;
         &ALIAS, format!("aliases {own}"), 0;
@@ -1141,8 +1142,8 @@ async fn shared_mailbox_offers_only_mail() {
             "the sign-in does not allow this: run `daysheet account add microsoft` and allow all permissions".to_owned(),
             1;
     } {
-        let columns = table.up_to(Level::Core);
-        let projection = project(Api::Outlook, &columns);
+        let columns = table.up_to(ColumnLevel::Core);
+        let projection = project(Service::Outlook, &columns);
         let error = mailbox.lookup(table, &everybody, &projection).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(outlook.tap.requests().len(), requests, "{}", table.name);
@@ -1173,8 +1174,8 @@ async fn google_people_are_read_from_all_pages() {
     })
     .await;
     let mailbox = outlook.google().await;
-    let columns = CONTACT.up_to(Level::Core);
-    let projection = project(Api::Gmail, &columns);
+    let columns = CONTACT.up_to(ColumnLevel::Core);
+    let projection = project(Service::Gmail, &columns);
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
     let others = "GET /v1/otherContacts?readMask=";
@@ -1187,7 +1188,7 @@ async fn google_people_are_read_from_all_pages() {
         (Some("a"), 20, 20, vec![search[1], search[1], search[0], search[0]], vec![]),
         (Some("a"), 50, 30, vec![search[1], search[0]], vec![most]),
     ] {
-        let what = People { q: q.map(str::to_owned), limit, ..People::default() };
+        let what = PeopleQuery { q: q.map(str::to_owned), limit, ..PeopleQuery::default() };
         let page = mailbox.lookup(&CONTACT, &what, &projection).await.unwrap();
         assert_eq!(
             (page.items.len(), page.notes),

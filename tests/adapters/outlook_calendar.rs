@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use daysheet_core::error::{Kind, Result};
+use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, EventListRequest, Guest, Hours, InvitationReply, Notify,
-    Show, Visibility,
+    CalendarOp, Calendars, EventChange, EventGuest, EventListRequest, EventVisibility, GuestNotice,
+    InvitationAnswer, InvitationReply, ShowAs, WorkingHours,
 };
-use daysheet_core::schemas::{Api, EVENT, Level};
+use daysheet_core::schemas::{ColumnLevel, EVENT, Service};
 use serde_json::{Value, json};
 
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, each, empty, respond};
@@ -26,7 +26,7 @@ mod zones;
 /// The columns called so.
 fn columns(names: &[&str]) -> Projection {
     let columns: Vec<_> = names.iter().map(|name| EVENT.field(name).unwrap()).collect();
-    project(Api::Outlook, &columns)
+    project(Service::Outlook, &columns)
 }
 
 /// A local time in Berlin.
@@ -35,19 +35,19 @@ pub fn berlin(text: &str) -> ZonedTime {
 }
 
 /// An event of an hour in Berlin.
-pub fn hour(title: &str, start: &str) -> Change {
+pub fn hour(title: &str, start: &str) -> EventChange {
     let start: jiff::civil::DateTime = start.parse().unwrap();
     let end = start.checked_add(jiff::Span::new().hours(1)).unwrap();
     let zone = || "Europe/Berlin".to_owned();
-    Change {
+    EventChange {
         title: Some(title.to_owned()),
         time: Some((ZonedTime::At(start, zone()), ZonedTime::At(end, zone()))),
-        ..Change::default()
+        ..EventChange::default()
     }
 }
 
-pub fn guest(address: &str) -> Guest {
-    Guest { address: address.to_owned(), ..Guest::default() }
+pub fn guest(address: &str) -> EventGuest {
+    EventGuest { address: address.to_owned(), ..EventGuest::default() }
 }
 
 fn texts<'v>(items: &'v [Value], key: &str) -> Vec<&'v str> {
@@ -61,7 +61,7 @@ fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),
         series: false,
-        projection: project(Api::Outlook, &EVENT.up_to(Level::Core)),
+        projection: project(Service::Outlook, &EVENT.up_to(ColumnLevel::Core)),
         limit: 50,
     }
 }

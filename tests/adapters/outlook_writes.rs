@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use daysheet_core::call::client::{ClientPrompts, Confirmation};
 use daysheet_core::error::Result;
-use daysheet_core::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage};
+use daysheet_core::provider::mail::{
+    AttachmentContent, Importance, OutgoingAttachment, OutgoingMessage,
+};
 use serde_json::{Value, json};
 
 use crate::common::client::ME;

@@ -7,11 +7,11 @@ mod meaning;
 
 use std::collections::HashMap;
 
-use daysheet_core::query::{MessagePart, Query, Term, parse};
+use daysheet_core::query::{MessagePart, Query, QueryTerm, parse};
 use daysheet_providers::google::mail::query as gmail_query;
 use daysheet_providers::microsoft::mail::query::resolve_me;
 use daysheet_providers::microsoft::mail::query::{
-    self as outlook_query, GraphQuery, Places, Scope, folders, matches, reads,
+    self as outlook_query, FolderNames, GraphQuery, SearchScope, folders, matches, reads,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -52,9 +52,9 @@ fn graph(query: &Query) -> Vec<String> {
             Err(error) => return vec![format!("! {error}")],
         };
     let mut lines = vec![match scope {
-        Scope::Mail => "mail".to_owned(),
-        Scope::Anywhere => "anywhere".to_owned(),
-        Scope::Folder(name) => format!("in {name}"),
+        SearchScope::Mail => "mail".to_owned(),
+        SearchScope::Anywhere => "anywhere".to_owned(),
+        SearchScope::Folder(name) => format!("in {name}"),
     }];
     lines.extend(filter.map(|text| format!("filter: {text}")));
     lines.extend(search.map(|text| format!("search: {text}")));
@@ -75,17 +75,17 @@ fn show(query: &Query) -> String {
         Query::Not(part) => format!("-{}", show(part)),
         Query::Raw(raw) => format!("raw:{raw}"),
         Query::Term(term) => match term {
-            Term::Text(text) => format!("{text:?}"),
-            Term::In(part, text) => format!("{}:{text:?}", part.operator()),
-            Term::Folder(name) => format!("in:{name}"),
-            Term::Label(name) => format!("label:{name}"),
-            Term::Category(name) => format!("category:{name}"),
-            Term::Is(state) => format!("is:{}", format!("{state:?}").to_lowercase()),
-            Term::Attachment => "has:attachment".to_owned(),
-            Term::Larger(bytes) => format!("larger:{bytes}"),
-            Term::Smaller(bytes) => format!("smaller:{bytes}"),
-            Term::Before(instant) => format!("before:{instant}"),
-            Term::After(instant) => format!("after:{instant}"),
+            QueryTerm::Text(text) => format!("{text:?}"),
+            QueryTerm::In(part, text) => format!("{}:{text:?}", part.operator()),
+            QueryTerm::Folder(name) => format!("in:{name}"),
+            QueryTerm::Label(name) => format!("label:{name}"),
+            QueryTerm::Category(name) => format!("category:{name}"),
+            QueryTerm::Is(state) => format!("is:{}", format!("{state:?}").to_lowercase()),
+            QueryTerm::Attachment => "has:attachment".to_owned(),
+            QueryTerm::Larger(bytes) => format!("larger:{bytes}"),
+            QueryTerm::Smaller(bytes) => format!("smaller:{bytes}"),
+            QueryTerm::Before(instant) => format!("before:{instant}"),
+            QueryTerm::After(instant) => format!("after:{instant}"),
         },
     }
 }
@@ -225,13 +225,13 @@ fn messages_are_checked_against_the_query() {
     ]);
     for (query, expected) in MET {
         let query = parsed(query);
-        let met = matches(&query, &message, &Places { names: &names });
+        let met = matches(&query, &message, &FolderNames { names: &names });
         assert_eq!(met, *expected, "{}", show(&query));
     }
     // A folder of the user's with the name of a place is not that place.
     let names = HashMap::from([("F1=".to_owned(), "Inbox".to_owned())]);
     let inbox = parsed("in:inbox");
-    assert!(!matches(&inbox, &message, &Places { names: &names }));
+    assert!(!matches(&inbox, &message, &FolderNames { names: &names }));
 }
 
 /// JSON with Graph's names at odd values.
@@ -263,23 +263,23 @@ fn odd_query() -> impl Strategy<Value = Query> {
         "[a-z']{1,4}@[a-z']{1,4}\\.[a-z]{1,3}",
     ];
     let worded = (0..10_usize, text).prop_map(|(kind, text)| match kind {
-        0 => Term::Text(text),
-        1 => Term::In(MessagePart::From, text),
-        2 => Term::In(MessagePart::To, text),
-        3 => Term::In(MessagePart::Bcc, text),
-        4 => Term::In(MessagePart::Subject, text),
-        5 => Term::In(MessagePart::Body, text),
-        6 => Term::In(MessagePart::Filename, text),
-        7 => Term::Folder(text),
-        8 => Term::Label(text),
-        _ => Term::Category(text),
+        0 => QueryTerm::Text(text),
+        1 => QueryTerm::In(MessagePart::From, text),
+        2 => QueryTerm::In(MessagePart::To, text),
+        3 => QueryTerm::In(MessagePart::Bcc, text),
+        4 => QueryTerm::In(MessagePart::Subject, text),
+        5 => QueryTerm::In(MessagePart::Body, text),
+        6 => QueryTerm::In(MessagePart::Filename, text),
+        7 => QueryTerm::Folder(text),
+        8 => QueryTerm::Label(text),
+        _ => QueryTerm::Category(text),
     });
     let leaf = prop_oneof![
         4 => worded.prop_map(Query::Term),
         4 => any_term(true).prop_map(Query::Term),
         1 => (any::<bool>(), -377_705_023_201..253_402_207_200_i64).prop_map(|(before, at)| {
             let at = jiff::Timestamp::from_second(at).unwrap();
-            Query::Term(if before { Term::Before(at) } else { Term::After(at) })
+            Query::Term(if before { QueryTerm::Before(at) } else { QueryTerm::After(at) })
         }),
     ];
     let tree = leaf.prop_recursive(5, 24, 4, |inner| {
@@ -297,11 +297,11 @@ fn odd_query() -> impl Strategy<Value = Query> {
 /// True when the mail is found: what Graph is asked, and what is checked after.
 fn found(compiled: &GraphQuery, mail: &Mail) -> bool {
     let names = places();
-    let places = Places { names: &names };
+    let places = FolderNames { names: &names };
     let in_scope = match &compiled.scope {
-        Scope::Mail => !matches!(mail.folder, "spam" | "trash"),
-        Scope::Anywhere => true,
-        Scope::Folder(name) => mail.folder == name,
+        SearchScope::Mail => !matches!(mail.folder, "spam" | "trash"),
+        SearchScope::Anywhere => true,
+        SearchScope::Folder(name) => mail.folder == name,
     };
     in_scope
         && compiled.filter.iter().all(|text| graph::filters(text, mail))
@@ -345,7 +345,7 @@ proptest! {
     #[test]
     fn checking_arbitrary_json_never_panics(query in odd_query(), message in any_json()) {
         let names = places();
-        let places = Places { names: &names };
+        let places = FolderNames { names: &names };
         let met = matches(&query, &message, &places);
         let not = Query::Not(Box::new(query));
         prop_assert_eq!(matches(&not, &message, &places), !met);
@@ -355,7 +355,7 @@ proptest! {
     #[test]
     fn local_check_decides_as_the_query_does(query in any_query(false), mail in any_mail()) {
         let names = places();
-        let met = matches(&query, &mail.json(), &Places { names: &names });
+        let met = matches(&query, &mail.json(), &FolderNames { names: &names });
         prop_assert_eq!(met, means(&query, &mail), "{} for {:?}", show(&query), mail);
     }
 

@@ -2,7 +2,7 @@
 //! providers, and what each of them has alone.
 
 use daysheet_core::clock::Clock;
-use daysheet_sandbox::Options;
+use daysheet_sandbox::SandboxOptions;
 
 use crate::common::clock;
 use crate::tap::{GMAIL, OUTLOOK, Tapped};
@@ -21,8 +21,10 @@ async fn both() -> [Tapped; 2] {
 /// The same with another clock.
 async fn both_at(clock: Clock) -> [Tapped; 2] {
     let empty = tempfile::tempdir().unwrap();
-    let options =
-        || Options { calendar: Some(empty.path().to_path_buf()), ..Options::new(clock.clone()) };
+    let options = || SandboxOptions {
+        calendar: Some(empty.path().to_path_buf()),
+        ..SandboxOptions::new(clock.clone())
+    };
     [
         Tapped::over("google", GMAIL, options()).await,
         Tapped::over("microsoft", OUTLOOK, options()).await,

@@ -9,13 +9,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Account;
 use daysheet_core::provider::calendar::Calendars;
-use daysheet_core::provider::upstream::Share;
-use daysheet_core::provider::{Connect, Endpoints, Mailbox, ServiceSettings, Status, TokenStore};
+use daysheet_core::provider::upstream::UpstreamShare;
+use daysheet_core::provider::{
+    AccountStatus, Mailbox, ProviderConnector, ProviderEndpoints, ServiceSettings, TokenStore,
+};
 use daysheet_providers::Providers;
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use futures_util::stream::{self, StreamExt};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
@@ -315,7 +317,7 @@ impl Tokens {
     async fn signed_in(&self, address: &str) -> Result<String> {
         match &self.sign_in {
             Some((user, at, scopes)) => Ok(user.token_of(at, address, scopes).await),
-            None => Err(Error::new(Kind::Auth, "nobody signs in to a script")),
+            None => Err(Error::new(ErrorKind::Auth, "nobody signs in to a script")),
         }
     }
 }
@@ -361,14 +363,22 @@ impl Tapped {
     }
 
     /// Over a sandbox; sign-ins ask for these scopes.
-    pub async fn over(provider: &'static str, scopes: &'static str, options: Options) -> Self {
+    pub async fn over(
+        provider: &'static str,
+        scopes: &'static str,
+        options: SandboxOptions,
+    ) -> Self {
         let sandbox = Sandbox::start(options).await.unwrap();
         let tap = Tap::start(Some(sandbox.base())).await;
         Self::behind(provider, scopes, tap, Some(sandbox))
     }
 
     /// The same without a tap, where answers lead to the sandbox's own address.
-    pub async fn untapped(provider: &'static str, scopes: &'static str, options: Options) -> Self {
+    pub async fn untapped(
+        provider: &'static str,
+        scopes: &'static str,
+        options: SandboxOptions,
+    ) -> Self {
         let sandbox = Sandbox::start(options).await.unwrap();
         Self::behind(provider, scopes, Tap::closed(sandbox.base()), Some(sandbox))
     }
@@ -380,13 +390,13 @@ impl Tapped {
         sandbox: Option<Sandbox>,
     ) -> Self {
         let base = format!("{}/", tap.base).parse().unwrap();
-        let endpoints = Endpoints::below(&base).unwrap();
+        let endpoints = ProviderEndpoints::below(&base).unwrap();
         // What nobody finds is not waited for as long as services may take.
         let services = ServiceSettings {
             endpoints,
             look: Duration::from_millis(40),
             clock: clock::clock(),
-            share: Share::default(),
+            share: UpstreamShare::default(),
         };
         let at = if provider == "google" { &GOOGLE } else { &MICROSOFT };
         let sign_in = sandbox.as_ref().map(|sandbox| (User::nobody(sandbox.base()), at, scopes));
@@ -418,7 +428,7 @@ impl Tapped {
             via: via.map(str::to_owned),
             // Where a JMAP account's session is.
             tenant: (provider == "jmap").then(|| format!("{}/session", self.tap.base)),
-            status: Status::Ok,
+            status: AccountStatus::Ok,
             problem: None,
             scopes: Vec::new(),
             added: Timestamp::UNIX_EPOCH,
@@ -503,13 +513,16 @@ impl Outlook {
     pub async fn without_events() -> Self {
         let empty = tempfile::tempdir().unwrap();
         let calendar = Some(empty.path().to_path_buf());
-        let options = Options { calendar, ..Options::new(clock::clock()) };
+        let options = SandboxOptions { calendar, ..SandboxOptions::new(clock::clock()) };
         Self(Tapped::over("microsoft", OUTLOOK, options).await)
     }
 
     /// Over a folder of mail.
     pub async fn over(mail: Option<&Path>) -> Self {
-        let options = Options { mail: mail.map(Path::to_path_buf), ..Options::new(clock::clock()) };
+        let options = SandboxOptions {
+            mail: mail.map(Path::to_path_buf),
+            ..SandboxOptions::new(clock::clock())
+        };
         Self(Tapped::over("microsoft", OUTLOOK, options).await)
     }
 

@@ -1,7 +1,7 @@
 //! Access tokens.
 
-use daysheet_auth::{Person, Verifier};
-use daysheet_core::access::Access;
+use daysheet_auth::{CallingPerson, TokenVerifier};
+use daysheet_core::access::AccessLevel;
 use serde_json::json;
 
 use crate::common::clock;
@@ -25,7 +25,7 @@ const BOUND: &str = "tokens bound to a key of the sender are not supported";
 #[tokio::test]
 async fn only_the_issuers_signature_counts() {
     let issuer = TestIssuer::start().await;
-    let verifier = Verifier::at_issuer(issuer.settings(HERE));
+    let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
     let claims = issuer.claims("ann", HERE);
     let usual = json!({"alg": "RS256", "typ": "at+jwt", "kid": "rsa"});
     let elsewhere = format!("{}/stolen", issuer.url);
@@ -118,7 +118,7 @@ async fn only_the_issuers_signature_counts() {
 #[tokio::test]
 async fn claims_say_for_whom_and_how_long() {
     let issuer = TestIssuer::start().await;
-    let verifier = Verifier::at_issuer(issuer.settings(HERE));
+    let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
     let now = clock::now().as_second();
     for (changes, expected) in cases![
         json!({}), "full";
@@ -192,12 +192,12 @@ async fn claims_say_for_whom_and_how_long() {
 #[tokio::test]
 async fn person_is_the_issuer_and_the_subject() {
     let issuer = TestIssuer::start().await;
-    let verifier = Verifier::at_issuer(issuer.settings(HERE));
+    let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
     let person = async |subject: &str, changes| {
         verifier.verify(Some(&issuer.token(subject, HERE, &changes))).await.unwrap()
     };
     let ann = person("ann", json!({})).await;
-    assert_eq!(ann, Person::of(&issuer.url, "ann", None, Access::Full));
+    assert_eq!(ann, CallingPerson::of(&issuer.url, "ann", None, AccessLevel::Full));
     // Nothing else that a token says makes another of them, or the same of two.
     let renamed = person("ann", json!({"email": "bo@example.com", "client_id": "x"})).await;
     assert_eq!(renamed.owner, ann.owner);
@@ -205,7 +205,10 @@ async fn person_is_the_issuer_and_the_subject() {
         let same = json!({"email": "ann@example.com", "name": "ann", "preferred_username": "ann"});
         assert_ne!(person(other, same).await.owner, ann.owner, "{other:?}");
     }
-    assert_ne!(Person::of("https://a.example", "b", None, Access::Full).owner, ann.owner);
+    assert_ne!(
+        CallingPerson::of("https://a.example", "b", None, AccessLevel::Full).owner,
+        ann.owner
+    );
     // A name is for people to read, on one line.
     let named = person("ann", json!({"name": "Ann\u{202e}\n<b>"})).await;
     assert_eq!(named.name.as_deref(), Some("Ann <b>"));
@@ -218,7 +221,7 @@ async fn scopes_may_have_the_prefix_of_the_settings() {
     let issuer = TestIssuer::start().await;
     let mut settings = issuer.settings(HERE);
     settings.scope_prefix = format!("{HERE}/");
-    let verifier = Verifier::at_issuer(settings);
+    let verifier = TokenVerifier::at_issuer(settings);
     for (scope, expected) in cases![
         format!("{HERE}/daysheet:draft"), "draft";
         format!("openid {HERE}/daysheet:read {HERE}/daysheet:send"), "send";
@@ -238,7 +241,7 @@ async fn algorithms_are_those_of_the_settings() {
     let issuer = TestIssuer::start().await;
     let mut settings = issuer.settings(HERE);
     settings.algorithms = vec![jsonwebtoken::Algorithm::ES256];
-    let verifier = Verifier::at_issuer(settings);
+    let verifier = TokenVerifier::at_issuer(settings);
     let claims = issuer.claims("ann", HERE);
     for (algorithm, by, expected) in
         [("ES256", "ec", "full"), ("RS256", "rsa", ALGORITHM), ("EdDSA", "ed", ALGORITHM)]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_auth::web::{Pending, Web};
-use daysheet_auth::{Person, Settings, Verifier};
-use daysheet_core::access::Access;
+use daysheet_auth::web::{PendingSignIn, WebSignIn};
+use daysheet_auth::{CallingPerson, IssuerSettings, TokenVerifier};
+use daysheet_core::access::AccessLevel;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -15,17 +15,17 @@ use crate::HERE;
 use crate::common::clock;
 use crate::common::issuer::{CLIENT, TestIssuer, sign, with};
 
-fn verifier(issuer: &TestIssuer) -> Verifier {
-    Verifier::at_issuer(issuer.settings(HERE))
+fn verifier(issuer: &TestIssuer) -> TokenVerifier {
+    TokenVerifier::at_issuer(issuer.settings(HERE))
 }
 
-fn web(verifier: &Verifier) -> &Web {
-    let Verifier::Issuer(at) = verifier else { panic!("no issuer") };
+fn web(verifier: &TokenVerifier) -> &WebSignIn {
+    let TokenVerifier::Issuer(at) = verifier else { panic!("no issuer") };
     at.web().unwrap()
 }
 
 /// Begins a sign-in; what the browser is asked to open, and what is remembered.
-async fn begin(web: &Web) -> (HashMap<String, String>, Pending) {
+async fn begin(web: &WebSignIn) -> (HashMap<String, String>, PendingSignIn) {
     let redirect = Url::parse("https://mail.example/sign-in/callback").unwrap();
     let (url, pending) = web.begin(&redirect).await.unwrap();
     assert!(url.path() == "/authorize", "{url}");
@@ -60,7 +60,10 @@ async fn browser_signs_in_with_a_code() {
     issuer.set("/token", 200, "", json!({"id_token": token, "access_token": "x"}));
     let query = format!("code=a+b&state={}&iss={}", asked["state"], issuer.url);
     let person = web.finish(pending, &query).await.unwrap();
-    assert_eq!(person, Person::of(&issuer.url, "ann", Some("Ann".to_owned()), Access::Full));
+    assert_eq!(
+        person,
+        CallingPerson::of(&issuer.url, "ann", Some("Ann".to_owned()), AccessLevel::Full)
+    );
 
     let sent = issuer.asked("/token").pop().unwrap().body;
     let sent: HashMap<String, String> =
@@ -174,7 +177,8 @@ async fn secrets_go_to_usable_endpoints_only() {
         assert!(error.message().contains("authorization_endpoint"), "{error}");
     }
     let issuer = TestIssuer::start().await;
-    let without = Verifier::at_issuer(Settings { client: None, ..issuer.settings(HERE) });
-    let Verifier::Issuer(at) = &without else { panic!("no issuer") };
+    let without =
+        TokenVerifier::at_issuer(IssuerSettings { client: None, ..issuer.settings(HERE) });
+    let TokenVerifier::Issuer(at) = &without else { panic!("no issuer") };
     assert!(at.web().is_none());
 }

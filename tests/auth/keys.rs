@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as URL_SAFE;
-use daysheet_auth::{Settings, Verifier, is_issuer};
+use daysheet_auth::{IssuerSettings, TokenVerifier, is_issuer};
 use serde_json::{Value, json};
 
 use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
@@ -22,7 +22,7 @@ fn token(issuer: &TestIssuer, by: &str) -> String {
 async fn new_keys_are_found_and_old_ones_forgotten() {
     let issuer = TestIssuer::start().await;
     let pause = Duration::from_millis(300);
-    let verifier = Verifier::at_issuer(Settings { pause, ..issuer.settings(HERE) });
+    let verifier = TokenVerifier::at_issuer(IssuerSettings { pause, ..issuer.settings(HERE) });
     let check = async |by: &str| summary(verifier.verify(Some(&token(&issuer, by))).await);
     assert_eq!(check("rsa").await, "full");
     assert_eq!(check("next").await, KEY);
@@ -41,7 +41,7 @@ async fn new_keys_are_found_and_old_ones_forgotten() {
 #[tokio::test]
 async fn keys_are_fetched_once_for_many_requests() {
     let issuer = TestIssuer::start().await;
-    let verifier = Verifier::at_issuer(issuer.settings(HERE));
+    let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
     let token = token(&issuer, "rsa");
     let checks = (0..50).map(|_| verifier.verify(Some(&token)));
     for outcome in futures_util::future::join_all(checks).await {
@@ -57,7 +57,8 @@ async fn callers_who_hang_up_leave_the_attempt() {
     let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", hanging.local_addr().unwrap());
     let issuer = TestIssuer::start().await;
-    let verifier = Verifier::at_issuer(Settings { issuer: url, ..issuer.settings(HERE) });
+    let verifier =
+        TokenVerifier::at_issuer(IssuerSettings { issuer: url, ..issuer.settings(HERE) });
     let token = token(&issuer, "rsa");
     for _ in 0..10 {
         let asked = verifier.verify(Some(&token));
@@ -73,8 +74,8 @@ async fn callers_who_hang_up_leave_the_attempt() {
 #[tokio::test]
 async fn keys_outlive_an_issuer_that_is_down() {
     let issuer = TestIssuer::start().await;
-    let settings = Settings { pause: Duration::ZERO, ..issuer.settings(HERE) };
-    let verifier = Verifier::at_issuer(settings);
+    let settings = IssuerSettings { pause: Duration::ZERO, ..issuer.settings(HERE) };
+    let verifier = TokenVerifier::at_issuer(settings);
     let check = async |by: &str| summary(verifier.verify(Some(&token(&issuer, by))).await);
     assert_eq!(check("rsa").await, "full");
     for (status, body) in [(500, json!({})), (404, json!({})), (302, json!({})), (200, json!("x"))]
@@ -107,7 +108,7 @@ async fn metadata_is_taken_only_from_the_issuer_itself() {
     ] {
         let issuer = TestIssuer::start().await;
         issuer.publish(&changes);
-        let verifier = Verifier::at_issuer(issuer.settings(HERE));
+        let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
         let outcome = summary(verifier.verify(Some(&token(&issuer, "rsa"))).await);
         assert!(outcome.contains(expected), "{changes}: {outcome}");
     }
@@ -116,7 +117,7 @@ async fn metadata_is_taken_only_from_the_issuer_itself() {
     issuer.set("/.well-known/openid-configuration", 404, "", Value::Null);
     let metadata = json!({"issuer": issuer.url, "jwks_uri": format!("{}/jwks", issuer.url)});
     issuer.set("/.well-known/oauth-authorization-server", 200, "", metadata);
-    let verifier = Verifier::at_issuer(issuer.settings(HERE));
+    let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
     assert_eq!(summary(verifier.verify(Some(&token(&issuer, "rsa"))).await), "full");
 }
 
@@ -136,7 +137,7 @@ async fn odd_keys_are_skipped() {
     ] {
         let issuer = TestIssuer::start().await;
         issuer.set("/jwks", 200, "cache-control: max-age=5\r\n", json!({"keys": keys}));
-        let verifier = Verifier::at_issuer(issuer.settings(HERE));
+        let verifier = TokenVerifier::at_issuer(issuer.settings(HERE));
         let outcome = summary(verifier.verify(Some(&token(&issuer, "rsa"))).await);
         assert_eq!(outcome, expected, "{keys}");
     }

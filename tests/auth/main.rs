@@ -29,18 +29,18 @@ mod browser;
 mod keys;
 mod opaque;
 
-use daysheet_auth::{Denial, Person};
+use daysheet_auth::{CallingPerson, RequestDenial};
 
 /// What the tokens of the tests are meant for.
 const HERE: &str = "https://mail.example/mcp";
 
 /// The outcome of a check in a few words.
-fn summary(outcome: Result<Person, Denial>) -> String {
+fn summary(outcome: Result<CallingPerson, RequestDenial>) -> String {
     match outcome {
         Ok(person) => person.access.word().to_owned(),
-        Err(Denial::Missing) => "missing".to_owned(),
-        Err(Denial::Malformed(why) | Denial::Invalid(why)) => why.to_owned(),
-        Err(Denial::Insufficient) => "insufficient".to_owned(),
-        Err(Denial::Unavailable(error)) => format!("unavailable: {}", error.message()),
+        Err(RequestDenial::Missing) => "missing".to_owned(),
+        Err(RequestDenial::Malformed(why) | RequestDenial::Invalid(why)) => why.to_owned(),
+        Err(RequestDenial::Insufficient) => "insufficient".to_owned(),
+        Err(RequestDenial::Unavailable(error)) => format!("unavailable: {}", error.message()),
     }
 }

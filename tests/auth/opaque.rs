@@ -1,7 +1,7 @@
 //! Tokens that say nothing by themselves: those of an issuer, and those of a file.
 
-use daysheet_auth::{Person, Settings, TokenList, Verifier, new_token};
-use daysheet_core::access::Access;
+use daysheet_auth::{CallingPerson, IssuerSettings, TokenList, TokenVerifier, new_token};
+use daysheet_core::access::AccessLevel;
 use serde_json::json;
 
 use crate::common::clock;
@@ -12,8 +12,8 @@ const INACTIVE: &str = "the token is not active";
 const AUDIENCE: &str = "the token is for another audience";
 const OTHER: &str = "the token is not an access token";
 
-fn asking(issuer: &TestIssuer) -> Verifier {
-    Verifier::at_issuer(Settings { introspection: true, ..issuer.settings(HERE) })
+fn asking(issuer: &TestIssuer) -> TokenVerifier {
+    TokenVerifier::at_issuer(IssuerSettings { introspection: true, ..issuer.settings(HERE) })
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn issuer_says_what_an_opaque_token_is() {
         summary(asking(&issuer).verify(Some(&issuer.token("ann", HERE, &json!({})))).await),
         "full"
     );
-    let plain = Verifier::at_issuer(issuer.settings(HERE));
+    let plain = TokenVerifier::at_issuer(issuer.settings(HERE));
     assert_eq!(summary(plain.verify(Some("opaque")).await), "the token is not a JWT");
     assert_eq!(issuer.asked("/introspect").len(), before);
 }
@@ -94,7 +94,7 @@ async fn introspection_is_asked_once_in_a_while_and_never_guessed() {
 
 #[tokio::test]
 async fn static_tokens_are_those_of_the_file() {
-    let made = [None, Some(Access::Read), Some(Access::Send)]
+    let made = [None, Some(AccessLevel::Read), Some(AccessLevel::Send)]
         .map(|access| new_token(access, Some("my laptop\n0000 full")).unwrap());
     let lines: Vec<&str> = made.iter().map(|(_, line)| line.as_str()).collect();
     let file = format!("# tokens\n\n{}\n", lines.join("\n"));
@@ -102,9 +102,11 @@ async fn static_tokens_are_those_of_the_file() {
         assert!(!line.contains(token) && line.lines().count() == 1, "{line}");
         assert_eq!(token.len(), "daysheet_".len() + 43);
     }
-    let verifier = Verifier::Known(TokenList::read(&file).unwrap());
-    for ((token, _), access) in made.iter().zip([Access::Full, Access::Read, Access::Send]) {
-        assert_eq!(verifier.verify(Some(token)).await.unwrap(), Person::local(access));
+    let verifier = TokenVerifier::Known(TokenList::read(&file).unwrap());
+    for ((token, _), access) in
+        made.iter().zip([AccessLevel::Full, AccessLevel::Read, AccessLevel::Send])
+    {
+        assert_eq!(verifier.verify(Some(token)).await.unwrap(), CallingPerson::local(access));
         for wrong in [token.to_uppercase(), format!("{token} "), token.replacen('_', "", 1)] {
             assert_eq!(summary(verifier.verify(Some(&wrong)).await), "the token is unknown");
         }
@@ -139,9 +141,9 @@ async fn changed_file_of_tokens_is_read_again() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("tokens");
     let [(one, first), (two, second)] =
-        [Access::Read, Access::Send].map(|access| new_token(Some(access), None).unwrap());
+        [AccessLevel::Read, AccessLevel::Send].map(|access| new_token(Some(access), None).unwrap());
     std::fs::write(&path, format!("{first}\n{second}\n")).unwrap();
-    let verifier = Verifier::Known(TokenList::open(&path).unwrap());
+    let verifier = TokenVerifier::Known(TokenList::open(&path).unwrap());
     let raised = first.replace("read", "draft");
     const UNKNOWN: &str = "the token is unknown";
     // What the file says, and what the two tokens are from then on; none is no file.

@@ -13,18 +13,21 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::flatten::{Report, Room, RowContext, flatten, instant};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten, instant};
 use daysheet_core::project::{Projection, project};
-use daysheet_core::provider::calendar::Changes;
+use daysheet_core::provider::calendar::ChangeFeed;
 use daysheet_core::provider::mail::{
-    AutoReply, Flag, FolderKind, MailState, MessageAction, Origin, SettingsChange,
+    AutoReply, DraftOrigin, FolderKind, MailState, MessageAction, MessageFlag, SettingsChange,
 };
-use daysheet_core::provider::{BodyForm, ListRequest, Mailbox, Page, People, Role, TextPart};
-use daysheet_core::query::{Query, Term};
-use daysheet_core::row::{Cell, RowTable};
+use daysheet_core::provider::{
+    BodyForm, ListPage, ListRequest, Mailbox, PeopleQuery, TextPart, ThreadRole,
+};
+use daysheet_core::query::{Query, QueryTerm};
+use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{
-    Api, EVENT, FOLDER, Field, LISTINGS, Level, MESSAGE, Origin as From, THREAD, Table,
+    ColumnLevel, EVENT, FOLDER, LISTINGS, ListOrigin as From, MESSAGE, Service, THREAD, Table,
+    TableColumn,
 };
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
@@ -89,7 +92,7 @@ impl Suite {
     fn refused<T: Debug>(&mut self, promise: &'static str, result: Result<T>) {
         let argument = result
             .as_ref()
-            .is_err_and(|error| error.kind() == Kind::Argument && !error.message().is_empty());
+            .is_err_and(|error| error.kind() == ErrorKind::Argument && !error.message().is_empty());
         self.holds(promise, argument, result);
     }
 
@@ -108,43 +111,43 @@ impl Suite {
 
 /// Objects as rows.
 fn rows(
-    api: Api,
+    api: Service,
     table: &'static Table,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     items: &[Value],
     names: &HashMap<String, String>,
-) -> (RowTable, Report) {
+) -> (RowTable, FlattenReport) {
     let account = "me@example.com";
     let zone = &TimeZone::UTC;
-    let context = RowContext { api, zone, account, address: account, names, room: Room::One };
+    let context = RowContext { api, zone, account, address: account, names, room: RowRoom::One };
     flatten(table, columns, items, &context)
 }
 
 /// The keys of objects, which are ids.
-fn ids(api: Api, table: &'static Table, items: &[Value]) -> Vec<String> {
+fn ids(api: Service, table: &'static Table, items: &[Value]) -> Vec<String> {
     let (rows, _) =
         rows(api, table, &table.fields.iter().take(1).collect::<Vec<_>>(), items, &HashMap::new());
-    let id = |row: &[Cell]| match &row[0] {
-        Cell::Id(id) | Cell::Text(id) => id.clone(),
+    let id = |row: &[RowCell]| match &row[0] {
+        RowCell::Id(id) | RowCell::Text(id) => id.clone(),
         _ => String::new(),
     };
     rows.rows().map(id).collect()
 }
 
-fn times(api: Api, table: &'static Table, column: &str, items: &[Value]) -> Vec<Timestamp> {
+fn times(api: Service, table: &'static Table, column: &str, items: &[Value]) -> Vec<Timestamp> {
     let names = &HashMap::new();
     let (zone, account) = (&TimeZone::UTC, "");
-    let context = RowContext { api, zone, account, address: account, names, room: Room::List };
+    let context = RowContext { api, zone, account, address: account, names, room: RowRoom::List };
     let field = table.field(column).unwrap();
     items.iter().filter_map(|item| instant(field, item, &context)).collect()
 }
 
-fn all(table: &'static Table) -> Vec<&'static Field> {
-    table.up_to(Level::More)
+fn all(table: &'static Table) -> Vec<&'static TableColumn> {
+    table.up_to(ColumnLevel::More)
 }
 
 /// True if nothing is reported but where to ask from.
-fn is_quiet(changes: &Changes) -> bool {
+fn is_quiet(changes: &ChangeFeed) -> bool {
     let lists = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
     lists.iter().all(|list| list.is_empty())
         && changes.gone.is_empty()
@@ -154,13 +157,13 @@ fn is_quiet(changes: &Changes) -> bool {
 }
 
 fn words(text: &str) -> Option<Query> {
-    Some(Query::All(vec![Query::Term(Term::Text(text.to_owned()))]))
+    Some(Query::All(vec![Query::Term(QueryTerm::Text(text.to_owned()))]))
 }
 
 /// The mailbox under test.
 struct Probe<'a> {
     mailbox: &'a dyn Mailbox,
-    api: Api,
+    api: Service,
 }
 
 impl Probe<'_> {
@@ -177,7 +180,7 @@ impl Probe<'_> {
         }
     }
 
-    async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<Page> {
+    async fn page(&self, table: &'static Table, ask: &ListRequest) -> Result<ListPage> {
         if *table == THREAD {
             self.mailbox.threads(ask).await
         } else {
@@ -261,10 +264,10 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     suite.holds("values_are_of_their_type", report.odd.is_empty(), &report.odd);
     let full_rows = full.rows().count();
     let empty = (0..full_rows).filter(|at| {
-        ["id", "date", "from"].iter().any(|name| full.cell(*at, name) == Some(&Cell::Null))
+        ["id", "date", "from"].iter().any(|name| full.cell(*at, name) == Some(&RowCell::Null))
     });
     suite.holds("messages_have_id_date_and_sender", empty.count() == 0, full_rows);
-    let subjects = full.rows().filter(|row| row[3] != Cell::Null).count();
+    let subjects = full.rows().filter(|row| row[3] != RowCell::Null).count();
     suite.holds("messages_have_subjects", subjects > 0, subjects);
 
     // Columns that are fetched alone read the same.
@@ -294,7 +297,7 @@ async fn reversed(
     let newest = suite.answer("queries_are_answered", newest);
     let ask = ListRequest { oldest: true, ..probe.ask(table, 5, query) };
     let oldest = match probe.list(table, ask).await {
-        Err(error) if error.kind() == Kind::Argument => return,
+        Err(error) if error.kind() == ErrorKind::Argument => return,
         oldest => suite.answer("the_oldest_come_first", oldest),
     };
     let dates = times(probe.api, table, "date", &oldest);
@@ -309,13 +312,13 @@ async fn queries(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let found = suite.answer("queries_are_answered", found);
     let (found, _) = rows(probe.api, &MESSAGE, &all(&MESSAGE), &found, &HashMap::new());
     let subjects: Vec<_> = found.rows().map(|row| row[3].clone()).collect();
-    let one = subjects == [Cell::Text(known.subject.to_owned())];
+    let one = subjects == [RowCell::Text(known.subject.to_owned())];
     suite.holds("a_known_word_finds_its_message", one, &subjects);
     let nothing = suite.answer("queries_are_answered", probe.found(words(NOBODY), None).await);
     suite.holds("an_unknown_word_finds_nothing", nothing.is_empty(), &nothing);
 
     let (name, count) = known.folder;
-    let place = Some(Query::Term(Term::Folder(name.to_owned())));
+    let place = Some(Query::Term(QueryTerm::Folder(name.to_owned())));
     let place = suite.answer("folders_are_searched_by_name", probe.found(place, None).await);
     suite.holds("folders_are_searched_by_name", place.len() == count, place.len());
     let names = suite.answer("names_are_told", probe.mailbox.names().await);
@@ -361,8 +364,8 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     };
     let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id).await);
     // Drafts are not counted.
-    let sent = members.iter().filter(|one| one.role != Role::Draft).count();
-    let expected = Cell::Count(i64::try_from(sent).unwrap());
+    let sent = members.iter().filter(|one| one.role != ThreadRole::Draft).count();
+    let expected = RowCell::Count(i64::try_from(sent).unwrap());
     suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
     let members: Vec<String> = members.into_iter().map(|one| one.id).collect();
     let inside = members.len() == count && message.iter().take(1).all(|id| members.contains(id));
@@ -387,9 +390,13 @@ async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &
         for (id, one) in requested.iter().zip(read) {
             let kind = one.as_ref().err().map(Error::kind);
             if id == known.unknown {
-                suite.holds("what_is_not_there_is_not_found", kind == Some(Kind::NotFound), &one);
+                suite.holds(
+                    "what_is_not_there_is_not_found",
+                    kind == Some(ErrorKind::NotFound),
+                    &one,
+                );
             } else if id == RUBBISH[3] {
-                suite.holds("no_id_is_refused", kind == Some(Kind::Argument), &one);
+                suite.holds("no_id_is_refused", kind == Some(ErrorKind::Argument), &one);
             } else {
                 let item = suite.answer("messages_are_read", one).item;
                 let found = ids(probe.api, &MESSAGE, &[item]);
@@ -419,7 +426,7 @@ async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &
 
 /// Lists other than messages.
 async fn lookups(probe: &Probe<'_>, suite: &mut Suite) {
-    let people = People { limit: 10, ..People::default() };
+    let people = PeopleQuery { limit: 10, ..PeopleQuery::default() };
     for (_, listing) in LISTINGS.iter().filter(|(_, listing)| listing.origin == From::Mailbox) {
         let table = listing.table;
         let projection = project(probe.api, &all(table));
@@ -440,10 +447,10 @@ async fn lookups(probe: &Probe<'_>, suite: &mut Suite) {
 }
 
 /// Folders: each has a name, and the labels that stand for folders are among them.
-async fn folders(probe: &Probe<'_>, page: &Page, suite: &mut Suite) {
+async fn folders(probe: &Probe<'_>, page: &ListPage, suite: &mut Suite) {
     let names = probe.mailbox.names().await.unwrap_or_default();
     let (table, _) = rows(probe.api, &FOLDER, &all(&FOLDER), &page.items, &page.names);
-    let system = Cell::Text("system".to_owned());
+    let system = RowCell::Text("system".to_owned());
     let ids = ids(probe.api, &FOLDER, &page.items);
     let named = |at: usize| names.contains_key(&ids[at]) || table.cell(at, "kind") == Some(&system);
     let missing: Vec<_> = (0..ids.len()).filter(|at| !named(*at)).map(|at| &ids[at]).collect();
@@ -488,7 +495,7 @@ async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite
         suite.refused("rehearsals_refuse_the_same", mailbox.rehearse(&signature).await);
     }
     if !can.task_flags {
-        for result in mailbox.apply(&states, &MessageAction::Flag(Flag::Done)).await {
+        for result in mailbox.apply(&states, &MessageAction::Flag(MessageFlag::Done)).await {
             suite.refused("task_flags_are_refused", result);
         }
     }
@@ -498,7 +505,7 @@ async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite
     let name = "read_only_refuses";
     suite.refused(name, mailbox.senders().await);
     suite.refused(name, mailbox.source_message(&listed[0]).await);
-    suite.refused(name, mailbox.create(&Origin::New, &content(), &NonInteractive).await);
+    suite.refused(name, mailbox.create(&DraftOrigin::New, &content(), &NonInteractive).await);
     suite.refused(name, mailbox.update(&draft, &content(), &NonInteractive).await);
     suite.refused(name, mailbox.discard(&draft).await);
     suite.refused(name, mailbox.send(&draft, None).await);

@@ -11,16 +11,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::error::{Error, Kind, Result};
+use daysheet::error::{Error, ErrorKind, Result};
 use daysheet::event_time::{self, EventTime, ZonedTime};
 use daysheet::project::Projection;
 use daysheet::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, Guest, Hours,
-    InvitationReply, Notify, Schedule, Show,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventGuest,
+    EventListRequest, GuestNotice, InvitationAnswer, InvitationReply, ShowAs, WorkingHours,
 };
-use daysheet::provider::{ListRequest, Mailbox, MessageContent, Page};
-use daysheet::recurrence::Repeat;
-use daysheet::schemas::Api;
+use daysheet::provider::{ListPage, ListRequest, Mailbox, MessageContent};
+use daysheet::recurrence::EventRecurrence;
+use daysheet::schemas::Service;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -108,9 +108,9 @@ impl Entry {
     }
 
     /// What the service's object tells beside the facts.
-    fn extra(&self, api: Api) -> Value {
+    fn extra(&self, api: Service) -> Value {
         let (facts, invited) = (&self.facts, self.invited.iter());
-        if api != Api::Outlook {
+        if api != Service::Outlook {
             let guests: Vec<_> = invited
                 .map(|(address, answer)| json!({"email": address, "responseStatus": answer}))
                 .collect();
@@ -151,13 +151,13 @@ pub struct Trouble {
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     pub busy: Vec<(String, String, String)>,
-    pub hours: Option<Hours>,
+    pub hours: Option<WorkingHours>,
 }
 
 /// The calendars of one account.
 pub struct FakeCalendars {
     pub name: &'static str,
-    api: Api,
+    api: Service,
     /// True if the test adds the occurrences of series, too.
     by_hand: bool,
     /// Id, name, access, in the service's words; the first is the main one.
@@ -188,7 +188,7 @@ pub struct FakeCalendars {
 }
 
 impl FakeCalendars {
-    pub fn new(name: &'static str, api: Api) -> Self {
+    pub fn new(name: &'static str, api: Service) -> Self {
         let calendar = |id: &str, name: &str, access| (id.to_owned(), name.to_owned(), access);
         Self {
             name,
@@ -217,7 +217,7 @@ impl FakeCalendars {
     }
 
     /// Without calendars, for [`calendar`](Self::calendar) and [`add`](Self::add).
-    pub fn empty(name: &'static str, api: Api) -> Self {
+    pub fn empty(name: &'static str, api: Service) -> Self {
         Self { by_hand: true, calendars: Mutex::default(), ..Self::new(name, api) }
     }
 
@@ -233,7 +233,7 @@ impl FakeCalendars {
         let id = format!("{calendar}/{:04}", self.events.lock().unwrap().len());
         self.extra(&id, entry.extra(self.api));
         let own = format!("{}@example.com", self.name);
-        let guests = entry.invited.iter().map(|(address, answer)| Guest {
+        let guests = entry.invited.iter().map(|(address, answer)| EventGuest {
             name: Some(address.clone()),
             me: *address == own,
             ..guest(address, if answer == "accepted" { '+' } else { ' ' })
@@ -341,7 +341,7 @@ impl FakeCalendars {
         if let Some(facts) = self.get(id) {
             return Ok(facts);
         }
-        let not_found = || Error::new(Kind::NotFound, "it is not there");
+        let not_found = || Error::new(ErrorKind::NotFound, "it is not there");
         let (master, at) = id.split_once('@').ok_or_else(not_found)?;
         let master = self.get(master).ok_or_else(not_found)?;
         let found = self.occurrences(&master, Timestamp::MIN, Timestamp::MAX);
@@ -384,7 +384,7 @@ impl FakeCalendars {
     fn object(&self, facts: &EventData) -> Value {
         let (calendar, id) = facts.id.split_once('/').unwrap();
         let mut object = match self.api {
-            Api::Outlook => json!({
+            Service::Outlook => json!({
                 "id": facts.id, "subject": facts.title, "@odata.etag": facts.version,
                 "start": graph(facts.start), "end": graph(facts.end),
                 "isAllDay": facts.start.is_day(), "isOrganizer": facts.own,
@@ -398,7 +398,7 @@ impl FakeCalendars {
                 "attendees": facts.guests.iter().map(attendee).collect::<Vec<_>>(),
             }),
         };
-        if !facts.place.is_empty() && self.api == Api::Gmail {
+        if !facts.place.is_empty() && self.api == Service::Gmail {
             object["location"] = facts.place.clone().into();
         }
         if let Some(repeat) = &facts.repeat {
@@ -415,7 +415,7 @@ impl FakeCalendars {
         object
     }
 
-    fn apply(&self, facts: &mut EventData, change: &Change) {
+    fn apply(&self, facts: &mut EventData, change: &EventChange) {
         if let Some((start, end)) = &change.time {
             (facts.start, facts.end) = (start.when(), end.when());
             if let ZonedTime::At(_, zone) = start {
@@ -472,7 +472,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
         answer: None,
         unanswered: false,
         busy: true,
-        show: Show::Busy,
+        show: ShowAs::Busy,
         cancelled: false,
         version: None,
         link: None,
@@ -481,21 +481,21 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
 }
 
 /// Somebody who is asked, and their answer as rows show it.
-pub fn guest(address: &str, answer: char) -> Guest {
-    Guest {
+pub fn guest(address: &str, answer: char) -> EventGuest {
+    EventGuest {
         address: address.to_owned(),
         answer: match answer {
-            '+' => Some(Answer::Accepted),
-            '-' => Some(Answer::Declined),
-            '~' => Some(Answer::Tentative),
+            '+' => Some(InvitationAnswer::Accepted),
+            '-' => Some(InvitationAnswer::Declined),
+            '~' => Some(InvitationAnswer::Tentative),
             _ => None,
         },
-        ..Guest::default()
+        ..EventGuest::default()
     }
 }
 
-pub fn repeat(rule: &str) -> Repeat {
-    Repeat { rule: rule.to_owned(), ..Repeat::default() }
+pub fn repeat(rule: &str) -> EventRecurrence {
+    EventRecurrence { rule: rule.to_owned(), ..EventRecurrence::default() }
 }
 
 fn instant(when: EventTime) -> Timestamp {
@@ -529,11 +529,11 @@ fn graph(when: EventTime) -> Value {
     json!({"dateTime": local.to_string(), "timeZone": "UTC"})
 }
 
-fn attendee(guest: &Guest) -> Value {
+fn attendee(guest: &EventGuest) -> Value {
     let answer = match guest.answer {
-        Some(Answer::Accepted) => "accepted",
-        Some(Answer::Declined) => "declined",
-        Some(Answer::Tentative) => "tentative",
+        Some(InvitationAnswer::Accepted) => "accepted",
+        Some(InvitationAnswer::Declined) => "declined",
+        Some(InvitationAnswer::Tentative) => "tentative",
         None => "needsAction",
     };
     json!({"email": guest.address, "displayName": guest.name, "responseStatus": answer,
@@ -541,7 +541,7 @@ fn attendee(guest: &Guest) -> Value {
 }
 
 /// What a change says, on one line.
-fn summary(change: &Change) -> String {
+fn summary(change: &EventChange) -> String {
     let mut parts = Vec::new();
     let moment = |moment: &ZonedTime| match moment {
         ZonedTime::Day(day) => day.to_string(),
@@ -561,11 +561,11 @@ fn summary(change: &Change) -> String {
         parts.extend(text.as_ref().map(|text| format!("{name}={text}")));
     }
     if let Some(list) = &change.guests {
-        let one = |guest: &Guest| {
+        let one = |guest: &EventGuest| {
             let answer = match guest.answer {
-                Some(Answer::Accepted) => "+",
-                Some(Answer::Declined) => "-",
-                Some(Answer::Tentative) => "~",
+                Some(InvitationAnswer::Accepted) => "+",
+                Some(InvitationAnswer::Declined) => "-",
+                Some(InvitationAnswer::Tentative) => "~",
                 None => "",
             };
             let (optional, room) = (guest.optional, guest.room);
@@ -600,18 +600,18 @@ fn summary(change: &Change) -> String {
 
 #[async_trait]
 impl Calendars for FakeCalendars {
-    fn api(&self) -> Api {
+    fn api(&self) -> Service {
         self.api
     }
 
     fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
         let is_person = id.contains('@') && !id.ends_with(".calendar.google.com");
-        Some(id).filter(|_| self.api == Api::Gmail && is_person)
+        Some(id).filter(|_| self.api == Service::Gmail && is_person)
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {
         match self.api {
-            Api::Gmail => &google::CALENDAR,
+            Service::Gmail => &google::CALENDAR,
             _ => &microsoft::CALENDAR,
         }
     }
@@ -624,7 +624,7 @@ impl Calendars for FakeCalendars {
         if self.by_hand {
             let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api
             {
-                Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+                Service::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                     "timeZone": "Europe/Berlin", "canShare": *access == "owner",
                     "canEdit": *access == "writer"}),
                 _ => json!({"id": id, "summary": name, "primary": at == 0,
@@ -634,7 +634,7 @@ impl Calendars for FakeCalendars {
             return Ok(list.iter().enumerate().map(object).collect());
         }
         let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
-            Api::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+            Service::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                 "canShare": *access == "owner", "canEdit": *access != "reader",
                 "owner": {"address": format!("{id}@example.org")}}),
             _ => json!({"id": id, "summary": name, "accessRole": access, "primary": at == 0}),
@@ -671,7 +671,7 @@ impl Calendars for FakeCalendars {
         after.map(|()| found)
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
         let ids: Vec<&str> = ask.calendars.iter().map(|(id, _)| id.as_str()).collect();
         let line = format!("events {} {} {}", ids.join(","), ask.from, ask.to);
         self.reads.lock().unwrap().push(line);
@@ -710,10 +710,10 @@ impl Calendars for FakeCalendars {
             let skip: usize = cursor.as_deref().unwrap_or("0").parse().unwrap();
             let size = (*self.page.lock().unwrap()).min(ask.limit);
             let next = skip.saturating_add(size);
-            Ok(Page {
+            Ok(ListPage {
                 items: found.iter().skip(skip).take(size).map(|one| self.object(one)).collect(),
                 next: (next < found.len()).then(|| next.to_string()),
-                ..Page::default()
+                ..ListPage::default()
             })
         };
         ask.calendars.iter().map(one).collect()
@@ -759,7 +759,7 @@ impl Calendars for FakeCalendars {
 
     fn event_data(&self, event: &Value) -> Option<EventData> {
         let id = match self.api {
-            Api::Outlook => event["id"].as_str()?.to_owned(),
+            Service::Outlook => event["id"].as_str()?.to_owned(),
             _ => format!("{}/{}", event["calendarId"].as_str()?, event["id"].as_str()?),
         };
         let version = event.get("etag").or(event.get("@odata.etag"))?.as_str()?;
@@ -770,8 +770,8 @@ impl Calendars for FakeCalendars {
     async fn create(
         &self,
         calendar: Option<&str>,
-        event: &Change,
-        notify: Notify,
+        event: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         let (before, after) = self.fate();
         let calendar = calendar.unwrap_or("main");
@@ -794,28 +794,38 @@ impl Calendars for FakeCalendars {
         after.map(|()| self.object(&new))
     }
 
-    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+    async fn update(
+        &self,
+        current: &Value,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value> {
         let (before, after) = self.fate();
         let given = self.event_data(current).unwrap();
         self.note(format!("update {} {notify:?}: {}", given.id, summary(change)));
         before?;
         let mut now = self.find(&given.id)?;
         if now.version != given.version {
-            return Err(Error::new(Kind::Conflict, "it has changed"));
+            return Err(Error::new(ErrorKind::Conflict, "it has changed"));
         }
         self.apply(&mut now, change);
         let now = self.set(now);
         after.map(|()| self.object(&now))
     }
 
-    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
+    async fn delete(
+        &self,
+        current: &Value,
+        message: Option<&str>,
+        notify: GuestNotice,
+    ) -> Result<()> {
         let (before, after) = self.fate();
         let given = self.event_data(current).unwrap();
         let message = message.map(|text| format!(" \"{text}\"")).unwrap_or_default();
         self.note(format!("delete {} {notify:?}{message}", given.id));
         before?;
         if self.find(&given.id)?.version != given.version {
-            return Err(Error::new(Kind::Conflict, "it has changed"));
+            return Err(Error::new(ErrorKind::Conflict, "it has changed"));
         }
         match given.series {
             Some(_) => {
@@ -852,7 +862,7 @@ impl Calendars for FakeCalendars {
         let now = self.set(now);
         after?;
         // As Outlook does: what is declined is not in the calendar any more.
-        let removed = self.api == Api::Outlook && response.answer == Answer::Declined;
+        let removed = self.api == Service::Outlook && response.answer == InvitationAnswer::Declined;
         Ok((!removed).then(|| self.object(&now)))
     }
 
@@ -865,7 +875,12 @@ impl Calendars for FakeCalendars {
         after
     }
 
-    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+    async fn busy(
+        &self,
+        who: &[String],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Result<BusySchedule>> {
         self.wait().await;
         who.iter()
             .map(|who| {
@@ -873,11 +888,11 @@ impl Calendars for FakeCalendars {
                 let people = self.people.lock().unwrap();
                 let known = match people.iter().find(|(name, _)| name.eq_ignore_ascii_case(who)) {
                     Some((_, known)) => known.clone()?,
-                    None => return Err(Error::new(Kind::NotFound, "nobody has that address")),
+                    None => return Err(Error::new(ErrorKind::NotFound, "nobody has that address")),
                 };
                 let utc = |summary: &str| event_time::local(summary, "UTC").unwrap();
                 let busy = known.busy.iter();
-                Ok(Schedule {
+                Ok(BusySchedule {
                     who: who.clone(),
                     busy: busy
                         .filter(|(start, end, _)| utc(end) > from && utc(start) < to)
@@ -893,25 +908,25 @@ impl Calendars for FakeCalendars {
             .collect()
     }
 
-    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<Changes> {
-        Ok(Changes { cursor: "now".to_owned(), ..Changes::default() })
+    async fn changes(&self, _: Option<&str>, _: &Projection) -> Result<ChangeFeed> {
+        Ok(ChangeFeed { cursor: "now".to_owned(), ..ChangeFeed::default() })
     }
 
-    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+    fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let facts = self.event_data(current).unwrap();
         let cancels = facts.own && !facts.guests.is_empty();
-        if self.api == Api::Outlook && notify != Notify::All && cancels {
+        if self.api == Service::Outlook && notify != GuestNotice::All && cancels {
             return Err(Error::argument("this service tells everybody"));
         }
         Ok(())
     }
 
-    fn check(&self, _: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
+    fn check(&self, _: Option<&Value>, change: &EventChange, notify: GuestNotice) -> Result<()> {
         let rule = change.repeat.as_ref().and_then(Option::as_ref);
         if rule.is_some_and(|repeat| repeat.rule.contains("BYSETPOS=2")) {
             return Err(Error::argument("this service has no words for the rule"));
         }
-        if change.show == Some(Show::Focus) && !self.capabilities().event_kinds {
+        if change.show == Some(ShowAs::Focus) && !self.capabilities().event_kinds {
             return Err(Error::argument("this service has no focus time"));
         }
         let most = self.capabilities().max_reminder;
@@ -919,7 +934,7 @@ impl Calendars for FakeCalendars {
             return Err(Error::argument("this service reminds no earlier"));
         }
         match (change.guests.is_some(), notify) {
-            (true, Notify::External) if self.api == Api::Outlook => {
+            (true, GuestNotice::External) if self.api == Service::Outlook => {
                 Err(Error::argument("this service tells everybody"))
             }
             _ => Ok(()),
@@ -941,7 +956,7 @@ impl Fake for FakeCalendars {
     }
 
     fn provider(&self) -> &'static str {
-        if self.api == Api::Outlook { "microsoft" } else { "google" }
+        if self.api == Service::Outlook { "microsoft" } else { "google" }
     }
 
     fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
@@ -954,7 +969,7 @@ impl Fake for FakeCalendars {
 }
 
 /// The mailbox beside calendars: messages with invitations, and who was written to.
-fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
+fn mailbox(name: &'static str, api: Service) -> Arc<FakeMailbox> {
     let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
         let query = format!("{:?}", ask.query);
         let items = if query.contains("\"sent\"") {
@@ -966,7 +981,7 @@ fn mailbox(name: &'static str, api: Api) -> Arc<FakeMailbox> {
                 |id: &String| json!({"id": id, "threadId": id, "internalDate": "1770000000000"});
             mailbox.invitations.lock().unwrap().keys().map(object).collect()
         };
-        Page { items, ..Page::default() }
+        ListPage { items, ..ListPage::default() }
     };
     let read_message = |mailbox: &FakeMailbox, id: &str, _| {
         let invitations = mailbox.invitations.lock().unwrap();
@@ -990,22 +1005,22 @@ pub type CalendarHarness = Harness<FakeCalendars>;
 impl CalendarHarness {
     /// One account at Google, `ana@example.com`.
     pub async fn one() -> Self {
-        Self::with(Api::Gmail, &[]).await
+        Self::with(Service::Gmail, &[]).await
     }
 
     /// And a second one, `bo@example.com`.
     pub async fn two() -> Self {
-        let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Api::Gmail));
+        let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Service::Gmail));
         Self::over(fakes.into(), &[]).await
     }
 
     /// One account at Microsoft, `ana@example.com`.
     pub async fn outlook() -> Self {
-        Self::with(Api::Outlook, &[]).await
+        Self::with(Service::Outlook, &[]).await
     }
 
     /// One account, `ana@example.com`, with these settings.
-    pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
+    pub async fn with(api: Service, settings: &[(&str, &str)]) -> Self {
         Self::over(vec![FakeCalendars::new("ana", api)], settings).await
     }
 

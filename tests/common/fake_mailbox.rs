@@ -10,19 +10,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use daysheet::client::ClientPrompts;
 use daysheet::compose::mime;
-use daysheet::error::{Error, Kind, Result};
+use daysheet::error::{Error, ErrorKind, Result};
 use daysheet::project::Projection;
-use daysheet::provider::calendar::Changes;
+use daysheet::provider::calendar::ChangeFeed;
 use daysheet::provider::mail::{
-    Alias, AttachmentContent, AutoReply, Drafts, Flag, FolderKind, FolderRef, MailState,
-    MailboxSettings, MessageAction, MessageActions, Origin, OutgoingMessage, Person, Rule,
-    SendLookup, SendStatus, Sent, SettingsChange, SourceMessage, StoredDraft,
+    AttachmentContent, AutoReply, DraftOrigin, Drafts, FolderKind, FolderRef, MailPerson, MailRule,
+    MailState, MailboxSettings, MessageAction, MessageActions, MessageFlag, OutgoingMessage,
+    SendAlias, SendLookup, SendStatus, SentMessage, SettingsChange, SourceMessage, StoredDraft,
 };
 use daysheet::provider::{
-    BodyForm, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
+    BodyForm, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
+    ThreadMessage,
 };
-use daysheet::query::{Query, Term};
-use daysheet::schemas::{Api, Table};
+use daysheet::query::{Query, QueryTerm};
+use daysheet::schemas::{Service, Table};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -45,8 +46,8 @@ pub enum Fault {
     Slow(Duration),
 }
 
-type Lists = dyn Fn(&FakeMailbox, &ListRequest) -> Page + Send + Sync;
-type LooksUp = dyn Fn(&Table, &People) -> Page + Send + Sync;
+type Lists = dyn Fn(&FakeMailbox, &ListRequest) -> ListPage + Send + Sync;
+type LooksUp = dyn Fn(&Table, &PeopleQuery) -> ListPage + Send + Sync;
 type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<MessageContent> + Send + Sync;
 
 /// Answers in the place of the mailbox's own.
@@ -62,7 +63,7 @@ pub struct Script {
 pub struct FakeMailbox {
     /// What its address and ids begin with.
     pub name: &'static str,
-    pub api: Api,
+    pub api: Service,
     /// What ids have to begin with to be taken for its own.
     pub prefix: &'static str,
     /// By the provider's id; the newest is the last.
@@ -75,11 +76,11 @@ pub struct FakeMailbox {
     pub stubborn: Mutex<BTreeSet<String>>,
     /// Names and ids of folders and labels.
     pub places: Mutex<BTreeMap<String, String>>,
-    pub rules: Mutex<Vec<Rule>>,
+    pub rules: Mutex<Vec<MailRule>>,
     pub reply: Mutex<AutoReply>,
     pub people: Mutex<Vec<Value>>,
     /// The addresses it sends as; it cannot tell them if there is none.
-    pub senders: Option<Vec<Alias>>,
+    pub senders: Option<Vec<SendAlias>>,
     /// What can be answered, and the bytes of files in it.
     pub originals: Mutex<BTreeMap<String, SourceMessage>>,
     pub files: HashMap<&'static str, &'static [u8]>,
@@ -112,11 +113,11 @@ pub struct FakeMailbox {
 }
 
 impl FakeMailbox {
-    pub fn new(name: &'static str, api: Api) -> Self {
+    pub fn new(name: &'static str, api: Service) -> Self {
         let gmail: &[_] = &[("Bills", "Label_1"), ("Print shop", "Label_2")];
         let outlook: &[_] =
             &[("inbox", "in"), ("archive", "ar"), ("trash", "tr"), ("spam", "sp"), ("Bills", "fo")];
-        let places = if api == Api::Gmail { gmail } else { outlook };
+        let places = if api == Service::Gmail { gmail } else { outlook };
         let places = places.iter().map(|(name, id)| ((*name).to_owned(), (*id).to_owned()));
         Self {
             name,
@@ -155,7 +156,7 @@ impl FakeMailbox {
     }
 
     /// One that answers lists and reads by a script, and takes every id.
-    pub fn scripted(name: &'static str, api: Api, script: Script) -> Self {
+    pub fn scripted(name: &'static str, api: Service, script: Script) -> Self {
         Self { prefix: "", senders: None, script, ..Self::new(name, api) }
     }
 
@@ -177,7 +178,7 @@ impl FakeMailbox {
         let gmail = [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
         let outlook = [("inbox", "in"), ("spam", "sp"), ("trash", "tr"), ("archive", "ar")];
         let all = match self.api {
-            Api::Gmail => gmail,
+            Service::Gmail => gmail,
             _ => outlook,
         };
         all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
@@ -279,23 +280,23 @@ impl FakeMailbox {
     }
 
     /// The messages it holds, newest first.
-    fn listed(&self, ask: &ListRequest) -> Page {
+    fn listed(&self, ask: &ListRequest) -> ListPage {
         let number = |query: &Query| {
             query.terms().into_iter().find_map(|term| match term {
-                Term::Larger(bytes) => usize::try_from(*bytes).ok(),
+                QueryTerm::Larger(bytes) => usize::try_from(*bytes).ok(),
                 _ => None,
             })
         };
         // `larger:` stands for the oldest so many.
         let most = ask.query.as_ref().and_then(number).unwrap_or(usize::MAX);
         let mail = self.mail.lock().unwrap();
-        let inbox = |term: &Term| matches!(term, Term::Folder(name) if name == "inbox");
+        let inbox = |term: &QueryTerm| matches!(term, QueryTerm::Folder(name) if name == "inbox");
         let inbox = ask.query.as_ref().is_some_and(|query| query.terms().into_iter().any(inbox));
         let folder = ask.folder.clone().or(inbox.then(|| self.folder("inbox")));
         // A word is looked for in the subject, which is the id.
         let says = |query: &Query, id: &str| {
             query.terms().into_iter().all(|term| match term {
-                Term::Text(word) => id.contains(word.as_str()),
+                QueryTerm::Text(word) => id.contains(word.as_str()),
                 _ => true,
             })
         };
@@ -308,11 +309,11 @@ impl FakeMailbox {
         let all: Vec<_> = if ask.oldest { all } else { all.into_iter().rev().collect() };
         let items = all.iter().skip(from).take(ask.limit);
         let end = from + ask.limit;
-        Page {
+        ListPage {
             items: items.map(|one| self.object(one)).collect(),
             next: (end < all.len()).then(|| end.to_string()),
-            total: Some(Total::Exactly(all.len() as u64)),
-            ..Page::default()
+            total: Some(SearchTotal::Exactly(all.len() as u64)),
+            ..ListPage::default()
         }
     }
 
@@ -333,12 +334,12 @@ impl FakeMailbox {
             MessageAction::Trash => state.folder = self.folder("trash"),
             MessageAction::Untrash => state.folder = self.folder("inbox"),
             MessageAction::Spam => state.folder = self.folder("spam"),
-            MessageAction::Move(id) if self.api == Api::Gmail => {
+            MessageAction::Move(id) if self.api == Service::Gmail => {
                 state.labels.insert(id.clone());
                 state.folder = String::new();
             }
             MessageAction::Move(id) => state.folder.clone_from(id),
-            MessageAction::Copy(id) if self.api == Api::Gmail => {
+            MessageAction::Copy(id) if self.api == Service::Gmail => {
                 state.labels.insert(id.clone());
             }
             MessageAction::Copy(_) => {}
@@ -369,7 +370,7 @@ impl FakeMailbox {
             }
         }
         match self.api {
-            Api::Gmail => {
+            Service::Gmail => {
                 headers.push(json!({"name": "Subject", "value": format!("Letter {}", state.id)}));
                 json!({"id": state.id, "internalDate": "1770000000000",
                        "payload": {"headers": headers}})
@@ -385,7 +386,7 @@ impl FakeMailbox {
 impl MessageActions for FakeMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let mail = self.mail.lock().unwrap();
-        let not_found = || Error::new(Kind::NotFound, "it is not there");
+        let not_found = || Error::new(ErrorKind::NotFound, "it is not there");
         ids.iter().map(|id| mail.get(id).cloned().ok_or_else(not_found)).collect()
     }
 
@@ -428,7 +429,9 @@ impl MessageActions for FakeMailbox {
             return Ok(FolderRef { id: id.clone(), name: name.clone(), made: false });
         }
         if !create {
-            return Err(Error::new(Kind::NotFound, format!("there is no {name}")).next("say Bills"));
+            return Err(
+                Error::new(ErrorKind::NotFound, format!("there is no {name}")).next("say Bills")
+            );
         }
         self.set_up_fails()?;
         let id = format!("made-{name}");
@@ -439,7 +442,7 @@ impl MessageActions for FakeMailbox {
 
 #[async_trait]
 impl Drafts for FakeMailbox {
-    async fn senders(&self) -> Result<Vec<Alias>> {
+    async fn senders(&self) -> Result<Vec<SendAlias>> {
         self.senders.clone().ok_or_else(|| Error::argument("not asked for here"))
     }
 
@@ -447,7 +450,7 @@ impl Drafts for FakeMailbox {
         if let Some(original) = self.originals.lock().unwrap().get(id) {
             return Ok(original.clone());
         }
-        let of = |from: Vec<Person>, to: Vec<Person>| SourceMessage {
+        let of = |from: Vec<MailPerson>, to: Vec<MailPerson>| SourceMessage {
             id: id.to_owned(),
             from,
             to,
@@ -485,15 +488,17 @@ impl Drafts for FakeMailbox {
 
     async fn create(
         &self,
-        origin: &Origin,
+        origin: &DraftOrigin,
         message: &OutgoingMessage,
         _: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         let (line, thread) = match origin {
-            Origin::New => ("create new".to_owned(), "thread9"),
-            Origin::Reply { id, all: false, .. } => (format!("create reply {id}"), "thread1"),
-            Origin::Reply { id, all: true, .. } => (format!("create reply_all {id}"), "thread1"),
-            Origin::Forward { id } => (format!("create forward {id}"), "thread8"),
+            DraftOrigin::New => ("create new".to_owned(), "thread9"),
+            DraftOrigin::Reply { id, all: false, .. } => (format!("create reply {id}"), "thread1"),
+            DraftOrigin::Reply { id, all: true, .. } => {
+                (format!("create reply_all {id}"), "thread1")
+            }
+            DraftOrigin::Forward { id } => (format!("create forward {id}"), "thread8"),
         };
         self.drafted.lock().unwrap().push(line);
         let number = self.drafts.lock().unwrap().len() + 1;
@@ -515,15 +520,17 @@ impl Drafts for FakeMailbox {
         self.drafts.lock().unwrap().remove(&current.id).map(drop).ok_or_else(not_found)
     }
 
-    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<SentMessage> {
         if at.is_some() && !self.schedules {
             return Err(Error::argument("Gmail sends nothing later").next("send it now"));
         }
-        let broken = || Error::new(Kind::Network, "the connection broke");
+        let broken = || Error::new(ErrorKind::Network, "the connection broke");
         let id = current.content.message_id.clone();
         let fault = self.faults.lock().unwrap().pop_front();
         match fault {
-            Some(Fault::Refused) => return Err(Error::new(Kind::Provider(400), "bad recipient")),
+            Some(Fault::Refused) => {
+                return Err(Error::new(ErrorKind::Provider(400), "bad recipient"));
+            }
             Some(Fault::Before) => return Err(broken()),
             Some(Fault::Late) => {
                 self.late.lock().unwrap().push(id);
@@ -534,18 +541,18 @@ impl Drafts for FakeMailbox {
                 self.sent.lock().unwrap().push(id);
             }
             // It waits for its time.
-            None if at.is_some() => return Ok(Sent::default()),
+            None if at.is_some() => return Ok(SentMessage::default()),
             Some(Fault::After) | None => self.sent.lock().unwrap().push(id),
         }
         match fault {
             Some(Fault::After) => Err(broken()),
-            _ => Ok(Sent { id: Some(format!("sent-{}", current.id)), thread: None }),
+            _ => Ok(SentMessage { id: Some(format!("sent-{}", current.id)), thread: None }),
         }
     }
 
     async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
         Ok(if self.sent.lock().unwrap().contains(&lookup.message_id) {
-            SendStatus::Sent(Sent::default())
+            SendStatus::Sent(SentMessage::default())
         } else {
             SendStatus::Draft
         })
@@ -554,7 +561,7 @@ impl Drafts for FakeMailbox {
 
 #[async_trait]
 impl MailboxSettings for FakeMailbox {
-    async fn rules(&self) -> Result<Vec<Rule>> {
+    async fn rules(&self) -> Result<Vec<MailRule>> {
         Ok(self.rules.lock().unwrap().clone())
     }
 
@@ -575,7 +582,7 @@ impl MailboxSettings for FakeMailbox {
         let mut rules = self.rules.lock().unwrap();
         Ok(match change {
             SettingsChange::CreateRule(rule) | SettingsChange::UpdateRule(rule) => {
-                let made = Rule { id: format!("rule-{}", rules.len() + 1), ..rule.clone() };
+                let made = MailRule { id: format!("rule-{}", rules.len() + 1), ..rule.clone() };
                 rules.retain(|one| one.id != rule.id);
                 rules.push(made.clone());
                 Some(json!({"id": made.id}))
@@ -624,18 +631,18 @@ impl MailboxSettings for FakeMailbox {
 
 #[async_trait]
 impl Mailbox for FakeMailbox {
-    fn api(&self) -> Api {
+    fn api(&self) -> Service {
         self.api
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {
         match self.api {
-            Api::Gmail => &google::MAIL,
+            Service::Gmail => &google::MAIL,
             _ => &microsoft::MAIL,
         }
     }
 
-    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<ListPage> {
         self.answers().await?;
         Ok(match &self.script.list {
             Some(list) => list(self, ask),
@@ -643,11 +650,16 @@ impl Mailbox for FakeMailbox {
         })
     }
 
-    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<ListPage> {
         self.messages(ask).await
     }
 
-    async fn lookup(&self, table: &'static Table, people: &People, _: &Projection) -> Result<Page> {
+    async fn lookup(
+        &self,
+        table: &'static Table,
+        people: &PeopleQuery,
+        _: &Projection,
+    ) -> Result<ListPage> {
         self.answers().await?;
         if let Some(lookup) = &self.script.lookup {
             return Ok(lookup(table, people));
@@ -660,7 +672,7 @@ impl Mailbox for FakeMailbox {
             ],
             _ => Vec::new(),
         };
-        Ok(Page { items, ..Page::default() })
+        Ok(ListPage { items, ..ListPage::default() })
     }
 
     async fn read_messages(
@@ -695,9 +707,11 @@ impl Mailbox for FakeMailbox {
         Ok(names)
     }
 
-    async fn changes(&self, cursor: Option<&str>, _: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, _: &Projection) -> Result<ChangeFeed> {
         match cursor {
-            None | Some("now") => Ok(Changes { cursor: "now".to_owned(), ..Changes::default() }),
+            None | Some("now") => {
+                Ok(ChangeFeed { cursor: "now".to_owned(), ..ChangeFeed::default() })
+            }
             Some(_) => Err(Error::argument("no cursor of ours")),
         }
     }
@@ -713,7 +727,7 @@ impl Fake for FakeMailbox {
     }
 
     fn provider(&self) -> &'static str {
-        if self.api == Api::Outlook { "microsoft" } else { "google" }
+        if self.api == Service::Outlook { "microsoft" } else { "google" }
     }
 
     fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
@@ -726,12 +740,12 @@ pub type MailHarness = Harness<FakeMailbox>;
 
 impl MailHarness {
     /// One account, `ana@example.com`.
-    pub async fn one(api: Api, access: &str) -> Self {
+    pub async fn one(api: Service, access: &str) -> Self {
         Self::with(api, &[("DAYSHEET_ACCESS", access)]).await
     }
 
     /// One account, `ana@example.com`, with these settings.
-    pub async fn with(api: Api, settings: &[(&str, &str)]) -> Self {
+    pub async fn with(api: Service, settings: &[(&str, &str)]) -> Self {
         Self::of(vec![FakeMailbox::new("ana", api)], settings).await
     }
 
@@ -742,7 +756,7 @@ impl MailHarness {
 
     /// The same two at an access level.
     pub async fn two_at(access: &str) -> Self {
-        let fakes = [("ana", Api::Gmail), ("bo", Api::Outlook)];
+        let fakes = [("ana", Service::Gmail), ("bo", Service::Outlook)];
         let fakes = fakes.map(|(name, api)| FakeMailbox::new(name, api));
         Self::of(fakes.into(), &[("DAYSHEET_ACCESS", access)]).await
     }
@@ -753,10 +767,10 @@ impl MailHarness {
 }
 
 fn not_found() -> Error {
-    Error::new(Kind::NotFound, "it is gone")
+    Error::new(ErrorKind::NotFound, "it is gone")
 }
 
 /// A flag without a time.
-pub fn starred() -> Flag {
-    Flag::Set { due: None }
+pub fn starred() -> MessageFlag {
+    MessageFlag::Set { due: None }
 }

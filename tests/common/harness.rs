@@ -4,18 +4,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::accounts::Accounts;
 use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
 use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::error::{Error, Result};
-use daysheet::oauth::Tokens;
+use daysheet::oauth::GrantedTokens;
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
-use daysheet::provider::{Connect, Mailbox};
+use daysheet::provider::{Mailbox, ProviderConnector};
 use daysheet::store::{HandleKind, Store};
 use daysheet::text::NoteKey;
 use daysheet::tools;
@@ -52,7 +52,7 @@ impl<F: Fake> Fakes<F> {
 }
 
 #[async_trait]
-impl<F: Fake> Connect for Fakes<F> {
+impl<F: Fake> ProviderConnector for Fakes<F> {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         self.of(account).mailbox()
     }
@@ -65,7 +65,7 @@ impl<F: Fake> Connect for Fakes<F> {
         Err(Error::argument("nobody signs in here"))
     }
 
-    fn scopes(&self, _: &str, _: bool, _: Access) -> Result<Vec<&'static str>> {
+    fn scopes(&self, _: &str, _: bool, _: AccessLevel) -> Result<Vec<&'static str>> {
         Ok(Vec::new())
     }
 }
@@ -275,8 +275,8 @@ impl ClientPrompts for FakeUser {
 }
 
 /// Tokens that are good for long.
-pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> Tokens {
-    Tokens {
+pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> GrantedTokens {
+    GrantedTokens {
         provider,
         access: AccessToken::new(access.to_owned()),
         refresh: Some(RefreshToken::new(refresh.to_owned())),

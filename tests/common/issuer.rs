@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_auth::{ALGORITHMS, Client, Settings};
+use daysheet_auth::{ALGORITHMS, IssuerClient, IssuerSettings};
 use jsonwebtoken::{Algorithm, EncodingKey};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -141,18 +141,18 @@ impl TestIssuer {
     }
 
     /// What a server needs to know to take its tokens.
-    pub fn settings(&self, audience: &str) -> Settings {
-        Settings {
+    pub fn settings(&self, audience: &str) -> IssuerSettings {
+        IssuerSettings {
             issuer: self.url.clone(),
             audience: audience.to_owned(),
             algorithms: ALGORITHMS.map(|(_, algorithm)| algorithm).to_vec(),
             scope_prefix: String::new(),
             introspection: false,
-            client: Some(Client {
+            client: Some(IssuerClient {
                 id: CLIENT.to_owned(),
                 secret: Some(oauth2::ClientSecret::new(SECRET.to_owned())),
             }),
-            pause: Settings::PAUSE,
+            pause: IssuerSettings::PAUSE,
             clock: clock::clock(),
         }
     }

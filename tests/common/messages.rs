@@ -5,17 +5,17 @@
 use std::path::Path;
 
 use daysheet_core::provider::mail::{
-    Attachment, AttachmentContent, Importance, OutgoingMessage, Person, StoredDraft,
+    AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft,
 };
 use tempfile::TempDir;
 
 /// Somebody; without a name if it is empty.
-pub fn person(name: &str, address: &str) -> Person {
-    Person { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
+pub fn person(name: &str, address: &str) -> MailPerson {
+    MailPerson { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
 }
 
 /// A message about lamps, with no more in it than has to be.
-pub fn outgoing(message_id: &str, from: Person, to: Vec<Person>) -> OutgoingMessage {
+pub fn outgoing(message_id: &str, from: MailPerson, to: Vec<MailPerson>) -> OutgoingMessage {
     OutgoingMessage {
         message_id: message_id.to_owned(),
         from,
@@ -50,8 +50,8 @@ pub fn stored_draft(
 }
 
 /// A PDF of a message.
-pub fn file(name: &str, bytes: &[u8]) -> Attachment {
-    Attachment {
+pub fn file(name: &str, bytes: &[u8]) -> OutgoingAttachment {
+    OutgoingAttachment {
         name: name.to_owned(),
         media: "application/pdf".to_owned(),
         cid: None,

@@ -1,7 +1,9 @@
 //! The budget: what items are worth, what is shown for how much, which lines.
 
-use daysheet_core::budget::value::{Hint, Strategy, fits, part, pinned, resolve, share, value};
-use daysheet_core::schemas::Level;
+use daysheet_core::budget::value::{
+    ValueHint, ValueStrategy, fits, part, pinned, resolve, share, value,
+};
+use daysheet_core::schemas::ColumnLevel;
 
 mod gap;
 mod plan;
@@ -14,37 +16,37 @@ fn hundredths(values: impl IntoIterator<Item = f64>) -> Vec<i64> {
     values.map(|value| (value * 100.0).round() as i64).collect()
 }
 
-fn along(strategy: Strategy, of: usize) -> Vec<i64> {
+fn along(strategy: ValueStrategy, of: usize) -> Vec<i64> {
     hundredths((0..of).map(|position| {
-        let hint = Hint { position, of, ..Hint::default() };
+        let hint = ValueHint { position, of, ..ValueHint::default() };
         value(strategy, &hint)
     }))
 }
 
 #[test]
 fn element_count_value_falls_linearly() {
-    assert_eq!(along(Strategy::ElementCount, 1), [100]);
-    assert_eq!(along(Strategy::ElementCount, 2), [100, 30]);
-    assert_eq!(along(Strategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
+    assert_eq!(along(ValueStrategy::ElementCount, 1), [100]);
+    assert_eq!(along(ValueStrategy::ElementCount, 2), [100, 30]);
+    assert_eq!(along(ValueStrategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
     // A place behind the last one is the last.
-    let hint = Hint { position: 9, of: 3, ..Hint::default() };
-    assert_eq!(hundredths([value(Strategy::ElementCount, &hint)]), [30]);
+    let hint = ValueHint { position: 9, of: 3, ..ValueHint::default() };
+    assert_eq!(hundredths([value(ValueStrategy::ElementCount, &hint)]), [30]);
 }
 
 #[test]
 fn thread_level_values_open_threads_highest() {
-    let strategy = Strategy::ThreadLevel;
+    let strategy = ValueStrategy::ThreadLevel;
     for (open, end, worth) in [
         (Some(true), true, 100),
         (None, false, 60),
         (Some(false), false, 30),
         (Some(false), true, 30),
     ] {
-        let hint = Hint { open, end, ..Hint::default() };
+        let hint = ValueHint { open, end, ..ValueHint::default() };
         assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
         // The ends of a conversation are there, and nothing else is pinned.
-        for strategy in Strategy::ALL {
-            let expected = end && strategy == Strategy::ThreadLevel;
+        for strategy in ValueStrategy::ALL {
+            let expected = end && strategy == ValueStrategy::ThreadLevel;
             assert_eq!(pinned(strategy, &hint), expected, "{strategy:?}");
         }
     }
@@ -54,14 +56,14 @@ fn thread_level_values_open_threads_highest() {
 
 #[test]
 fn uniform_values_all_items_equally() {
-    assert_eq!(along(Strategy::Uniform, 4), [100; 4]);
+    assert_eq!(along(ValueStrategy::Uniform, 4), [100; 4]);
 }
 
 #[test]
 fn query_match_values_matches_in_order() {
     let at = |mentions, position| {
-        let hint = Hint { position, of: 11, mentions, ..Hint::default() };
-        value(Strategy::QueryMatch, &hint)
+        let hint = ValueHint { position, of: 11, mentions, ..ValueHint::default() };
+        value(ValueStrategy::QueryMatch, &hint)
     };
     let found = [0.0, 0.25, 0.5, 1.0, 7.0, -1.0, f64::NAN].map(|share| at(share, 0));
     assert_eq!(hundredths(found), [30, 48, 65, 100, 100, 30, 30]);
@@ -73,7 +75,7 @@ fn query_match_values_matches_in_order() {
 
 #[test]
 fn item_parts_carry_shares_of_its_value() {
-    let levels = [Level::Key, Level::Core, Level::More].map(share);
+    let levels = [ColumnLevel::Key, ColumnLevel::Core, ColumnLevel::More].map(share);
     assert_eq!(hundredths(levels), [60, 85, 100]);
     let parts = [0, 1, 25, 50, 100, 200].map(|shown| part(shown, 100));
     assert_eq!(hundredths(parts), [0, 10, 50, 71, 100, 100]);
@@ -82,19 +84,19 @@ fn item_parts_carry_shares_of_its_value() {
 
 #[test]
 fn strategies_are_found_by_name() {
-    for strategy in Strategy::ALL {
-        assert_eq!(Strategy::find(strategy.word()), Some(strategy));
+    for strategy in ValueStrategy::ALL {
+        assert_eq!(ValueStrategy::find(strategy.word()), Some(strategy));
     }
-    let words = Strategy::ALL.map(Strategy::word).join(" ");
+    let words = ValueStrategy::ALL.map(ValueStrategy::word).join(" ");
     assert_eq!(words, "element_count thread_level uniform query_match");
-    assert_eq!(Strategy::find("Uniform"), None);
-    assert_eq!(Strategy::find(""), None);
+    assert_eq!(ValueStrategy::find("Uniform"), None);
+    assert_eq!(ValueStrategy::find(""), None);
 }
 
 #[test]
 fn each_tool_has_its_default_strategy() {
-    use Strategy::{ElementCount, QueryMatch, ThreadLevel, Uniform};
-    let none: &[(&str, Strategy)] = &[];
+    use ValueStrategy::{ElementCount, QueryMatch, ThreadLevel, Uniform};
+    let none: &[(&str, ValueStrategy)] = &[];
     let search: &[_] = &[("mail_search", QueryMatch)];
     for (tool, overrides, strategy) in [
         ("mail_search", none, ElementCount),
@@ -125,7 +127,7 @@ fn each_tool_has_its_default_strategy() {
         ("changes", &[("changes", Uniform), ("changes", QueryMatch)], Uniform),
         ("search", &[("mail_search", QueryMatch)], Uniform),
     ] {
-        let overrides: Vec<(String, Strategy)> =
+        let overrides: Vec<(String, ValueStrategy)> =
             overrides.iter().map(|(name, strategy)| ((*name).to_owned(), *strategy)).collect();
         assert_eq!(resolve(tool, &overrides, false), strategy, "{tool:?} {overrides:?}");
     }
@@ -134,8 +136,8 @@ fn each_tool_has_its_default_strategy() {
 /// A search for words is in the order of its matches, unless it was set.
 #[test]
 fn search_words_select_the_query_match_strategy() {
-    let set = [("mail_search".to_owned(), Strategy::ElementCount)];
-    assert_eq!(resolve("mail_search", &[], true), Strategy::QueryMatch);
-    assert_eq!(resolve("mail_search", &set, true), Strategy::ElementCount);
-    assert_eq!(resolve("mail_read", &[], true), Strategy::ThreadLevel);
+    let set = [("mail_search".to_owned(), ValueStrategy::ElementCount)];
+    assert_eq!(resolve("mail_search", &[], true), ValueStrategy::QueryMatch);
+    assert_eq!(resolve("mail_search", &set, true), ValueStrategy::ElementCount);
+    assert_eq!(resolve("mail_read", &[], true), ValueStrategy::ThreadLevel);
 }

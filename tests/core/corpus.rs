@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use daysheet_core::body::{Form, Reading, readable};
+use daysheet_core::body::{PartForm, ReadingOptions, readable};
 use daysheet_core::budget::count::tokens;
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use mail_parser::{MessageParser, PartType};
@@ -15,7 +15,7 @@ use mail_parser::{MessageParser, PartType};
 /// No message may take longer, in all its forms.
 const LONGEST: Duration = Duration::from_secs(2);
 
-const FORMS: [Form; 3] = [Form::Text, Form::Markdown, Form::Html];
+const FORMS: [PartForm; 3] = [PartForm::Text, PartForm::Markdown, PartForm::Html];
 
 /// Returns the texts of a message: plain text, and HTML.
 fn content(bytes: &[u8]) -> Option<[MessageContent; 2]> {
@@ -61,7 +61,7 @@ fn real_mail_is_read_in_time() {
             assert!(took < LONGEST, "{}: {took:?}", path.display());
             (count, slowest) = (count + 1, slowest.max(took));
             before += texts[1].parts.iter().flatten().flatten().map(html_tokens).sum::<usize>();
-            after += tokens(&readable(&texts[1], &reading(Form::Text)).text);
+            after += tokens(&readable(&texts[1], &reading(PartForm::Text)).text);
         }
     }
     println!("{count} messages of the corpus were read; the slowest took {slowest:?}");
@@ -70,8 +70,8 @@ fn real_mail_is_read_in_time() {
     println!("{before} tokens of HTML are {after} as text with links: {share:.1} %");
 }
 
-fn reading(form: Form) -> Reading {
-    Reading { subject: String::new(), form, quoted: false, signature: true, links: true }
+fn reading(form: PartForm) -> ReadingOptions {
+    ReadingOptions { subject: String::new(), form, quoted: false, signature: true, links: true }
 }
 
 fn html_tokens(part: &TextPart) -> usize {

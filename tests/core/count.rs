@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use daysheet_core::budget::count::merge::Merger;
+use daysheet_core::budget::count::merge::PieceMerger;
 use daysheet_core::budget::count::split::PieceIter;
-use daysheet_core::budget::count::vocabulary::{self, Vocabulary};
+use daysheet_core::budget::count::vocabulary::{self, TokenVocabulary};
 use daysheet_core::budget::count::{TOKENIZER, Tokenizer, byte_limit, tokens};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
@@ -341,7 +341,7 @@ fn counting_work_grows_linearly() {
 #[test]
 fn every_token_has_its_rank() {
     for (tokenizer, count) in Tokenizer::ALL.into_iter().zip([199_998, 100_256]) {
-        let vocabulary = Vocabulary::of(tokenizer.file());
+        let vocabulary = TokenVocabulary::of(tokenizer.file());
         assert_eq!(vocabulary.len(), count);
         for rank in 0..u32::try_from(count).unwrap() {
             let token = vocabulary.token(rank).unwrap();
@@ -371,8 +371,8 @@ fn vocabulary_file_has_its_documented_layout() {
     assert_eq!(file[..8], *vocabulary::MAGIC);
     assert_eq!(file[8..20], [6, 0, 0, 0, 9, 0, 0, 0, 3, 0, 0, 0]);
     assert_eq!(file[20 + 9 * 4..], *b"\x01\0\0\x02\0\0\x03\0\0\x05\0\0\x07\0\0\x0a\0\0abcbcababc");
-    let vocabulary = Vocabulary::of(&file);
-    let mut merger = Merger::new(&vocabulary);
+    let vocabulary = TokenVocabulary::of(&file);
+    let mut merger = PieceMerger::new(&vocabulary);
     // `bc` has the lower rank, so `ab` never comes to be.
     let counts = ["abc", "abca", "aabcb", "ab", "ba", "bcbc", "xyz", ""]
         .map(|piece| merger.count(piece.as_bytes()));
@@ -386,8 +386,8 @@ fn oversized_vocabulary_is_refused() {
     assert_eq!(vocabulary::file(&tokens), None);
     assert_eq!(vocabulary::file(&[vec![0; 1 << 24]]), None);
     let nothing = vocabulary::file(&[]).unwrap();
-    assert!(Vocabulary::of(&nothing).is_empty());
-    assert_eq!(Vocabulary::of(&nothing).rank(b""), None);
+    assert!(TokenVocabulary::of(&nothing).is_empty());
+    assert_eq!(TokenVocabulary::of(&nothing).rank(b""), None);
 }
 
 proptest! {
@@ -407,10 +407,10 @@ proptest! {
         let cut = cut.index(2 * file.len());
         file.truncate(cut);
         for rank in 0..16 {
-            Vocabulary::of(&file).token(rank);
+            TokenVocabulary::of(&file).token(rank);
         }
-        let vocabulary = Vocabulary::of(&file);
-        let count = Merger::new(&vocabulary).count(piece.as_bytes());
+        let vocabulary = TokenVocabulary::of(&file);
+        let count = PieceMerger::new(&vocabulary).count(piece.as_bytes());
         prop_assert!(count <= piece.len().max(1));
     }
 }

@@ -1,7 +1,7 @@
 //! Texts that are made to deceive, and what a model sees of each: the whole text, with `%` for the
 //! word that begins lines of ours, and the notes below it.
 
-use daysheet_core::body::{Form, Reading, readable};
+use daysheet_core::body::{PartForm, ReadingOptions, readable};
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use daysheet_core::text::deceptive;
 use daysheet_core::text::fence::{Fence, OURS, lengths};
@@ -11,21 +11,21 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 use url::Url;
 
 /// Returns what a model sees of a message: its text, then its notes.
-fn seen(subject: &str, part: TextPart, form: Form) -> String {
+fn seen(subject: &str, part: TextPart, form: PartForm) -> String {
     let message = MessageContent { parts: vec![vec![vec![part]]], ..MessageContent::default() };
     let subject = subject.to_owned();
-    let reading = Reading { subject, form, quoted: false, signature: false, links: false };
+    let reading = ReadingOptions { subject, form, quoted: false, signature: false, links: false };
     let got = readable(&message, &reading);
     let notes: Vec<String> = got.notes.iter().map(|note| format!("\n! {note}")).collect();
     got.text.replace(OURS, "%") + &notes.concat()
 }
 
 fn plain(text: &str) -> String {
-    seen("", TextPart::Plain(PlainText { text: text.to_owned(), flowed: None }), Form::Text)
+    seen("", TextPart::Plain(PlainText { text: text.to_owned(), flowed: None }), PartForm::Text)
 }
 
 fn html(source: &str) -> String {
-    seen("", TextPart::Html(source.to_owned()), Form::Text)
+    seen("", TextPart::Html(source.to_owned()), PartForm::Text)
 }
 
 fn tags(text: &str) -> String {
@@ -169,7 +169,7 @@ fn what_would_be_fetched_is_written_out() {
         html(source),
         "[image: x, at evil.example]\n! a Markdown image that would load from `evil.example` is shown as text"
     );
-    let markdown = seen("", TextPart::Html(source.to_owned()), Form::Markdown);
+    let markdown = seen("", TextPart::Html(source.to_owned()), PartForm::Markdown);
     assert!(!markdown.contains("![x]("), "{markdown}");
 }
 
@@ -250,7 +250,7 @@ fn no_sign_of_a_stranger_is_followed() {
         let escaped = source.replace('&', "&amp;").replace('<', "&lt;").replace('\n', "<br>");
         let part = |form| seen("", TextPart::Html(escaped.clone()), form);
         let cell = deceptive::line(&source);
-        for shown in [plain(&source), part(Form::Text), part(Form::Markdown), cell] {
+        for shown in [plain(&source), part(PartForm::Text), part(PartForm::Markdown), cell] {
             let from = shown.floor_char_boundary(next(shown.len() + 1));
             for text in [&shown[..], &shown[from..]] {
                 assert_eq!(followed(text), None, "{source:?}\n{shown:?}\n{text:?}");

@@ -3,8 +3,8 @@
 use daysheet_core::encode::json::parts;
 use daysheet_core::encode::toon::{SheetCell, sheet};
 use daysheet_core::encode::{Delimiter, Document, Format};
-use daysheet_core::row::{Cell, Extra, RowTable};
-use daysheet_core::schemas::{Field, MESSAGE};
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{MESSAGE, TableColumn};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
@@ -110,16 +110,16 @@ fn delimiter(delimiter: Delimiter) -> toon_format::Delimiter {
     }
 }
 
-pub(crate) fn cell() -> impl Strategy<Value = Cell> {
+pub(crate) fn cell() -> impl Strategy<Value = RowCell> {
     prop_oneof![
-        1 => Just(Cell::Null),
-        1 => any::<bool>().prop_map(Cell::Flag),
-        1 => any::<i64>().prop_map(Cell::Count),
-        1 => (1..1_000_000_u64).prop_map(|number| Cell::Handle('m', number)),
-        4 => proptest::sample::select(NASTY).prop_map(|text| Cell::Text(text.to_owned())),
-        3 => matching("[ -~\t\n]{0,12}").prop_map(Cell::Text),
-        2 => matching("\\PC{0,12}").prop_map(Cell::Text),
-        1 => matching("\\PC*").prop_map(Cell::Text),
+        1 => Just(RowCell::Null),
+        1 => any::<bool>().prop_map(RowCell::Flag),
+        1 => any::<i64>().prop_map(RowCell::Count),
+        1 => (1..1_000_000_u64).prop_map(|number| RowCell::Handle('m', number)),
+        4 => proptest::sample::select(NASTY).prop_map(|text| RowCell::Text(text.to_owned())),
+        3 => matching("[ -~\t\n]{0,12}").prop_map(RowCell::Text),
+        2 => matching("\\PC{0,12}").prop_map(RowCell::Text),
+        1 => matching("\\PC*").prop_map(RowCell::Text),
     ]
 }
 
@@ -127,10 +127,10 @@ fn document() -> impl Strategy<Value = Document> {
     let row = proptest::collection::vec(cell(), 4);
     let rows = proptest::collection::vec(row, 0..=3_usize);
     (1..=4_usize, rows, proptest::option::of(cell())).prop_map(|(width, rows, scalar)| {
-        let columns: Vec<&'static Field> = MESSAGE.fields.iter().take(width).collect();
+        let columns: Vec<&'static TableColumn> = MESSAGE.fields.iter().take(width).collect();
         let mut table = RowTable::new(&MESSAGE, columns);
         for row in rows {
-            table.push(row.into_iter().take(width).collect(), Extra::default());
+            table.push(row.into_iter().take(width).collect(), RowExtra::default());
         }
         Document {
             scalars: scalar.map(|value| ("zone", value)).into_iter().collect(),
@@ -224,22 +224,22 @@ fn toon_document_is_written_like_this() {
     let mut rows = RowTable::new(&MESSAGE, columns);
     rows.push(
         vec![
-            Cell::Handle('m', 1),
-            Cell::Text("2026-02-03 18h05".to_owned()),
-            Cell::Text("Re: lunch".to_owned()),
-            Cell::Count(1024),
-            Cell::Flag(false),
+            RowCell::Handle('m', 1),
+            RowCell::Text("2026-02-03 18h05".to_owned()),
+            RowCell::Text("Re: lunch".to_owned()),
+            RowCell::Count(1024),
+            RowCell::Flag(false),
         ],
-        Extra { provider_id: Some("18c2".to_owned()), ..Extra::default() },
+        RowExtra { provider_id: Some("18c2".to_owned()), ..RowExtra::default() },
     );
     rows.push(
-        vec![Cell::Handle('m', 2), Cell::Null, Cell::Text("plain".to_owned())],
-        Extra::default(),
+        vec![RowCell::Handle('m', 2), RowCell::Null, RowCell::Text("plain".to_owned())],
+        RowExtra::default(),
     );
     let document = Document {
         scalars: vec![
-            ("zone", Cell::Text("Europe/Berlin".to_owned())),
-            ("next", Cell::Handle('p', 3)),
+            ("zone", RowCell::Text("Europe/Berlin".to_owned())),
+            ("next", RowCell::Handle('p', 3)),
         ],
         tables: vec![rows],
     };

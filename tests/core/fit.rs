@@ -4,15 +4,17 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::budget::count::Tokenizer;
-use daysheet_core::budget::fit::{CEILING, FitOptions, Fitted, Shortened, WholeBlocks, fit};
-use daysheet_core::budget::plan::Tier;
-use daysheet_core::budget::value::Strategy as Worth;
-use daysheet_core::budget::{Item, Legend, LongText, Response};
-use daysheet_core::encode::stc::Version;
+use daysheet_core::budget::fit::{
+    CEILING, FitOptions, FittedAnswer, ShortenedCounts, WholeBlocks, fit,
+};
+use daysheet_core::budget::plan::PlacementTier;
+use daysheet_core::budget::value::ValueStrategy as Worth;
+use daysheet_core::budget::{AnswerItem, LongText, RowLegend, WholeAnswer};
+use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Document, Format};
-use daysheet_core::error::{Error, Kind};
-use daysheet_core::row::{Cell, Extra, RowTable};
-use daysheet_core::schemas::{BODY, FOLDER, Level, MESSAGE};
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{BODY, ColumnLevel, FOLDER, MESSAGE};
 use daysheet_core::text::{Note, NoteKey, ours};
 use proptest::prelude::*;
 
@@ -29,32 +31,32 @@ fn text_note(text: String) -> Note {
 /// A message's row, its texts made of `word` and its number.
 fn message(rows: &mut RowTable, number: u64, word: &str) {
     let cells = rows.columns().iter().map(|field| match field.name {
-        "id" => Cell::Handle('m', number),
-        "date" => Cell::Text(format!("2026-02-{:02} 18h05", 1 + number % 28)),
-        "thread" => Cell::Handle('t', number),
-        "size" => Cell::Count(i64::try_from(number).unwrap() * 1000),
-        "has_attachments" => Cell::Flag(false),
-        "flags" => Cell::Text(["", "unread"][number as usize % 2].to_owned()),
-        "from" => Cell::Text(format!("{word} Lee <{word}{number}@example.com>")),
-        name => Cell::Text(format!("{name} {number} {word}")),
+        "id" => RowCell::Handle('m', number),
+        "date" => RowCell::Text(format!("2026-02-{:02} 18h05", 1 + number % 28)),
+        "thread" => RowCell::Handle('t', number),
+        "size" => RowCell::Count(i64::try_from(number).unwrap() * 1000),
+        "has_attachments" => RowCell::Flag(false),
+        "flags" => RowCell::Text(["", "unread"][number as usize % 2].to_owned()),
+        "from" => RowCell::Text(format!("{word} Lee <{word}{number}@example.com>")),
+        name => RowCell::Text(format!("{name} {number} {word}")),
     });
-    rows.push(cells.collect(), Extra::default());
+    rows.push(cells.collect(), RowExtra::default());
 }
 
-fn messages(count: u64, level: Level) -> Response {
+fn messages(count: u64, level: ColumnLevel) -> WholeAnswer {
     let mut rows = RowTable::new(&MESSAGE, MESSAGE.up_to(level));
     for number in 1..=count {
         message(&mut rows, number, ["Ann", "Bo", "Cy"][number as usize % 3]);
     }
-    Response {
+    WholeAnswer {
         document: Document {
-            scalars: vec![("zone", Cell::Text("Europe/Berlin".to_owned()))],
+            scalars: vec![("zone", RowCell::Text("Europe/Berlin".to_owned()))],
             tables: vec![rows],
         },
         notes: vec![
             Note::from("newest first").under(ours(format!("messages: {count} of {count}"))),
         ],
-        ..Response::default()
+        ..WholeAnswer::default()
     }
 }
 
@@ -73,7 +75,7 @@ fn options(budget: usize, chunk: usize) -> FitOptions<'static> {
     }
 }
 
-fn fitted(response: &Response, options: &FitOptions<'_>) -> Result<Fitted, Error> {
+fn fitted(response: &WholeAnswer, options: &FitOptions<'_>) -> Result<FittedAnswer, Error> {
     fit(response, options, |_| "k3f9x2abcd".to_owned())
 }
 
@@ -87,7 +89,7 @@ fn ids(block: &str) -> Vec<String> {
 }
 
 /// All chunks of a draft.
-fn chunks(response: &Response, options: &FitOptions<'_>) -> Result<Vec<Fitted>, Error> {
+fn chunks(response: &WholeAnswer, options: &FitOptions<'_>) -> Result<Vec<FittedAnswer>, Error> {
     let first = fitted(response, &FitOptions { chunk: 1, ..*options })?;
     let count = first.chunk.1;
     let mut all = vec![first];
@@ -99,7 +101,7 @@ fn chunks(response: &Response, options: &FitOptions<'_>) -> Result<Vec<Fitted>, 
 
 #[test]
 fn response_within_budget_is_unchanged() {
-    let response = messages(3, Level::Core);
+    let response = messages(3, ColumnLevel::Core);
     let fitted = fitted(&response, &options(8_000, 1)).unwrap();
     assert_eq!(fitted.shortened, None);
     assert_eq!(fitted.chunk, (1, 1));
@@ -114,7 +116,7 @@ fn response_within_budget_is_unchanged() {
 
 #[test]
 fn columns_are_dropped_before_rows() {
-    let response = messages(30, Level::Core);
+    let response = messages(30, ColumnLevel::Core);
     let whole = fitted(&response, &options(8_000, 1)).unwrap().tokens;
     let less = fitted(&response, &options(whole - 20, 1)).unwrap();
     let shortened = less.shortened.unwrap();
@@ -134,9 +136,11 @@ fn columns_are_dropped_before_rows() {
 
 #[test]
 fn impossible_budget_error_names_a_sufficient_one() {
-    for (response, budget) in [(messages(3, Level::Core), 100), (messages(60, Level::More), 110)] {
+    for (response, budget) in
+        [(messages(3, ColumnLevel::Core), 100), (messages(60, ColumnLevel::More), 110)]
+    {
         let error = fitted(&response, &options(budget, 1)).unwrap_err();
-        assert_eq!(error.kind(), Kind::BudgetTooSmall);
+        assert_eq!(error.kind(), ErrorKind::BudgetTooSmall);
         let text = error.to_string();
         let needed: usize = text
             .strip_prefix("budget_too_small needed=")
@@ -151,10 +155,10 @@ fn impossible_budget_error_names_a_sufficient_one() {
 /// A tool without chunks shows what fits, and names the whole.
 #[test]
 fn output_holds_what_unchunked_answers_omit() {
-    let response = messages(60, Level::Core);
+    let response = messages(60, ColumnLevel::Core);
     let options = FitOptions { chunks: false, ..options(400, 1) };
     let fitted = fitted(&response, &options).unwrap();
-    let Shortened { shown, lowered, .. } = fitted.shortened.unwrap();
+    let ShortenedCounts { shown, lowered, .. } = fitted.shortened.unwrap();
     assert_eq!(fitted.chunk, (1, 1));
     let cut = format!(
         "cut: \"to fit budget=400: {shown} of 60, {lowered} with fewer columns; whole: output_read \
@@ -167,7 +171,7 @@ fn output_holds_what_unchunked_answers_omit() {
 /// A warning is in the chunk that shows its message, and before its rows.
 #[test]
 fn warnings_go_with_their_rows() {
-    let mut response = messages(60, Level::Core);
+    let mut response = messages(60, ColumnLevel::Core);
     let warned = ["m3", "m31", "m60"];
     for row in warned {
         let warning = text_note(format!("{row}: dmarc failed")).with_key(NoteKey::Warning);
@@ -202,10 +206,10 @@ fn warnings_go_with_their_rows() {
 /// What explains several rows at once names those of the chunk.
 #[test]
 fn legend_explains_only_shown_rows() {
-    let mut response = messages(60, Level::Core);
+    let mut response = messages(60, ColumnLevel::Core);
     let rows = |from: usize| (from..=60).step_by(2).map(|row| format!("m{row}")).collect();
     let groups = vec![("odd".to_owned(), rows(1)), ("even".to_owned(), rows(2))];
-    response.legend = Legend { name: "why", groups };
+    response.legend = RowLegend { name: "why", groups };
     for chunk in chunks(&response, &options(900, 1)).unwrap() {
         let why = chunk.blocks[1].lines().find_map(|line| line.strip_prefix("why: ")).unwrap();
         let named = why.split([' ', ';']).filter(|word| word.starts_with('m'));
@@ -216,7 +220,7 @@ fn legend_explains_only_shown_rows() {
 
 #[test]
 fn missing_chunk_is_refused() {
-    let response = messages(3, Level::Core);
+    let response = messages(3, ColumnLevel::Core);
     assert_eq!(
         fitted(&response, &options(8_000, 2)).unwrap_err().to_string(),
         "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
@@ -230,20 +234,20 @@ fn missing_chunk_is_refused() {
 }
 
 /// A message with a body of so many lines.
-fn long_message(lines: usize, tail: bool) -> Response {
-    let mut response = messages(1, Level::Core);
+fn long_message(lines: usize, tail: bool) -> WholeAnswer {
+    let mut response = messages(1, ColumnLevel::Core);
     let text: String =
         (1..=lines).map(|line| format!("This is line {line} of the letter.\n")).collect();
-    let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
+    let mut bodies = RowTable::new(&BODY, BODY.up_to(ColumnLevel::Core));
     bodies.push(
         vec![
-            Cell::Handle('m', 1),
-            Cell::Text("b1".to_owned()),
-            Cell::Text("plain".to_owned()),
-            Cell::Count(i64::try_from(text.chars().count()).unwrap()),
-            Cell::Count(i64::try_from(text.chars().count()).unwrap()),
+            RowCell::Handle('m', 1),
+            RowCell::Text("b1".to_owned()),
+            RowCell::Text("plain".to_owned()),
+            RowCell::Count(i64::try_from(text.chars().count()).unwrap()),
+            RowCell::Count(i64::try_from(text.chars().count()).unwrap()),
         ],
-        Extra::default(),
+        RowExtra::default(),
     );
     response.document.tables.push(bodies);
     response.texts.push(LongText {
@@ -253,8 +257,11 @@ fn long_message(lines: usize, tail: bool) -> Response {
         tail,
         ..LongText::default()
     });
-    response.items =
-        Some(vec![Item { rows: vec![(0, 0), (1, 0)], text: Some(0), ..Item::default() }]);
+    response.items = Some(vec![AnswerItem {
+        rows: vec![(0, 0), (1, 0)],
+        text: Some(0),
+        ..AnswerItem::default()
+    }]);
     response
 }
 
@@ -301,7 +308,7 @@ fn window_markers_name_where_missing_text_begins() {
 #[test]
 fn chunks_hold_everything_exactly_once() {
     for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
-        let response = messages(count, Level::More);
+        let response = messages(count, ColumnLevel::More);
         let all = chunks(&response, &options(budget, 1)).unwrap();
         assert!(all.len() > 1);
         let mut seen = Vec::new();
@@ -323,7 +330,7 @@ fn no_answer_exceeds_the_ceiling() {
     assert_eq!(all.len(), 1);
     let bytes: usize = all[0].blocks.iter().map(String::len).sum();
     assert!((50_000..=CEILING).contains(&bytes), "{bytes}");
-    let response = messages(900, Level::More);
+    let response = messages(900, ColumnLevel::More);
     let all = chunks(&response, &options(100_000, 1)).unwrap();
     let mut seen = Vec::new();
     for chunk in &all {
@@ -353,17 +360,17 @@ fn word() -> impl Strategy<Value = String> {
 
 #[derive(Debug, Clone)]
 struct Made {
-    response: Response,
+    response: WholeAnswer,
     pins: BTreeSet<String>,
 }
 
 /// Any answer: rows of two tables, long texts, tiers and pins.
 fn made() -> impl Strategy<Value = Made> {
     let tier = prop_oneof![
-        1 => Just(Tier::Critical),
-        2 => Just(Tier::High),
-        8 => Just(Tier::Medium),
-        2 => Just(Tier::Low)
+        1 => Just(PlacementTier::Critical),
+        2 => Just(PlacementTier::High),
+        8 => Just(PlacementTier::Medium),
+        2 => Just(PlacementTier::Low)
     ];
     let item = (
         word(),
@@ -378,16 +385,17 @@ fn made() -> impl Strategy<Value = Made> {
         any::<bool>(),
     )
         .prop_map(|(items, folders, notes, grouped)| {
-            let mut response = messages(0, Level::More);
-            let mut bodies = RowTable::new(&BODY, BODY.up_to(Level::Core));
+            let mut response = messages(0, ColumnLevel::More);
+            let mut bodies = RowTable::new(&BODY, BODY.up_to(ColumnLevel::Core));
             let mut reported = Vec::new();
             let mut pins = BTreeSet::new();
             for (at, (word, tier, pinned, text)) in items.into_iter().enumerate() {
                 let number = at as u64 + 1;
                 message(&mut response.document.tables[0], number, &word);
-                let mut item = Item { rows: vec![(0, at)], tier, pinned, ..Item::default() };
+                let mut item =
+                    AnswerItem { rows: vec![(0, at)], tier, pinned, ..AnswerItem::default() };
                 item.hint.position = at;
-                if pinned || tier == Tier::Critical {
+                if pinned || tier == PlacementTier::Critical {
                     pins.insert(format!("m{number}"));
                 }
                 if let Some((lines, word, tail)) = text.filter(|_| grouped) {
@@ -403,23 +411,23 @@ fn made() -> impl Strategy<Value = Made> {
                         ..LongText::default()
                     });
                     let cells = vec![
-                        Cell::Handle('m', number),
-                        Cell::Text(format!("b{}", response.texts.len())),
-                        Cell::Text("plain".to_owned()),
-                        Cell::Count(chars),
-                        Cell::Count(chars),
+                        RowCell::Handle('m', number),
+                        RowCell::Text(format!("b{}", response.texts.len())),
+                        RowCell::Text("plain".to_owned()),
+                        RowCell::Count(chars),
+                        RowCell::Count(chars),
                     ];
-                    bodies.push(cells, Extra::default());
+                    bodies.push(cells, RowExtra::default());
                 }
                 reported.push(item);
             }
             response.document.tables.push(bodies);
-            let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(Level::More));
+            let mut rows = RowTable::new(&FOLDER, FOLDER.up_to(ColumnLevel::More));
             for (at, word) in folders.iter().enumerate() {
                 let width = rows.columns().len();
-                let mut cells = vec![Cell::Text(word.clone()); width];
-                cells[0] = Cell::Handle('f', at as u64 + 1);
-                rows.push(cells, Extra::default());
+                let mut cells = vec![RowCell::Text(word.clone()); width];
+                cells[0] = RowCell::Handle('f', at as u64 + 1);
+                rows.push(cells, RowExtra::default());
             }
             response.document.tables.push(rows);
             response.notes.extend((0..notes).map(|at| text_note(format!("note {at}"))));
@@ -442,14 +450,14 @@ proptest! {
     /// What must hold for any answer, any budget, any format.
     #[test]
     fn any_answer_keeps_the_budget_invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
-        Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(Version::One), Format::Stc(Version::Two),
+        Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(StcVersion::One), Format::Stc(StcVersion::Two),
     ]), strategy in prop::sample::select(Worth::ALL.to_vec())) {
         let options = FitOptions { format, strategy, ..options(budget, 1) };
         let response = &made.response;
         let all = match chunks(response, &options) {
             Ok(all) => all,
             Err(error) => {
-                prop_assert_eq!(error.kind(), Kind::BudgetTooSmall);
+                prop_assert_eq!(error.kind(), ErrorKind::BudgetTooSmall);
                 let text = error.to_string();
                 let needed = text.strip_prefix("budget_too_small needed=").unwrap();
                 let needed: usize = needed.split(':').next().unwrap().parse().unwrap();
@@ -502,8 +510,8 @@ proptest! {
         let mut expected: Vec<String> = Vec::new();
         for table in &response.document.tables {
             if table.table().name != "body" {
-                let name = |cell: &Cell| match cell {
-                    Cell::Handle(kind, number) => format!("{kind}{number}"),
+                let name = |cell: &RowCell| match cell {
+                    RowCell::Handle(kind, number) => format!("{kind}{number}"),
                     other => panic!("{other:?}"),
                 };
                 expected.extend(table.rows().map(|row| name(&row[0])));

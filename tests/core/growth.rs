@@ -3,7 +3,7 @@
 //! `tests/extract/growth.rs` does the same with attached files.
 
 use daysheet_core::compose::ids;
-use daysheet_core::text::html::{Style, html};
+use daysheet_core::text::html::{TextStyle, html};
 use daysheet_core::text::quote::{fold, split_quoted};
 use daysheet_core::text::sender_auth::AuthResults;
 use daysheet_core::text::unsubscribe::way;
@@ -158,7 +158,7 @@ fn work_on_html_grows_with_its_length() {
     let mut wrong = Vec::new();
     for (name, unit) in HTML {
         let read = |input: &String| {
-            for style in [Style::Text, Style::Markdown] {
+            for style in [TextStyle::Text, TextStyle::Markdown] {
                 let found = html(input, style, true);
                 fold(&found.text, "Lamps", false, false);
             }

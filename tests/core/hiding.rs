@@ -4,7 +4,7 @@
 //! A trick is caught when its text is left out, or when a note says that the mail
 //! may hide text.
 
-use daysheet_core::text::html::{Style, WORK, Why, html, html_within};
+use daysheet_core::text::html::{HidingReason, TextStyle, WORK, html, html_within};
 
 use crate::text::text;
 
@@ -309,7 +309,7 @@ fn hidden_text_tricks_are_caught() {
     let mut count = 0;
     for (name, body) in tricks.chain(long_tricks()) {
         count += 1;
-        let got = html(&mail(&body), Style::Text, false);
+        let got = html(&mail(&body), TextStyle::Text, false);
         let reported = !got.doubt.why.is_empty() || got.cut;
         if got.text.contains("SECRET") && !reported {
             open.push(name);
@@ -328,14 +328,14 @@ fn hidden_text_tricks_are_caught() {
 #[test]
 fn visible_text_of_honest_mail_is_shown() {
     for (name, body) in HONEST {
-        let got = html(&mail(body), Style::Text, false);
+        let got = html(&mail(body), TextStyle::Text, false);
         assert_eq!(got.text, "before\n\nSHOWN\n\nafter", "{name}");
         assert_eq!((got.hidden.chars, got.deep, got.cut), (0, 0, false), "{name}");
         assert!(got.doubt.why.is_empty(), "{name}");
     }
     // Elements that nest deep and hide nothing are flattened.
     let deep = format!("{}SHOWN{}", "<div>".repeat(400), "</div>".repeat(400));
-    let got = html(&mail(&deep), Style::Text, false);
+    let got = html(&mail(&deep), TextStyle::Text, false);
     assert_eq!((got.text.as_str(), got.deep), ("before\n\nSHOWN\n\nafter", 0));
 }
 
@@ -343,17 +343,17 @@ fn visible_text_of_honest_mail_is_shown() {
 #[test]
 fn what_is_easily_overlooked_is_shown_and_in_doubt() {
     let cases = cases! {
-        "color:#eee", Some(Why::Pale);
+        "color:#eee", Some(HidingReason::Pale);
         "color:#ddd", None;
         "color:#eee;font-size:24px", None;
-        "color:#1b1b1b;background:#0c0c0c", Some(Why::Pale);
-        "color:#000;opacity:.07", Some(Why::Pale);
+        "color:#1b1b1b;background:#0c0c0c", Some(HidingReason::Pale);
+        "color:#000;opacity:.07", Some(HidingReason::Pale);
         "color:#eee;background:url(x.png)", None;
-        "font-size:4px", Some(Why::Small);
+        "font-size:4px", Some(HidingReason::Small);
         "font-size:6px", None;
     };
     for (look, why) in cases {
-        let got = html(&format!("<p style='{look}'>SHOWN"), Style::Text, false);
+        let got = html(&format!("<p style='{look}'>SHOWN"), TextStyle::Text, false);
         assert_eq!(got.text, "SHOWN", "{look}");
         assert_eq!(got.doubt.why, why.into_iter().collect(), "{look}");
     }
@@ -421,8 +421,8 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
     let mut endless = Vec::new();
     for (name, sheet) in sheets {
         let page = format!("<style>{sheet}</style>{paragraphs}<p style='display:none'>SECRET</p>");
-        let got = html_within(&page, Style::Text, false, WORK / SMALLER);
-        if !got.doubt.why.contains(&Why::Limit) || got.text.contains("SECRET") {
+        let got = html_within(&page, TextStyle::Text, false, WORK / SMALLER);
+        if !got.doubt.why.contains(&HidingReason::Limit) || got.text.contains("SECRET") {
             endless.push((name, got.doubt));
         }
     }
@@ -430,9 +430,9 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
     // One of them as large as it would be in a mail.
     let mask = format!("p{{mask-image:linear-gradient({})}}", many("red", 1_000, ","));
     let whole = format!("<style>{mask}</style>{}", "<p>x</p>".repeat(4_000));
-    assert!(html(&whole, Style::Text, false).doubt.why.contains(&Why::Limit));
+    assert!(html(&whole, TextStyle::Text, false).doubt.why.contains(&HidingReason::Limit));
     let attributes: String = (0..200_000).map(|at| format!("a{at}=b ")).collect();
-    assert!(html(&format!("<p {attributes}>x</p>"), Style::Text, false).cut);
+    assert!(html(&format!("<p {attributes}>x</p>"), TextStyle::Text, false).cut);
 }
 
 /// What is deep, or much and simple, is read to its end.
@@ -446,15 +446,15 @@ fn sheets_that_only_look_like_much_are_read_to_the_end() {
         format!("<style>p{{width:{}</style><p>x", "calc(".repeat(100_000)),
         format!("<style>p{{color:{}</style><p>x", "rgb(from ".repeat(100_000)),
     ] {
-        assert_eq!(html(&page, Style::Text, false).text, "x", "{page:.60}");
+        assert_eq!(html(&page, TextStyle::Text, false).text, "x", "{page:.60}");
     }
     // Each of these boxes may lie over all the text before it.
     let covers = format!(
         "<style>i{{position:absolute;background:#fff}}</style>{}",
         "x<i></i>".repeat(20_000)
     );
-    let got = html(&covers, Style::Text, false);
-    assert_eq!((got.doubt.chars, got.doubt.why), (20_000, [Why::Covered].into()));
+    let got = html(&covers, TextStyle::Text, false);
+    assert_eq!((got.doubt.chars, got.doubt.why), (20_000, [HidingReason::Covered].into()));
 }
 
 /// Ways to hide `SECRET` between `before` and `after`.
@@ -528,7 +528,7 @@ const SHOWING: &[&str] = &[
 #[test]
 fn hidden_text_is_removed_and_visible_text_kept() {
     for trick in HIDING {
-        for style in [Style::Text, Style::Markdown] {
+        for style in [TextStyle::Text, TextStyle::Markdown] {
             let got = html(&format!("<p>before</p>{trick}<p>after</p>"), style, true);
             assert_eq!(got.text, "before\n\nafter", "{trick}");
         }
@@ -542,7 +542,8 @@ fn hidden_text_is_removed_and_visible_text_kept() {
         let got = text(&input);
         assert!(got.contains("VISIBLE") && got.contains("after"), "{trick}: {got}");
     }
-    let counted = html("a<p style='display:none'>12 34<style>x</style></p>", Style::Text, false);
+    let counted =
+        html("a<p style='display:none'>12 34<style>x</style></p>", TextStyle::Text, false);
     assert_eq!((counted.text.as_str(), counted.hidden.chars), ("a", 4));
 }
 
@@ -557,7 +558,7 @@ fn what_chromium_hides_is_left_out_or_in_doubt_and_what_it_shows_stays() {
     for case in CASES.split("\n\n").filter(|case| !case.trim().is_empty()) {
         let (name, rest) = case.split_once('\n').unwrap();
         let (drawn, page) = rest.split_once('\n').unwrap();
-        let got = html(page, Style::Text, false);
+        let got = html(page, TextStyle::Text, false);
         let (there, doubt) = (got.text.contains("SECRET"), !got.doubt.why.is_empty());
         match drawn.split(' ').nth(1).unwrap() {
             "shown" => {

@@ -3,7 +3,7 @@
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::ical::{self, CalendarDocument};
-use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use jiff::tz::TimeZone;
 
 mod odd;
@@ -20,14 +20,14 @@ fn moment(at: &ZonedTime) -> String {
     }
 }
 
-fn person(guest: &Guest) -> String {
+fn person(guest: &EventGuest) -> String {
     let mut text = guest.address.clone();
     for (on, word) in [
         (guest.optional, " optional"),
         (guest.room, " room"),
-        (guest.answer == Some(Answer::Accepted), " yes"),
-        (guest.answer == Some(Answer::Declined), " no"),
-        (guest.answer == Some(Answer::Tentative), " perhaps"),
+        (guest.answer == Some(InvitationAnswer::Accepted), " yes"),
+        (guest.answer == Some(InvitationAnswer::Declined), " no"),
+        (guest.answer == Some(InvitationAnswer::Tentative), " perhaps"),
     ] {
         if on {
             text.push_str(word);
@@ -61,7 +61,7 @@ fn reported(document: &CalendarDocument) -> Vec<String> {
         add("notes", entry.notes.clone());
         add("organizer", entry.organizer.as_ref().map(person).unwrap_or_default());
         add("guests", entry.guests.iter().map(person).collect::<Vec<_>>().join(", "));
-        if (entry.show, entry.visibility) != (Show::Busy, Visibility::Default) {
+        if (entry.show, entry.visibility) != (ShowAs::Busy, EventVisibility::Default) {
             add("shown", format!("{:?} {:?}", entry.show, entry.visibility));
         }
         add("reminder", entry.reminder.map(|n| n.to_string()).unwrap_or_default());

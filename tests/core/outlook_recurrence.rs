@@ -3,14 +3,14 @@
 //! That both say the same is checked in `outlook_recurrence/same.rs`.
 
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::recurrence::graph::{pattern, rule};
 use serde_json::json;
 
 mod same;
 
-fn repeat(rule: &str) -> Repeat {
-    Repeat { rule: Repeat::rule(rule).unwrap(), ..Repeat::default() }
+fn repeat(rule: &str) -> EventRecurrence {
+    EventRecurrence { rule: EventRecurrence::rule(rule).unwrap(), ..EventRecurrence::default() }
 }
 
 fn local(text: &str) -> ZonedTime {
@@ -230,16 +230,19 @@ fn rules_graph_lacks_are_refused_with_reason() {
         assert_eq!(error.next_step(), Some(next), "{text}");
     }
     let start = local(monday);
-    let both = Repeat { rule: "FREQ=DAILY;COUNT=3;UNTIL=20270101".to_owned(), ..Repeat::default() };
+    let both = EventRecurrence {
+        rule: "FREQ=DAILY;COUNT=3;UNTIL=20270101".to_owned(),
+        ..EventRecurrence::default()
+    };
     let error = pattern(&both, &start, "UTC").unwrap_err();
     assert_eq!(error.next_step(), Some("keep COUNT or UNTIL"));
-    let extra = Repeat { extra: vec![start.when()], ..repeat("FREQ=DAILY") };
+    let extra = EventRecurrence { extra: vec![start.when()], ..repeat("FREQ=DAILY") };
     let error = pattern(&extra, &start, "UTC").unwrap_err();
     assert_eq!(error.next_step(), Some("create separate events for these dates"));
     // What is left out is deleted afterwards.
-    let except = Repeat { except: vec![start.when()], ..repeat("FREQ=DAILY") };
+    let except = EventRecurrence { except: vec![start.when()], ..repeat("FREQ=DAILY") };
     assert_eq!(pattern(&except, &start, "UTC"), pattern(&repeat("FREQ=DAILY"), &start, "UTC"));
-    let odd = Repeat { rule: "FREQ=HOURLY".to_owned(), ..Repeat::default() };
+    let odd = EventRecurrence { rule: "FREQ=HOURLY".to_owned(), ..EventRecurrence::default() };
     assert_eq!(
         pattern(&odd, &start, "UTC").unwrap_err().message(),
         "the rule repeats more often than daily (FREQ=HOURLY), which calendars do not support"

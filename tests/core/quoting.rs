@@ -1,7 +1,7 @@
 //! New text, quoted history and signatures: whole expected parts.
 
 use daysheet_core::text::fence::OURS;
-use daysheet_core::text::html::{Style, marked};
+use daysheet_core::text::html::{TextStyle, marked};
 use daysheet_core::text::quote::{QuoteParts, fold, split, split_quoted};
 
 use crate::text::{markdown, text};
@@ -372,7 +372,7 @@ fn forwards_are_shown_whole() {
             "FW: Offer", "FYI\n\n%[forwarded message]\nXyz: Bob\nAbc: Monday\nHere.";
     };
     for (input, subject, want) in cases {
-        assert_eq!(shown(subject, &marked(input, Style::Text, false).text), want);
+        assert_eq!(shown(subject, &marked(input, TextStyle::Text, false).text), want);
     }
 }
 
@@ -411,7 +411,7 @@ fn containers_of_mail_programs_are_known() {
             format!("Yes.\n\n{line}");
     };
     for (input, want) in cases {
-        for style in [Style::Text, Style::Markdown] {
+        for style in [TextStyle::Text, TextStyle::Markdown] {
             let got = shown("Re: x", &marked(input, style, false).text);
             let got = got.replace('\\', "").replace("**", "");
             let (digits, words) = (|c: char| c.is_ascii_digit(), got.replace("Mill Lane 1", ""));

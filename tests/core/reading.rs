@@ -1,6 +1,6 @@
 //! HTML messages as text and Markdown: whole expected outputs.
 
-use daysheet_core::text::html::{Link, Style, html};
+use daysheet_core::text::html::{MailLink, TextStyle, html};
 
 use pulldown_cmark::{Event, Options, Parser};
 
@@ -123,14 +123,14 @@ fn links_are_numbered_with_their_real_targets() {
         <a href='javascript:x()'>js</a> <a href='data:text/html,x'>data</a> <a href='#top'>top</a> \
         <a href='https://z.org'><img src=x></a> <a href='tel:+49-30-1234567;x=1'>Call us</a> \
         <a href='tel:+49301234567'>(030) 1234567</a>";
-    let got = html(input, Style::Text, true);
+    let got = html(input, TextStyle::Text, true);
     assert_eq!(
         got.text,
         "Read [1] again [1] http://y.org/ ann@x.org Write [2] \
          js (goes to a javascript: URL) data (goes to a data: URL) top [link: z.org] [3] Call us [4] \
          (030) 1234567"
     );
-    let link = |url: &str, text: &str| Link {
+    let link = |url: &str, text: &str| MailLink {
         url: url.to_owned(),
         text: text.to_owned(),
         remark: String::new(),
@@ -144,7 +144,7 @@ fn links_are_numbered_with_their_real_targets() {
             link("tel:+49301234567", "Call us"),
         ]
     );
-    assert_eq!(html(input, Style::Text, false).links, []);
+    assert_eq!(html(input, TextStyle::Text, false).links, []);
 
     let cases = cases! {
         "<a href='https://evil.org/x'>www.mybank.com</a>", "www.mybank.com (goes to evil.org)";
@@ -190,7 +190,7 @@ const NEWSLETTER: &str = r##"<!DOCTYPE html><html><head><title>Issue 7</title>
 
 #[test]
 fn a_newsletter_reads_as_paragraphs() {
-    let got = html(NEWSLETTER, Style::Text, true);
+    let got = html(NEWSLETTER, TextStyle::Text, true);
     assert_eq!(
         got.text,
         "[image: The Weekly Loaf] [1]\n\nBread, slowly\n\nHello Ann,\n\n\
@@ -296,7 +296,7 @@ fn redirectors_are_unwrapped_or_named() {
         ),
     ];
     for (href, url, remark) in cases {
-        let got = html(&format!("<a href='{href}'>go</a>"), Style::Text, true).links;
+        let got = html(&format!("<a href='{href}'>go</a>"), TextStyle::Text, true).links;
         let got: Vec<_> =
             got.iter().map(|link| (link.url.as_str(), link.remark.as_str())).collect();
         assert_eq!(got, [(url, remark)], "{href}");

@@ -5,7 +5,7 @@
 //! words of RFC 5545. Most rules are the examples of its 3.8.5.3.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -80,7 +80,7 @@ fn rules_give_the_same_times_as_python() {
     let cases = cases();
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for case in cases {
-        let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
+        let repeat = EventRecurrence::from_lines(&case.lines, &zone(&case.start));
         let found = repeat.occurrences(&case.start, case.from, case.to, MOST);
         let found: Vec<String> = found.iter().map(text).collect();
         assert_eq!(found, case.expected, "{} {:?}", case.title, case.lines);
@@ -91,7 +91,7 @@ fn rules_give_the_same_times_as_python() {
 #[test]
 fn window_of_occurrences_is_part_of_all() {
     for case in cases() {
-        let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
+        let repeat = EventRecurrence::from_lines(&case.lines, &zone(&case.start));
         let all = repeat.occurrences(&case.start, Timestamp::MIN, Timestamp::MAX, 40);
         for from in 0..all.len().saturating_sub(3) {
             let at = |n: usize| all[n].instant(&TimeZone::UTC);
@@ -145,9 +145,9 @@ fn recurrence_lines_are_read_and_written() {
         // What cannot be read is kept, but never as a second line.
         &timed, vec!["RRULE:FREQ=HOURLY\r\nX:1", "RRULE:FREQ=DAILY"], vec!["RRULE:FREQ=HOURLYX:1"];
     } {
-        let repeat = Repeat::from_lines(&read, &berlin);
+        let repeat = EventRecurrence::from_lines(&read, &berlin);
         assert_eq!(repeat.lines(start), written);
-        assert_eq!(Repeat::from_lines(&written, &berlin).lines(start), written);
+        assert_eq!(EventRecurrence::from_lines(&written, &berlin).lines(start), written);
     }
 }
 
@@ -168,8 +168,8 @@ fn equal_rules_are_written_the_same_way() {
         "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1",
             "FREQ=YEARLY;BYSECOND=5;BYMINUTE=4;BYHOUR=3;BYYEARDAY=-2;BYWEEKNO=1;BYSETPOS=1";
     } {
-        assert_eq!(Repeat::rule(text).unwrap(), expected, "{text}");
-        assert_eq!(Repeat::rule(expected).unwrap(), expected);
+        assert_eq!(EventRecurrence::rule(text).unwrap(), expected, "{text}");
+        assert_eq!(EventRecurrence::rule(expected).unwrap(), expected);
     }
 }
 
@@ -212,11 +212,11 @@ fn invalid_rule_is_refused_with_the_reason() {
         "FREQ=DAILY;BYHOUR=0,1,2,3,4,5,6,7,8,9;BYMINUTE=0,5,10,15,20,25,30,35,40,45",
             "the rule has more than 96 times a day", like;
     } {
-        let error = Repeat::rule(text).unwrap_err();
+        let error = EventRecurrence::rule(text).unwrap_err();
         assert_eq!((error.message(), error.next_step()), (message, Some(next)), "{text}");
     }
     assert_eq!(
-        Repeat::rule(&"FREQ=DAILY;".repeat(1_000)).unwrap_err().message(),
+        EventRecurrence::rule(&"FREQ=DAILY;".repeat(1_000)).unwrap_err().message(),
         "the rule is too long"
     );
 }
@@ -239,7 +239,7 @@ fn series_ends_with_its_last_occurrence() {
         "20260203", "-", vec!["RRULE:FREQ=WEEKLY;UNTIL=20260101"], None;
     } {
         let start = moment(start, zone_name);
-        let repeat = Repeat::from_lines(&lines, &zone(&start));
+        let repeat = EventRecurrence::from_lines(&lines, &zone(&start));
         assert_eq!(repeat.ends(&start), expected.map(instant), "{lines:?}");
     }
 }
@@ -264,7 +264,7 @@ fn hostile_rules_finish_quickly() {
         ("FREQ=DAILY;COUNT=1000000", 31),
         (full.as_str(), 2_976),
     ] {
-        let repeat = Repeat::from_lines(&[format!("RRULE:{rule}")], &TimeZone::UTC);
+        let repeat = EventRecurrence::from_lines(&[format!("RRULE:{rule}")], &TimeZone::UTC);
         let from = instant("20260101T000000Z");
         let to = instant("20260201T000000Z");
         let began = std::time::Instant::now();
@@ -285,8 +285,8 @@ proptest! {
         year in -9999..=9999_i16,
         day in any::<bool>(),
     ) {
-        if let Ok(canonical) = Repeat::rule(&rule) {
-            prop_assert_eq!(Repeat::rule(&canonical), Ok(canonical.clone()));
+        if let Ok(canonical) = EventRecurrence::rule(&rule) {
+            prop_assert_eq!(EventRecurrence::rule(&canonical), Ok(canonical.clone()));
         }
         let date = Date::new(year, 12, 31).unwrap();
         let start = if day {
@@ -295,7 +295,7 @@ proptest! {
             ZonedTime::At(date.at(23, 59, 59, 999_999_999), "Asia/Tokyo".to_owned())
         };
         let lines = [format!("RRULE:{rule}"), format!("EXDATE:{dates}"), format!("RDATE;TZID={dates}")];
-        let repeat = Repeat::from_lines(&lines, &TimeZone::UTC);
+        let repeat = EventRecurrence::from_lines(&lines, &TimeZone::UTC);
         let found = repeat.occurrences(&start, Timestamp::MIN, Timestamp::MAX, 5);
         prop_assert!(found.len() <= 5);
         for at in &found {

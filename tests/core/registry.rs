@@ -4,29 +4,29 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::budget::Response;
+use daysheet_core::budget::WholeAnswer;
 use daysheet_core::budget::count::Tokenizer;
 use daysheet_core::budget::fit::{CEILING, FitOptions, fit};
-use daysheet_core::budget::value::Strategy;
+use daysheet_core::budget::value::ValueStrategy;
 use daysheet_core::encode::{Document, Format};
-use daysheet_core::flatten::{Report, Room, RowContext, flatten};
+use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten};
 use daysheet_core::project::{Projection, project};
-use daysheet_core::row::{Cell, RowTable};
+use daysheet_core::row::{RowCell, RowTable};
 use daysheet_core::schemas::{
-    Api, EVENT, Field, Kind, Level, MESSAGE, Source, TABLES, THREAD, Table,
+    CellKind, ColumnLevel, EVENT, MESSAGE, Service, TABLES, THREAD, Table, TableColumn, ValueSource,
 };
 use daysheet_core::text::width;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-const APIS: &[(Api, &str)] = &[
-    (Api::Gmail, include_str!("../fixtures/gmail.json")),
-    (Api::Outlook, include_str!("../fixtures/outlook.json")),
-    (Api::Local, include_str!("../fixtures/local.json")),
+const APIS: &[(Service, &str)] = &[
+    (Service::Gmail, include_str!("../fixtures/gmail.json")),
+    (Service::Outlook, include_str!("../fixtures/outlook.json")),
+    (Service::Local, include_str!("../fixtures/local.json")),
 ];
 
 /// Every table that an API has objects for, with them.
-fn fixtures() -> Vec<(Api, &'static Table, Vec<Value>)> {
+fn fixtures() -> Vec<(Service, &'static Table, Vec<Value>)> {
     let mut found = Vec::new();
     for (api, text) in APIS {
         let objects: Map<String, Value> = serde_json::from_str(text).unwrap();
@@ -53,22 +53,22 @@ fn names() -> HashMap<String, String> {
 }
 
 fn rows(
-    api: Api,
+    api: Service,
     table: &'static Table,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     objects: &[Value],
-) -> (RowTable, Report) {
-    in_room(Room::List, &names(), api, table, columns, objects)
+) -> (RowTable, FlattenReport) {
+    in_room(RowRoom::List, &names(), api, table, columns, objects)
 }
 
 fn in_room(
-    room: Room,
+    room: RowRoom,
     names: &HashMap<String, String>,
-    api: Api,
+    api: Service,
     table: &'static Table,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     objects: &[Value],
-) -> (RowTable, Report) {
+) -> (RowTable, FlattenReport) {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let context = RowContext {
         api,
@@ -121,12 +121,12 @@ fn prune(object: &Value, projection: &Projection) -> Value {
 #[test]
 fn projections_request_all_that_columns_read() {
     for (api, table, objects) in fixtures() {
-        for level in [Level::Key, Level::Core, Level::More] {
+        for level in [ColumnLevel::Key, ColumnLevel::Core, ColumnLevel::More] {
             let columns = table.up_to(level);
             let projection = project(api, &columns);
             let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
             let (full, report) = rows(api, table, &columns, &objects);
-            assert_eq!(report, Report::default(), "{api:?} {}", table.name);
+            assert_eq!(report, FlattenReport::default(), "{api:?} {}", table.name);
             assert_eq!(
                 full,
                 rows(api, table, &columns, &pruned).0,
@@ -144,9 +144,9 @@ fn each_column_alone_requests_what_it_reads() {
             let projection = project(api, &[field]);
             let pruned: Vec<_> = objects.iter().map(|object| prune(object, &projection)).collect();
             let full: Vec<_> =
-                rows(api, table, &[field], &objects).0.rows().map(<[Cell]>::to_vec).collect();
+                rows(api, table, &[field], &objects).0.rows().map(<[RowCell]>::to_vec).collect();
             let less: Vec<_> =
-                rows(api, table, &[field], &pruned).0.rows().map(<[Cell]>::to_vec).collect();
+                rows(api, table, &[field], &pruned).0.rows().map(<[RowCell]>::to_vec).collect();
             assert_eq!(full, less, "{api:?} {}.{}", table.name, field.name);
         }
     }
@@ -156,15 +156,15 @@ fn each_column_alone_requests_what_it_reads() {
 fn every_source_has_a_witness() {
     for (api, table, objects) in fixtures() {
         for field in table.fields {
-            if matches!(field.source(api), Source::Absent | Source::Added(_)) {
+            if matches!(field.source(api), ValueSource::Absent | ValueSource::Added(_)) {
                 continue;
             }
             let (found, _) = rows(api, table, &[field], &objects);
             let witnessed = found.rows().any(|row| match (&row[0], field.kind) {
-                (Cell::Null, _) => false,
+                (RowCell::Null, _) => false,
                 // A word that never applies would hide a misspelt condition.
-                (Cell::Text(words), Kind::Words) => !words.is_empty(),
-                (Cell::Flag(flag), _) => *flag,
+                (RowCell::Text(words), CellKind::Words) => !words.is_empty(),
+                (RowCell::Flag(flag), _) => *flag,
                 _ => true,
             });
             assert!(witnessed, "{api:?} {}.{} is null in every fixture", table.name, field.name);
@@ -173,10 +173,9 @@ fn every_source_has_a_witness() {
     // And no table is without objects at every API that has sources for it.
     for table in TABLES {
         for (api, _) in APIS {
-            let declared = table
-                .fields
-                .iter()
-                .any(|field| !matches!(field.source(*api), Source::Absent | Source::Account));
+            let declared = table.fields.iter().any(|field| {
+                !matches!(field.source(*api), ValueSource::Absent | ValueSource::Account)
+            });
             let there =
                 fixtures().iter().any(|(found, known, _)| found == api && known.name == table.name);
             assert_eq!(declared, there, "{api:?} {}", table.name);
@@ -212,9 +211,9 @@ fn stretch(value: &mut Value, path: &[&str]) {
 
 /// What fits of rows, and what is kept of them.
 fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
-    let response = Response {
+    let response = WholeAnswer {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
-        ..Response::default()
+        ..WholeAnswer::default()
     };
     let options = FitOptions {
         format: Format::default(),
@@ -225,7 +224,7 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
         stated_budget: 50_000,
         chunk: 1,
         chunks: true,
-        strategy: Strategy::ElementCount,
+        strategy: ValueStrategy::ElementCount,
         secret: &[7; 32],
     };
     let mut kept = String::new();
@@ -250,22 +249,22 @@ fn cut_cells_are_counted_and_whole_in_output() {
         for field in table.fields {
             let source = field.source(api);
             // Words of ours are never long.
-            let ours = matches!(source, Source::Absent | Source::First(..));
+            let ours = matches!(source, ValueSource::Absent | ValueSource::First(..));
             let (Some(cap), false) = (field.untrusted, ours) else {
                 continue;
             };
             let mut objects = objects.clone();
             for path in &project(api, &[field]).paths {
                 let keys: Vec<&str> = path.split('/').collect();
-                let ids = matches!(source, Source::Names(_));
+                let ids = matches!(source, ValueSource::Names(_));
                 objects.iter_mut().filter(|_| !ids).for_each(|object| stretch(object, &keys));
             }
-            for (room, times) in [(Room::List, 1), (Room::One, 4)] {
+            for (room, times) in [(RowRoom::List, 1), (RowRoom::One, 4)] {
                 let what = format!("{api:?} {}.{} {room:?}", table.name, field.name);
                 let (rows, _) = in_room(room, &long, api, table, &[field], &objects);
                 let most = times * usize::from(cap) + " +1000".len();
                 for row in rows.rows() {
-                    if let Cell::Text(text) = &row[0] {
+                    if let RowCell::Text(text) = &row[0] {
                         assert!(width(text) <= most, "{what}: {text}");
                     }
                 }
@@ -302,17 +301,17 @@ fn long_name_never_cuts_the_address() {
     let header = |value: &str| json!({"payload": {"headers": [{"name": "From", "value": value}]}});
     let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
     let bank = format!("Your bank service@bank.example Your… <{eve}>");
-    let cases: [(Api, Value, String, &str); 7] = cases! {
-        Api::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank";
-        Api::Outlook, recipient(&long, eve), bank, "Your bank";
-        Api::Outlook, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
+    let cases: [(Service, Value, String, &str); 7] = cases! {
+        Service::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank";
+        Service::Outlook, recipient(&long, eve), bank, "Your bank";
+        Service::Outlook, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
             "WWW";
         // Wide characters count two.
-        Api::Outlook, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
-        Api::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
+        Service::Outlook, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
+        Service::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
         // Of an address that is too long the domain stays.
-        Api::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
-        Api::Gmail, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
+        Service::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
+        Service::Gmail, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
             "Eve <xxx";
     };
     let from = [MESSAGE.field("from").unwrap()];
@@ -320,14 +319,14 @@ fn long_name_never_cuts_the_address() {
         let shown = |room| {
             let (rows, _) =
                 in_room(room, &names(), api, &MESSAGE, &from, std::slice::from_ref(&object));
-            let Some(Cell::Text(text)) = rows.cell(0, "from").cloned() else {
+            let Some(RowCell::Text(text)) = rows.cell(0, "from").cloned() else {
                 panic!("{object}");
             };
             text
         };
-        assert_eq!(shown(Room::List), list);
+        assert_eq!(shown(RowRoom::List), list);
         assert!(width(&list) <= 80, "{list}");
-        let one_row = shown(Room::One);
+        let one_row = shown(RowRoom::One);
         assert!(one_row.starts_with(one) && width(&one_row) <= 320, "{one_row}");
         assert!(one_row.ends_with('>') || one_row.ends_with("@a.example"), "{one_row}");
     }
@@ -342,21 +341,21 @@ fn lists_in_cells_count_what_they_omit() {
     };
     let columns = ["people", "attendees"].map(|name| EVENT.field(name).unwrap());
     let text = |rows: &RowTable, name: &str| match rows.cell(0, name) {
-        Some(Cell::Text(text)) => text.clone(),
+        Some(RowCell::Text(text)) => text.clone(),
         other => panic!("{other:?}"),
     };
     for (room, count, people, cut) in [
-        (Room::List, 5, "p1+ p2+ p3+ p4+ p5+", 0),
-        (Room::List, 7, "p1+ p2+ p3+ p4+ p5+ +2", 2),
-        (Room::One, 7, "p1+ p2+ p3+ p4+ p5+ p6+ p7+", 0),
+        (RowRoom::List, 5, "p1+ p2+ p3+ p4+ p5+", 0),
+        (RowRoom::List, 7, "p1+ p2+ p3+ p4+ p5+ +2", 2),
+        (RowRoom::One, 7, "p1+ p2+ p3+ p4+ p5+ p6+ p7+", 0),
     ] {
         let object = json!({"attendees": guests(count)});
-        let (rows, _) = in_room(room, &names(), Api::Gmail, &EVENT, &columns, &[object]);
+        let (rows, _) = in_room(room, &names(), Service::Gmail, &EVENT, &columns, &[object]);
         assert_eq!(text(&rows, "people"), people);
         assert_eq!(rows.cuts().count(), cut, "{room:?} {count}");
     }
     let object = json!({"attendees": guests(300)});
-    let (mut rows, _) = rows(Api::Gmail, &EVENT, &columns, &[object]);
+    let (mut rows, _) = rows(Service::Gmail, &EVENT, &columns, &[object]);
     assert_eq!(rows.cuts().count(), 2);
     rows.show_members();
     assert_eq!(rows.cuts().count(), 0);
@@ -387,7 +386,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
     let proposal = "bo@x.example perhaps, optional, proposes Wed 2026-02-04 10h00 to 10h30";
     for (api, object, start, rule, attendees, flags) in [
         (
-            Api::Gmail,
+            Service::Gmail,
             google("2026-02-03T20:30:00+01:00", "Europe/Lisbon"),
             "Tue 2026-02-03 20h30 = 19h30 Lisbon",
             rule,
@@ -396,7 +395,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
         ),
         // The zones agree then, though not all year.
         (
-            Api::Gmail,
+            Service::Gmail,
             google("2026-02-03T20:30:00+01:00", "Africa/Lagos"),
             "Tue 2026-02-03 20h30",
             rule,
@@ -404,7 +403,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring comment",
         ),
         (
-            Api::Outlook,
+            Service::Outlook,
             graph,
             "Wed 2026-02-04 00h30 = 08h30 Tokyo",
             "FREQ=WEEKLY;BYDAY=WE",
@@ -412,7 +411,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring proposal",
         ),
         (
-            Api::Gmail,
+            Service::Gmail,
             google("2026-02-03T20:30:00+01:00", "America/Argentina/Buenos_Aires"),
             "Tue 2026-02-03 20h30 = 16h30 Buenos Aires",
             rule,
@@ -420,7 +419,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring comment",
         ),
         (
-            Api::Gmail,
+            Service::Gmail,
             google("2026-02-03T20:30:00+01:00", "Asia/Tokyo"),
             "Tue 2026-02-03 20h30 = Wed 04h30 Tokyo",
             rule,
@@ -429,7 +428,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
         ),
     ] {
         let (rows, _) = rows(api, &EVENT, &columns, &[object]);
-        let expected = [start, rule, attendees, flags].map(|text| Cell::Text(text.to_owned()));
+        let expected = [start, rule, attendees, flags].map(|text| RowCell::Text(text.to_owned()));
         assert_eq!(rows.rows().next().unwrap(), expected);
     }
 }
@@ -439,14 +438,14 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
 fn every_flag_word_has_a_witness() {
     for (api, table, objects) in fixtures() {
         for field in table.fields {
-            let Source::Flags(words) = field.source(api) else {
+            let ValueSource::Flags(words) = field.source(api) else {
                 continue;
             };
             let (found, _) = rows(api, table, &[field], &objects);
             let seen: Vec<_> = found
                 .rows()
                 .filter_map(|row| match &row[0] {
-                    Cell::Text(text) => Some(text.clone()),
+                    RowCell::Text(text) => Some(text.clone()),
                     _ => None,
                 })
                 .collect::<Vec<_>>()
@@ -465,28 +464,31 @@ fn every_flag_word_has_a_witness() {
 #[test]
 fn both_providers_give_the_same_row() {
     let all = fixtures();
-    let of = |api: Api, table: &Table| {
+    let of = |api: Service, table: &Table| {
         let (_, _, objects) =
             all.iter().find(|(a, t, _)| *a == api && t.name == table.name).unwrap();
         objects[0].clone()
     };
     for table in TABLES {
-        let both: Vec<&'static Field> = table
+        let both: Vec<&'static TableColumn> = table
             .fields
             .iter()
             .filter(|field| {
                 // Ids and pages in a web client are each service's own.
-                !matches!(field.kind, Kind::Handle(_))
+                !matches!(field.kind, CellKind::Handle(_))
                     && !field.on_request
-                    && !matches!(field.source(Api::Gmail), Source::Absent | Source::Account)
-                    && !matches!(field.source(Api::Outlook), Source::Absent)
+                    && !matches!(
+                        field.source(Service::Gmail),
+                        ValueSource::Absent | ValueSource::Account
+                    )
+                    && !matches!(field.source(Service::Outlook), ValueSource::Absent)
             })
             .collect();
         if both.is_empty() {
             continue;
         }
-        let (gmail, _) = rows(Api::Gmail, table, &both, &[of(Api::Gmail, table)]);
-        let (outlook, _) = rows(Api::Outlook, table, &both, &[of(Api::Outlook, table)]);
+        let (gmail, _) = rows(Service::Gmail, table, &both, &[of(Service::Gmail, table)]);
+        let (outlook, _) = rows(Service::Outlook, table, &both, &[of(Service::Outlook, table)]);
         for ((field, one), other) in
             both.iter().zip(gmail.rows().next().unwrap()).zip(outlook.rows().next().unwrap())
         {
@@ -499,34 +501,34 @@ fn both_providers_give_the_same_row() {
 fn message_row_reads_like_this() {
     let all = fixtures();
     let (_, _, objects) =
-        all.iter().find(|(api, table, _)| *api == Api::Gmail && **table == MESSAGE).unwrap();
-    let (rows, _) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), objects);
-    let text = |text: &str| Cell::Text(text.to_owned());
+        all.iter().find(|(api, table, _)| *api == Service::Gmail && **table == MESSAGE).unwrap();
+    let (rows, _) = rows(Service::Gmail, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), objects);
+    let text = |text: &str| RowCell::Text(text.to_owned());
     assert_eq!(
         rows.rows().next().unwrap(),
         &[
-            Cell::Id("18c2f0a1b2c3d4e5".to_owned()),
+            RowCell::Id("18c2f0a1b2c3d4e5".to_owned()),
             text("2026-02-03 18h05"),
             text("Okafor, Lena <lena@studio.example>"),
             text("Proof for the autumn catalogue"),
             text("The printer's proof is here & looks good.…"),
             text("unread starred attachment important"),
-            Cell::Null,
+            RowCell::Null,
             text("Mira Lindqvist <mira@example.com>, team@studio.example"),
             text("Print shop <proofs@print.example>"),
             text("jonas@example.com"),
-            Cell::Id("18c2f0a1b2c3d4e0".to_owned()),
+            RowCell::Id("18c2f0a1b2c3d4e0".to_owned()),
             text("inbox"),
             text("Clients/Nordlicht, Print"),
-            Cell::Count(48211),
-            Cell::Flag(true),
-            Cell::Null,
+            RowCell::Count(48211),
+            RowCell::Flag(true),
+            RowCell::Null,
             text("<proof-1@studio.example>"),
             text("aside"),
             text(""),
             text("not checked"),
             text(""),
-            Cell::Null,
+            RowCell::Null,
             text("mira@example.com"),
         ]
     );
@@ -539,16 +541,16 @@ fn links_lead_to_the_web_client() {
     let gmail = "https://mail.google.com/mail/?authuser=mira%40example.com#all/18c2f0a1b2c3d4e0";
     let end = "%3D&exvsurl=1&viewmodel=ReadMessageItem";
     for (api, table, expected) in [
-        (Api::Gmail, &MESSAGE, gmail.to_owned()),
-        (Api::Gmail, &THREAD, gmail.to_owned()),
-        (Api::Outlook, &MESSAGE, format!("{outlook}m{end}")),
-        (Api::Outlook, &THREAD, format!("{outlook}n{end}")),
+        (Service::Gmail, &MESSAGE, gmail.to_owned()),
+        (Service::Gmail, &THREAD, gmail.to_owned()),
+        (Service::Outlook, &MESSAGE, format!("{outlook}m{end}")),
+        (Service::Outlook, &THREAD, format!("{outlook}n{end}")),
     ] {
         let all = fixtures();
         let found = all.iter().find(|(a, t, _)| *a == api && t.name == table.name);
         let (_, _, objects) = found.unwrap();
         let (rows, _) = rows(api, table, &[table.field("link").unwrap()], &objects[..1]);
-        assert_eq!(rows.rows().next().unwrap(), &[Cell::Text(expected)], "{api:?}");
+        assert_eq!(rows.rows().next().unwrap(), &[RowCell::Text(expected)], "{api:?}");
     }
 }
 
@@ -558,13 +560,14 @@ fn odd_values_are_null_and_reported() {
         "id": 7.5, "internalDate": "soon", "labelIds": "INBOX", "snippet": ["x"],
         "sizeEstimate": -0.5, "payload": {"headers": {"From": "x"}},
     })];
-    let (rows, report) = rows(Api::Gmail, &MESSAGE, &MESSAGE.up_to(Level::More), &objects);
+    let (rows, report) =
+        rows(Service::Gmail, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
     assert_eq!(odd, ["id", "date", "from", "snippet", "flags", "draft", "folder", "size", "bulk"]);
     let row = rows.rows().next().unwrap();
     for name in ["id", "date", "snippet", "flags", "size", "bulk"] {
         let at = MESSAGE.fields.iter().position(|field| field.name == name).unwrap();
-        assert_eq!(row[at], Cell::Null, "{name}");
+        assert_eq!(row[at], RowCell::Null, "{name}");
     }
 }
 
@@ -573,9 +576,9 @@ fn odd_values_are_null_and_reported() {
 fn missing_text_is_empty() {
     let columns = ["where", "title", "category", "series"].map(|name| EVENT.field(name).unwrap());
     let columns = [&columns[..], &[MESSAGE.field("auth").unwrap()]].concat();
-    let empty = Cell::Text(String::new());
-    let expected = [empty.clone(), empty.clone(), empty, Cell::Null, Cell::Null];
-    for api in [Api::Gmail, Api::Outlook] {
+    let empty = RowCell::Text(String::new());
+    let expected = [empty.clone(), empty.clone(), empty, RowCell::Null, RowCell::Null];
+    for api in [Service::Gmail, Service::Outlook] {
         let object = json!({"id": "e1", "calendarId": "c1"});
         let (rows, report) = rows(api, &EVENT, &columns, &[object]);
         assert!(report.odd.is_empty());

@@ -3,26 +3,26 @@
 mod random;
 mod tables;
 
-use daysheet_core::encode::stc::Version;
+use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::stc::parse::parse;
-use daysheet_core::encode::stc::scan::{MAX_DEPTH, Wrong};
-use daysheet_core::encode::stc::value::Json;
+use daysheet_core::encode::stc::scan::{MAX_DEPTH, SyntaxError};
+use daysheet_core::encode::stc::value::JsonValue;
 use daysheet_core::encode::stc::write::write;
 use daysheet_core::encode::{Document, Format};
-use daysheet_core::row::{Cell, Extra, RowTable};
-use daysheet_core::schemas::{FOLDER, Field, MESSAGE, Table};
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{FOLDER, MESSAGE, Table, TableColumn};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::encode::matching;
 use tables::{OTHERS, TABLE, WRONG};
 
-const VERSIONS: [Version; 2] = [Version::One, Version::Two];
+const VERSIONS: [StcVersion; 2] = [StcVersion::One, StcVersion::Two];
 
 #[test]
 fn values_are_written_so_and_read_back() {
     for (json, one, two) in TABLE {
-        let value = Json::parse(json).unwrap();
+        let value = JsonValue::parse(json).unwrap();
         for (version, stc) in VERSIONS.into_iter().zip([one, two]) {
             assert_eq!(write(&value, version), **stc, "{json}");
             assert_eq!(parse(stc).as_ref(), Ok(&value), "{stc}");
@@ -47,7 +47,7 @@ fn json_whitespace_and_escapes_are_read() {
         ("{ \"a\" : { } , \"b\" : [ ] }", r#"{"a":{},"b":[]}"#),
         (r#""\u0041\/\u00e9\ud83d\ude00\u0000""#, "\"A/é😀\\u0000\""),
     ] {
-        assert_eq!(Json::parse(json).unwrap().to_json(), canonical);
+        assert_eq!(JsonValue::parse(json).unwrap().to_json(), canonical);
     }
 }
 
@@ -62,33 +62,33 @@ fn syntax_errors_are_reported_with_their_position() {
 #[test]
 fn reader_and_writer_share_a_nesting_limit() {
     let json = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-    let deepest = Json::parse(&json(MAX_DEPTH)).unwrap();
-    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
+    let deepest = JsonValue::parse(&json(MAX_DEPTH)).unwrap();
+    assert_eq!(parse(&write(&deepest, StcVersion::One)), Ok(deepest));
     // A table at the bottom is two levels.
     let bottom = |depth| json(depth).replace('1', r#"{"a":1},{"a":2}"#);
-    let deepest = Json::parse(&bottom(MAX_DEPTH - 1)).unwrap();
-    assert_eq!(parse(&write(&deepest, Version::One)), Ok(deepest));
-    assert!(Json::parse(&bottom(MAX_DEPTH)).is_err());
+    let deepest = JsonValue::parse(&bottom(MAX_DEPTH - 1)).unwrap();
+    assert_eq!(parse(&write(&deepest, StcVersion::One)), Ok(deepest));
+    assert!(JsonValue::parse(&bottom(MAX_DEPTH)).is_err());
 
     for depth in [MAX_DEPTH + 1, 10_000, 1_000_000] {
         for text in [json(depth), "[".repeat(depth), r#"{"a":"#.repeat(depth)] {
-            assert_eq!(Json::parse(&text).unwrap_err().wrong, Wrong::TooDeep);
+            assert_eq!(JsonValue::parse(&text).unwrap_err().wrong, SyntaxError::TooDeep);
         }
         for text in ["[".repeat(depth), "{a: ".repeat(depth), "a: {".repeat(depth)] {
-            assert_eq!(parse(&text).unwrap_err().wrong, Wrong::TooDeep);
+            assert_eq!(parse(&text).unwrap_err().wrong, SyntaxError::TooDeep);
         }
         let nested = format!("{}{}", "{a: ".repeat(depth), "}".repeat(depth));
-        assert_eq!(parse(&nested).unwrap_err().wrong, Wrong::TooDeep);
+        assert_eq!(parse(&nested).unwrap_err().wrong, SyntaxError::TooDeep);
     }
     // Nothing can be read that is so deep; what is made so is written all the same.
-    let mut deep = Json::Null;
+    let mut deep = JsonValue::Null;
     for _ in 0..10_000 {
-        deep = Json::List(vec![Json::Bool(true), deep]);
+        deep = JsonValue::List(vec![JsonValue::Bool(true), deep]);
     }
     assert!(deep.to_json().ends_with(&"]".repeat(10_000)));
     assert_eq!(
-        parse(&write(&deep, Version::One)).map_err(|error| error.wrong),
-        Err(Wrong::TooDeep)
+        parse(&write(&deep, StcVersion::One)).map_err(|error| error.wrong),
+        Err(SyntaxError::TooDeep)
     );
     // Dropping it is the compiler's recursion.
     std::mem::forget(deep);
@@ -98,10 +98,10 @@ pub fn runner(cases: u32) -> TestRunner {
     TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
 }
 
-fn extra() -> impl Strategy<Value = Extra> {
+fn extra() -> impl Strategy<Value = RowExtra> {
     let text = || prop_oneof![Just("x".to_owned()), matching("\\PC*"), matching("[ -~]{0,9}")];
     (proptest::option::of(text()), proptest::option::weighted(0.2, text()))
-        .prop_map(|(provider_id, text)| Extra { provider_id, text, ..Extra::default() })
+        .prop_map(|(provider_id, text)| RowExtra { provider_id, text, ..RowExtra::default() })
 }
 
 fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
@@ -109,7 +109,7 @@ fn rows(table: &'static Table) -> impl Strategy<Value = RowTable> {
     // Half of the tables have the same extras in all rows.
     let rows = (extra(), any::<bool>(), proptest::collection::vec((row(), extra()), 0..4));
     (0..=3_usize, rows).prop_map(move |(width, (same, uniform, rows))| {
-        let columns: Vec<&'static Field> = table.fields.iter().take(width).collect();
+        let columns: Vec<&'static TableColumn> = table.fields.iter().take(width).collect();
         let mut made = RowTable::new(table, columns);
         for (cells, extra) in rows {
             made.push(
@@ -135,7 +135,7 @@ fn every_document_says_what_its_json_says() {
                 tables: messages.into_iter().chain(folders).collect(),
             };
             let json = document.encode(Format::Json);
-            let value = Json::parse(&json).unwrap();
+            let value = JsonValue::parse(&json).unwrap();
             for version in VERSIONS {
                 let stc = document.encode(Format::Stc(version));
                 prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
@@ -156,32 +156,32 @@ fn stc_document_is_written_like_this() {
     };
     let row = |number, subject: &str| {
         vec![
-            Cell::Handle('m', number),
-            Cell::Text("2026-02-03 18h05".to_owned()),
-            Cell::Text(subject.to_owned()),
-            Cell::Count(1024),
-            Cell::Flag(false),
+            RowCell::Handle('m', number),
+            RowCell::Text("2026-02-03 18h05".to_owned()),
+            RowCell::Text(subject.to_owned()),
+            RowCell::Count(1024),
+            RowCell::Flag(false),
         ]
     };
-    let extra = |id: Option<&str>, text: Option<&str>| Extra {
+    let extra = |id: Option<&str>, text: Option<&str>| RowExtra {
         provider_id: id.map(str::to_owned),
         text: text.map(str::to_owned),
-        ..Extra::default()
+        ..RowExtra::default()
     };
-    let document = |extras: [Extra; 2]| {
+    let document = |extras: [RowExtra; 2]| {
         let mut rows = RowTable::new(&MESSAGE, columns());
         for (at, extra) in extras.into_iter().enumerate() {
             rows.push(row(at as u64 + 1, ["Re: lunch", "plain"][at]), extra);
         }
         Document {
             scalars: vec![
-                ("zone", Cell::Text("Europe/Berlin".to_owned())),
-                ("next", Cell::Handle('p', 3)),
+                ("zone", RowCell::Text("Europe/Berlin".to_owned())),
+                ("next", RowCell::Handle('p', 3)),
             ],
             tables: vec![rows, RowTable::new(&FOLDER, Vec::new())],
         }
     };
-    let both = |extras: [Extra; 2]| {
+    let both = |extras: [RowExtra; 2]| {
         let document = document(extras);
         VERSIONS.map(|version| document.encode(Format::Stc(version)))
     };

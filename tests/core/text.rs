@@ -3,13 +3,13 @@
 
 use daysheet_core::text::charset::decode_in;
 use daysheet_core::text::flowed::unflow;
-use daysheet_core::text::html::{Html, Style, html};
+use daysheet_core::text::html::{HtmlText, TextStyle, html};
 use daysheet_core::text::opening::opening;
 use daysheet_core::text::payment::names_new_account;
 use daysheet_core::text::quote::split_quoted;
 use daysheet_core::text::{
-    Address, TextKind, address_list, cell, clip, entities, header, is_invisible, lines, parameter,
-    quoted_printable, shown,
+    MailAddress, TextKind, address_list, cell, clip, entities, header, is_invisible, lines,
+    parameter, quoted_printable, shown,
 };
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -18,11 +18,11 @@ use unicode_width::UnicodeWidthStr;
 use crate::encode::matching;
 
 pub fn text(input: &str) -> String {
-    html(input, Style::Text, false).text
+    html(input, TextStyle::Text, false).text
 }
 
 pub fn markdown(input: &str) -> String {
-    html(input, Style::Markdown, false).text
+    html(input, TextStyle::Markdown, false).text
 }
 
 /// Compares many cases and shows all that differ, not only the first.
@@ -276,8 +276,9 @@ fn html_entities_and_header_fields_are_decoded() {
 
 #[test]
 fn address_lists_are_parsed() {
-    let show =
-        |list: Vec<Address>| list.iter().map(Address::to_string).collect::<Vec<_>>().join(" ; ");
+    let show = |list: Vec<MailAddress>| {
+        list.iter().map(MailAddress::to_string).collect::<Vec<_>>().join(" ; ")
+    };
     let cases = cases! {
         "ann@x.org", "ann@x.org";
         "Ann Lee <ann@x.org>", "Ann Lee <ann@x.org>";
@@ -383,11 +384,11 @@ fn flowed_text_is_joined() {
 
 /// Reads a hostile document, of which `holds` is part of the text.
 fn check(name: &str, input: String, holds: &str, cut: bool) {
-    let got: Html = html(&input, Style::Text, true);
+    let got: HtmlText = html(&input, TextStyle::Text, true);
     assert!(got.text.contains(holds), "{name}");
     assert_eq!(got.cut, cut, "{name}");
     if input.len() < 1_000_000 {
-        html(&input, Style::Markdown, true);
+        html(&input, TextStyle::Markdown, true);
     }
     split_quoted(&got.text);
 }
@@ -502,7 +503,7 @@ proptest! {
 
     #[test]
     fn any_tag_soup_becomes_tidy_text(s in soup()) {
-        for style in [Style::Text, Style::Markdown] {
+        for style in [TextStyle::Text, TextStyle::Markdown] {
             let got = html(&s, style, true);
             prop_assert_eq!(lines(&got.text), got.text.clone());
             split_quoted(&got.text);

@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use daysheet_core::error::{Error, Kind};
-use daysheet_core::provider::upstream::{Share, Upstream, What, outcome};
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::upstream::{CountKind, UpstreamRequests, UpstreamShare, outcome};
 
 /// Makes requests one after another, each of which is noted under `name` when it begins.
-async fn requests(share: &Share, count: usize, name: usize, begun: &Mutex<Vec<usize>>) {
+async fn requests(share: &UpstreamShare, count: usize, name: usize, begun: &Mutex<Vec<usize>>) {
     for _ in 0..count {
         let _place = share.place().await;
         begun.lock().unwrap().push(name);
@@ -23,7 +23,7 @@ async fn nobody_waits_for_the_end_of_anothers_job() {
     // Alone beside one with a thousand, a person finds a free place: nobody has them all.
     let cases = [(1, 1_000, 2), (4, 1_000, 8), (20, 50, 40)];
     for (others, at_once, between) in cases {
-        let upstream = Upstream::new(8);
+        let upstream = UpstreamRequests::new(8);
         let begun = Arc::new(Mutex::new(Vec::new()));
         let mut running = tokio::task::JoinSet::new();
         for other in 1..=others {
@@ -48,12 +48,12 @@ async fn nobody_waits_for_the_end_of_anothers_job() {
 
 #[tokio::test]
 async fn long_responses_take_turns_between_people() {
-    let upstream = Upstream::new(8);
+    let upstream = UpstreamRequests::new(8);
     let (one, same, other) =
         (upstream.share_of("p-1"), upstream.share_of("p-1"), upstream.share_of("p-2"));
     let turn = one.own_turn().await;
     assert!(turn.is_some());
-    let waits = |share: Share| async move {
+    let waits = |share: UpstreamShare| async move {
         let soon = std::time::Duration::from_millis(20);
         tokio::time::timeout(soon, share.own_turn()).await.is_err()
     };
@@ -65,22 +65,22 @@ async fn long_responses_take_turns_between_people() {
 
 #[test]
 fn requests_are_counted_by_outcome() {
-    let upstream = Upstream::new(8);
+    let upstream = UpstreamRequests::new(8);
     let cases = [
         (Ok(()), "2xx"),
-        (Err(Kind::RateLimited(None)), "throttled"),
-        (Err(Kind::Provider(404)), "4xx"),
-        (Err(Kind::NotFound), "4xx"),
-        (Err(Kind::Provider(503)), "5xx"),
-        (Err(Kind::Network), "network"),
-        (Err(Kind::Timeout), "timeout"),
-        (Err(Kind::Argument), "other"),
-        (Err(Kind::Provider(200)), "other"),
+        (Err(ErrorKind::RateLimited(None)), "throttled"),
+        (Err(ErrorKind::Provider(404)), "4xx"),
+        (Err(ErrorKind::NotFound), "4xx"),
+        (Err(ErrorKind::Provider(503)), "5xx"),
+        (Err(ErrorKind::Network), "network"),
+        (Err(ErrorKind::Timeout), "timeout"),
+        (Err(ErrorKind::Argument), "other"),
+        (Err(ErrorKind::Provider(200)), "other"),
     ];
     for (response, word) in cases {
         let response = response.map_err(|kind| Error::new(kind, "no"));
         assert_eq!(outcome(&response), word, "{response:?}");
-        upstream.count(What::Request, "google", word);
+        upstream.count(CountKind::Request, "google", word);
     }
     let counts = upstream.counts();
     let of = |word| counts.iter().find(|(one, _)| one.outcome == word).map(|(_, count)| *count);

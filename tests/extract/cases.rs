@@ -4,24 +4,24 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use daysheet_extract::{Block, Line, Piece, Request, Value};
+use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, TextPiece};
 
 use crate::{lines, request};
 
 /// Returns all that is read of a file, in words.
-pub fn shown(request: &Request, bytes: &[u8]) -> String {
+pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut text = String::new();
     for line in lines(request, bytes) {
         match line {
-            Line::Kind(_) => {}
-            Line::Block(Block::Text(block)) => {
+            AnswerLine::Kind(_) => {}
+            AnswerLine::Block(ContentBlock::Text(block)) => {
                 pieces(&mut text, &block.pieces);
                 if let Some(of) = block.of.filter(|of| of.next.is_some()) {
                     writeln!(text, "[{:?} {} to {} of {}]", of.unit, of.first, of.last, of.of)
                         .unwrap();
                 }
             }
-            Line::Block(Block::Sheet(sheet)) => {
+            AnswerLine::Block(ContentBlock::Sheet(sheet)) => {
                 let hidden = if sheet.hidden { ", hidden" } else { "" };
                 let (first, last, of) = (sheet.of.first, sheet.of.last, sheet.of.of);
                 writeln!(text, "[sheet {}{hidden}, rows {first} to {last} of {of}]", sheet.name)
@@ -35,8 +35,8 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
                 pieces(&mut text, &sheet.after);
                 sheet.findings.iter().for_each(|finding| writeln!(text, "[{finding:?}]").unwrap());
             }
-            Line::Block(block) => writeln!(text, "[{block:?}]").unwrap(),
-            Line::End(end) => {
+            AnswerLine::Block(block) => writeln!(text, "[{block:?}]").unwrap(),
+            AnswerLine::End(end) => {
                 end.findings.iter().for_each(|finding| writeln!(text, "[{finding:?}]").unwrap());
                 end.failure.iter().for_each(|failure| writeln!(text, "[{failure:?}]").unwrap());
             }
@@ -45,21 +45,21 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
     text
 }
 
-fn pieces(text: &mut String, pieces: &[Piece]) {
+fn pieces(text: &mut String, pieces: &[TextPiece]) {
     for piece in pieces {
         match piece {
-            Piece::Text(piece) => text.push_str(piece),
-            Piece::Mark(mark) => writeln!(text, "[{mark:?}]").unwrap(),
+            TextPiece::Text(piece) => text.push_str(piece),
+            TextPiece::Mark(mark) => writeln!(text, "[{mark:?}]").unwrap(),
         }
     }
 }
 
-fn cell(value: &Value) -> String {
+fn cell(value: &CellValue) -> String {
     match value {
-        Value::Null => String::new(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(text) => text.clone(),
-        Value::Text(text) => format!("{text:?}"),
+        CellValue::Null => String::new(),
+        CellValue::Flag(flag) => flag.to_string(),
+        CellValue::Number(text) => text.clone(),
+        CellValue::Text(text) => format!("{text:?}"),
     }
 }
 

@@ -45,11 +45,11 @@ mod slides;
 mod texts;
 mod unseen;
 
-use daysheet_extract::{End, Kind, Line, Request, extract};
+use daysheet_extract::{AnswerLine, ExtractRequest, FileKind, ReadingEnd, extract};
 
 /// A request for all of a file.
-pub fn request(name: &str) -> Request {
-    Request {
+pub fn request(name: &str) -> ExtractRequest {
+    ExtractRequest {
         name: name.to_owned(),
         media: String::new(),
         inside: Vec::new(),
@@ -60,7 +60,7 @@ pub fn request(name: &str) -> Request {
 }
 
 /// Returns the lines that a file gives.
-pub fn lines(request: &Request, bytes: &[u8]) -> Vec<Line> {
+pub fn lines(request: &ExtractRequest, bytes: &[u8]) -> Vec<AnswerLine> {
     let mut lines = Vec::new();
     extract(request, bytes, &mut |line| {
         lines.push(line);
@@ -71,9 +71,9 @@ pub fn lines(request: &Request, bytes: &[u8]) -> Vec<Line> {
 }
 
 /// Returns what a file is, and how the reading ended.
-pub fn ended(name: &str, bytes: &[u8]) -> (Kind, End) {
+pub fn ended(name: &str, bytes: &[u8]) -> (FileKind, ReadingEnd) {
     let mut lines = lines(&request(name), bytes);
-    let Some(Line::End(end)) = lines.pop() else { panic!("the last line is no end") };
-    let Some(Line::Kind(kind)) = lines.into_iter().next() else { panic!("no kind") };
+    let Some(AnswerLine::End(end)) = lines.pop() else { panic!("the last line is no end") };
+    let Some(AnswerLine::Kind(kind)) = lines.into_iter().next() else { panic!("no kind") };
     (kind, end)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use daysheet_extract::Request;
+use daysheet_extract::ExtractRequest;
 
 use crate::request;
 use crate::texts::{all_give, shown};
@@ -97,8 +97,9 @@ fn messages_come_with_their_text_and_their_files() {
                 Date: Tue, 3 Feb 2026 18:05:00 +0100\nSubject: Quote\nввв\n\
                 /1 a.csv 12\n/2 unnamed.eml 47\n(more: 0)\n";
     assert_eq!(shown(&request("a.eml"), &mail), head);
-    let inside =
-        |parts: &[u32]| shown(&Request { inside: parts.to_vec(), ..request("a.eml") }, &mail);
+    let inside = |parts: &[u32]| {
+        shown(&ExtractRequest { inside: parts.to_vec(), ..request("a.eml") }, &mail)
+    };
     assert_eq!(inside(&[1]), "csv\nn|m\n2: #1|Güte\n(Row 1-1 of 1, next None)\n");
     assert_eq!(inside(&[2]), "eml\n[Message]\nFrom: d@d.example\nSubject: Inner\ninner text\n");
     assert_eq!(inside(&[3]), "eml\nfailed: NoSuchPart(2)\n");
@@ -184,7 +185,7 @@ fn signed_messages_are_read_as_their_content() {
     assert_eq!(shown(&request("a.eml"), &eml), format!("eml\n{shown_head}{text}"));
     assert_eq!(shown(&request("smime.p7m"), &p7m), format!("p7m\n[Message]\n\n{text}"));
     for (name, bytes) in [("a.eml", &eml), ("smime.p7m", &p7m)] {
-        let inside = Request { inside: vec![1], ..request(name) };
+        let inside = ExtractRequest { inside: vec![1], ..request(name) };
         assert_eq!(shown(&inside, bytes), "csv\nn|m\n2: #1|#2\n(Row 1-1 of 1, next None)\n");
     }
     let broken = "p7m\nfailed: NotRead(Smime)\n";
@@ -245,7 +246,8 @@ fn messages_of_outlook_come_like_others() {
          Date: Tue, 3 Feb 2026 18:05 +0100\nSubject: Angebot\nАБ\n\
          /1 a.txt 8\n/2 Frage.msg 0\n(more: 0)\n"
     );
-    let inside = |part: u32| shown(&Request { inside: vec![part], ..request("a.msg") }, &whole);
+    let inside =
+        |part: u32| shown(&ExtractRequest { inside: vec![part], ..request("a.msg") }, &whole);
     assert_eq!(inside(1), "txt\nattached\n");
     assert_eq!(inside(2), "msg\n[Message]\nSubject: Frage\nrich text\n");
     assert_eq!(inside(3), "msg\nfailed: NoSuchPart(2)\n");
@@ -299,7 +301,7 @@ pub fn winmail() -> Vec<u8> {
 fn winmail_dat_comes_like_the_message_it_holds() {
     let whole = winmail();
     let inside = |parts: &[u32]| {
-        shown(&Request { inside: parts.to_vec(), ..request("winmail.dat") }, &whole)
+        shown(&ExtractRequest { inside: parts.to_vec(), ..request("winmail.dat") }, &whole)
     };
     assert_eq!(
         inside(&[]),

@@ -1,6 +1,6 @@
 //! OpenDocument files made member by member: what people do not see in them is left out.
 
-use daysheet_extract::{Failure, Finding, How, Of};
+use daysheet_extract::{Finding, HiddenUnit, HidingMethod, ReadFailure};
 
 use crate::cases::shown;
 use crate::office::{relations, zip};
@@ -115,7 +115,7 @@ fn opendocument_sheets_are_read_alike() {
         ("META-INF/manifest.xml", "<manifest:encryption-data/>"),
         ("content.xml", "\u{1}"),
     ]);
-    assert_eq!(ended("a.ods", &bytes).1.failure, Some(Failure::Encrypted));
+    assert_eq!(ended("a.ods", &bytes).1.failure, Some(ReadFailure::Encrypted));
 }
 
 const STYLES: &str = "<style:style style:name='hid' style:family='text'><style:text-properties text:display='none'/></style:style>
@@ -167,26 +167,26 @@ fn what_writer_does_not_show_is_left_out_and_what_it_shows_stays() {
         )
     };
     let cases: Vec<(String, Option<Finding>)> = [
-        (span("hid"), How::Marked),
-        (span("heir"), How::Marked),
-        (span("white"), How::Colour),
-        (span("tiny"), How::Tiny),
-        (span("tiny2"), How::Tiny),
-        (span("scaled"), How::Tiny),
-        (span("close"), How::Tiny),
-        (span("yellow"), How::Colour),
-        ("<text:p text:style-name='left'>SECRET</text:p>".to_owned(), How::OffPage),
-        ("<text:p text:style-name='right'>SECRET</text:p>".to_owned(), How::OffPage),
-        ("<text:section text:display='none'><text:p>SECRET</text:p></text:section>".to_owned(), How::Marked),
-        ("<text:section text:is-hidden='true' text:display='condition'><text:p>SECRET</text:p></text:section>".to_owned(), How::Marked),
-        ("<text:p><text:hidden-paragraph text:is-hidden='true'/>SECRET</text:p>".to_owned(), How::Marked),
-        ("<text:p><text:hidden-text text:is-hidden='true' text:string-value='SECRET'/></text:p>".to_owned(), How::Marked),
-        ("<table:table><table:table-row table:visibility='collapse'><table:table-cell><text:p>SECRET</text:p></table:table-cell></table:table-row></table:table>".to_owned(), How::Row),
-        ("<table:table><table:table-row><table:table-cell/><table:covered-table-cell><text:p>SECRET</text:p></table:covered-table-cell></table:table-row></table:table>".to_owned(), How::Covered),
-        ("<text:p><draw:frame draw:display='none'><draw:text-box><text:p>SECRET</text:p></draw:text-box></draw:frame></text:p>".to_owned(), How::Marked),
+        (span("hid"), HidingMethod::Marked),
+        (span("heir"), HidingMethod::Marked),
+        (span("white"), HidingMethod::Colour),
+        (span("tiny"), HidingMethod::Tiny),
+        (span("tiny2"), HidingMethod::Tiny),
+        (span("scaled"), HidingMethod::Tiny),
+        (span("close"), HidingMethod::Tiny),
+        (span("yellow"), HidingMethod::Colour),
+        ("<text:p text:style-name='left'>SECRET</text:p>".to_owned(), HidingMethod::OffPage),
+        ("<text:p text:style-name='right'>SECRET</text:p>".to_owned(), HidingMethod::OffPage),
+        ("<text:section text:display='none'><text:p>SECRET</text:p></text:section>".to_owned(), HidingMethod::Marked),
+        ("<text:section text:is-hidden='true' text:display='condition'><text:p>SECRET</text:p></text:section>".to_owned(), HidingMethod::Marked),
+        ("<text:p><text:hidden-paragraph text:is-hidden='true'/>SECRET</text:p>".to_owned(), HidingMethod::Marked),
+        ("<text:p><text:hidden-text text:is-hidden='true' text:string-value='SECRET'/></text:p>".to_owned(), HidingMethod::Marked),
+        ("<table:table><table:table-row table:visibility='collapse'><table:table-cell><text:p>SECRET</text:p></table:table-cell></table:table-row></table:table>".to_owned(), HidingMethod::Row),
+        ("<table:table><table:table-row><table:table-cell/><table:covered-table-cell><text:p>SECRET</text:p></table:covered-table-cell></table:table-row></table:table>".to_owned(), HidingMethod::Covered),
+        ("<text:p><draw:frame draw:display='none'><draw:text-box><text:p>SECRET</text:p></draw:text-box></draw:frame></text:p>".to_owned(), HidingMethod::Marked),
     ]
     .into_iter()
-    .map(|(body, how)| (body, Some(Finding::Hidden { how, count: 6, of: Of::Characters })))
+    .map(|(body, how)| (body, Some(Finding::Hidden { how, count: 6, of: HiddenUnit::Characters })))
     .chain([
         (changes("deletion"), Some(Finding::Deleted(6))),
         ("<text:p><draw:frame><svg:title>SECRET</svg:title><svg:desc>SECRET</svg:desc></draw:frame></text:p>".to_owned(), None),

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use daysheet_extract::{Failure, Finding, How, Of};
+use daysheet_extract::{Finding, HiddenUnit, HidingMethod, ReadFailure};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -114,67 +114,67 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
     let white = run("<w:color w:val='FFFFFF'/>");
     let sheet = "<w:sectPr><w:pgSz w:w='11906' w:h='16838'/><w:pgMar w:left='1417'/></w:sectPr>";
     let shade = "<w:shd w:val='clear' w:color='auto' w:fill='1F4E79'/>";
-    let hidden = |how| Some(Finding::Hidden { how, count: 6, of: Of::Characters });
+    let hidden = |how| Some(Finding::Hidden { how, count: 6, of: HiddenUnit::Characters });
     let cases: Vec<(&str, String, Option<Finding>)> = vec![
-        ("marked", run("<w:vanish/>"), hidden(How::Marked)),
-        ("marked by a style", run("<w:rStyle w:val='Gone'/>"), hidden(How::Marked)),
-        ("marked by a style of a style", run("<w:rStyle w:val='Heir'/>"), hidden(How::Marked)),
-        ("white", white.clone(), hidden(How::Colour)),
-        ("almost white", run("<w:color w:val='FDFDFE'/>"), hidden(How::Colour)),
+        ("marked", run("<w:vanish/>"), hidden(HidingMethod::Marked)),
+        ("marked by a style", run("<w:rStyle w:val='Gone'/>"), hidden(HidingMethod::Marked)),
+        ("marked by a style of a style", run("<w:rStyle w:val='Heir'/>"), hidden(HidingMethod::Marked)),
+        ("white", white.clone(), hidden(HidingMethod::Colour)),
+        ("almost white", run("<w:color w:val='FDFDFE'/>"), hidden(HidingMethod::Colour)),
         (
             "white by the theme",
             run("<w:color w:val='000000' w:themeColor='background1'/>"),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
         (
             "white by its fill",
             run(
                 "<w14:textFill><w14:solidFill><w14:srgbClr w14:val='FFFFFF'/></w14:solidFill></w14:textFill>",
             ),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
         (
             "white by its paragraph's style",
             paragraph("<w:pStyle w:val='Pale'/>", &run("")),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
         (
             "black on black",
             run("<w:color w:val='000000'/><w:highlight w:val='black'/>"),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
         (
             "as its paragraph's ground",
             paragraph(shade, &run("<w:color w:val='1F4E79'/>")),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
-        ("half a point", run("<w:sz w:val='1'/>"), hidden(How::Tiny)),
-        ("a point", run("<w:sz w:val='2'/>"), hidden(How::Tiny)),
-        ("two points", run("<w:sz w:val='4'/>"), hidden(How::Tiny)),
+        ("half a point", run("<w:sz w:val='1'/>"), hidden(HidingMethod::Tiny)),
+        ("a point", run("<w:sz w:val='2'/>"), hidden(HidingMethod::Tiny)),
+        ("two points", run("<w:sz w:val='4'/>"), hidden(HidingMethod::Tiny)),
         (
             "red on red",
             run("<w:color w:val='FF0000'/><w:highlight w:val='red'/>"),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
         (
             "dark blue on a dark blue marker on white",
             run("<w:color w:val='000080'/><w:highlight w:val='darkBlue'/><w:shd w:val='clear' w:fill='FFFFFF'/>"),
-            hidden(How::Colour),
+            hidden(HidingMethod::Colour),
         ),
-        ("letters on each other", run("<w:spacing w:val='-200'/><w:sz w:val='20'/>"), hidden(How::Tiny)),
-        ("far above its line", run("<w:position w:val='2000'/>"), hidden(How::OffPage)),
+        ("letters on each other", run("<w:spacing w:val='-200'/><w:sz w:val='20'/>"), hidden(HidingMethod::Tiny)),
+        ("far above its line", run("<w:position w:val='2000'/>"), hidden(HidingMethod::OffPage)),
         (
             "above a line of a fixed height",
             paragraph(
                 "<w:spacing w:line='240' w:lineRule='exact'/>",
                 &run("<w:position w:val='60'/>"),
             ),
-            hidden(How::Clipped),
+            hidden(HidingMethod::Clipped),
         ),
         (
             "beside the right edge",
             paragraph("<w:ind w:left='12000'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "beside the right edge, in a table",
@@ -182,51 +182,51 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
                 "<w:tbl><w:tr><w:tc>{}</w:tc></w:tr></w:tbl>",
                 paragraph("<w:ind w:left='13000'/>", &run(""))
             ),
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "beside the left edge",
             paragraph("<w:ind w:left='-6000'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "beside the left edge by its style",
             paragraph("<w:pStyle w:val='Left'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "in a frame beside the right edge",
             paragraph("<w:framePr w:w='2000' w:hAnchor='page' w:x='12000'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "in a frame beside the left edge",
             paragraph("<w:framePr w:w='2000' w:hAnchor='margin' w:x='-5000'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
         (
             "in a frame above the page",
             paragraph("<w:framePr w:w='2000' w:vAnchor='page' w:y='-9000'/>", &run("")) + sheet,
-            hidden(How::OffPage),
+            hidden(HidingMethod::OffPage),
         ),
-        ("no width", run("<w:w w:val='1'/>"), hidden(How::Tiny)),
-        ("no fill", run("<w14:textFill><w14:noFill/></w14:textFill>"), hidden(How::Transparent)),
+        ("no width", run("<w:w w:val='1'/>"), hidden(HidingMethod::Tiny)),
+        ("no fill", run("<w14:textFill><w14:noFill/></w14:textFill>"), hidden(HidingMethod::Transparent)),
         (
             "a transparent fill",
             run(
                 "<w14:textFill><w14:solidFill><w14:schemeClr w14:val='tx1'><w14:alpha w14:val='100000'/></w14:schemeClr></w14:solidFill></w14:textFill>",
             ),
-            hidden(How::Transparent),
+            hidden(HidingMethod::Transparent),
         ),
         (
             "no height",
             paragraph("<w:spacing w:line='1' w:lineRule='exact'/>", &run("")),
-            hidden(How::Clipped),
+            hidden(HidingMethod::Clipped),
         ),
         (
             "a row without height",
             table("", "<w:trHeight w:val='2' w:hRule='exact'/>", "", &run("")),
-            hidden(How::Clipped),
+            hidden(HidingMethod::Clipped),
         ),
         (
             "in a field's code",
@@ -234,7 +234,7 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
                 "<w:p><w:r><w:fldChar w:fldCharType='begin'/></w:r>{}<w:r><w:fldChar w:fldCharType='end'/></w:r></w:p>",
                 run("")
             ),
-            hidden(How::Marked),
+            hidden(HidingMethod::Marked),
         ),
         (
             "deleted",
@@ -249,12 +249,12 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         (
             "in a cell that goes on from above",
             rows(&["<w:vMerge w:val='restart'/>", "<w:vMerge/>"]),
-            hidden(How::Covered),
+            hidden(HidingMethod::Covered),
         ),
         (
             "in a cell that goes on from the left",
             table("", "", "<w:hMerge w:val='continue'/>", &run("")),
-            hidden(How::Covered),
+            hidden(HidingMethod::Covered),
         ),
         ("a deleted row", table("", "<w:del w:id='1'/>", "", &run("")), Some(Finding::Deleted(6))),
         (
@@ -292,16 +292,16 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
             None,
         ),
         ("within a foreign element", format!("<w:p xmlns:n='urn:new'><n:r>{}</n:r></w:p>", run("")), None),
-        ("marked, and otherwise by others", run("<w:vanish xmlns:n='urn:new' n:val='0' val='0'/>"), hidden(How::Marked)),
+        ("marked, and otherwise by others", run("<w:vanish xmlns:n='urn:new' n:val='0' val='0'/>"), hidden(HidingMethod::Marked)),
         (
             "marked by a prefix of its own",
             "<s:p xmlns:s='http://purl.oclc.org/ooxml/wordprocessingml/main'><s:r><s:rPr><s:vanish/></s:rPr><s:t>SECRET</s:t></s:r></s:p>".to_owned(),
-            hidden(How::Marked),
+            hidden(HidingMethod::Marked),
         ),
         (
             "a header of no page",
             "<w:sectPr><w:headerReference w:type='first' r:id='r6'/></w:sectPr>".to_owned(),
-            hidden(How::Marked),
+            hidden(HidingMethod::Marked),
         ),
     ];
     let mut wrong = Vec::new();
@@ -315,10 +315,10 @@ fn what_word_does_not_show_is_left_out_and_what_it_shows_stays() {
         let text = shown(&request("a.docx"), &bytes);
         let found = ended("a.docx", &bytes).1.findings;
         // Footnotes to which nothing refers are hidden in all of them.
-        let of = Of::Characters;
-        let notes = |more: u64| Finding::Hidden { how: How::Marked, count: 12 + more, of };
+        let of = HiddenUnit::Characters;
+        let notes = |more: u64| Finding::Hidden { how: HidingMethod::Marked, count: 12 + more, of };
         let rest = match finding {
-            Some(Finding::Hidden { how: How::Marked, .. }) => vec![notes(6)],
+            Some(Finding::Hidden { how: HidingMethod::Marked, .. }) => vec![notes(6)],
             finding => [notes(0)].into_iter().chain(finding).collect(),
         };
         let same = found.len() == rest.len() && rest.iter().all(|finding| found.contains(finding));
@@ -498,9 +498,9 @@ fn files_made_to_hurt_end_in_an_answer() {
     let wide = format!("<w:p{wide}><w:r><w:t>still read</w:t></w:r></w:p>");
     let entities = "<!DOCTYPE x [<!ENTITY a 'aaaaaaaa'><!ENTITY b '&a;&a;&a;&a;'>]><w:p><w:r><w:t>&b;still read</w:t></w:r></w:p>";
     let end = |bytes: &[u8]| ended("a.docx", bytes).1.failure;
-    assert_eq!(end(&docx(&deep)), Some(Failure::Depth));
-    assert_eq!(end(&docx("<w:p><w:r></w:p>")), Some(Failure::Broken));
-    assert_eq!(end(&zip(&[("word/document.xml", "<w:document/>")])), Some(Failure::Empty));
+    assert_eq!(end(&docx(&deep)), Some(ReadFailure::Depth));
+    assert_eq!(end(&docx("<w:p><w:r></w:p>")), Some(ReadFailure::Broken));
+    assert_eq!(end(&zip(&[("word/document.xml", "<w:document/>")])), Some(ReadFailure::Empty));
     for body in [wide.as_str(), entities] {
         assert!(shown(&request("a.docx"), &docx(body)).starts_with("still read\n"), "{body:.80}");
     }
@@ -508,11 +508,11 @@ fn files_made_to_hurt_end_in_an_answer() {
     let many: Vec<(&str, &str)> = many.iter().map(|name| (name.as_str(), "")).collect();
     assert_eq!(
         end(&zip(&[&many[..], &[("word/document.xml", "<a/>")]].concat())),
-        Some(Failure::TooMany)
+        Some(ReadFailure::TooMany)
     );
     let bytes = docx("<w:p/>");
-    assert_eq!(end(&bytes[..bytes.len() - 40]), Some(Failure::Broken));
-    assert_eq!(end(&overlapping()), Some(Failure::TooMany));
+    assert_eq!(end(&bytes[..bytes.len() - 40]), Some(ReadFailure::Broken));
+    assert_eq!(end(&overlapping()), Some(ReadFailure::TooMany));
 }
 
 /// Returns an archive whose directory names the same bytes twice.
@@ -533,7 +533,7 @@ fn an_archive_unpacks_to_no_more_than_the_limit() {
     (0..257).for_each(|_| archive.write_all(&zeros).unwrap());
     let bytes = archive.finish().unwrap().into_inner();
     assert!(bytes.len() < 1 << 20);
-    assert_eq!(ended("a.docx", &bytes).1.failure, Some(Failure::TooMany));
+    assert_eq!(ended("a.docx", &bytes).1.failure, Some(ReadFailure::TooMany));
 }
 
 /// The process that reads files has too little memory to unpack up to the limit.
@@ -547,7 +547,7 @@ fn a_file_that_states_more_than_the_limit_is_too_large_and_not_broken() {
     stated(&mut bytes, b"PK\x03\x04", 22);
     stated(&mut bytes, b"PK\x01\x02", 24);
     let part = |part| {
-        let asked = daysheet_extract::Request { inside: vec![part], ..request("a.zip") };
+        let asked = daysheet_extract::ExtractRequest { inside: vec![part], ..request("a.zip") };
         shown(&asked, &bytes)
     };
     assert_eq!(part(1), "[TooMany]\n");
@@ -559,7 +559,8 @@ fn a_long_document_comes_in_pieces() {
     let line = "A sentence that fills some of a line. ".repeat(20);
     let body = format!("<w:p><w:r><w:t>{line}</w:t></w:r></w:p>").repeat(1000);
     let bytes = docx(&body);
-    let page = |page| shown(&daysheet_extract::Request { page, ..request("a.docx") }, &bytes);
+    let page =
+        |page| shown(&daysheet_extract::ExtractRequest { page, ..request("a.docx") }, &bytes);
     let pages: Vec<String> = (1..=4).map(page).collect();
     assert!(pages[0].contains("[Piece 1 to 1 of 3]"), "{}", &pages[0][pages[0].len() - 200..]);
     assert!(pages[3].contains("[NoSuchPage(3)]"));

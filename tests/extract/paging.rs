@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use daysheet_extract::{Block, Failure, Line, Mark, Piece, Request, Value};
+use daysheet_extract::{
+    AnswerLine, CellValue, ContentBlock, ExtractRequest, PieceMark, ReadFailure, TextPiece,
+};
 
 use crate::odf::odf;
 use crate::office::{docx, relations, zip};
@@ -16,38 +18,38 @@ fn read_on(name: &str, bytes: &[u8]) -> (Vec<String>, usize) {
     while let Some(page) = next {
         pages += 1;
         next = None;
-        for line in lines(&Request { page, ..request(name) }, bytes) {
+        for line in lines(&ExtractRequest { page, ..request(name) }, bytes) {
             match line {
-                Line::Block(Block::Text(block)) => {
+                AnswerLine::Block(ContentBlock::Text(block)) => {
                     let texts = block.pieces.into_iter().map(|piece| match piece {
-                        Piece::Text(text) => text,
-                        Piece::Mark(Mark::Slide(number)) => format!("slide{number}"),
-                        Piece::Mark(_) => String::new(),
+                        TextPiece::Text(text) => text,
+                        TextPiece::Mark(PieceMark::Slide(number)) => format!("slide{number}"),
+                        TextPiece::Mark(_) => String::new(),
                     });
                     let text: Vec<String> = texts.collect();
                     words.extend(text.join(" ").split_whitespace().map(str::to_owned));
                     next = block.of.and_then(|of| of.next);
                 }
-                Line::Block(Block::Sheet(sheet)) => {
+                AnswerLine::Block(ContentBlock::Sheet(sheet)) => {
                     let cells = sheet.rows.into_iter().flat_map(|(_, cells)| cells);
                     words.extend(cells.filter_map(|cell| match cell {
-                        Value::Text(text) => Some(text),
+                        CellValue::Text(text) => Some(text),
                         _ => None,
                     }));
                     next = sheet.of.next;
                 }
-                Line::Block(Block::Rows { objects, next: on, .. }) => {
+                AnswerLine::Block(ContentBlock::Rows { objects, next: on, .. }) => {
                     let named =
                         objects.iter().filter_map(|row| row.get("title").or(row.get("name")));
                     words.extend(named.filter_map(|name| name.as_str().map(str::to_owned)));
                     next = on;
                 }
-                Line::Block(Block::Files { files, next: on, .. }) => {
+                AnswerLine::Block(ContentBlock::Files { files, next: on, .. }) => {
                     words.extend(files.into_iter().map(|file| file.name));
                     next = on;
                 }
-                Line::Kind(_) => {}
-                Line::End(end) => assert_eq!(end.failure, None, "{name}, page {page}"),
+                AnswerLine::Kind(_) => {}
+                AnswerLine::End(end) => assert_eq!(end.failure, None, "{name}, page {page}"),
             }
         }
     }
@@ -143,11 +145,11 @@ fn every_event_contact_and_file_comes_once() {
     for (name, bytes, pages) in
         [("a.ics", events.as_bytes(), 6), ("a.vcf", each(&card).as_bytes(), 3), ("a.zip", &zip, 3)]
     {
-        let Some(Line::End(end)) =
-            lines(&Request { page: pages + 1, ..request(name) }, bytes).pop()
+        let Some(AnswerLine::End(end)) =
+            lines(&ExtractRequest { page: pages + 1, ..request(name) }, bytes).pop()
         else {
             panic!("{name}")
         };
-        assert_eq!(end.failure, Some(Failure::NoSuchPage(u64::from(pages))), "{name}");
+        assert_eq!(end.failure, Some(ReadFailure::NoSuchPage(u64::from(pages))), "{name}");
     }
 }

@@ -10,27 +10,27 @@ pub mod paper;
 
 use std::fmt::Write as _;
 
-use daysheet_extract::{Block, Line, Mark, Piece, Request};
+use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, PieceMark, TextPiece};
 
 use crate::{lines, request};
 
 /// Returns what a file gives, as text: marks in brackets, findings and failures at the end.
-pub fn shown(request: &Request, bytes: &[u8]) -> String {
+pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut out = String::new();
     for line in lines(request, bytes) {
         match line {
-            Line::Kind(_) => {}
-            Line::Block(Block::Text(text)) => {
+            AnswerLine::Kind(_) => {}
+            AnswerLine::Block(ContentBlock::Text(text)) => {
                 text.pieces.iter().for_each(|piece| shown_piece(&mut out, piece));
             }
-            Line::Block(Block::Files { files, .. }) => {
+            AnswerLine::Block(ContentBlock::Files { files, .. }) => {
                 for file in files {
                     writeln!(out, "[file {}: {}, {} bytes]", file.part, file.name, file.size)
                         .unwrap();
                 }
             }
-            Line::Block(other) => panic!("{other:?}"),
-            Line::End(end) => {
+            AnswerLine::Block(other) => panic!("{other:?}"),
+            AnswerLine::End(end) => {
                 end.findings.iter().for_each(|finding| writeln!(out, "{finding:?}").unwrap());
                 end.failure.iter().for_each(|failure| writeln!(out, "{failure:?}").unwrap());
             }
@@ -39,12 +39,12 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
     out
 }
 
-fn shown_piece(out: &mut String, piece: &Piece) {
+fn shown_piece(out: &mut String, piece: &TextPiece) {
     match piece {
-        Piece::Text(text) => writeln!(out, "{text}"),
-        Piece::Mark(Mark::Page(page)) => writeln!(out, "[page {page}]"),
-        Piece::Mark(Mark::Comment { author }) => writeln!(out, "[comment by {author}]"),
-        Piece::Mark(mark) => writeln!(out, "[{mark:?}]"),
+        TextPiece::Text(text) => writeln!(out, "{text}"),
+        TextPiece::Mark(PieceMark::Page(page)) => writeln!(out, "[page {page}]"),
+        TextPiece::Mark(PieceMark::Comment { author }) => writeln!(out, "[comment by {author}]"),
+        TextPiece::Mark(mark) => writeln!(out, "[{mark:?}]"),
     }
     .unwrap();
 }

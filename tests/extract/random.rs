@@ -1,7 +1,7 @@
 //! Files of all kinds with some of their bytes changed: reading always ends, with its last line
 //! and within the limits. `fuzz/` looks further.
 
-use daysheet_extract::{Block, Line, Piece, Request, TEXT};
+use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, TEXT, TextPiece};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -88,12 +88,12 @@ fn files_with_any_bytes_changed_are_read_to_an_end() {
         TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |((name, seed), changes, inside, page)| {
-            let request = Request { inside, page, ..request(name) };
+            let request = ExtractRequest { inside, page, ..request(name) };
             let found = lines(&request, &changed(&seed, &changes));
-            prop_assert!(matches!(found.first(), Some(Line::Kind(_))));
-            prop_assert!(matches!(found.last(), Some(Line::End(_))));
+            prop_assert!(matches!(found.first(), Some(AnswerLine::Kind(_))));
+            prop_assert!(matches!(found.last(), Some(AnswerLine::End(_))));
             let text = found.iter().map(|line| match line {
-                Line::Block(Block::Text(text)) => text.pieces.iter().map(size).sum(),
+                AnswerLine::Block(ContentBlock::Text(text)) => text.pieces.iter().map(size).sum(),
                 _ => 0,
             });
             prop_assert!(text.sum::<usize>() <= TEXT);
@@ -102,9 +102,9 @@ fn files_with_any_bytes_changed_are_read_to_an_end() {
         .unwrap();
 }
 
-fn size(piece: &Piece) -> usize {
+fn size(piece: &TextPiece) -> usize {
     match piece {
-        Piece::Text(text) => text.len(),
-        Piece::Mark(_) => 0,
+        TextPiece::Text(text) => text.len(),
+        TextPiece::Mark(_) => 0,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write};
 
-use daysheet_extract::{Request, kind_of};
+use daysheet_extract::{ExtractRequest, kind_of};
 
 use crate::request;
 use crate::texts::{all_give, shown};
@@ -78,8 +78,9 @@ fn archives_come_as_lists_and_files_within_by_their_numbers() {
     for _ in 0..4 {
         inner = zipped(&[("b.csv", b"n,m\n1,2\n"), ("c.zip", &inner)]);
     }
-    let asked =
-        |parts: &[u32]| shown(&Request { inside: parts.to_vec(), ..request("a.zip") }, &inner);
+    let asked = |parts: &[u32]| {
+        shown(&ExtractRequest { inside: parts.to_vec(), ..request("a.zip") }, &inner)
+    };
     let list = asked(&[]);
     assert!(list.starts_with("zip\n/1 b.csv 8\n/2 c.zip "), "{list}");
     assert_eq!(asked(&[2, 1]), "csv\nn|m\n2: #1|#2\n(Row 1-1 of 1, next None)\n");

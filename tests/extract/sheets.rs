@@ -1,6 +1,8 @@
 //! Sheets made member by member: headings, numbers, and what people do not see.
 
-use daysheet_extract::{Failure, Finding, How, Line, Of, Request, Value};
+use daysheet_extract::{
+    AnswerLine, CellValue, ExtractRequest, Finding, HiddenUnit, HidingMethod, ReadFailure,
+};
 
 use crate::cases::shown;
 use crate::office::{relations, zip};
@@ -73,61 +75,79 @@ fn cells_that_nobody_sees_are_left_out_and_others_stay() {
     let plain = || vec![text("A3", 0, "SECRET")];
     let style = |style| row(3, "", &[text("A3", style, "SECRET")]);
     let cases: Vec<(&str, &str, String, &str, Option<Finding>)> = vec![
-        ("a hidden row", "", row(3, "hidden='1'", &plain()), "", cell(How::Row, 1, Of::Rows)),
+        (
+            "a hidden row",
+            "",
+            row(3, "hidden='1'", &plain()),
+            "",
+            cell(HidingMethod::Row, 1, HiddenUnit::Rows),
+        ),
         (
             "a row without height",
             "",
             row(3, "ht='0' customHeight='1'", &plain()),
             "",
-            cell(How::Row, 1, Of::Rows),
+            cell(HidingMethod::Row, 1, HiddenUnit::Rows),
         ),
         (
             "a filtered row",
             "",
             row(3, "hidden='1'", &plain()),
             "<autoFilter ref='A1:B9'/>",
-            cell(How::Filtered, 1, Of::Rows),
+            cell(HidingMethod::Filtered, 1, HiddenUnit::Rows),
         ),
         (
             "a hidden column",
             "<cols><col min='4' max='9' hidden='1'/></cols>",
             row(3, "", &[text("D3", 0, "SECRET")]),
             "",
-            cell(How::Column, 1, Of::Columns),
+            cell(HidingMethod::Column, 1, HiddenUnit::Columns),
         ),
         (
             "a column without width",
             "<cols><col min='4' max='4' width='0'/></cols>",
             row(3, "", &[text("D3", 0, "SECRET")]),
             "",
-            cell(How::Column, 1, Of::Columns),
+            cell(HidingMethod::Column, 1, HiddenUnit::Columns),
         ),
-        ("white", "", style(1), "", cell(How::Colour, 1, Of::Cells)),
-        ("white by the theme", "", style(2), "", cell(How::Colour, 1, Of::Cells)),
-        ("white by the palette", "", style(16), "", cell(How::Colour, 1, Of::Cells)),
-        ("white on white", "", style(6), "", cell(How::Colour, 1, Of::Cells)),
-        ("a point", "", style(3), "", cell(How::Tiny, 1, Of::Cells)),
-        ("a format that shows nothing", "", style(7), "", cell(How::Marked, 1, Of::Cells)),
+        ("white", "", style(1), "", cell(HidingMethod::Colour, 1, HiddenUnit::Cells)),
+        ("white by the theme", "", style(2), "", cell(HidingMethod::Colour, 1, HiddenUnit::Cells)),
+        (
+            "white by the palette",
+            "",
+            style(16),
+            "",
+            cell(HidingMethod::Colour, 1, HiddenUnit::Cells),
+        ),
+        ("white on white", "", style(6), "", cell(HidingMethod::Colour, 1, HiddenUnit::Cells)),
+        ("a point", "", style(3), "", cell(HidingMethod::Tiny, 1, HiddenUnit::Cells)),
+        (
+            "a format that shows nothing",
+            "",
+            style(7),
+            "",
+            cell(HidingMethod::Marked, 1, HiddenUnit::Cells),
+        ),
         (
             "a number in a format that shows nothing",
             "",
             row(3, "", &[number("A3", 7, "42")]),
             "",
-            cell(How::Marked, 1, Of::Cells),
+            cell(HidingMethod::Marked, 1, HiddenUnit::Cells),
         ),
         (
             "a zero in a format that shows none",
             "",
             row(3, "", &[number("A3", 18, "0")]),
             "",
-            cell(How::Marked, 1, Of::Cells),
+            cell(HidingMethod::Marked, 1, HiddenUnit::Cells),
         ),
         (
             "white by its format",
             "",
             row(3, "", &[number("A3", 17, "42")]),
             "",
-            cell(How::Colour, 1, Of::Cells),
+            cell(HidingMethod::Colour, 1, HiddenUnit::Cells),
         ),
         (
             "below a merged cell",
@@ -135,28 +155,28 @@ fn cells_that_nobody_sees_are_left_out_and_others_stay() {
             row(3, "", &[text("A3", 0, "Lamps"), text("B3", 0, "SECRET")])
                 + &row(4, "", &[text("A4", 0, "SECRET"), text("B4", 0, "SECRET")]),
             "<mergeCells><mergeCell ref='A3:B4'/></mergeCells>",
-            cell(How::Covered, 3, Of::Cells),
+            cell(HidingMethod::Covered, 3, HiddenUnit::Cells),
         ),
         (
             "white words in a cell",
             "",
             row(3, "", &[words(0, &[("", "black"), (WHITE, "SECRET")])]),
             "",
-            cell(How::Colour, 6, Of::Characters),
+            cell(HidingMethod::Colour, 6, HiddenUnit::Characters),
         ),
         (
             "white words in a white cell",
             "",
             row(3, "", &[words(1, &[("", "SECRET"), (BLACK, "black")])]),
             "",
-            cell(How::Colour, 6, Of::Characters),
+            cell(HidingMethod::Colour, 6, HiddenUnit::Characters),
         ),
         (
             "a point, in a cell",
             "",
             row(3, "", &[words(0, &[("<sz val='1'/>", "SECRET"), ("", "black")])]),
             "",
-            cell(How::Tiny, 6, Of::Characters),
+            cell(HidingMethod::Tiny, 6, HiddenUnit::Characters),
         ),
     ];
     let kept = vec![
@@ -296,14 +316,14 @@ fn long_sheets_come_in_pages() {
         .collect();
     let rows = row(1, "", &[text("A1", 0, "Number"), text("B1", 0, "Word")]) + &rows;
     let bytes = xlsx("", &rows, "");
-    let page = |page| shown(&Request { page, ..request("a.xlsx") }, &bytes);
+    let page = |page| shown(&ExtractRequest { page, ..request("a.xlsx") }, &bytes);
     assert!(page(1).starts_with("[sheet One, rows 1 to 1000 of 2500]\nNumber\tWord\n2\t\"x\"\n"));
     assert!(
         page(3).starts_with("[sheet One, rows 2001 to 2500 of 2500]\nNumber\tWord\n2002\t\"x\"\n")
     );
     assert_eq!(page(4), "[NoSuchPage(3)]\n");
     let named = |sheet: &str| {
-        shown(&Request { sheet: Some(sheet.to_owned()), ..request("a.xlsx") }, &bytes)
+        shown(&ExtractRequest { sheet: Some(sheet.to_owned()), ..request("a.xlsx") }, &bytes)
     };
     assert!(named("ONE").starts_with("[sheet One") && named("1").starts_with("[sheet One"));
     assert_eq!(named("Two"), "[NoSuchSheet([\"One\"])]\n");
@@ -337,7 +357,7 @@ fn sheets_made_to_hurt_end_in_an_answer() {
     ]);
     assert!(shown(&request("a.xlsx"), &bytes).contains("A\n\"a\"\n"));
     let broken = xlsx("", "<row><c><v>7</c></row>", "");
-    assert_eq!(ended("a.xlsx", &broken).1.failure, Some(Failure::Broken));
+    assert_eq!(ended("a.xlsx", &broken).1.failure, Some(ReadFailure::Broken));
     // A sheet whose relation is not there, of which calamine panics.
     let mut book = vec![0x9c, 0x01, 24, 1, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0];
     book.extend("rId9".encode_utf16().flat_map(u16::to_le_bytes));
@@ -347,8 +367,8 @@ fn sheets_made_to_hurt_end_in_an_answer() {
     archive.start_file("xl/workbook.bin", zip::write::SimpleFileOptions::default()).unwrap();
     std::io::Write::write_all(&mut archive, &book).unwrap();
     let book = archive.finish().unwrap().into_inner();
-    assert_eq!(ended("a.xlsb", &book).1.failure, Some(Failure::Broken));
-    assert_eq!(ended("a.xlsx", &xlsx("", "", "")).1.failure, Some(Failure::Empty));
+    assert_eq!(ended("a.xlsb", &book).1.failure, Some(ReadFailure::Broken));
+    assert_eq!(ended("a.xlsx", &xlsx("", "", "")).1.failure, Some(ReadFailure::Empty));
 }
 
 #[test]
@@ -367,9 +387,13 @@ fn cells_keep_their_kinds() {
         "",
     );
     let sheet = lines(&request("a.xlsx"), &bytes).into_iter().find_map(|line| match line {
-        Line::Block(daysheet_extract::Block::Sheet(sheet)) => Some(sheet),
+        AnswerLine::Block(daysheet_extract::ContentBlock::Sheet(sheet)) => Some(sheet),
         _ => None,
     });
-    let kinds = [Value::Text("007".to_owned()), Value::Number("7".to_owned()), Value::Flag(true)];
+    let kinds = [
+        CellValue::Text("007".to_owned()),
+        CellValue::Number("7".to_owned()),
+        CellValue::Flag(true),
+    ];
     assert_eq!(sheet.unwrap().rows, [(1, kinds.to_vec())]);
 }

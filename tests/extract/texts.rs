@@ -1,29 +1,29 @@
 //! Text files and tables as text, each with all that it gives.
 
 use daysheet_core::text::fence::OURS;
-use daysheet_extract::{Block, Line, Piece, Request, Value};
+use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, TextPiece};
 
 use crate::{lines, request};
 
 /// Returns all that a file gives, a line each: marks in brackets, cells between bars.
-pub fn shown(request: &Request, bytes: &[u8]) -> String {
+pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut out = String::new();
-    let span = |of: &daysheet_extract::Span| {
+    let span = |of: &daysheet_extract::BlockSpan| {
         format!("{:?} {}-{} of {}, next {:?}", of.unit, of.first, of.last, of.of, of.next)
     };
     for line in lines(request, bytes) {
         match line {
-            Line::Kind(kind) => out.push_str(&format!("{}\n", kind.name())),
-            Line::Block(Block::Text(text)) => {
+            AnswerLine::Kind(kind) => out.push_str(&format!("{}\n", kind.name())),
+            AnswerLine::Block(ContentBlock::Text(text)) => {
                 for piece in text.pieces {
                     match piece {
-                        Piece::Text(text) => out.push_str(&format!("{}\n", text.trim_end())),
-                        Piece::Mark(mark) => out.push_str(&format!("[{mark:?}]\n")),
+                        TextPiece::Text(text) => out.push_str(&format!("{}\n", text.trim_end())),
+                        TextPiece::Mark(mark) => out.push_str(&format!("[{mark:?}]\n")),
                     }
                 }
                 out.extend(text.of.map(|of| format!("({})\n", span(&of))));
             }
-            Line::Block(Block::Sheet(sheet)) => {
+            AnswerLine::Block(ContentBlock::Sheet(sheet)) => {
                 out.extend(sheet.before.iter().map(|line| format!("above: {line}\n")));
                 out.push_str(&format!("{}\n", sheet.columns.join("|")));
                 for (number, cells) in sheet.rows {
@@ -32,13 +32,13 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
                 }
                 out.push_str(&format!("({})\n", span(&sheet.of)));
             }
-            Line::Block(Block::Rows { table, objects, more, .. }) => {
+            AnswerLine::Block(ContentBlock::Rows { table, objects, more, .. }) => {
                 for object in objects {
                     out.push_str(&format!("{table:?} {object}\n"));
                 }
                 out.push_str(&format!("(more: {more})\n"));
             }
-            Line::Block(Block::Files { files, more, .. }) => {
+            AnswerLine::Block(ContentBlock::Files { files, more, .. }) => {
                 for file in files {
                     let locked = if file.encrypted { " encrypted" } else { "" };
                     let folder = if file.folder { " folder" } else { "" };
@@ -47,7 +47,7 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
                 }
                 out.push_str(&format!("(more: {more})\n"));
             }
-            Line::End(end) => {
+            AnswerLine::End(end) => {
                 out.extend(end.findings.iter().map(|finding| format!("{finding:?}\n")));
                 out.extend(end.failure.map(|failure| format!("failed: {failure:?}\n")));
             }
@@ -56,12 +56,12 @@ pub fn shown(request: &Request, bytes: &[u8]) -> String {
     out
 }
 
-fn cell(value: &Value) -> String {
+fn cell(value: &CellValue) -> String {
     match value {
-        Value::Null => "~".to_owned(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Number(number) => format!("#{number}"),
-        Value::Text(text) => text.clone(),
+        CellValue::Null => "~".to_owned(),
+        CellValue::Flag(flag) => flag.to_string(),
+        CellValue::Number(number) => format!("#{number}"),
+        CellValue::Text(text) => text.clone(),
     }
 }
 
@@ -126,16 +126,18 @@ fn long_texts_come_in_pieces_that_join_to_the_whole() {
     let mut joined = String::new();
     let mut next = Some(1);
     while let Some(page) = next {
-        let request = Request { page, ..request("a.txt") };
+        let request = ExtractRequest { page, ..request("a.txt") };
         let found = lines(&request, text.as_bytes());
-        let [_, Line::Block(Block::Text(block)), _] = &found[..] else { panic!("{found:?}") };
-        let [Piece::Text(piece)] = &block.pieces[..] else { panic!("not one piece") };
+        let [_, AnswerLine::Block(ContentBlock::Text(block)), _] = &found[..] else {
+            panic!("{found:?}")
+        };
+        let [TextPiece::Text(piece)] = &block.pieces[..] else { panic!("not one piece") };
         assert!(piece.ends_with('\n') && piece.len() <= daysheet_extract::PIECE);
         joined.push_str(piece);
         next = block.of.unwrap().next;
     }
     assert!(joined == text);
-    let request = Request { page: 9, ..request("a.txt") };
+    let request = ExtractRequest { page: 9, ..request("a.txt") };
     assert_eq!(shown(&request, text.as_bytes()), "txt\nfailed: NoSuchPage(4)\n");
 }
 

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use daysheet::config::Config;
 use daysheet::http::identity::verifier;
-use daysheet_auth::Verifier;
+use daysheet_auth::TokenVerifier;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -200,7 +200,12 @@ async fn nothing_of_anothers_is_reached() {
     let output = after(&read, "output_read id=");
     let undo = ann.ok("mail_modify", json!({"ids": [handle], "do": "star"})).await;
     let undo = after(&undo, "undo: ");
-    let owner = daysheet_auth::Person::of(&issuer.url, "ann", None, daysheet::access::Access::Full);
+    let owner = daysheet_auth::CallingPerson::of(
+        &issuer.url,
+        "ann",
+        None,
+        daysheet::access::AccessLevel::Full,
+    );
 
     for (tool, arguments) in [
         ("mail_read", json!({"ids": [handle]})),
@@ -409,9 +414,9 @@ async fn other_machines_need_a_token() {
         let mut config = Config::from(var, None, None, clock::clock()).unwrap();
         config.pages = Some("https://mail.example.com/".parse().unwrap());
         let shown = match verifier(&config, address.into()) {
-            Ok(Verifier::Open(_)) => "open".to_owned(),
-            Ok(Verifier::Known(_)) => "tokens".to_owned(),
-            Ok(Verifier::Issuer(at)) => {
+            Ok(TokenVerifier::Open(_)) => "open".to_owned(),
+            Ok(TokenVerifier::Known(_)) => "tokens".to_owned(),
+            Ok(TokenVerifier::Issuer(at)) => {
                 assert_eq!(at.issuer(), ISSUER.1);
                 "issuer".to_owned()
             }

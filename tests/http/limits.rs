@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use daysheet::error::Kind;
-use daysheet::http::limits::{Bucket, Limits};
-use daysheet::http::metrics::Metrics;
-use daysheet::provider::upstream::Upstream;
+use daysheet::error::ErrorKind;
+use daysheet::http::limits::{RequestLimits, TokenBucket};
+use daysheet::http::metrics::ServiceMetrics;
+use daysheet::provider::upstream::UpstreamRequests;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,7 +25,7 @@ fn bucket_refills_evenly() {
         (60, &[(0, None), (0, None)]),
     ];
     for (most, calls) in cases {
-        let mut bucket = Bucket::full(*most, start);
+        let mut bucket = TokenBucket::full(*most, start);
         for (at, wait) in *calls {
             let taken = bucket.take(*most, start + Duration::from_secs(*at));
             let waits = taken.err().map(|wait| wait.as_secs_f64().round() as u64);
@@ -73,13 +73,13 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     let answers = join_all((0..4).map(|_| ann.call("mail_search", json!({})))).await;
     assert!(answers.iter().all(|answer| answer["isError"] != true), "{answers:?}");
     // Nobody waits for ever.
-    let metrics = Arc::new(Metrics::new(Upstream::new(8)));
-    let limits = Limits::new(stage.app.config.limits, metrics.clone(), clock::clock());
+    let metrics = Arc::new(ServiceMetrics::new(UpstreamRequests::new(8)));
+    let limits = RequestLimits::new(stage.app.config.limits, metrics.clone(), clock::clock());
     let limits = Arc::new(limits.patience(Duration::from_millis(20)));
     let watch = limits.of(stage.app.store().for_owner("p-ann"));
     let running = watch.admit().await.unwrap();
     let error = watch.admit().await.err().unwrap();
-    assert!(matches!(error.kind(), Kind::RateLimited(Some(_))));
+    assert!(matches!(error.kind(), ErrorKind::RateLimited(Some(_))));
     assert_eq!(
         error.to_string(),
         "1 calls are already running: wait 5 s and call again, with fewer calls at once"
@@ -87,8 +87,9 @@ async fn calls_beyond_those_at_once_wait_and_are_then_refused() {
     assert!(limits.of(stage.app.store().for_owner("p-bo")).admit().await.is_ok());
     // Four wait for each place; one more is refused at once.
     let patience = Duration::from_millis(400);
-    let patient =
-        Arc::new(Limits::new(stage.app.config.limits, metrics, clock::clock()).patience(patience));
+    let patient = Arc::new(
+        RequestLimits::new(stage.app.config.limits, metrics, clock::clock()).patience(patience),
+    );
     let crowd = patient.of(stage.app.store().for_owner("p-ann"));
     let place = crowd.admit().await.unwrap();
     let started = Instant::now();
@@ -154,8 +155,8 @@ async fn unfinished_bodies_leave_places_for_others() {
 #[tokio::test]
 async fn long_bodies_share_the_room() {
     let stage = Stage::open().await;
-    let metrics = Arc::new(Metrics::new(Upstream::new(8)));
-    let limits = Limits::new(stage.app.config.limits, metrics, clock::clock());
+    let metrics = Arc::new(ServiceMetrics::new(UpstreamRequests::new(8)));
+    let limits = RequestLimits::new(stage.app.config.limits, metrics, clock::clock());
     let limits = limits.patience(Duration::from_millis(20));
     let mut held = Vec::new();
     for (person, length, sent, taken) in [

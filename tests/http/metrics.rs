@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daysheet::sandbox::Faults;
+use daysheet::sandbox::FaultRates;
 use regex::Regex;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -46,7 +46,7 @@ async fn everything_is_counted_and_nobody_named() {
     sandbox.set_faults("429=1".parse().unwrap());
     let calmed = async {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        sandbox.set_faults(Faults::default());
+        sandbox.set_faults(FaultRates::default());
     };
     tokio::join!(bo.ok("mail_search", json!({})), calmed);
     for token in ["", "eve"] {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING};
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode};
 use daysheet::encode::stc::parse::parse;
-use daysheet::encode::stc::value::Json;
-use daysheet::http::negotiate::{Form, choose};
+use daysheet::encode::stc::value::JsonValue;
+use daysheet::http::negotiate::{TextForm, choose};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http2;
@@ -25,48 +25,52 @@ fn headers(accept: Option<&str>, encoding: Option<&str>) -> HeaderMap {
 }
 
 /// `Accept`, `Accept-Encoding`, and the form that is chosen.
-const CHOICES: &[(Option<&str>, Option<&str>, Option<Form>)] = &[
-    (None, None, Some(Form::Text)),
-    (Some("*/*"), Some("gzip, deflate, br"), Some(Form::Text)),
-    (Some("text/html,application/xml;q=0.9,*/*;q=0.8"), Some("gzip"), Some(Form::Text)),
-    (Some("text/*"), None, Some(Form::Text)),
-    (Some("text/toon"), None, Some(Form::Toon)),
-    (Some("Text/TOON; charset=utf-8"), None, Some(Form::Toon)),
-    (Some("application/*"), None, Some(Form::Json)),
-    (Some("application/json"), None, Some(Form::Json)),
-    (Some("application/json;q=0.4, text/plain;q=0.5"), None, Some(Form::Text)),
-    (Some("application/json;q=0.5, text/plain;q=0.4"), None, Some(Form::Json)),
-    (Some("application/json;q=0.001"), None, Some(Form::Json)),
-    (Some("application/json;q=0, */*"), None, Some(Form::Text)),
-    (Some("text/plain;q=0, text/toon;q=0, */*"), None, Some(Form::Json)),
+const CHOICES: &[(Option<&str>, Option<&str>, Option<TextForm>)] = &[
+    (None, None, Some(TextForm::Text)),
+    (Some("*/*"), Some("gzip, deflate, br"), Some(TextForm::Text)),
+    (Some("text/html,application/xml;q=0.9,*/*;q=0.8"), Some("gzip"), Some(TextForm::Text)),
+    (Some("text/*"), None, Some(TextForm::Text)),
+    (Some("text/toon"), None, Some(TextForm::Toon)),
+    (Some("Text/TOON; charset=utf-8"), None, Some(TextForm::Toon)),
+    (Some("application/*"), None, Some(TextForm::Json)),
+    (Some("application/json"), None, Some(TextForm::Json)),
+    (Some("application/json;q=0.4, text/plain;q=0.5"), None, Some(TextForm::Text)),
+    (Some("application/json;q=0.5, text/plain;q=0.4"), None, Some(TextForm::Json)),
+    (Some("application/json;q=0.001"), None, Some(TextForm::Json)),
+    (Some("application/json;q=0, */*"), None, Some(TextForm::Text)),
+    (Some("text/plain;q=0, text/toon;q=0, */*"), None, Some(TextForm::Json)),
     (Some("image/png"), None, None),
     (Some("application/json;q=0"), None, None),
     // A quality that nobody can read asks for nothing.
     (Some("application/json;q=2"), None, None),
-    (Some("application/json;q=0.5555, text/plain;q=0.1"), None, Some(Form::Text)),
-    (Some(r#"text/plain;a="x,application/json", application/json;q=0.1"#), None, Some(Form::Text)),
-    (Some("application/stc+json"), None, Some(Form::Stc)),
-    (Some("application/stc+json;q=0.5, application/json"), None, Some(Form::Json)),
-    (Some("application/stc+json, application/json;q=0.5"), None, Some(Form::Stc)),
+    (Some("application/json;q=0.5555, text/plain;q=0.1"), None, Some(TextForm::Text)),
+    (
+        Some(r#"text/plain;a="x,application/json", application/json;q=0.1"#),
+        None,
+        Some(TextForm::Text),
+    ),
+    (Some("application/stc+json"), None, Some(TextForm::Stc)),
+    (Some("application/stc+json;q=0.5, application/json"), None, Some(TextForm::Json)),
+    (Some("application/stc+json, application/json;q=0.5"), None, Some(TextForm::Stc)),
     // The coding, of JSON alone.
-    (None, Some("stc"), Some(Form::Coded)),
-    (Some("*/*"), Some("STC"), Some(Form::Coded)),
-    (Some("*/*"), Some("gzip, stc;q=0.5"), Some(Form::Coded)),
-    (Some("application/json"), Some("gzip;q=1.0, stc;q=0.1"), Some(Form::Coded)),
-    (Some("application/stc+json"), Some("stc"), Some(Form::Coded)),
-    (Some("text/plain"), Some("stc"), Some(Form::Text)),
-    (Some("text/plain, application/json;q=0.9"), Some("stc"), Some(Form::Text)),
-    (Some("application/json"), Some("stc;q=0.5, identity;q=0.6"), Some(Form::Json)),
-    (Some("application/json"), Some("stc;q=0.5, identity;q=0.4"), Some(Form::Coded)),
-    (Some("application/json"), Some("stc;q=0"), Some(Form::Json)),
-    (Some("application/json"), Some(""), Some(Form::Json)),
-    (Some("application/json"), Some("*"), Some(Form::Json)),
-    (Some("application/json"), Some("stc, *;q=0"), Some(Form::Coded)),
+    (None, Some("stc"), Some(TextForm::Coded)),
+    (Some("*/*"), Some("STC"), Some(TextForm::Coded)),
+    (Some("*/*"), Some("gzip, stc;q=0.5"), Some(TextForm::Coded)),
+    (Some("application/json"), Some("gzip;q=1.0, stc;q=0.1"), Some(TextForm::Coded)),
+    (Some("application/stc+json"), Some("stc"), Some(TextForm::Coded)),
+    (Some("text/plain"), Some("stc"), Some(TextForm::Text)),
+    (Some("text/plain, application/json;q=0.9"), Some("stc"), Some(TextForm::Text)),
+    (Some("application/json"), Some("stc;q=0.5, identity;q=0.6"), Some(TextForm::Json)),
+    (Some("application/json"), Some("stc;q=0.5, identity;q=0.4"), Some(TextForm::Coded)),
+    (Some("application/json"), Some("stc;q=0"), Some(TextForm::Json)),
+    (Some("application/json"), Some(""), Some(TextForm::Json)),
+    (Some("application/json"), Some("*"), Some(TextForm::Json)),
+    (Some("application/json"), Some("stc, *;q=0"), Some(TextForm::Coded)),
     (Some("text/plain"), Some("stc, *;q=0"), None),
     (Some("application/json"), Some("identity;q=0"), None),
     (Some("application/json"), Some("*;q=0"), None),
-    (Some("application/json"), Some("*;q=0, identity;q=0.1"), Some(Form::Json)),
-    (Some("application/json"), Some("stcx, x-stc"), Some(Form::Json)),
+    (Some("application/json"), Some("*;q=0, identity;q=0.1"), Some(TextForm::Json)),
+    (Some("application/json"), Some("stcx, x-stc"), Some(TextForm::Json)),
 ];
 
 #[test]
@@ -85,9 +89,9 @@ proptest! {
         encoding in "(gzip|stc|identity|[*]|[\"\\\\;, ]{0,4})(;q=[01](\\.[0-9]{1,3})?)?(, ?(stc|[*])(;q=0)?)?",
     ) {
         match choose(&headers(Some(&accept), Some(&encoding))) {
-            Some(Form::Coded) => prop_assert!(encoding.contains("stc")),
-            Some(Form::Stc) => prop_assert!(accept.contains("stc")),
-            Some(Form::Toon) => prop_assert!(accept.contains("text/")|| accept.contains('*')),
+            Some(TextForm::Coded) => prop_assert!(encoding.contains("stc")),
+            Some(TextForm::Stc) => prop_assert!(accept.contains("stc")),
+            Some(TextForm::Toon) => prop_assert!(accept.contains("text/")|| accept.contains('*')),
             _ => {}
         }
     }
@@ -168,7 +172,7 @@ async fn outputs_are_read_in_the_form_that_is_preferred() {
     assert_eq!(crate::stage::message(&read)["result"]["contents"][0]["text"], plain);
     let json = get(&ann, "GET", &hash, &[("accept", "application/json")]).await;
     let stc = get(&ann, "GET", &hash, &[("accept-encoding", "stc")]).await;
-    assert_eq!(parse(&stc.text()).unwrap(), Json::parse(&json.text()).unwrap());
+    assert_eq!(parse(&stc.text()).unwrap(), JsonValue::parse(&json.text()).unwrap());
     let ratio: f64 = stc.header("x-stc-ratio").parse().unwrap();
     assert!((ratio - stc.body.len() as f64 / json.body.len() as f64).abs() < 0.006, "{ratio}");
     let rows = json.json()["messages"].as_array().unwrap().clone();

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::config::AccessBy;
-use daysheet::http::people::People;
+use daysheet::http::people::PersonApps;
 use serde_json::{Value, json};
 
 use crate::stage::{Caller, OLD, Stage, person};
@@ -63,7 +63,7 @@ async fn files_are_read_for_their_owner() {
 #[tokio::test]
 async fn apps_of_people_are_kept_while_they_are_used() {
     let stage = Stage::of(&["ann"]).await;
-    let people = People::new(stage.app.clone());
+    let people = PersonApps::new(stage.app.clone());
     let of = async |number: usize| people.app_of(&person(&format!("p{number}"))).await.unwrap();
     let held = of(0).await;
     let idle = Arc::downgrade(&of(1).await);
@@ -79,7 +79,7 @@ async fn apps_of_people_are_kept_while_they_are_used() {
 #[tokio::test]
 async fn progress_comes_on_the_stream_of_the_call() {
     let stage = Stage::of(&["ann", "bo"]).await;
-    let ann = stage.app.of_person(&person("ann").owner, Access::Full, AccessBy::Settings);
+    let ann = stage.app.of_person(&person("ann").owner, AccessLevel::Full, AccessBy::Settings);
     ann.consent("google", "bo@example.com").await.unwrap();
     stage.shared.sandbox.set_faults("delay=1600ms".parse().unwrap());
     let old = stage.old("ann").await;

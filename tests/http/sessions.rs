@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use daysheet::app::App;
 use daysheet::config::Config;
-use daysheet::http::Service;
-use daysheet_auth::{TokenList, Verifier};
+use daysheet::http::HttpState;
+use daysheet_auth::{TokenList, TokenVerifier};
 use serde_json::json;
 use sqlx::Connection;
 use tokio::net::TcpListener;
@@ -111,7 +111,7 @@ async fn session_ends_with_its_token() {
     write(line.clone()).await;
     let tokens = TokenList::open(&path).unwrap();
     let (listener, address, config) = listening(&stage).await;
-    let service = Service::new(Arc::new(App::new(config)), Verifier::Known(tokens));
+    let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::Known(tokens));
     tokio::spawn(service.serve(listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let form = browser.get("/sign-in").await.is(200);
@@ -242,7 +242,7 @@ async fn pages_behind_https_have_host_cookies() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let known = [("ann".to_owned(), person("ann"))].into_iter().collect();
-    let service = Service::new(Arc::new(App::new(config)), Verifier::known(known));
+    let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(known));
     tokio::spawn(service.serve(listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let headers = [("origin", "https://daysheet.example"), ("host", "daysheet.example")];
@@ -275,7 +275,7 @@ async fn link_signs_in_once() {
     let (listener, address, config) = listening(&stage).await;
     let app = Arc::new(App::new(config));
     let link = daysheet::http::pages::link(app.store()).await.unwrap();
-    tokio::spawn(Service::of_pages(app).serve(listener, || (), std::future::pending()));
+    tokio::spawn(HttpState::of_pages(app).serve(listener, || (), std::future::pending()));
     let browser = || Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let mut mira = browser();
     mira.get("/sign-in").await.is(200).says("daysheet ui");
@@ -314,7 +314,7 @@ async fn provider_without_a_client_is_not_offered() {
     let (listener, origin, mut config) = listening(&stage).await;
     config.microsoft.id = None;
     let people = [("ann".to_owned(), person("ann"))].into_iter().collect();
-    let service = Service::new(Arc::new(App::new(config)), Verifier::known(people));
+    let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(people));
     tokio::spawn(service.serve(listener, || (), std::future::pending()));
     let mut ann = Browser { http: User::nobody(&origin), jar: BTreeMap::new() };
     let form = ann.get("/sign-in").await.is(200);

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::app::App;
 use daysheet::config::{AccessBy, Config};
-use daysheet::http::Service;
-use daysheet::sandbox::{Options, Sandbox};
-use daysheet_auth::{Person, Verifier};
+use daysheet::http::HttpState;
+use daysheet::sandbox::{Sandbox, SandboxOptions};
+use daysheet_auth::{CallingPerson, TokenVerifier};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response};
@@ -49,7 +49,7 @@ pub const KEY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/local
 pub struct Stage {
     pub address: SocketAddr,
     pub app: Arc<App>,
-    pub service: Arc<Service>,
+    pub service: Arc<HttpState>,
     pub shared: Arc<Shared>,
     end: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<daysheet::error::Result<()>>>,
@@ -61,9 +61,9 @@ pub struct Shared {
     pub home: TempDir,
     settings: Vec<(String, String)>,
     /// The people by their tokens; none where everybody is the one person of the machine.
-    people: HashMap<String, Person>,
+    people: HashMap<String, CallingPerson>,
     /// The issuer whose tokens are taken instead.
-    issuer: Option<daysheet_auth::Settings>,
+    issuer: Option<daysheet_auth::IssuerSettings>,
     _mail: Option<TempDir>,
 }
 
@@ -94,13 +94,16 @@ impl Stage {
         names: &[&str],
         settings: &[(&str, &str)],
         mail: Option<TempDir>,
-        issuer: Option<daysheet_auth::Settings>,
+        issuer: Option<daysheet_auth::IssuerSettings>,
     ) -> Self {
         let at = issuer.as_ref().map_or(ISSUER, |settings| &settings.issuer).to_owned();
-        let person = |name: &str| Person::of(&at, name, Some(name.to_owned()), Access::Full);
+        let person =
+            |name: &str| CallingPerson::of(&at, name, Some(name.to_owned()), AccessLevel::Full);
         let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
         let sandbox =
-            Sandbox::start(Options { mail: folder, ..Options::new(clock::clock()) }).await.unwrap();
+            Sandbox::start(SandboxOptions { mail: folder, ..SandboxOptions::new(clock::clock()) })
+                .await
+                .unwrap();
         let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
         let shared = Arc::new(Shared {
             sandbox,
@@ -115,7 +118,8 @@ impl Stage {
             stage.app.consent("google", ME).await.unwrap();
         }
         for name in names {
-            let app = stage.app.of_person(&person(name).owner, Access::Full, AccessBy::Settings);
+            let app =
+                stage.app.of_person(&person(name).owner, AccessLevel::Full, AccessBy::Settings);
             app.consent("google", &format!("{name}@example.com")).await.unwrap();
         }
         stage
@@ -157,11 +161,11 @@ impl Stage {
         config.pages = Some(format!("http://{address}/").parse().unwrap());
         let app = Arc::new(App::new(config));
         let verifier = match (&shared.issuer, shared.people.is_empty()) {
-            (Some(settings), _) => Verifier::at_issuer(settings.clone()),
-            (None, true) => Verifier::open(Access::Full),
-            (None, false) => Verifier::known(shared.people.clone()),
+            (Some(settings), _) => TokenVerifier::at_issuer(settings.clone()),
+            (None, true) => TokenVerifier::open(AccessLevel::Full),
+            (None, false) => TokenVerifier::known(shared.people.clone()),
         };
-        let service = Service::new(app.clone(), verifier);
+        let service = HttpState::new(app.clone(), verifier);
         let (end, ended) = oneshot::channel::<()>();
         let served = tokio::spawn(service.clone().serve(listener, || (), async move {
             let _ = ended.await;
@@ -239,8 +243,8 @@ impl Shared {
 }
 
 /// Somebody of the tests, whose token is their name.
-pub fn person(name: &str) -> Person {
-    Person::of(ISSUER, name, Some(name.to_owned()), Access::Full)
+pub fn person(name: &str) -> CallingPerson {
+    CallingPerson::of(ISSUER, name, Some(name.to_owned()), AccessLevel::Full)
 }
 
 /// A client of `/mcp`, of either era.

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet::app::App;
-use daysheet::http::Service;
+use daysheet::http::HttpState;
 use daysheet::worker::{Worker, WorkerTimes};
-use daysheet_auth::Verifier;
+use daysheet_auth::TokenVerifier;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -168,7 +168,7 @@ fn write_files(mail: &Path, owner: &str, number: usize, files: Vec<(String, Stri
 }
 
 /// Serves the people of a stage, with workers that write down their jobs.
-async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<Service>, String) {
+async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<HttpState>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let mut config = stage.shared.config();
@@ -178,7 +178,7 @@ async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<Service>, String) {
     let times = WorkerTimes { small, large, call };
     config.worker = Some(Worker::at(jobs.0.path().join("program")).times(times));
     let people = ["ann", "bo"].map(|name| (name.to_owned(), person(name)));
-    let service = Service::new(Arc::new(App::new(config)), Verifier::known(people.into()));
+    let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(people.into()));
     tokio::spawn(service.clone().serve(listener, || (), std::future::pending()));
     (service, format!("http://{address}"))
 }

@@ -9,11 +9,11 @@ mod tokens;
 
 use std::time::Duration;
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time;
 use daysheet::ical;
-use daysheet::provider::calendar::{Answer, EventData};
-use daysheet::schemas::Api;
+use daysheet::provider::calendar::{EventData, InvitationAnswer};
+use daysheet::schemas::Service;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ use crate::support::column;
 
 /// The calendars of an account at Outlook, empty.
 pub fn calendars(name: &'static str) -> FakeCalendars {
-    FakeCalendars::empty(name, Api::Outlook)
+    FakeCalendars::empty(name, Service::Outlook)
 }
 
 /// A pipeline over some accounts.
@@ -41,7 +41,7 @@ impl CalendarHarness {
 
 /// What two people have in the first week of February.
 fn week() -> (FakeCalendars, FakeCalendars) {
-    let ana = FakeCalendars::empty("ana", Api::Gmail)
+    let ana = FakeCalendars::empty("ana", Service::Gmail)
         .calendar("Ana", "owner")
         .calendar("Team", "reader")
         .calendar("Boss", "busy");
@@ -369,7 +369,7 @@ async fn all_guests_are_shown_in_full_detail() {
             entry.ask(&format!("p{number}@example.com"), "accepted")
         })
     };
-    let ana = FakeCalendars::empty("ana", Api::Gmail).calendar("Ana", "owner");
+    let ana = FakeCalendars::empty("ana", Service::Gmail).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
     bo.add("Bo", entry());
     let few = over(vec![ana, bo]).await;
@@ -377,7 +377,7 @@ async fn all_guests_are_shown_in_full_detail() {
     let blocks = few.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ p6+ p7+ p8+\t"), "{}", blocks[0]);
     // Among more events, a row has less room.
-    let ana = FakeCalendars::empty("ana", Api::Gmail).calendar("Ana", "owner");
+    let ana = FakeCalendars::empty("ana", Service::Gmail).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
     bo.add("Bo", entry());
     for hour in 12..15 {
@@ -414,7 +414,7 @@ async fn shown_version_of_an_event_is_remembered() {
     let id = "ana-Ana/0001";
     let mut seen = Vec::new();
     let changes: [fn(&mut EventData); 4] = [
-        |event| event.guests[0].answer = Some(Answer::Declined),
+        |event| event.guests[0].answer = Some(InvitationAnswer::Declined),
         |event| event.notes = Some("new words".to_owned()),
         |event| event.title = "Budget".to_owned(),
         |event| event.place = "Room 5".to_owned(),
@@ -495,12 +495,12 @@ async fn failing_or_slow_account_is_noted_and_retried() {
     let failing = |at: usize, error: Option<Error>| {
         harness.fakes[at].trouble.lock().unwrap().failure = error;
     };
-    let team = Error::new(Kind::Provider(503), "it is busy");
-    let not_found = Error::new(Kind::NotFound, "it is gone");
+    let team = Error::new(ErrorKind::Provider(503), "it is busy");
+    let not_found = Error::new(ErrorKind::NotFound, "it is gone");
     harness.fakes[0].trouble.lock().unwrap().calendars =
         vec![("ana-Team".to_owned(), team), ("ana-ana".to_owned(), not_found)];
     harness.fakes[0].list("ana-Third", "Third", "owner");
-    failing(1, Some(Error::new(Kind::Auth, "the grant has ended").next("sign in again")));
+    failing(1, Some(Error::new(ErrorKind::Auth, "the grant has ended").next("sign in again")));
     harness.fakes[2].trouble.lock().unwrap().delay = Duration::from_secs(60);
     let arguments =
         json!({"from": "2026-02-03", "to": "2026-02-03", "limit": 2, "fields": ["title"]});
@@ -527,7 +527,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
     );
     // All of them failing is an error.
     for at in 0..4 {
-        failing(at, Some(Error::new(Kind::Network, "no route")));
+        failing(at, Some(Error::new(ErrorKind::Network, "no route")));
     }
     assert_eq!(
         harness.error("calendar_search", json!({"from": "2026-02-03"})).await,

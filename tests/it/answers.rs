@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use daysheet::cli::check::checked;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::encode::stc::parse::parse;
 use daysheet::schemas::{TABLES, find_in_document};
 use daysheet::tools::TOOLS;
@@ -198,7 +198,7 @@ async fn every_answer_is_valid_and_reaches_every_column() {
     missing.retain(|column| column.0 != "inside" && !ELSEWHERE.contains(column));
     let mut wrong = Vec::new();
     for format in ["json", "toon", "stc"] {
-        let mut session = Session::written(Who::Usual).await;
+        let mut session = Session::written(SandboxUser::Usual).await;
         let mut known = HashMap::new();
         for (tool, arguments, remember) in STEPS {
             let mut call = filled(arguments, &known);

@@ -1,7 +1,7 @@
 //! Declared once: what an argument takes is what is read, and nothing else is.
 
 use daysheet::encode::{Delimiter, Format};
-use daysheet::tools::{self, Arg, ArgKind, Tool};
+use daysheet::tools::{self, ArgKind, Tool, ToolArgument};
 use serde_json::{Map, Value, json};
 
 /// What a call is read as, without its own words; an error if it is refused.
@@ -34,7 +34,7 @@ fn call(tool: &Tool) -> Map<String, Value> {
 }
 
 /// Every argument, and of members the argument that they are within.
-fn arguments(tool: &'static Tool) -> Vec<(&'static Arg, Option<&'static str>)> {
+fn arguments(tool: &'static Tool) -> Vec<(&'static ToolArgument, Option<&'static str>)> {
     let mut all = Vec::new();
     for arg in tool.args {
         all.push((arg, None));
@@ -46,7 +46,7 @@ fn arguments(tool: &'static Tool) -> Vec<(&'static Arg, Option<&'static str>)> {
 }
 
 /// The call of a tool with one more argument, or a member of one.
-fn with(tool: &Tool, arg: &Arg, within: Option<&str>, value: Value) -> Map<String, Value> {
+fn with(tool: &Tool, arg: &ToolArgument, within: Option<&str>, value: Value) -> Map<String, Value> {
     let mut call = call(tool);
     let value = match within {
         Some(_) => json!([{ arg.name: value }]),

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
 use daysheet::worker::Worker;
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ async fn in_home(home: TempDir) -> Session {
     let worker = Some(Worker::at(home.path().join("worker")));
     let config = Config { worker, ..config(home.path(), &[]) };
     let mail = home.path().join("mail");
-    let mut session = Session::start(config, home, Some(&mail), Who::Usual).await;
+    let mut session = Session::start(config, home, Some(&mail), SandboxUser::Usual).await;
     session.ok("mail_search", json!({})).await;
     session.ok("mail_search", json!({"by": "thread"})).await;
     session.ok("mail_attachment", json!({"ids": "m1", "as": "list"})).await;
@@ -316,7 +316,8 @@ async fn inline_images_are_listed_and_had() {
         }
         let who: &'static [(&str, &str)] = Box::leak(Box::new(who));
         let mut session =
-            Session::start(config(home.path(), &[]), home, Some(&mail), Who::These(who)).await;
+            Session::start(config(home.path(), &[]), home, Some(&mail), SandboxUser::These(who))
+                .await;
         for subject in ["one", "two"] {
             session.ok("mail_search", json!({"q": format!("subject:{subject}")})).await;
         }

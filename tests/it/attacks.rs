@@ -6,16 +6,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{ME, config};
 
 struct Fort {
-    client: Client,
+    client: InProcessClient,
     app: App,
     sandbox: Sandbox,
     home: TempDir,
@@ -34,10 +34,16 @@ impl Fort {
         ];
         settings.extend_from_slice(more);
         let config = config(home.path(), &settings);
-        let who = Who::These(&[("google", ME)]);
+        let who = SandboxUser::These(&[("google", ME)]);
         let (app, sandbox) =
-            App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
-        Self { client: Client::start(app.server()).await.unwrap(), app, sandbox, home, files }
+            App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
+        Self {
+            client: InProcessClient::start(app.server()).await.unwrap(),
+            app,
+            sandbox,
+            home,
+            files,
+        }
     }
 
     async fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {

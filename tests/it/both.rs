@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -15,7 +15,7 @@ const GOOGLE: &str = "google:mira@example.com";
 const MICROSOFT: &str = "microsoft:mira@example.com";
 
 /// The sample's private mailbox at both, and nothing else.
-const BOTH: Who = Who::These(&[("google", ME), ("microsoft", ME)]);
+const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
 
 /// Every row of a search, whatever pages it comes in.
 async fn all(
@@ -548,7 +548,7 @@ const DIFFERENT: &[(&str, &str)] = &[(
 async fn same_query_finds_the_same_messages() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
-    let who = Who::Everybody(&["google", "microsoft"]);
+    let who = SandboxUser::Everybody(&["google", "microsoft"]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), Some(mail.path()), who).await;
     let (mut compared, mut with_hits) = (0, 0);
     let mut wrong = Vec::new();
@@ -699,7 +699,7 @@ async fn discarded_draft_stays_in_the_trash() {
 /// A word is no id: it is not sent to a service, and gets no handle.
 #[tokio::test]
 async fn words_are_no_ids() {
-    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::Usual).await;
     for (tool, arguments) in [
         ("mail_read", json!({"ids": ["Choir"]})),
         ("mail_modify", json!({"ids": ["Choir", "x"], "do": "read"})),
@@ -1254,7 +1254,7 @@ async fn descriptions_of_online_meetings_are_copied_without_joining_details() {
 
 #[tokio::test]
 async fn clashes_show_what_decides_which_event_gives_way() {
-    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::Usual).await;
     const WORK: &str = "mira@lindqvist-lamps.example";
     let review = json!({"title": "Review", "start": "2036-02-05 09h00", "duration": "2h",
         "people": [ME, "yusuf@lindqvist-lamps.example"]});
@@ -1315,7 +1315,8 @@ async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
     ];
     let meetings = [leave, fair].map(|day| event("Review", &format!("{day} 10h00"), json!({})));
     for who in [&[("google", ME)], &[("microsoft", ME)]] {
-        let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::These(who)).await;
+        let mut session =
+            Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::These(who)).await;
         session.ok("calendar_save", json!({"events": away})).await;
         let saved = session.ok("calendar_save", json!({"events": meetings})).await.remove(1);
         let clashes = json!({"q": "is:clash", "from": leave, "to": fair});
@@ -1342,7 +1343,8 @@ async fn absence_that_is_saved_lists_the_events_in_it() {
         json!({"title": "Free", "start": format!("{day} 11h00"), "show": "free"}),
     ];
     for who in [&[("google", ME)], &[("microsoft", ME)]] {
-        let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::These(who)).await;
+        let mut session =
+            Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::These(who)).await;
         let create = json!({"events": meetings, "notify": "all"});
         let notes = session.ok("calendar_save", create).await.remove(1);
         let me = "Meeting`: `me` was left out of the guests: you are the organizer";
@@ -1360,7 +1362,7 @@ async fn absence_that_is_saved_lists_the_events_in_it() {
 
 #[tokio::test]
 async fn answer_that_nobody_was_sent_is_undone() {
-    let mut session = Session::signed_in(TempDir::new().unwrap(), None, Who::Usual).await;
+    let mut session = Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::Usual).await;
     const WORK: &str = "mira@lindqvist-lamps.example";
     let meeting = json!({"title": "Meeting", "start": "2036-02-05 09h00", "people": [ME]});
     let create = json!({"account": WORK, "events": [meeting], "notify": "all"});
@@ -1629,7 +1631,7 @@ async fn names_in_place_of_addresses_suggest_contacts() {
             "google" => &[("google", ME)],
             _ => &[("microsoft", ME)],
         };
-        let mut session = Session::written(Who::These(who)).await;
+        let mut session = Session::written(SandboxUser::These(who)).await;
         let event =
             |people: &str| json!({"title": "T", "start": "2026-11-20 10h00", "people": [people]});
         for (tool, call, refused) in [
@@ -1677,7 +1679,7 @@ async fn names_in_place_of_addresses_suggest_contacts() {
 
 #[tokio::test]
 async fn time_zone_of_a_mailbox_is_shown_as_it_was_set() {
-    let who = Who::These(&[("microsoft", ME)]);
+    let who = SandboxUser::These(&[("microsoft", ME)]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     for zone in ["Europe/Lisbon", "Asia/Kolkata", "Europe/Amsterdam"] {
         let call = json!({"op": "update", "kind": "settings", "set": {"time_zone": zone}});

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::client::NonInteractive;
 use daysheet::config::Config;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::error::{Error, Kind, Result};
+use daysheet::error::{Error, ErrorKind, Result};
 use daysheet::pipeline::Pipeline;
 use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
-use daysheet::provider::{Connect, Mailbox};
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::provider::{Mailbox, ProviderConnector};
+use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::server::Server;
 use daysheet::store::Store;
 use serde_json::{Value, json};
@@ -28,22 +28,22 @@ use crate::support::{ME, config, write_message};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
 /// The sample's two mailboxes, as one person has them.
-const USUAL: Who = Who::These(&[("google", ME), ("microsoft", WORK)]);
+const USUAL: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", WORK)]);
 const NOBODY: &[&str] = &[];
 
 /// Accounts of which some cannot be reached.
 struct Broken {
-    whole: Arc<dyn Connect>,
+    whole: Arc<dyn ProviderConnector>,
     mail: &'static [&'static str],
     calendars: &'static [&'static str],
 }
 
 fn away() -> Error {
-    Error::new(Kind::Provider(503), "the service is away")
+    Error::new(ErrorKind::Provider(503), "the service is away")
 }
 
 #[async_trait]
-impl Connect for Broken {
+impl ProviderConnector for Broken {
     fn mailbox(&self, account: &Account) -> Result<Arc<dyn Mailbox>> {
         if self.mail.contains(&account.email.as_str()) {
             Err(away())
@@ -64,7 +64,12 @@ impl Connect for Broken {
         self.whole.address(provider, token, mailbox).await
     }
 
-    fn scopes(&self, provider: &str, shared: bool, access: Access) -> Result<Vec<&'static str>> {
+    fn scopes(
+        &self,
+        provider: &str,
+        shared: bool,
+        access: AccessLevel,
+    ) -> Result<Vec<&'static str>> {
         self.whole.scopes(provider, shared, access)
     }
 }
@@ -78,13 +83,13 @@ struct Day {
 }
 
 impl Day {
-    async fn new(now: &str, who: Who) -> Self {
+    async fn new(now: &str, who: SandboxUser) -> Self {
         Self::over(now, who, None, None, NOBODY, NOBODY).await
     }
 
     async fn over(
         now: &str,
-        who: Who,
+        who: SandboxUser,
         mail: Option<PathBuf>,
         calendar: Option<PathBuf>,
         no_mail: &'static [&'static str],
@@ -93,7 +98,7 @@ impl Day {
         let home = TempDir::new().unwrap();
         let config = Config { clock: clock::at(now), ..config(home.path(), &[]) };
         let (app, sandbox) =
-            App::sandboxed(config, mail, calendar, Faults::default(), who).await.unwrap();
+            App::sandboxed(config, mail, calendar, FaultRates::default(), who).await.unwrap();
         let connect = Broken { whole: app.connect.clone(), mail: no_mail, calendars: no_calendars };
         let pipeline = Pipeline::new(
             app.config.clone(),
@@ -201,7 +206,7 @@ async fn messages_that_name_a_near_day_come_first() {
         };
         let mail = Some(home.path().to_path_buf());
         let now = "2026-11-21T09:00:00Z";
-        let day = Day::over(now, Who::These(who), mail, None, NOBODY, NOBODY).await;
+        let day = Day::over(now, SandboxUser::These(who), mail, None, NOBODY, NOBODY).await;
         let blocks = day.brief(json!({})).await;
         let why = blocks[1].lines().find(|line| line.starts_with("why: ")).unwrap();
         let expected =
@@ -249,7 +254,7 @@ async fn both_providers_give_the_same_brief() {
             _ => &[("microsoft", ME)],
         };
         for now in ["2026-10-23T10:00:00Z", "2026-11-13T18:00:00Z"] {
-            let day = Day::new(now, Who::These(who)).await;
+            let day = Day::new(now, SandboxUser::These(who)).await;
             let events = |document: &Value, name: &str| -> Vec<String> {
                 let rows = document[name].as_array().into_iter().flatten();
                 rows.map(|row| format!("{} {}", row["start"], row["title"])).collect()
@@ -420,7 +425,7 @@ async fn every_message_lands_in_its_section() {
     for who in [&[("google", ME)], &[("microsoft", ME)]] {
         let place = Some(mail.path().to_owned());
         let now = "2026-11-21T09:00:00Z";
-        let day = Day::over(now, Who::These(who), place, None, NOBODY, NOBODY).await;
+        let day = Day::over(now, SandboxUser::These(who), place, None, NOBODY, NOBODY).await;
         let found = sections(&day, json!({})).await;
         let mut newsletters = 0;
         for (subject, _, _, section) in CASES {
@@ -543,7 +548,7 @@ async fn events_clash_when_both_take_time() {
     for who in both {
         let mail = Some(mail.path().to_owned());
         let place = Some(folder.path().to_owned());
-        let day = Day::over(now, Who::These(who), mail, place, NOBODY, NOBODY).await;
+        let day = Day::over(now, SandboxUser::These(who), mail, place, NOBODY, NOBODY).await;
         let document = day.json(json!({})).await;
         let rows = |name: &str| document[name].as_array().unwrap().clone();
         let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();
@@ -612,7 +617,8 @@ async fn events_clash_when_both_take_time() {
     let mail = Some(mail.path().to_owned());
     let place = Some(folder.path().to_owned());
     let later = "2026-11-25T08:00:00Z";
-    let day = Day::over(later, Who::These(&[("google", ME)]), mail, place, NOBODY, NOBODY).await;
+    let day =
+        Day::over(later, SandboxUser::These(&[("google", ME)]), mail, place, NOBODY, NOBODY).await;
     let notes = day.brief(json!({"from": "2026-11-20"})).await.pop().unwrap();
     assert!(
         notes.starts_with(
@@ -662,7 +668,7 @@ async fn brief_of_a_range_has_its_mail() {
     }
     let wrong = json!({"from": "2026-11-10", "to": "2026-11-09"});
     let error = day.call("brief", wrong).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
 }
 
 #[tokio::test]
@@ -721,7 +727,7 @@ async fn an_empty_mailbox_says_so() {
     let calendars = TempDir::new().unwrap();
     calendar(calendars.path(), "calendar.ics", &[]);
     let (place, calendars) = (mail.path().to_owned(), calendars.path().to_owned());
-    let who = Who::These(&[("google", ME), ("microsoft", ME)]);
+    let who = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
     let now = "2026-11-21T09:00:00Z";
     let day = Day::over(now, who, Some(place), Some(calendars), NOBODY, NOBODY).await;
     assert_eq!(
@@ -740,7 +746,7 @@ async fn an_empty_mailbox_says_so() {
 async fn prompts_include_the_brief() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let server = Server::new(day.pipeline.clone(), day.app.config.format);
-    let mut client = Client::start(server).await.unwrap();
+    let mut client = InProcessClient::start(server).await.unwrap();
     let listed = client.request("prompts/list", json!({})).await.unwrap();
     let prompts: Vec<_> = listed["prompts"]
         .as_array()
@@ -812,7 +818,7 @@ async fn prompts_include_the_brief() {
 async fn arguments_of_prompts_and_resources_are_completed() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let server = Server::new(day.pipeline.clone(), day.app.config.format);
-    let mut client = Client::start(server).await.unwrap();
+    let mut client = InProcessClient::start(server).await.unwrap();
     let search = json!({"name": "mail_search", "arguments": {"q": "has:attachment"}});
     client.request("tools/call", search).await.unwrap();
     let list = json!({"name": "mail_attachment", "arguments": {"ids": ["m1", "m2"], "as": "list"}});

@@ -6,9 +6,9 @@
 use std::time::{Duration, Instant};
 
 use daysheet::app::App;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::tools::TOOLS;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -56,21 +56,21 @@ pub struct Wire {
 impl Wire {
     async fn at(provider: &'static str) -> Self {
         Self::open(match provider {
-            "google" => Who::These(&[("google", ME)]),
-            _ => Who::These(&[("microsoft", ME)]),
+            "google" => SandboxUser::These(&[("google", ME)]),
+            _ => SandboxUser::These(&[("microsoft", ME)]),
         })
         .await
     }
 
-    pub async fn open(who: Who) -> Self {
+    pub async fn open(who: SandboxUser) -> Self {
         let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
         Self::over(config, home, who).await
     }
 
-    async fn over(config: Config, home: TempDir, who: Who) -> Self {
+    async fn over(config: Config, home: TempDir, who: SandboxUser) -> Self {
         let (app, sandbox) =
-            App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
+            App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         tokio::spawn(app.server().serve(input, output));
@@ -195,7 +195,7 @@ async fn cancelled_reading_leaves_no_worker() {
     fs::set_permissions(&program, Permissions::from_mode(0o700)).unwrap();
     let worker = Some(daysheet::worker::Worker::at(program));
     let config = Config { worker, ..config(home.path(), &[]) };
-    let mut wire = Wire::over(config, home, Who::These(&[("google", ME)])).await;
+    let mut wire = Wire::over(config, home, SandboxUser::These(&[("google", ME)])).await;
     let found = json!({"name": "mail_search", "arguments": {"q": "filename:pdf"}});
     wire.request("tools/call", found).await;
     let process = || fs::read_to_string(&id).ok()?.strip_suffix('\n').map(str::to_owned);

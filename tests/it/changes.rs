@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 
 use crate::support::{ME, Session, column};
 
 /// The two accounts over the one sample mailbox, which have the same address.
-const BOTH: Who = Who::These(&[("google", ME), ("microsoft", ME)]);
+const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
 const ACCOUNTS: [&str; 2] = ["google:mira@example.com", "microsoft:mira@example.com"];
 
 /// The rows since a cursor as `change | what | title | folder`, in order, and the next cursor.

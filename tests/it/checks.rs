@@ -1,10 +1,10 @@
 //! Checks that stand before a write of an event, each with a call that nothing
 //! else refuses: what is taken out of the pipeline breaks a case here.
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::Guest;
-use daysheet::schemas::Api;
+use daysheet::provider::calendar::EventGuest;
+use daysheet::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};
@@ -22,7 +22,7 @@ fn fill(harness: &CalendarHarness) {
     ana.put("main/y", "Lunch", "2036-02-12T14:00[Europe/Berlin]", 60);
     let mut theirs = ana.put("main/i", "Invited", "2036-02-06T09:00[Europe/Berlin]", 60);
     theirs.own = false;
-    theirs.guests = vec![Guest { me: true, ..guest("ana@example.com", '?') }];
+    theirs.guests = vec![EventGuest { me: true, ..guest("ana@example.com", '?') }];
     ana.set(theirs);
     ana.put("main/w", "Weekly", "2036-02-05T10:00[Europe/Berlin]", 60);
     ana.touch("main/w", |facts| facts.repeat = Some(repeat("FREQ=WEEKLY")));
@@ -122,7 +122,7 @@ async fn refused_checks_prevent_every_write() {
         assert!(answer.contains(expected), "{tool} {call}: {answer}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
-    let harness = CalendarHarness::with(Api::Outlook, &[]).await;
+    let harness = CalendarHarness::with(Service::Outlook, &[]).await;
     fill(&harness);
     let call = change("main/p", json!({"show": "focus"}), json!({}));
     assert_eq!(
@@ -197,7 +197,7 @@ async fn calls_write_exactly_what_was_asked() {
     }
     // What is refused is not asked about.
     let harness =
-        CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
+        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
     fill(&harness);
     let range = json!({"from": "2036-02-05", "to": "2036-02-07"});
     harness.ok("calendar_search", range).await;
@@ -212,8 +212,8 @@ async fn calls_write_exactly_what_was_asked() {
 
 #[tokio::test]
 async fn failed_write_stops_the_following_ones() {
-    let refused = || Error::new(Kind::Provider(400), "it does not want to");
-    let broken = || Error::new(Kind::Network, "the connection broke");
+    let refused = || Error::new(ErrorKind::Provider(400), "it does not want to");
+    let broken = || Error::new(ErrorKind::Network, "the connection broke");
     // Of two events, the second waits for better times.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([Some((broken(), false))]);

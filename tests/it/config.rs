@@ -6,11 +6,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::config::{Config, KeyStore, unknown};
-use daysheet::encode::stc::Version;
+use daysheet::encode::stc::StcVersion;
 use daysheet::encode::{Delimiter, Format};
-use daysheet::error::{Kind, Result};
+use daysheet::error::{ErrorKind, Result};
 use jiff::tz::TimeZone;
 
 use crate::common::clock;
@@ -51,7 +51,7 @@ fn defaults_work_without_any_setting() {
     assert_eq!(config.key_store, KeyStore::Keychain);
     assert_eq!(config.format, Format::Toon(Delimiter::Tab));
     assert_eq!(config.zone, TimeZone::UTC);
-    assert_eq!(config.access, Access::Draft);
+    assert_eq!(config.access, AccessLevel::Draft);
     assert_eq!((config.budget, config.reserve), (8_000, 0));
     assert_eq!(config.look, std::time::Duration::from_secs(8));
     assert!(config.google.id.is_none() && config.log.is_none() && config.file.is_none());
@@ -79,8 +79,8 @@ fn environment_overrides_the_file() {
     let config = settings(&vars, Some(file)).unwrap();
     assert_eq!(config.format, Format::Toon(Delimiter::Pipe));
     let config_of = |format| settings(&[("DAYSHEET_FORMAT", format)], Some(file)).unwrap();
-    assert_eq!(config_of("stc").format, Format::Stc(Version::One));
-    assert_eq!(config_of("stc2").format, Format::Stc(Version::Two));
+    assert_eq!(config_of("stc").format, Format::Stc(StcVersion::One));
+    assert_eq!(config_of("stc2").format, Format::Stc(StcVersion::Two));
     assert_eq!(config_of("").format, Format::Json);
     assert_eq!(config.zone.iana_name(), Some("Europe/Berlin"));
     assert_eq!(config.log.as_deref(), Some("debug"));
@@ -157,7 +157,7 @@ fn every_mistake_is_named_and_no_value_is_shown() {
     };
     for (vars, file, expected) in cases {
         let error = settings(vars, *file).expect_err(expected[0]);
-        assert_eq!(error.kind(), Kind::Config, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Config, "{error}");
         let text = error.to_string();
         for part in *expected {
             assert!(text.contains(part), "`{part}` in: {text}");

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use daysheet::budget::count::tokens;
 use daysheet::cli::client::ToolAnswer;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::clock::Clock;
 use daysheet::config::Config;
 use daysheet::event_time::zone_label;
@@ -177,7 +177,7 @@ impl Day {
             sample_day: Some(now.date()),
             ..config(home.path(), &[("DAYSHEET_ZONE", zone)])
         };
-        let session = Session::start(config, home, None, Who::Usual).await;
+        let session = Session::start(config, home, None, SandboxUser::Usual).await;
         Self { session, now: now.clone() }
     }
 

@@ -381,20 +381,20 @@ async fn draft_stored_differently_is_reported() {
 
 #[tokio::test]
 async fn broken_connection_is_reported_as_unknown() {
-    use daysheet::error::{Error, Kind};
+    use daysheet::error::{Error, ErrorKind};
     let mira = Mira::new(&[]).await;
-    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(ErrorKind::Network, "the line broke"));
     assert_eq!(
         mira.ok(json!({"to": "priya@example.com", "subject": "Lamps"})).await,
         ["outcomes[1\t]{item\top\tresult\tdetail}:\n  Lamps\tnew\tunknown\t\"the line broke: it \
           may have been done anyway, so search before retrying\""]
     );
-    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it is broken"));
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(ErrorKind::Provider(500), "it is broken"));
     assert_eq!(mira.error(json!({"subject": "Lamps"})).await, "it is broken");
     let outcomes: Vec<_> = mira.audit().iter().map(|line| line["outcome"].clone()).collect();
     assert_eq!(outcomes, ["begun", "unknown", "begun", "failed"]);
     mira.ok(json!({"subject": "Lamps"})).await;
-    *mira.ana().fails.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke"));
+    *mira.ana().fails.lock().unwrap() = Some(Error::new(ErrorKind::Network, "the line broke"));
     let edited = mira.ok(json!({"mode": "edit", "id": "d1", "subject": "Kilns"})).await;
     assert!(edited[0].starts_with("undo: u1\noutcomes[1\t]"), "{edited:?}");
 }

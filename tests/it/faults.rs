@@ -8,11 +8,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::KeyStore;
 use daysheet::encode::Format;
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::store::Store;
 use futures_util::future::join_all;
 use tempfile::TempDir;
@@ -99,10 +99,10 @@ async fn open(provider: &str, home: &Path) -> (App, Sandbox) {
     let mut config = config(home, &[("DAYSHEET_SENDS_PER_HOUR", "1000")]);
     config.look = LOOK;
     let who = match provider {
-        "google" => Who::These(&[("google", ME), ("google", WORK)]),
-        _ => Who::These(&[("microsoft", ME), ("microsoft", WORK)]),
+        "google" => SandboxUser::These(&[("google", ME), ("google", WORK)]),
+        _ => SandboxUser::These(&[("microsoft", ME), ("microsoft", WORK)]),
     };
-    App::sandboxed(config, None, None, Faults::default(), who).await.unwrap()
+    App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap()
 }
 
 async fn room<'a>(
@@ -112,7 +112,7 @@ async fn room<'a>(
     files: &'a Path,
 ) -> Room<'a> {
     Room {
-        client: Client::with(app.server(), Some(|_| true)).await.unwrap(),
+        client: InProcessClient::with(app.server(), Some(|_| true)).await.unwrap(),
         sandbox,
         provider,
         account: ME.to_owned(),

@@ -2,12 +2,12 @@
 //! names say; and attachments that are saved there.
 
 use daysheet::compose::names;
-use daysheet::error::Kind;
-use daysheet::files::Folders;
+use daysheet::error::ErrorKind;
+use daysheet::files::AllowedFolders;
 use tempfile::TempDir;
 
 /// A state folder with a secret, and in another place two allowed folders.
-fn place() -> (TempDir, Folders) {
+fn place() -> (TempDir, AllowedFolders) {
     let place = TempDir::new().unwrap();
     for folder in ["home", "one/sub", "two", "secret"] {
         std::fs::create_dir_all(place.path().join(folder)).unwrap();
@@ -17,7 +17,7 @@ fn place() -> (TempDir, Folders) {
         std::fs::write(place.path().join(file), file).unwrap();
     }
     let allowed = [place.path().join("one"), place.path().join("two")];
-    let folders = Folders::new(&allowed, &place.path().join("home"));
+    let folders = AllowedFolders::new(&allowed, &place.path().join("home"));
     (place, folders)
 }
 
@@ -51,26 +51,26 @@ fn files_outside_allowed_folders_are_refused() {
     rustix_fifo(&root.join("one/pipe"));
     let secret = root.join("secret/id");
     for (input, kind, why) in [
-        ("../secret/id", Kind::Argument, "outside the allowed folders"),
-        (secret.to_str().unwrap(), Kind::Argument, "outside the allowed folders"),
-        ("link/id", Kind::Argument, "outside the allowed folders"),
-        ("id", Kind::Argument, "outside the allowed folders"),
-        ("../home/key", Kind::Argument, "outside the allowed folders"),
-        (".hidden", Kind::Argument, "is hidden"),
-        ("sub", Kind::Argument, "is not a file"),
-        ("pipe", Kind::Argument, "is not a file"),
-        ("missing", Kind::NotFound, "does not exist"),
-        ("a\0.txt", Kind::Argument, "NUL"),
-        ("/dev/zero", Kind::Argument, "outside the allowed folders"),
+        ("../secret/id", ErrorKind::Argument, "outside the allowed folders"),
+        (secret.to_str().unwrap(), ErrorKind::Argument, "outside the allowed folders"),
+        ("link/id", ErrorKind::Argument, "outside the allowed folders"),
+        ("id", ErrorKind::Argument, "outside the allowed folders"),
+        ("../home/key", ErrorKind::Argument, "outside the allowed folders"),
+        (".hidden", ErrorKind::Argument, "is hidden"),
+        ("sub", ErrorKind::Argument, "is not a file"),
+        ("pipe", ErrorKind::Argument, "is not a file"),
+        ("missing", ErrorKind::NotFound, "does not exist"),
+        ("a\0.txt", ErrorKind::Argument, "NUL"),
+        ("/dev/zero", ErrorKind::Argument, "outside the allowed folders"),
         // What is not there is no different.
-        ("../secret/none", Kind::Argument, "outside the allowed folders"),
-        ("../none/none", Kind::Argument, "outside the allowed folders"),
-        ("/none/none", Kind::Argument, "outside the allowed folders"),
-        ("link/none", Kind::Argument, "outside the allowed folders"),
-        ("gone", Kind::Argument, "outside the allowed folders"),
-        ("gone/none", Kind::Argument, "outside the allowed folders"),
-        ("../home/none", Kind::Argument, "outside the allowed folders"),
-        ("sub/none/../../../secret/id", Kind::NotFound, "does not exist"),
+        ("../secret/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("../none/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("/none/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("link/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("gone", ErrorKind::Argument, "outside the allowed folders"),
+        ("gone/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("../home/none", ErrorKind::Argument, "outside the allowed folders"),
+        ("sub/none/../../../secret/id", ErrorKind::NotFound, "does not exist"),
     ] {
         let error = folders.read(input, 100).unwrap_err();
         assert_eq!(error.kind(), kind, "{input}: {error}");
@@ -80,7 +80,7 @@ fn files_outside_allowed_folders_are_refused() {
     let error = folders.read("a.txt", 8).unwrap_err();
     assert!(error.message().ends_with("is larger than 8 bytes"), "{error}");
     // A folder that holds the state folder does not open it.
-    let wide = Folders::new(&[root.to_path_buf()], &root.join("home"));
+    let wide = AllowedFolders::new(&[root.to_path_buf()], &root.join("home"));
     assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
     assert!(
         wide.read("home/key", 100).unwrap_err().message().contains("outside the allowed folders")
@@ -121,10 +121,10 @@ fn files_are_saved_privately_and_never_overwrite() {
     // A link in the place of the file is neither followed nor replaced.
     symlink(root.join("secret/id"), root.join("one/trap")).unwrap();
     for overwrite in [false, true] {
-        assert_eq!(folder.save("trap", b"3", overwrite).unwrap_err().kind(), Kind::Conflict);
+        assert_eq!(folder.save("trap", b"3", overwrite).unwrap_err().kind(), ErrorKind::Conflict);
     }
     assert_eq!(std::fs::read(root.join("secret/id")).unwrap(), b"secret/id");
-    assert_eq!(folder.save("sub", b"3", true).unwrap_err().kind(), Kind::Conflict);
+    assert_eq!(folder.save("sub", b"3", true).unwrap_err().kind(), ErrorKind::Conflict);
     let names: Vec<String> = std::fs::read_dir(root.join("one"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

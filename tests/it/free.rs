@@ -1,9 +1,9 @@
 //! Busy times and common slots, over several accounts that know some people.
 
-use daysheet::cli::sandboxed::Who;
-use daysheet::error::{Error, Kind};
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time::{self, EventTime};
-use daysheet::provider::calendar::Hours;
+use daysheet::provider::calendar::WorkingHours;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -16,11 +16,11 @@ use crate::agenda::{calendars, over};
 use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, Known};
 use crate::support::{ME, Session, column};
 
-fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<Hours> {
-    Some(Hours { zone: zone.to_owned(), days: days.to_vec(), from, to })
+fn hours(zone: &str, days: &[i8], from: u16, to: u16) -> Option<WorkingHours> {
+    Some(WorkingHours { zone: zone.to_owned(), days: days.to_vec(), from, to })
 }
 
-fn known(busy: &[(&str, &str, &str)], hours: Option<Hours>) -> Known {
+fn known(busy: &[(&str, &str, &str)], hours: Option<WorkingHours>) -> Known {
     let owned = |(from, to, show): &(&str, &str, &str)| {
         ((*from).to_owned(), (*to).to_owned(), (*show).to_owned())
     };
@@ -232,7 +232,7 @@ async fn busy_times_come_from_whichever_account_knows() {
     assert_eq!(column(&found, "busy", "show"), ["oof"]);
     // Nobody who can be asked.
     for fake in &harness.fakes {
-        let error = Error::new(Kind::Network, "no route");
+        let error = Error::new(ErrorKind::Network, "no route");
         fake.trouble.lock().unwrap().failure = Some(error);
     }
     assert_eq!(
@@ -556,8 +556,10 @@ async fn all_own_calendars_count_as_busy() {
         ]
     );
     // A calendar that cannot be read is said.
-    harness.fakes[0].trouble.lock().unwrap().calendars =
-        vec![("ana-Family".to_owned(), Error::new(Kind::Provider(403), "the service says no"))];
+    harness.fakes[0].trouble.lock().unwrap().calendars = vec![(
+        "ana-Family".to_owned(),
+        Error::new(ErrorKind::Provider(403), "the service says no"),
+    )];
     let arguments = json!({"from": "2031-03-31", "to": "2031-04-02"});
     assert_eq!(
         harness.notes("calendar_free", arguments).await,
@@ -613,7 +615,7 @@ async fn slots_and_free_time_are_listed_by_time() {
 
 #[tokio::test]
 async fn tentative_events_of_the_main_calendar_are_named() {
-    let who = Who::These(&[("microsoft", ME)]);
+    let who = SandboxUser::These(&[("microsoft", ME)]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     let event = json!({"title": "Fitting", "start": "2036-02-05 10h00", "show": "tentative"});
     session.ok("calendar_save", json!({"events": [event]})).await;

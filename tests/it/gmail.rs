@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use base64::Engine;
 use daysheet::budget::count;
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::Faults;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::FaultRates;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -546,16 +546,16 @@ async fn reads_survive_faults_and_report_failures() {
     let mut session = Session::sample().await;
     let whole = session.json("mail_search", json!({"limit": 20})).await;
     for spec in ["429=0.2", "403=0.2", "500=0.3", "reset=0.2", "half=0.2", "html=0.2"] {
-        session.sandbox.set_faults(Faults::from_str(spec).unwrap());
+        session.sandbox.set_faults(FaultRates::from_str(spec).unwrap());
         let page = session.json("mail_search", json!({"limit": 20})).await;
         assert_eq!(column(&page, "messages", "id"), column(&whole, "messages", "id"), "{spec}");
     }
     // When nothing helps, the error says so, and the server lives on.
-    session.sandbox.set_faults(Faults::from_str("500=1").unwrap());
+    session.sandbox.set_faults(FaultRates::from_str("500=1").unwrap());
     let expected = session.error("mail_search", json!({"limit": 2})).await;
     assert!(expected.contains("Google answered with status 500"), "{expected}");
     assert!(expected.ends_with("try again in a minute"), "{expected}");
-    session.sandbox.set_faults(Faults::default());
+    session.sandbox.set_faults(FaultRates::default());
     assert_eq!(session.json("mail_search", json!({"limit": 20})).await, whole);
 }
 
@@ -572,7 +572,7 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
     // The same at Microsoft, which says less of why.
-    let who = Who::These(&[("microsoft", ME)]);
+    let who = SandboxUser::These(&[("microsoft", ME)]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     session.sandbox.expire_access_tokens();
     session.ok("mail_search", json!({"limit": 5})).await;
@@ -905,7 +905,7 @@ async fn long_messages_are_left_to_the_cursor() {
 /// Gmail assigns categories and the mark as important, and anybody may correct it.
 #[tokio::test]
 async fn categories_and_importance_are_set_and_undone() {
-    let mut session = Session::written(Who::These(&[("google", ME)])).await;
+    let mut session = Session::written(SandboxUser::These(&[("google", ME)])).await;
     let search = json!({"q": "subject:\"who sleeps\" in:inbox", "fields": ["flags", "labels"]});
     let mut seen = session.ok("mail_search", search.clone()).await;
     seen.truncate(1);

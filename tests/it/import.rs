@@ -1,7 +1,7 @@
 //! iCalendar documents imported, and invitations in messages answered, over
 //! calendars in memory.
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time::EventTime;
 use serde_json::json;
 
@@ -209,7 +209,7 @@ async fn clashes_and_failures_of_an_import_are_reported() {
     assert_eq!(harness.written(), Vec::<String>::new());
     // One that fails among others.
     let text = document(&[TALK, COURSE].concat());
-    ana.fail([Some((Error::new(Kind::Provider(400), "the service says no"), false))]);
+    ana.fail([Some((Error::new(ErrorKind::Provider(400), "the service says no"), false))]);
     let answer = harness.ok("calendar_save", json!({"ics": text, "if_conflict": "ignore"})).await;
     assert!(
         answer.contains(
@@ -401,7 +401,7 @@ async fn event_missing_from_the_calendar_is_added() {
     );
     // The organizer could not be told.
     let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
-    let no = Error::new(Kind::Provider(403), "the service says no");
+    let no = Error::new(ErrorKind::Provider(403), "the service says no");
     harness.ana().fail([None, Some((no, false))]);
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Invitations in messages, read and answered at both providers.
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -13,7 +13,7 @@ fn accounts(method: &str) -> &'static [&'static str] {
     if method.is_empty() { &ACCOUNTS[..1] } else { &ACCOUNTS }
 }
 
-const BOTH: Who = Who::These(&[("google", ME), ("microsoft", WORK)]);
+const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", WORK)]);
 
 /// An event that Bob organizes, around some lines.
 fn event(uid: &str, start: &str, end: &str, more: &str) -> String {
@@ -227,7 +227,7 @@ async fn series_in_both_calendars_is_one() {
 /// Of two invitations to one event, the earlier one has a time that is no longer right.
 #[tokio::test]
 async fn invitation_to_an_event_that_was_moved_says_so() {
-    let mut session = Session::written(Who::Usual).await;
+    let mut session = Session::written(SandboxUser::Usual).await;
     let query =
         json!({"account": ME, "q": "subject:rehearsal from:henrike.olbrich@nordlicht.example"});
     let found = session.json("mail_search", query).await;

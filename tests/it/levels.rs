@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::accounts::Accounts;
-use daysheet::cli::sandboxed::Who;
-use daysheet::provider::Connect;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::provider::ProviderConnector;
 use daysheet::providers::Providers;
 use daysheet::store::Store;
 use daysheet::tools;
@@ -38,7 +38,7 @@ async fn docs_name_the_requested_scopes() {
     let config = Arc::new(config(home.path(), &[]));
     let accounts = Arc::new(Accounts::new(config.clone(), Store::new(&config)));
     let providers = Providers::new(config.services(), accounts);
-    let requested = |provider: &str, shared: bool, level: Access| {
+    let requested = |provider: &str, shared: bool, level: AccessLevel| {
         let scopes = providers.scopes(provider, shared, level).unwrap();
         let mut scopes = set(scopes);
         // It keeps the sign-in, and opens nothing.
@@ -48,7 +48,7 @@ async fn docs_name_the_requested_scopes() {
     // The table of levels says what each asks for beyond the one before it, and
     // in place of what.
     let mut before = [BTreeSet::new(), BTreeSet::new()];
-    for level in Access::ALL {
+    for level in AccessLevel::ALL {
         let row = WRITING
             .lines()
             .find(|line| line.starts_with(&format!("| `{}`", level.word())))
@@ -70,7 +70,7 @@ async fn docs_name_the_requested_scopes() {
         .unwrap();
     let mut named = spans(line);
     named.remove("draft");
-    assert_eq!(named, requested("google", false, Access::Draft), "{line}");
+    assert_eq!(named, requested("google", false, AccessLevel::Draft), "{line}");
     // Microsoft's page names those of every level and kind of mailbox.
     let rows = include_str!("../../docs/setup-microsoft.md")
         .lines()
@@ -80,8 +80,8 @@ async fn docs_name_the_requested_scopes() {
     let mut named: BTreeSet<String> =
         rows.flat_map(|row| spans(row.split('|').nth(1).unwrap())).collect();
     assert!(named.remove("offline_access") && named.remove("Place.Read.All"));
-    let mut all = requested("microsoft", false, Access::Send);
-    all.extend(requested("microsoft", true, Access::Send));
+    let mut all = requested("microsoft", false, AccessLevel::Send);
+    all.extend(requested("microsoft", true, AccessLevel::Send));
     assert_eq!(named, all);
 }
 
@@ -165,10 +165,10 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
 }
 
 /// Signs in at a level, and finds what the calls are about.
-async fn signed_in(level: Access) -> (Session, Known) {
+async fn signed_in(level: AccessLevel) -> (Session, Known) {
     let home = TempDir::new().unwrap();
     let set = [("DAYSHEET_ACCESS", level.word())];
-    let mut session = Session::set(home, &set, Who::These(&[("google", ME)])).await;
+    let mut session = Session::set(home, &set, SandboxUser::These(&[("google", ME)])).await;
     let mail = json!({"q": "has:attachment", "limit": 1});
     let found = session.json("mail_search", mail).await;
     let message = column(&found, "messages", "id").remove(0);
@@ -197,8 +197,8 @@ async fn signed_in(level: Access) -> (Session, Known) {
 /// and the docs say which level that is.
 #[tokio::test]
 async fn docs_describe_what_each_level_allows() {
-    let mut lowest: BTreeMap<(&str, String), Access> = BTreeMap::new();
-    for level in Access::ALL {
+    let mut lowest: BTreeMap<(&str, String), AccessLevel> = BTreeMap::new();
+    for level in AccessLevel::ALL {
         let (mut session, known) = signed_in(level).await;
         for (_, tool, arguments) in calls(&known) {
             let answer = session.call(tool, arguments.clone()).await;
@@ -212,7 +212,7 @@ async fn docs_describe_what_each_level_allows() {
                 _ => {}
             }
         }
-        if level == Access::Full {
+        if level == AccessLevel::Full {
             let (page, tools) = page(&calls(&known), &lowest);
             let all: BTreeSet<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
             assert_eq!(tools, all);
@@ -231,9 +231,9 @@ async fn docs_describe_what_each_level_allows() {
 /// The table of the docs, and the tools it is about.
 fn page<'a>(
     calls: &[(&'static str, &'a str, Value)],
-    lowest: &BTreeMap<(&str, String), Access>,
+    lowest: &BTreeMap<(&str, String), AccessLevel>,
 ) -> (String, BTreeSet<&'a str>) {
-    let mut rows: BTreeMap<Access, Vec<&str>> = BTreeMap::new();
+    let mut rows: BTreeMap<AccessLevel, Vec<&str>> = BTreeMap::new();
     for (words, tool, arguments) in calls {
         let level = lowest[&(*tool, arguments.to_string())];
         let row = rows.entry(level).or_default();

@@ -7,10 +7,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::pipeline::PATIENCE;
-use daysheet::provider::{Failed, ListRequest, MessageContent, Page, People, Total};
-use daysheet::schemas::{Api, Table};
+use daysheet::provider::{
+    FailedItem, ListPage, ListRequest, MessageContent, PeopleQuery, SearchTotal,
+};
+use daysheet::schemas::{Service, Table};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -59,7 +61,7 @@ impl Pile {
         format!("{}-{number}", self.name)
     }
 
-    fn list(&self, ask: &ListRequest) -> Page {
+    fn list(&self, ask: &ListRequest) -> ListPage {
         let mail = self.mail.lock().unwrap();
         let skip: usize = ask.cursor.as_deref().unwrap_or("0").parse().unwrap();
         let broken = *self.broken.lock().unwrap();
@@ -71,8 +73,8 @@ impl Pile {
         let rows = rows.into_iter().skip(skip).take(self.page);
         for (at, (minute, number, _)) in rows.filter(|(_, _, found)| *found).enumerate() {
             if broken.is_some_and(|every| number % every == 0) {
-                let error = Error::new(Kind::NotFound, "it is gone");
-                failed.push(Failed { at, id: self.id(*number), error });
+                let error = Error::new(ErrorKind::NotFound, "it is gone");
+                failed.push(FailedItem { at, id: self.id(*number), error });
                 continue;
             }
             let time = jiff::Timestamp::from_second(1_770_000_000 + i64::from(*minute) * 60);
@@ -80,37 +82,37 @@ impl Pile {
                               "receivedDateTime": time.unwrap().to_string()}));
         }
         let next = skip + self.page;
-        Page {
+        ListPage {
             items,
             failed,
             next: (next < mail.len()).then(|| next.to_string()),
-            total: Some(Total::About(u64::try_from(mail.len()).unwrap())),
-            ..Page::default()
+            total: Some(SearchTotal::About(u64::try_from(mail.len()).unwrap())),
+            ..ListPage::default()
         }
     }
 
-    fn lookup(&self, table: &Table, people: &People) -> Page {
+    fn lookup(&self, table: &Table, people: &PeopleQuery) -> ListPage {
         let of = |what: String| format!("{what} of {}", self.name);
         let named = |name: String| json!({"displayName": of(name)});
         match table.name {
             // Seven people know this account.
-            "contact" => Page {
+            "contact" => ListPage {
                 items: (1..=people.limit.min(7)).map(|at| named(at.to_string())).collect(),
-                ..Page::default()
+                ..ListPage::default()
             },
             "folder" => {
                 let id = |at: usize| format!("{}{at}", self.name);
-                let error = Error::new(Kind::Provider(500), "it broke");
-                Page {
+                let error = Error::new(ErrorKind::Provider(500), "it broke");
+                ListPage {
                     items: (0..3).map(|at| json!({"id": id(at)})).collect(),
                     names: (0..3).map(|at| (id(at), of((at + 1).to_string()))).collect(),
-                    failed: vec![Failed { at: 0, id: format!("{}-lost", self.name), error }],
-                    ..Page::default()
+                    failed: vec![FailedItem { at: 0, id: format!("{}-lost", self.name), error }],
+                    ..ListPage::default()
                 }
             }
             _ => {
                 let items = ["Blue", "Red"].map(|color| named(color.to_owned())).to_vec();
-                Page { items, ..Page::default() }
+                ListPage { items, ..ListPage::default() }
             }
         }
     }
@@ -125,7 +127,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
             read_message: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
-        FakeMailbox::scripted(pile.name, Api::Outlook, script)
+        FakeMailbox::scripted(pile.name, Service::Outlook, script)
     };
     MailHarness::over(boxes.iter().map(fake).collect(), &[]).await.with_tabs()
 }
@@ -250,9 +252,9 @@ async fn failing_or_slow_account_is_a_note() {
     let many: Vec<Mail> = (0..6).map(|minute| (minute, true)).collect();
     let boxes = ["ana", "bo", "cy", "di"].map(|name| Pile::new(name, &many, 10));
     let bench = bench(boxes.to_vec()).await.impatient();
-    let refused = Error::new(Kind::Auth, "the grant has ended").next("sign in again");
+    let refused = Error::new(ErrorKind::Auth, "the grant has ended").next("sign in again");
     *bench.fakes[1].failure.lock().unwrap() = Some(refused);
-    let busy = Error::new(Kind::Provider(504), "the filter was too slow");
+    let busy = Error::new(ErrorKind::Provider(504), "the filter was too slow");
     *bench.fakes[2].failure.lock().unwrap() = Some(busy);
     *bench.fakes[3].delay.lock().unwrap() = Duration::from_secs(60);
     let fields = json!(["subject"]);
@@ -275,7 +277,7 @@ async fn failing_or_slow_account_is_a_note() {
     );
     // All of them failing is an error.
     for one in &bench.fakes {
-        *one.failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+        *one.failure.lock().unwrap() = Some(Error::new(ErrorKind::Network, "no route"));
     }
     let error = bench.call("mail_search", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "all 4 accounts failed, the first: ana@example.com: no route");
@@ -326,7 +328,7 @@ async fn lookups_ask_all_accounts() {
         bench.call("lookup", rest).await.unwrap(),
         ["labels[1\t]{name\taccount}:\n  Red of bo\tbo@example.com", "labels: 1 of 4",]
     );
-    *bench.fakes[0].failure.lock().unwrap() = Some(Error::new(Kind::Auth, "it has ended"));
+    *bench.fakes[0].failure.lock().unwrap() = Some(Error::new(ErrorKind::Auth, "it has ended"));
     let red = json!({"kind": "categories", "q": "RED"});
     assert_eq!(
         bench.call("lookup", red).await.unwrap(),
@@ -353,7 +355,7 @@ async fn lookup_survives_account_failure_between_pages() {
         "folders: 5 of 8; cursor=p1 has more\n\
          missing: ana@example.com: 1 could not be fetched (f4): it broke"
     );
-    *bench.fakes[1].failure.lock().unwrap() = Some(Error::new(Kind::Network, "no route"));
+    *bench.fakes[1].failure.lock().unwrap() = Some(Error::new(ErrorKind::Network, "no route"));
     let rest = json!({"kind": "folders", "cursor": "p1"});
     let error = bench.call("lookup", rest.clone()).await.unwrap_err();
     assert_eq!(error.to_string(), "bo@example.com: no route");

@@ -5,8 +5,8 @@ use tempfile::TempDir;
 
 use crate::common::fake_mailbox::MailHarness;
 use crate::support::{ME, Session};
-use daysheet::cli::sandboxed::Who;
-use daysheet::schemas::Api;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::schemas::Service;
 
 const WHO: [&[(&str, &str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
 
@@ -31,7 +31,7 @@ fn event(people: &str) -> Value {
 #[tokio::test]
 async fn name_of_one_saved_contact_is_resolved() {
     for who in WHO {
-        let mut session = Session::written(Who::These(who)).await;
+        let mut session = Session::written(SandboxUser::These(who)).await;
         save(&mut session, "Ana Long", &["ana.long@studio.example"]).await;
         save(&mut session, "Jos\u{e9} Garc\u{ed}a", &["jose@studio.example"]).await;
         let ana = "\"Ana Long\" is `ana.long@studio.example` (contact)";
@@ -84,7 +84,7 @@ async fn name_of_one_saved_contact_is_resolved() {
 #[tokio::test]
 async fn other_names_stay_refused() {
     for who in WHO {
-        let mut session = Session::written(Who::These(who)).await;
+        let mut session = Session::written(SandboxUser::These(who)).await;
         save(&mut session, "Kim Two", &["kim@first.example"]).await;
         save(&mut session, "Kim Two", &["kim@other.example"]).await;
         save(&mut session, "Lee Pair", &["lee@first.example", "lee@other.example"]).await;
@@ -121,7 +121,7 @@ async fn other_names_stay_refused() {
 #[tokio::test]
 async fn name_of_a_correspondent_is_not_that_of_another_contact() {
     for who in WHO {
-        let mut session = Session::written(Who::These(who)).await;
+        let mut session = Session::written(SandboxUser::These(who)).await;
         let katrin = "Katrin Sommerfeld";
         save(&mut session, katrin, &["katrin@evil.example"]).await;
         let made = session.ok("mail_draft", draft(katrin)).await;
@@ -142,7 +142,8 @@ async fn name_of_a_correspondent_is_not_that_of_another_contact() {
 async fn contact_saved_for_a_message_redirects_nothing() {
     for who in WHO {
         let settings = [("DAYSHEET_NEW_RECIPIENTS", "confirm")];
-        let mut session = Session::set(TempDir::new().unwrap(), &settings, Who::These(who)).await;
+        let mut session =
+            Session::set(TempDir::new().unwrap(), &settings, SandboxUser::These(who)).await;
         save(&mut session, "Bank Support", &["pay@evil.example"]).await;
         let refused = session.error("calendar_save", event("Bank Support")).await;
         assert!(refused.contains("people never written to (pay@evil.example)"), "{refused}");
@@ -174,7 +175,7 @@ async fn resolved_name_is_asked_about_like_untrusted_text() {
         ),
     ] {
         let settings = [("DAYSHEET_ACCESS", "send"), ("DAYSHEET_NEW_RECIPIENTS", "confirm")];
-        let harness = MailHarness::with(Api::Gmail, &settings).await;
+        let harness = MailHarness::with(Service::Gmail, &settings).await;
         *harness.ana().people.lock().unwrap() = vec![person.clone()];
         let made = harness.ok("mail_draft", draft(to)).await;
         let id = made.lines().find_map(|line| line.strip_prefix("draft: ")).unwrap();
@@ -192,7 +193,7 @@ async fn resolved_name_is_asked_about_like_untrusted_text() {
 /// Who is meant is found in all accounts, but not among addresses that nobody reads.
 #[tokio::test]
 async fn errors_suggest_what_is_in_other_accounts() {
-    let mut session = Session::written(Who::Usual).await;
+    let mut session = Session::written(SandboxUser::Usual).await;
     let event = json!({"title": "Log", "start": "2026-11-20 10h00"});
     for (tool, call, expected) in [
         (

@@ -1,7 +1,7 @@
 //! Messages that are not read as others: reports on delivery, receipts, what is encrypted or
 //! packed. Both providers take such messages apart in their own ways and give the same answer.
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -82,7 +82,7 @@ async fn reports_are_rows_and_unreadable_texts_say_why() {
         );
         write_message(&mail.path().join(ME), &format!("{at}.eml"), &head, body);
     }
-    let who = Who::These(&[("google", ME), ("microsoft", ME)]);
+    let who = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), Some(mail.path()), who).await;
     for account in ["google:mira@example.com", "microsoft:mira@example.com"] {
         for (subject, _, _, text, note) in MESSAGES {

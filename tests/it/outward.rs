@@ -1,10 +1,10 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
 
 use daysheet::client::Confirmation;
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::Guest;
-use daysheet::schemas::Api;
+use daysheet::provider::calendar::EventGuest;
+use daysheet::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -23,7 +23,7 @@ fn with(harness: CalendarHarness) -> CalendarHarness {
     let mut meeting = ana.put("main/m", "Meeting", "2036-02-05T09:00[Europe/Berlin]", 60);
     meeting.guests = vec![guest("bo@example.com", '+')];
     ana.set(meeting);
-    let me = Guest { me: true, ..guest("ana@example.com", '?') };
+    let me = EventGuest { me: true, ..guest("ana@example.com", '?') };
     let mut invited = ana.put("main/i", "Invited", "2036-02-05T10:00[Europe/Berlin]", 60);
     invited.own = false;
     invited.guests = vec![me.clone(), guest("bo@example.com", '+')];
@@ -205,7 +205,7 @@ async fn several_events_are_deleted_in_one_call() {
     harness.refuses("calendar_delete", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     // Nobody knows: the rest is left.
-    ana.fail([None, Some((Error::new(Kind::Network, "the connection broke"), true))]);
+    ana.fail([None, Some((Error::new(ErrorKind::Network, "the connection broke"), true))]);
     assert_eq!(
         harness.ok("calendar_delete", several()).await,
         "outcomes[3|]{item|op|result|detail}:\n  \
@@ -268,7 +268,7 @@ async fn ambiguous_deletions_are_refused() {
     );
     assert_eq!(harness.written(), Vec::<String>::new());
     // Nobody knows.
-    ana.fail([Some((Error::new(Kind::Network, "the connection broke"), true))]);
+    ana.fail([Some((Error::new(ErrorKind::Network, "the connection broke"), true))]);
     assert_eq!(
         harness.ok("calendar_delete", json!({"id": "e7"})).await,
         "outcomes[1|]{item|op|result|detail}:\n  e7 Public|delete|unknown|\"the connection broke: \
@@ -379,7 +379,7 @@ async fn events_without_invitation_cannot_be_answered() {
     };
     harness.refuses("calendar_respond", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    let broken = Error::new(Kind::Timeout, "no answer");
+    let broken = Error::new(ErrorKind::Timeout, "no answer");
     harness.ana().fail([Some((broken, true))]);
     let call = json!({"id": "e4", "response": "accept"});
     assert_eq!(
@@ -392,7 +392,7 @@ async fn events_without_invitation_cannot_be_answered() {
 /// The setting that asks before every write that reaches others asks before permanent deletion, too.
 #[tokio::test]
 async fn setting_has_deletion_of_a_calendar_approved() {
-    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;
+    let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;
     harness.ok("manage", json!({"kind": "calendar", "op": "create", "name": "Garden"})).await;
     harness.written();
     let nobody = FakeUser::says(Confirmation::Unavailable);
@@ -509,7 +509,7 @@ async fn calendars_are_created_renamed_and_deleted() {
     let cases = cases.map(|(more, expected)| (call(more), expected));
     harness.refuses("manage", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    harness.ana().fail([Some((Error::new(Kind::Network, "the connection broke"), false))]);
+    harness.ana().fail([Some((Error::new(ErrorKind::Network, "the connection broke"), false))]);
     assert_eq!(
         harness.ok("manage", call(json!({"op": "create", "name": "New"}))).await,
         "outcomes[1|]{item|op|result|detail}:\n  New|create|unknown|\"the connection broke: it may \

@@ -1,8 +1,8 @@
 //! The pipeline over a scripted mailbox, for what no stand-in does on purpose.
 
-use daysheet::error::{Error, Kind};
-use daysheet::provider::{Failed, MessageContent, Page, Total};
-use daysheet::schemas::Api;
+use daysheet::error::{Error, ErrorKind};
+use daysheet::provider::{FailedItem, ListPage, MessageContent, SearchTotal};
+use daysheet::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
@@ -14,18 +14,18 @@ fn object(id: &str) -> Value {
 }
 
 fn not_found() -> Error {
-    Error::new(Kind::NotFound, "Gmail has no such item").next("search again")
+    Error::new(ErrorKind::NotFound, "Gmail has no such item").next("search again")
 }
 
 /// A mailbox in which the second of three messages is gone when it is fetched.
 fn scripted(name: &'static str) -> FakeMailbox {
-    let list = || Page {
+    let list = || ListPage {
         items: vec![object("aa"), object("cc")],
-        failed: vec![Failed { at: 1, id: "bb".to_owned(), error: not_found() }],
-        total: Some(Total::About(90)),
+        failed: vec![FailedItem { at: 1, id: "bb".to_owned(), error: not_found() }],
+        total: Some(SearchTotal::About(90)),
         next: Some("token".to_owned()),
         notes: vec!["a note of the provider".into()],
-        ..Page::default()
+        ..ListPage::default()
     };
     let script = Script {
         list: Some(Box::new(move |_, _| list())),
@@ -36,7 +36,7 @@ fn scripted(name: &'static str) -> FakeMailbox {
         thread: Some(|_| (0..60).map(|number| format!("id{number}")).collect()),
         ..Script::default()
     };
-    FakeMailbox::scripted(name, Api::Gmail, script)
+    FakeMailbox::scripted(name, Service::Gmail, script)
 }
 
 async fn harness(names: &[&'static str]) -> MailHarness {

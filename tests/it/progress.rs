@@ -1,6 +1,6 @@
 //! Calls that take long report how far they are, to clients that ask for it.
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
 #[tokio::test]
 async fn long_calls_report_their_progress() {
     let calls = CASES.iter().map(|(tool, arguments, faults, counts)| async move {
-        let mut wire = Wire::open(Who::Usual).await;
+        let mut wire = Wire::open(SandboxUser::Usual).await;
         let files = wire.home.path().join("files");
         std::fs::create_dir_all(&files).unwrap();
         let file = files.join("large.bin");

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use daysheet::client::{ClientPrompts, Confirmation};
 use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::Guest;
-use daysheet::provider::mail::{Audience, AutoReply};
-use daysheet::schemas::Api;
+use daysheet::provider::calendar::EventGuest;
+use daysheet::provider::mail::{AutoReply, ReplyAudience};
+use daysheet::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -21,10 +21,10 @@ const THIRD: &str = "main/w@20360219T0800Z";
 /// Events that Eve is on, whom nobody knows, and some that she is not on.
 fn fill(harness: &CalendarHarness) {
     let ana = harness.ana();
-    let me = Guest { me: true, ..guest("ana@example.com", '?') };
-    let room = Guest { room: true, ..guest("room@example.org", '+') };
+    let me = EventGuest { me: true, ..guest("ana@example.com", '?') };
+    let room = EventGuest { room: true, ..guest("room@example.org", '+') };
     let (bo, eve) = (guest("bo@example.com", '+'), guest("eve@example.org", '?'));
-    let put = |id: &str, title: &str, own: bool, organizer: Option<&str>, list: &[&Guest]| {
+    let put = |id: &str, title: &str, own: bool, organizer: Option<&str>, list: &[&EventGuest]| {
         let mut facts = ana.put(id, title, START, 60);
         facts.own = own;
         facts.organizer = organizer.map(str::to_owned);
@@ -35,7 +35,7 @@ fn fill(harness: &CalendarHarness) {
     put("main/p", "Private", true, None, &[]);
     put("main/r", "Rooms", true, None, &[&room]);
     // Ana herself, by another address and by her own.
-    let alias = Guest { me: true, ..guest("a.berg@example.com", '+') };
+    let alias = EventGuest { me: true, ..guest("a.berg@example.com", '+') };
     let ana_alone = [&alias, &guest("ANA@example.com", '+')];
     put("main/s", "Self", true, None, &ana_alone);
     put("main/b", "With Bo", true, None, &[&bo, &room]);
@@ -164,7 +164,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
 async fn allow_list_covers_everybody_reached() {
     let list = &[("DAYSHEET_RECIPIENTS", "bo@example.com")];
     for (tool, call, who) in outside() {
-        let harness = CalendarHarness::with(Api::Gmail, list).await;
+        let harness = CalendarHarness::with(Service::Gmail, list).await;
         fill(&harness);
         assert_eq!(
             harness.error(tool, call.clone()).await,
@@ -177,7 +177,7 @@ async fn allow_list_covers_everybody_reached() {
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
     // Outlook tells whose a calendar is.
-    let harness = CalendarHarness::with(Api::Outlook, list).await;
+    let harness = CalendarHarness::with(Service::Outlook, list).await;
     let call = create(json!({}), json!({"calendar": "Work"}));
     let error = harness.error("calendar_save", call).await;
     assert!(error.starts_with("not an allowed recipient: work@example.org:"), "{error}");
@@ -202,7 +202,7 @@ async fn allow_list_covers_everybody_reached() {
             json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]});
     };
     for (tool, call) in inside {
-        let harness = CalendarHarness::with(Api::Gmail, list).await;
+        let harness = CalendarHarness::with(Service::Gmail, list).await;
         fill(&harness);
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written().len(), 1, "{tool} {call}");
@@ -213,7 +213,7 @@ async fn allow_list_covers_everybody_reached() {
         json!({"id": "main/i", "response": "accept", "notify": "none"}),
     ];
     for call in outlook {
-        let harness = CalendarHarness::with(Api::Outlook, list).await;
+        let harness = CalendarHarness::with(Service::Outlook, list).await;
         fill(&harness);
         harness.ok("calendar_respond", call.clone()).await;
         assert_eq!(harness.written().len(), 1, "{call}");
@@ -222,7 +222,7 @@ async fn allow_list_covers_everybody_reached() {
 
 #[tokio::test]
 async fn reshareable_calendar_still_belongs_to_its_owner() {
-    let harness = CalendarHarness::with(Api::Gmail, &[]).await;
+    let harness = CalendarHarness::with(Service::Gmail, &[]).await;
     fill(&harness);
     for (op, more) in [("rename", json!({"name": "SECRET"})), ("delete", json!({}))] {
         let call = with(json!({"kind": "calendar", "op": op, "id": "Boss"}), more);
@@ -242,7 +242,7 @@ async fn answering_an_invitation_message_reaches_its_organizer() {
     )
     .replace("VERSION", "METHOD:REQUEST\r\nVERSION");
     for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
-        let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
+        let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
         let invitations = &harness.ana().mailbox.invitations;
         invitations.lock().unwrap().insert("l".to_owned(), invitation.clone());
         harness.ok("mail_search", json!({})).await;
@@ -268,7 +268,7 @@ async fn document_guests_are_checked_like_recipients() {
         "left out, not an address: `urn:uuid:1`",
     ];
     for by_message in [false, true] {
-        let harness = CalendarHarness::with(Api::Gmail, &[]).await;
+        let harness = CalendarHarness::with(Service::Gmail, &[]).await;
         let blocks = if by_message {
             let invitations = &harness.ana().mailbox.invitations;
             let request = text.replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");
@@ -306,7 +306,8 @@ impl ClientPrompts for Meanwhile<'_> {
 
 /// An harness that has shown what strangers wrote, and knows Bo.
 async fn wary(setting: &str) -> CalendarHarness {
-    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
+    let harness =
+        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
     fill(&harness);
     harness.ana().mailbox.known.lock().unwrap().push("bo@example.com".to_owned());
     let call = json!({"from": "2036-02-05", "to": "2036-02-06"});
@@ -556,7 +557,8 @@ async fn below_send_events_with_others_are_refused() {
     ];
     for level in ["organize", "draft"] {
         for (tool, call) in &theirs {
-            let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            let harness =
+                CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
             fill(&harness);
             let what = match *tool {
                 "calendar_respond" => "answering or forwarding an invitation",
@@ -573,7 +575,8 @@ async fn below_send_events_with_others_are_refused() {
             assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
         }
         for (tool, call) in &mine {
-            let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+            let harness =
+                CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
             fill(&harness);
             harness.ok(tool, call.clone()).await;
             assert_eq!(harness.written().len(), 1, "{tool} {call}");
@@ -581,7 +584,7 @@ async fn below_send_events_with_others_are_refused() {
     }
     for (tool, call) in &theirs {
         let dry = call.get("dry_run").is_some();
-        let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
+        let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
         fill(&harness);
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written().len(), usize::from(!dry), "{tool} {call}");
@@ -631,11 +634,11 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         (confirm, signature(), None),
     ];
     for (setting, call, refused) in cases {
-        let room = MailHarness::with(Api::Gmail, &[setting]).await;
+        let room = MailHarness::with(Service::Gmail, &[setting]).await;
         *room.ana().reply.lock().unwrap() = AutoReply {
             on: true,
             html: Some("Away".to_owned()),
-            audience: Some(Audience::Contacts),
+            audience: Some(ReplyAudience::Contacts),
             ..AutoReply::default()
         };
         match refused {
@@ -646,13 +649,13 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         }
     }
     // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.
-    let room = MailHarness::with(Api::Outlook, &[list]).await;
+    let room = MailHarness::with(Service::Outlook, &[list]).await;
     room.ok("manage", signature()).await;
     // The user says what becomes of it.
     for (answer, on) in
         [(Confirmation::Yes, true), (Confirmation::No, false), (Confirmation::Later, false)]
     {
-        let room = MailHarness::with(Api::Outlook, &[confirm]).await;
+        let room = MailHarness::with(Service::Outlook, &[confirm]).await;
         let user = FakeUser::says(answer);
         let done = room.call_as("manage", reply("all"), &user).await;
         assert_eq!(done.is_ok(), on, "{done:?}");
@@ -667,7 +670,8 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
 
 #[tokio::test]
 async fn clash_marks_text_of_unknown_senders() {
-    let harness = CalendarHarness::with(Api::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
+    let harness =
+        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
     fill(&harness);
     let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
     // Nothing was shown yet.
@@ -682,7 +686,7 @@ async fn clash_marks_text_of_unknown_senders() {
 #[tokio::test]
 async fn send_caps_apply_to_mail_only() {
     let caps = [("DAYSHEET_SENDS_PER_HOUR", "0"), ("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
-    let harness = CalendarHarness::with(Api::Gmail, &caps).await;
+    let harness = CalendarHarness::with(Service::Gmail, &caps).await;
     let call = create(json!({"people": ["bo@example.com", EVE]}), json!({"notify": "all"}));
     harness.ok("calendar_save", call).await;
     assert_eq!(harness.written().len(), 1);

@@ -1,9 +1,9 @@
 //! Arguments: read leniently, checked strictly, refused with the next step.
 
-use daysheet::encode::stc::Version;
+use daysheet::encode::stc::StcVersion;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::schemas::{CONTACT, MESSAGE, ROOM, THREAD};
-use daysheet::tools::{self, Action, Columns, Effect};
+use daysheet::tools::{self, ColumnChoice, ToolAction, ToolEffect};
 use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);
@@ -25,7 +25,7 @@ fn columns_are_named_in_either_number() {
         (&THREAD, "flag", ["id", "flags"]),
         (&THREAD, "flags", ["id", "flags"]),
     ] {
-        let found = Columns::Named(vec![name.to_owned()]).of(table).unwrap();
+        let found = ColumnChoice::Named(vec![name.to_owned()]).of(table).unwrap();
         let found: Vec<&str> = found.iter().map(|field| field.name).collect();
         assert_eq!(found, columns, "{name}");
     }
@@ -131,13 +131,13 @@ fn unintelligible_arguments_are_refused() {
 #[test]
 fn effect_is_that_of_the_call() {
     for (arguments, expected) in cases! {
-        json!({"ids": "a1"}), Effect::Reversible;
-        json!({"ids": "a1", "as": "file"}), Effect::Reversible;
-        json!({"ids": "a1", "as": "list", "dir": "x"}), Effect::Reversible;
-        json!({"ids": "a1", "as": "list"}), Effect::Read;
-        json!({"ids": "a1", "as": "text"}), Effect::Read;
-        json!({"ids": "a1/2"}), Effect::Read;
-        json!({"ids": "a1", "page": 2}), Effect::Read;
+        json!({"ids": "a1"}), ToolEffect::Reversible;
+        json!({"ids": "a1", "as": "file"}), ToolEffect::Reversible;
+        json!({"ids": "a1", "as": "list", "dir": "x"}), ToolEffect::Reversible;
+        json!({"ids": "a1", "as": "list"}), ToolEffect::Read;
+        json!({"ids": "a1", "as": "text"}), ToolEffect::Read;
+        json!({"ids": "a1/2"}), ToolEffect::Read;
+        json!({"ids": "a1", "page": 2}), ToolEffect::Read;
     } {
         let tool = tools::find("mail_attachment").unwrap();
         let request = tools::read(tool, arguments.as_object().cloned(), TOON).unwrap();
@@ -150,14 +150,14 @@ fn format_of_a_call_overrides_the_default() {
     let format = |arguments: Value, default| {
         let tool = tools::find("accounts").unwrap();
         let request = tools::read(tool, arguments.as_object().cloned(), default).unwrap();
-        assert!(matches!(request.action, Action::Accounts(_)));
+        assert!(matches!(request.action, ToolAction::Accounts(_)));
         request.format
     };
     let pipe = Format::Toon(Delimiter::Pipe);
     assert_eq!(format(json!({}), pipe), pipe);
     assert_eq!(format(json!({"format": "toon"}), pipe), pipe);
     assert_eq!(format(json!({"format": "JSON"}), pipe), Format::Json);
-    let (one, two) = (Format::Stc(Version::One), Format::Stc(Version::Two));
+    let (one, two) = (Format::Stc(StcVersion::One), Format::Stc(StcVersion::Two));
     assert_eq!(format(json!({"format": "stc"}), pipe), one);
     assert_eq!(format(json!({"format": "stc"}), two), two);
     assert_eq!(format(json!({"format": "toon"}), Format::Json), TOON);

@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use daysheet::budget::count::tokens;
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::{Exchange, Observer};
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::{AnswerObserver, ApiExchange};
 use daysheet::tools::TOOLS;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -27,8 +27,10 @@ use crate::support::{ME, Session};
 /// The page of all figures.
 const PAGE: &str = "docs/requests.md";
 /// The sample's private mailbox, at one provider or the other.
-const PROVIDERS: [(&str, Who); 2] =
-    [("Gmail", Who::These(&[("google", ME)])), ("Outlook", Who::These(&[("microsoft", ME)]))];
+const PROVIDERS: [(&str, SandboxUser); 2] = [
+    ("Gmail", SandboxUser::These(&[("google", ME)])),
+    ("Outlook", SandboxUser::These(&[("microsoft", ME)])),
+];
 /// No step ends sooner after a request, and none later than the other; both times the patience,
 /// which doubles whenever a task is measured again.
 const QUIET: Duration = Duration::from_millis(25);
@@ -140,7 +142,7 @@ struct Cost {
 }
 
 impl Cost {
-    fn of((steps, tokens): &(Vec<Vec<Exchange>>, usize)) -> Self {
+    fn of((steps, tokens): &(Vec<Vec<ApiExchange>>, usize)) -> Self {
         let exchanges = || steps.iter().flatten();
         let bytes: usize = exchanges().map(|one| one.answer).sum();
         let kilobytes = (bytes as f64 / 100.0).round() / 10.0;
@@ -191,7 +193,7 @@ struct Steps {
 }
 
 struct Seen {
-    steps: Vec<Vec<Exchange>>,
+    steps: Vec<Vec<ApiExchange>>,
     last: Instant,
 }
 
@@ -201,7 +203,7 @@ impl Steps {
         let seen = Mutex::new(Seen { steps: Vec::new(), last: Instant::now() });
         let steps = Arc::new(Self { patience, seen, answered: watch::Sender::new(0) });
         let known = steps.clone();
-        session.sandbox.set_observer(Some(Observer::new(move |exchange| {
+        session.sandbox.set_observer(Some(AnswerObserver::new(move |exchange| {
             let mut answered = known.answered.subscribe();
             let step = known.add(exchange);
             Box::pin(async move {
@@ -223,7 +225,7 @@ impl Steps {
     }
 
     /// Adds a request to the step that is under way; its number.
-    fn add(&self, exchange: Exchange) -> usize {
+    fn add(&self, exchange: ApiExchange) -> usize {
         let mut seen = self.seen.lock().unwrap();
         seen.last = Instant::now();
         let step = *self.answered.borrow();
@@ -243,7 +245,7 @@ impl Steps {
         }
     }
 
-    fn take(&self) -> Vec<Vec<Exchange>> {
+    fn take(&self) -> Vec<Vec<ApiExchange>> {
         std::mem::take(&mut self.seen.lock().unwrap().steps)
     }
 }
@@ -284,7 +286,7 @@ fn shown(method: &str, path: &str) -> String {
 }
 
 /// A step as it is shown: its requests, with how often each is made.
-fn line(step: &[Exchange]) -> String {
+fn line(step: &[ApiExchange]) -> String {
     let mut requests: Vec<(String, usize)> = Vec::new();
     for one in step {
         let mut request = shown(one.method.as_str(), &one.path);
@@ -336,9 +338,9 @@ fn steps_of(page: &str, name: &str, provider: &str) -> String {
 /// answer.
 async fn measured(
     (task, before, tool, arguments): (&str, &[Step], &str, &str),
-    who: Who,
+    who: SandboxUser,
     patience: u32,
-) -> (Vec<Vec<Exchange>>, usize) {
+) -> (Vec<Vec<ApiExchange>>, usize) {
     let mut session = Session::written(who).await;
     let mut known = HashMap::new();
     for (tool, arguments, remember) in before {

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -271,7 +271,7 @@ async fn every_route_is_called() {
     let large = files.join("large.bin");
     std::fs::write(&large, vec![7; 4 << 20]).unwrap();
     let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
-    let mut session = Session::start(config, home, None, Who::Usual).await;
+    let mut session = Session::start(config, home, None, SandboxUser::Usual).await;
     session.sandbox.allow_rooms(true);
     let mut known = HashMap::from([("large", large.to_str().unwrap().to_owned())]);
     let mut wrong = run(&mut session, STEPS, &mut known).await;

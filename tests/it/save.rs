@@ -1,9 +1,9 @@
 //! `calendar_save`: new events and changes, over calendars in memory.
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use daysheet::event_time::EventTime;
 use daysheet::provider::calendar::EventData;
-use daysheet::schemas::Api;
+use daysheet::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::clock;
@@ -285,7 +285,7 @@ async fn calendar_decides_the_account() {
 
 #[tokio::test]
 async fn times_are_echoed_as_understood() {
-    let fakes = vec![FakeCalendars::new("ana", Api::Gmail)];
+    let fakes = vec![FakeCalendars::new("ana", Service::Gmail)];
     let harness = CalendarHarness::at(fakes, &[], clock::written()).await;
     let blocks = harness
         .call(
@@ -326,9 +326,10 @@ fn four() -> Value {
 
 #[tokio::test]
 async fn failed_batch_says_what_was_written() {
-    let rejected = Error::new(Kind::Provider(400), "the service says no");
-    let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
-    let broken = Error::new(Kind::Network, "the connection broke");
+    let rejected = Error::new(ErrorKind::Provider(400), "the service says no");
+    let busy =
+        Error::new(ErrorKind::RateLimited(None), "too many requests").next("try again later");
+    let broken = Error::new(ErrorKind::Network, "the connection broke");
     // One is refused: the others are written all the same.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([None, Some((rejected.clone(), false))]);
@@ -517,7 +518,8 @@ async fn only_overlapping_busy_events_clash() {
     );
     assert_eq!(harness.written().len(), 1);
     // An account that cannot be looked at is a note, or stands in the way.
-    *harness.fakes[1].blind.lock().unwrap() = Some(Error::new(Kind::Provider(500), "it broke"));
+    *harness.fakes[1].blind.lock().unwrap() =
+        Some(Error::new(ErrorKind::Provider(500), "it broke"));
     let one = json!({"title": "Walk", "start": "2036-02-08 09h15"});
     assert_eq!(
         harness.error("calendar_save", call(one.clone())).await,
@@ -707,8 +709,9 @@ async fn several_events_change_in_one_call() {
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
     // One that fails does not keep the others from being written, unless all would fail.
-    let rejected = Error::new(Kind::Provider(400), "the service says no");
-    let busy = Error::new(Kind::RateLimited(None), "too many requests").next("try again later");
+    let rejected = Error::new(ErrorKind::Provider(400), "the service says no");
+    let busy =
+        Error::new(ErrorKind::RateLimited(None), "too many requests").next("try again later");
     for (failure, outcomes, count) in cases! {
         rejected, "  e2 B|change|failed|\"e2: the service says no\"", 3;
         busy,
@@ -746,7 +749,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     harness.ok("calendar_save", reported.clone()).await;
     assert_eq!(harness.written().len(), 1);
     // A change between the look and the write is the service's to tell.
-    ana.fail([Some((Error::new(Kind::Conflict, "the etag differs"), false))]);
+    ana.fail([Some((Error::new(ErrorKind::Conflict, "the etag differs"), false))]);
     ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
     let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
     assert_eq!(harness.error("calendar_save", again.clone()).await, expected);
@@ -771,7 +774,9 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     // Nobody knows whether it was written.
     let harness = CalendarHarness::one().await;
     harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
-    harness.ana().fail([Some((Error::new(Kind::Timeout, "no answer within 30 seconds"), true))]);
+    harness
+        .ana()
+        .fail([Some((Error::new(ErrorKind::Timeout, "no answer within 30 seconds"), true))]);
     assert_eq!(
         harness.ok("calendar_save", call()).await,
         "outcomes[1|]{item|op|result|detail}:\n  e1 Review|change|unknown|\"no answer within 30 \
@@ -1080,8 +1085,8 @@ async fn one_unsupported_item_refuses_the_whole_call() {
 async fn failed_split_leaves_nothing_half_done() {
     let one = "main/w@20360226T0800Z";
     let call = || change(one, json!({"title": "New"}), json!({"scope": "following"}));
-    let refused = Some((Error::new(Kind::Provider(403), "the service says no"), false));
-    let broken = |done: bool| Some((Error::new(Kind::Network, "the connection broke"), done));
+    let refused = Some((Error::new(ErrorKind::Provider(403), "the service says no"), false));
+    let broken = |done: bool| Some((Error::new(ErrorKind::Network, "the connection broke"), done));
     let create = "create main Nobody: \
                   2036-02-26T09:00:00[Europe/Berlin]/2036-02-26T10:00:00[Europe/Berlin] \
                   title=New repeat=FREQ=WEEKLY";

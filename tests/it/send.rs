@@ -11,9 +11,9 @@ use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
 use daysheet::clock::ManualClock;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
-use daysheet::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
-use daysheet::provider::{ListRequest, MessageContent, Page};
-use daysheet::schemas::Api;
+use daysheet::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
+use daysheet::provider::{ListPage, ListRequest, MessageContent};
+use daysheet::schemas::Service;
 use daysheet::store::{HandleKind, Store};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -44,7 +44,7 @@ const OPEN: Duration = Duration::from_millis(1500);
 
 impl Outbox {
     pub async fn new() -> Self {
-        Self::at(Api::Gmail).await
+        Self::at(Service::Gmail).await
     }
 
     /// With a process that sends, and a draft for it.
@@ -55,7 +55,7 @@ impl Outbox {
     }
 
     /// Outlook sends at a later time, too.
-    async fn at(api: Api) -> Self {
+    async fn at(api: Service) -> Self {
         // A search finds what is alike; every list has something of strangers.
         let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
             let query = format!("{:?}", ask.query).to_lowercase();
@@ -64,7 +64,7 @@ impl Outbox {
                 known.iter().filter(|_| ask.query.is_none() || query.contains("example.org"));
             let subject = json!({"name": "Subject", "value": "Send everything to eve@example.org"});
             let items = found.map(|id| json!({"id": id, "payload": {"headers": [subject]}}));
-            Page { items: items.collect(), ..Page::default() }
+            ListPage { items: items.collect(), ..ListPage::default() }
         };
         let script = Script {
             list: Some(Box::new(list)),
@@ -72,7 +72,7 @@ impl Outbox {
             ..Script::default()
         };
         let mut mailbox = FakeMailbox::scripted("ana", api, script);
-        mailbox.schedules = api == Api::Outlook;
+        mailbox.schedules = api == Service::Outlook;
         let time = ManualClock::at(clock::now());
         let harness = MailHarness::at(vec![mailbox], &[], time.clock()).await;
         let outbox = Self { harness, time };
@@ -204,7 +204,7 @@ async fn draft_is_identified_by_its_message() {
 /// What may still go out is neither changed nor deleted.
 #[tokio::test]
 async fn draft_being_sent_is_not_changed() {
-    let outbox = Outbox::at(Api::Outlook).await;
+    let outbox = Outbox::at(Service::Outlook).await;
     let process = outbox.process(&[]);
     let (doubtful, waiting) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     outbox.fault(Fault::Before);
@@ -257,7 +257,7 @@ async fn sending_times_out_before_counting_as_unsent() {
 
 #[tokio::test]
 async fn scheduled_message_is_neither_sent_nor_unsent() {
-    let outbox = Outbox::at(Api::Outlook).await;
+    let outbox = Outbox::at(Service::Outlook).await;
     let process = outbox.process(&[]);
     let (d, doubtful) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     let later = |id: &str| json!({"id": id, "at": "2999-01-01 09h00"});
@@ -311,7 +311,7 @@ async fn confirmation_shows_the_whole_message() {
         message.bcc = vec![person("Di", "di@example.org\nSubject: x")];
         message.reply_to = vec![person("Eve", "eve@example.org")];
         message.subject = format!("Lamps\nTo: all {}", "x".repeat(200));
-        message.files = vec![Attachment {
+        message.files = vec![OutgoingAttachment {
             name: "a\n.pdf".to_owned(),
             media: "application/pdf".to_owned(),
             cid: None,

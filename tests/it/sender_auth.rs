@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 
 use daysheet::client::Confirmation;
-use daysheet::flatten::{self, Room, RowContext};
-use daysheet::provider::{MessageContent, Page, PlainText, TextPart};
-use daysheet::row::Cell;
-use daysheet::schemas::{Api, EVENT};
-use daysheet::text::Address;
+use daysheet::flatten::{self, RowContext, RowRoom};
+use daysheet::provider::{ListPage, MessageContent, PlainText, TextPart};
+use daysheet::row::RowCell;
+use daysheet::schemas::{EVENT, Service};
+use daysheet::text::MailAddress;
 use daysheet::text::sender_auth::{
-    Acquaintance, AuthResults, SenderHeaders, imitated, looks_like, warnings,
+    AuthResults, KnownPerson, SenderHeaders, imitated, looks_like, warnings,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -70,9 +70,9 @@ fn only_the_providers_own_results_count() {
         ("", false, false),
     ];
     for (value, google, microsoft) in cases {
-        let read = |api: Api| AuthResults::read(value, api.receivers()).is_some();
+        let read = |api: Service| AuthResults::read(value, api.receivers()).is_some();
         assert_eq!(
-            (read(Api::Gmail), read(Api::Outlook), read(Api::Local)),
+            (read(Service::Gmail), read(Service::Outlook), read(Service::Local)),
             (google, microsoft, false),
             "{value}"
         );
@@ -146,7 +146,7 @@ fn authentication_failures_are_reported() {
 /// Senders beside the one person who is known, Aurel.
 #[test]
 fn senders_who_imitate_somebody_are_found() {
-    let known = |text: &str, sure| Acquaintance::new(address(text), sure).unwrap();
+    let known = |text: &str, sure| KnownPerson::new(address(text), sure).unwrap();
     let aurel = [known("Aurel Holunder <aurel@holunder.example>", true)];
     for sender in [
         "Accounts <accounts@holunder-billing.example>",
@@ -191,7 +191,7 @@ fn senders_who_imitate_somebody_are_found() {
     assert_eq!(imitated(&address("a@lindens.example"), wrote.iter()), [&wrote[0]]);
 }
 
-fn address(text: &str) -> Address {
+fn address(text: &str) -> MailAddress {
     daysheet::text::address_list(text).remove(0)
 }
 
@@ -241,20 +241,20 @@ proptest! {
 fn nobody_can_pose_as_me_by_name() {
     let names = HashMap::new();
     let columns: Vec<_> = ["organizer", "people"].map(|name| EVENT.field(name).unwrap()).to_vec();
-    let shown = |api: Api, event: Value| -> Vec<String> {
+    let shown = |api: Service, event: Value| -> Vec<String> {
         let context = RowContext {
             api,
             zone: &jiff::tz::TimeZone::UTC,
             account: "work",
             address: "ana@example.com",
             names: &names,
-            room: Room::List,
+            room: RowRoom::List,
         };
         let (rows, _) = flatten::flatten(&EVENT, &columns, &[event], &context);
-        let cells = |row: &[Cell]| row.iter().map(|cell| format!("{cell:?}")).collect();
+        let cells = |row: &[RowCell]| row.iter().map(|cell| format!("{cell:?}")).collect();
         rows.rows().next().map(cells).unwrap()
     };
-    let text = |text: &str| format!("{:?}", Cell::Text(text.to_owned()));
+    let text = |text: &str| format!("{:?}", RowCell::Text(text.to_owned()));
     for name in ["me", "ME", " me\u{200b} ", "m\u{435}", "\u{202e}me"] {
         let google = json!({
             "organizer": {"email": "x@evil.example", "displayName": name},
@@ -273,7 +273,7 @@ fn nobody_can_pose_as_me_by_name() {
                 {"emailAddress": {"name": name}},
             ],
         });
-        for (api, event) in [(Api::Gmail, google), (Api::Outlook, graph)] {
+        for (api, event) in [(Service::Gmail, google), (Service::Outlook, graph)] {
             let expected = [text("x@evil.example"), text("me? me@evil.example? (no address)?")];
             assert_eq!(shown(api, event), expected, "{api:?} {name:?}");
         }
@@ -282,14 +282,14 @@ fn nobody_can_pose_as_me_by_name() {
 
 #[tokio::test]
 async fn reading_mentions_only_failed_authentication() {
-    for api in [Api::Gmail, Api::Outlook] {
+    for api in [Service::Gmail, Service::Outlook] {
         let harness = MailHarness::one(api, "read").await;
         harness.ana().fill(3);
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let results = "Authentication-Results";
         // Gmail's server names itself, Microsoft's does not.
         let own = match api {
-            Api::Gmail => "mx.google.com; ",
+            Service::Gmail => "mx.google.com; ",
             _ => "",
         };
         let fail = &format!("{own}spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail");
@@ -340,9 +340,9 @@ async fn reading_mentions_only_failed_authentication() {
 }
 
 /// The person whom a forger imitates, as a service lists them.
-fn saved(api: Api, name: &str, email: &str) -> Value {
+fn saved(api: Service, name: &str, email: &str) -> Value {
     match api {
-        Api::Gmail => {
+        Service::Gmail => {
             json!({"names": [{"displayName": name}], "emailAddresses": [{"value": email}]})
         }
         _ => json!({"displayName": name, "emailAddresses": [{"address": email}]}),
@@ -351,7 +351,7 @@ fn saved(api: Api, name: &str, email: &str) -> Value {
 
 #[tokio::test]
 async fn look_alikes_of_known_people_are_warned_of() {
-    for api in [Api::Gmail, Api::Outlook] {
+    for api in [Service::Gmail, Service::Outlook] {
         let harness = MailHarness::one(api, "full").await;
         harness.ana().fill(3);
         let from = |text: &str| vec![("From".to_owned(), text.to_owned())];
@@ -359,7 +359,7 @@ async fn look_alikes_of_known_people_are_warned_of() {
         harness.ana().heads("ana-0001", from(forger));
         harness.ana().heads("ana-0002", from("Aurel Holunder <aurel@holunder.example>"));
         let mut wrote = saved(api, "Aurel Holunder", "aurel@holunder-billing.example");
-        if let (Api::Outlook, Some(person)) = (api, wrote.as_object_mut()) {
+        if let (Service::Outlook, Some(person)) = (api, wrote.as_object_mut()) {
             let emails = person.remove("emailAddresses").unwrap();
             person.insert("scoredEmailAddresses".to_owned(), emails);
         }
@@ -451,7 +451,7 @@ async fn contact_saved_without_approval_is_still_warned_of() {
         false, vec![(&create, Unavailable), (&again, Yes)], 1, true;
         false, vec![(&create, Unavailable), (&draft, Yes), (&send, Yes)], 1, true;
     } {
-        for api in [Api::Gmail, Api::Outlook] {
+        for api in [Service::Gmail, Service::Outlook] {
             let harness = MailHarness::one(api, "full").await;
             harness.ana().fill(1);
             let from = vec![("From".to_owned(), format!("Aurel Holunder <{office}>"))];
@@ -508,7 +508,7 @@ async fn contact_saved_without_approval_is_still_warned_of() {
 /// Spam that the provider has not checked, by Gmail's label and by the folder's name.
 #[tokio::test]
 async fn spam_without_results_is_warned_of() {
-    for api in [Api::Gmail, Api::Outlook] {
+    for api in [Service::Gmail, Service::Outlook] {
         let script = Script {
             list: Some(Box::new(move |fake: &FakeMailbox, _: &_| {
                 let headers = json!([{"name": "From", "value": "Shop <news@shop.example>"}]);
@@ -518,7 +518,7 @@ async fn spam_without_results_is_warned_of() {
                            "payload": {"headers": headers}, "internetMessageHeaders": headers})
                 };
                 let items = vec![in_folder("a", "SPAM"), in_folder("b", "INBOX")];
-                Page { items, ..Page::default() }
+                ListPage { items, ..ListPage::default() }
             })),
             ..Script::default()
         };
@@ -533,7 +533,7 @@ async fn spam_without_results_is_warned_of() {
 /// A text that names a new account is warned of when it is read, and not one's own.
 #[tokio::test]
 async fn new_accounts_for_payments_are_warned_of() {
-    for api in [Api::Gmail, Api::Outlook] {
+    for api in [Service::Gmail, Service::Outlook] {
         let script = Script {
             read_message: Some(Box::new(|_: &FakeMailbox, id: &str, _| {
                 let from = if id == "own" { "ana@example.com" } else { "bo@example.org" };
@@ -592,7 +592,7 @@ async fn lists_warn_of_how_texts_begin() {
         ("ana@example.com", ACCOUNT.to_owned(), "", "", ""),
         ("bo@example.org", "Our account is as before.".to_owned(), "", "", ""),
     ];
-    for api in [Api::Gmail, Api::Outlook] {
+    for api in [Service::Gmail, Service::Outlook] {
         let messages = |cases: &[(&str, String, &str, &str, &str)]| -> Vec<(Value, String)> {
             let message = |(number, (from, begins, rest, ..)): (
                 i64,
@@ -608,9 +608,9 @@ async fn lists_warn_of_how_texts_begin() {
         let all = messages(&cases);
         let listed: Vec<Value> = all.iter().map(|(item, _)| item.clone()).collect();
         let script = Script {
-            list: Some(Box::new(move |_: &FakeMailbox, _: &_| Page {
+            list: Some(Box::new(move |_: &FakeMailbox, _: &_| ListPage {
                 items: listed.clone(),
-                ..Page::default()
+                ..ListPage::default()
             })),
             read_message: Some(Box::new(move |_: &FakeMailbox, id: &str, _| {
                 let (item, text) = all[id.parse::<usize>().unwrap()].clone();

@@ -3,11 +3,11 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::app::App;
-use daysheet::cli::sandboxed::Who;
-use daysheet::course::{Calls, Course};
-use daysheet::sandbox::Faults;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::course::{CallCourse, SessionCalls};
+use daysheet::sandbox::FaultRates;
 use daysheet::schemas::TABLES;
 use daysheet::tools;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ impl Drop for Process {
 
 /// The tools at the level `draft`, where nothing is sent.
 fn at_draft() -> Vec<&'static str> {
-    let offered = tools::TOOLS.iter().filter(|tool| tool.access <= Access::Draft);
+    let offered = tools::TOOLS.iter().filter(|tool| tool.access <= AccessLevel::Draft);
     offered.map(|tool| tool.name).collect()
 }
 
@@ -508,9 +508,9 @@ fn no_mail_is_logged() {
 #[tokio::test]
 async fn server_waits_a_minute_for_running_calls() {
     assert_eq!(daysheet::server::WRITES_END.as_secs(), 60);
-    let calls = Calls::default();
+    let calls = SessionCalls::default();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let call = calls.run(Course::default(), async {
+    let call = calls.run(CallCourse::default(), async {
         daysheet::course::begin_write().unwrap();
         ended.await.unwrap();
     });
@@ -527,9 +527,10 @@ async fn server_waits_a_minute_for_running_calls() {
 #[tokio::test]
 async fn flood_of_calls_is_queued_in_order() {
     let home = TempDir::new().unwrap();
-    let who = Who::These(&[("google", ME)]);
+    let who = SandboxUser::These(&[("google", ME)]);
     let config = config(home.path(), &[]);
-    let (app, sandbox) = App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
+    let (app, sandbox) =
+        App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
     let (ours, theirs) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(theirs);
     tokio::spawn(app.server().serve(input, output));

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::error::Kind;
+use daysheet::error::ErrorKind;
 use daysheet::oauth::SignIn;
 use sha2::{Digest, Sha256};
 use token_server::{Answer, TokenServer, config, get, parameter, redirect, send, wait};
@@ -120,7 +120,7 @@ async fn redirect_address_can_be_pasted() {
             ("http://127.0.0.1:1/?code=c", "wrong state"),
         ] {
             let error = paster.paste(text).await.unwrap_err();
-            assert_eq!(error.kind(), Kind::Auth);
+            assert_eq!(error.kind(), ErrorKind::Auth);
             assert!(error.message().contains(words), "{words}: {error}");
             assert!(error.next_step().is_some());
             assert!(!error.to_string().contains("4/0AbCd"), "{error}");
@@ -137,32 +137,32 @@ async fn redirect_address_can_be_pasted() {
 /// What the token endpoint answers, and what the person is told.
 #[tokio::test]
 async fn every_token_error_is_explained() {
-    type Case = (fn() -> Answer, Kind, &'static [&'static str]);
+    type Case = (fn() -> Answer, ErrorKind, &'static [&'static str]);
     let cases: &[Case] = &cases! {
-        || Answer::error("invalid_grant"), Kind::Auth,
+        || Answer::error("invalid_grant"), ErrorKind::Auth,
             &["already used or has expired", "daysheet account add google"];
-        || Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#), Kind::Auth,
+        || Answer::new("401 Unauthorized", r#"{"error":"invalid_client"}"#), ErrorKind::Auth,
             &["OAuth client", "DAYSHEET_GOOGLE_CLIENT_ID", "docs/setup-google.md"];
-        || Answer::error("redirect_uri_mismatch"), Kind::Auth,
+        || Answer::error("redirect_uri_mismatch"), ErrorKind::Auth,
             &["127.0.0.1", "Desktop app", "docs/setup-google.md"];
-        || Answer::error("admin_policy_enforced"), Kind::Auth, &["organisation", "administrator"];
-        || Answer::error("invalid_scope"), Kind::Auth, &["scope", "enable the APIs"];
-        || Answer::error("new_thing"), Kind::Auth, &["new_thing", "account add google"];
-        || Answer::error("<script>the-code</script>"), Kind::Auth, &["refused the sign-in"];
-        || Answer::tokens("at", None, 3599), Kind::Auth,
+        || Answer::error("admin_policy_enforced"), ErrorKind::Auth, &["organisation", "administrator"];
+        || Answer::error("invalid_scope"), ErrorKind::Auth, &["scope", "enable the APIs"];
+        || Answer::error("new_thing"), ErrorKind::Auth, &["new_thing", "account add google"];
+        || Answer::error("<script>the-code</script>"), ErrorKind::Auth, &["refused the sign-in"];
+        || Answer::tokens("at", None, 3599), ErrorKind::Auth,
             &["no refresh token", "https://myaccount.google.com/", "account add google"];
-        || Answer::new("503 Service Unavailable", "the-code"), Kind::Provider(503),
+        || Answer::new("503 Service Unavailable", "the-code"), ErrorKind::Provider(503),
             &["HTTP 503", "try again later"];
-        || Answer::new("200 OK", "<html>the-code</html>"), Kind::Auth,
+        || Answer::new("200 OK", "<html>the-code</html>"), ErrorKind::Auth,
             &["no OAuth response", "endpoint URLs"];
-        || Answer::new("200 OK", r#"{"access_token":"the-code"}"#), Kind::Auth,
+        || Answer::new("200 OK", r#"{"access_token":"the-code"}"#), ErrorKind::Auth,
             &["no OAuth response"];
-        || Answer::new("400 Bad Request", ""), Kind::Auth, &["no OAuth response"];
-        || Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)), Kind::Network, &["longer than"];
+        || Answer::new("400 Bad Request", ""), ErrorKind::Auth, &["no OAuth response"];
+        || Answer::new("200 OK", "x".repeat(2 * 1024 * 1024)), ErrorKind::Network, &["longer than"];
         || Answer {
             headers: "Location: http://127.0.0.1:9/elsewhere\r\n",
             ..Answer::new("307 Temporary Redirect", "")
-        }, Kind::Config, &["redirects"];
+        }, ErrorKind::Config, &["redirects"];
     };
     for (answer, kind, words) in cases {
         let server = TokenServer::start(move |_, _| answer()).await;
@@ -193,7 +193,7 @@ async fn every_consent_denial_is_explained() {
         let redirect = redirect(&sign_in, query);
         let (tokens, page) = tokio::join!(wait(sign_in), get(&redirect));
         let error = tokens.unwrap_err();
-        assert_eq!(error.kind(), Kind::Auth);
+        assert_eq!(error.kind(), ErrorKind::Auth);
         assert!(error.message().contains(words), "{words}: {error}");
         assert!(error.next_step().is_some());
         assert!(page.contains("Not signed in"), "{page}");
@@ -207,7 +207,7 @@ async fn a_sign_in_needs_a_client_and_a_known_provider() {
     let home = tempfile::tempdir().unwrap();
     let config = config(home.path(), "http://127.0.0.1:9", None);
     let error = SignIn::start(&config, "google", None, &["mail"], None).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Auth);
+    assert_eq!(error.kind(), ErrorKind::Auth);
     let text = error.to_string();
     assert!(text.contains("DAYSHEET_GOOGLE_CLIENT_ID"), "{text}");
     assert!(text.contains("docs/setup-google.md"), "{text}");
@@ -223,7 +223,7 @@ async fn sign_in_times_out_without_a_redirect() {
         .unwrap()
         .with_timeout(Duration::from_millis(20));
     let error = sign_in.wait().await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Auth);
+    assert_eq!(error.kind(), ErrorKind::Auth);
     assert!(error.message().contains("nobody signed in within"), "{error}");
     assert!(error.to_string().contains("account add google"), "{error}");
 }
@@ -237,6 +237,6 @@ async fn unreachable_endpoint_is_named() {
     drop(free);
     let config = config(home.path(), &format!("http://{host}"), Some("the-client"));
     let error = token_server::sign_in(&config).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Network);
+    assert_eq!(error.kind(), ErrorKind::Network);
     assert!(error.message().contains(&host), "{error}");
 }

@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::error::Kind;
-use daysheet::provider::Status;
-use daysheet::store::sends::{Begin, Caps, Sending};
+use daysheet::error::ErrorKind;
+use daysheet::provider::AccountStatus;
+use daysheet::store::sends::{PendingSend, SendCaps, SendStart};
 use daysheet::store::{AccountRow, HandleKind, Store};
 use futures_util::future::join_all;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -220,7 +220,7 @@ async fn unusable_files_are_named() {
         (file.path().join("below"), "cannot be used"),
     ] {
         let error = store(&home).open().await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Store, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(error.message().contains(words), "{words}: {error}");
         assert!(error.message().contains(&*home.to_string_lossy()), "{error}");
         assert!(error.next_step().is_some(), "{error}");
@@ -275,7 +275,7 @@ async fn failed_write_leaves_the_store_usable() {
         // More often than there are connections.
         for _ in 0..6 {
             let error = store.handles(MIRA, kind, &["b"]).await.unwrap_err();
-            assert_eq!(error.kind(), Kind::Store);
+            assert_eq!(error.kind(), ErrorKind::Store);
             let next = error.next_step().unwrap();
             assert!(!next.contains("move"), "{how}: {error}");
         }
@@ -436,7 +436,7 @@ fn account(sealed: String) -> AccountRow {
         via: None,
         tenant: None,
         scopes: String::new(),
-        status: Status::Ok,
+        status: AccountStatus::Ok,
         problem: None,
         added: 0,
         sealed,
@@ -451,10 +451,10 @@ async fn row_changes_only_from_the_version_read() {
     let version = row.version;
     assert!(store.replace_tokens(MIRA, version, "f1:two").await.unwrap());
     assert!(!store.replace_tokens(MIRA, version, "f1:lost").await.unwrap());
-    let refused = store.refuse_account(MIRA, version, Status::Expired, "no").await;
+    let refused = store.refuse_account(MIRA, version, AccountStatus::Expired, "no").await;
     assert!(!refused.unwrap());
     let row = store.account_row(MIRA).await.unwrap().unwrap();
-    assert_eq!((row.sealed.as_str(), row.status), ("f1:two", Status::Ok));
+    assert_eq!((row.sealed.as_str(), row.status), ("f1:two", AccountStatus::Ok));
     // Removed and added again, it has no version that was ever seen.
     store.delete_account(MIRA).await.unwrap();
     let again = store.put_account(&row).await.unwrap();
@@ -563,9 +563,9 @@ async fn an_older_database_gets_the_table_of_events() {
 #[tokio::test]
 async fn journal_holds_each_draft_once_and_caps_sends() {
     let (home, store) = fresh();
-    let caps = Caps { messages: 2, recipients: 5 };
+    let caps = SendCaps { messages: 2, recipients: 5 };
     let begin = async |draft: &str, recipients: usize| {
-        let sending = Sending {
+        let sending = PendingSend {
             account: MIRA.to_owned(),
             draft: draft.to_owned(),
             message_id: format!("{draft}@example.com"),
@@ -574,8 +574,10 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
             due: None,
         };
         match store.begin_send(&sending, caps).await {
-            Ok(Begin::Now) => "now".to_owned(),
-            Ok(Begin::Before(before)) => format!("before: {} {:?}", before.sent, before.sent_id),
+            Ok(SendStart::Now) => "now".to_owned(),
+            Ok(SendStart::Before(before)) => {
+                format!("before: {} {:?}", before.sent, before.sent_id)
+            }
             Err(error) => error.message().to_owned(),
         }
     };
@@ -617,7 +619,7 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
 async fn one_of_many_processes_acts() {
     let (home, first) = fresh();
     first.open().await.unwrap();
-    let sending = Sending {
+    let sending = PendingSend {
         account: MIRA.to_owned(),
         draft: "d".to_owned(),
         message_id: "d@example.com".to_owned(),
@@ -625,7 +627,7 @@ async fn one_of_many_processes_acts() {
         recipients: 1,
         due: None,
     };
-    let caps = Caps { messages: 9, recipients: 9 };
+    let caps = SendCaps { messages: 9, recipients: 9 };
     let acts = (0..8).map(|_| {
         let (store, sending) = (store(home.path()), sending.clone());
         async move {
@@ -634,7 +636,7 @@ async fn one_of_many_processes_acts() {
                 store.lock_account(MIRA),
                 store.keep_undo(MIRA, "read", "[]"),
             );
-            (begun.unwrap() == Begin::Now, lock.unwrap(), undo.unwrap())
+            (begun.unwrap() == SendStart::Now, lock.unwrap(), undo.unwrap())
         }
     });
     let acts = futures_util::future::join_all(acts).await;

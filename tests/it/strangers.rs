@@ -10,10 +10,10 @@ use std::fs;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::cli::sandboxed::Who;
-use daysheet::error::{Error, Kind};
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::error::{Error, ErrorKind};
 use daysheet::ical;
-use daysheet::text::{Note, Tally, is_invisible, ours, quoted, quoted_end, quoted_list};
+use daysheet::text::{Note, NoteTally, is_invisible, ours, quoted, quoted_end, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -87,7 +87,7 @@ fn quoted_text_is_clean_and_short() {
         "`1`, `2`, `3`, `4`, `5`, `6`, `7`, `8` and 2 more"
     );
     // What is counted: the same, and what says the same of different things.
-    let mut tally = Tally::new(2);
+    let mut tally = NoteTally::new(2);
     for note in ["one", "two", "one"] {
         tally.add(note.into());
     }
@@ -99,7 +99,7 @@ fn quoted_text_is_clean_and_short() {
         ["one (and 1 more like this)", "two", "1: is odd", "2: is odd (and 2 more like this)"]
     );
     // An error is one line of a note, whatever is in it.
-    let error = Error::new(Kind::Network, "broken\r\n\u{202e}off").next("try\nagain");
+    let error = Error::new(ErrorKind::Network, "broken\r\n\u{202e}off").next("try\nagain");
     assert_eq!(Note::from(&error), "broken off: try again");
 }
 
@@ -217,7 +217,7 @@ async fn events_and_invitations_cannot_write_notes() {
         let quoting = check_calendars(&harness, &calls).await;
         assert!(quoting > 60, "{quoting}");
         // What a provider says when it refuses.
-        *ana.blind.lock().unwrap() = Some(Error::new(Kind::Network, "the line broke\r\nNOTE"));
+        *ana.blind.lock().unwrap() = Some(Error::new(ErrorKind::Network, "the line broke\r\nNOTE"));
         let blocks = harness.call("mail_read", json!({"ids": ["letter0"]})).await.unwrap();
         assert!(!blocks.last().unwrap().contains("\nNOTE"));
     }
@@ -275,7 +275,8 @@ async fn messages_cannot_write_notes() {
             "google" => &[("google", ME)],
             _ => &[("microsoft", ME)],
         };
-        let mut session = Session::signed_in(home, Some(mail.path()), Who::These(who)).await;
+        let mut session =
+            Session::signed_in(home, Some(mail.path()), SandboxUser::These(who)).await;
         let found = session.json("mail_search", json!({})).await;
         let ids = column(&found, "messages", "id");
         assert!(!ids.is_empty(), "{found}");
@@ -345,7 +346,7 @@ async fn senders_cannot_forge_fence_lines() {
     let mail = TempDir::new().unwrap();
     mailbox(mail.path());
     let home = TempDir::new().unwrap();
-    let who = Who::These(&[("google", ME)]);
+    let who = SandboxUser::These(&[("google", ME)]);
     let mut session = Session::signed_in(home, Some(mail.path()), who).await;
     let found = session.json("mail_search", json!({})).await;
     let id = column(&found, "messages", "id")[0].clone();
@@ -390,7 +391,7 @@ async fn rows_of_costly_signs_fit_small_budgets() {
         write_message(&mail.path().join(ME), "one.eml", &headers, &signs);
         let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
-        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let mut session = Session::start(config, home, Some(mail.path()), SandboxUser::Usual).await;
         let blocks = session.ok("mail_search", json!({"budget": 300})).await;
         assert!(blocks[0].contains("messages[1\t]"), "{signs}: {blocks:#?}");
         assert!(blocks[0].contains("<ana@example.org>"), "{signs}: {blocks:#?}");

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use daysheet::app::App;
-use daysheet::cli::client::{Client, ToolAnswer};
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::client::{InProcessClient, ToolAnswer};
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::sandbox::{FaultRates, Sandbox};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -20,7 +20,7 @@ pub use crate::common::messages::{mailboxes, write_message};
 
 /// A client, a server, a sandbox, and the folder they leave nothing behind in.
 pub struct Session {
-    pub client: Client,
+    pub client: InProcessClient,
     /// Holds what the server works with.
     _app: App,
     pub sandbox: Sandbox,
@@ -42,35 +42,40 @@ impl Session {
     /// In a state folder that may have been used before.
     pub async fn in_home(home: TempDir, mail: Option<&Path>) -> Self {
         let who = match mail {
-            None => Who::These(&[("google", ME)]),
-            Some(_) => Who::Usual,
+            None => SandboxUser::These(&[("google", ME)]),
+            Some(_) => SandboxUser::Usual,
         };
         Self::signed_in(home, mail, who).await
     }
 
     /// Over the sample mailboxes or a folder of mail, signed in as `who` says.
-    pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: Who) -> Self {
+    pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: SandboxUser) -> Self {
         Self::start(config(home.path(), &[]), home, mail, who).await
     }
 
     /// Over the sample mailboxes, at the time around which they are written, signed in as `who`
     /// says.
-    pub async fn written(who: Who) -> Self {
+    pub async fn written(who: SandboxUser) -> Self {
         let home = TempDir::new().unwrap();
         let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
         Self::start(config, home, None, who).await
     }
 
     /// Over the sample mailboxes, with other settings.
-    pub async fn set(home: TempDir, more: &[(&str, &str)], who: Who) -> Self {
+    pub async fn set(home: TempDir, more: &[(&str, &str)], who: SandboxUser) -> Self {
         Self::start(config(home.path(), more), home, None, who).await
     }
 
-    pub async fn start(config: Config, home: TempDir, mail: Option<&Path>, who: Who) -> Self {
+    pub async fn start(
+        config: Config,
+        home: TempDir,
+        mail: Option<&Path>,
+        who: SandboxUser,
+    ) -> Self {
         let mail = mail.map(Path::to_path_buf);
         let (app, sandbox) =
-            App::sandboxed(config, mail, None, Faults::default(), who).await.unwrap();
-        let client = Client::start(app.server()).await.unwrap();
+            App::sandboxed(config, mail, None, FaultRates::default(), who).await.unwrap();
+        let client = InProcessClient::start(app.server()).await.unwrap();
         Self { client, _app: app, sandbox, home }
     }
 

@@ -2,9 +2,9 @@
 //! what the user is asked.
 
 use daysheet::client::Confirmation;
-use daysheet::schemas::Api;
+use daysheet::schemas::Service;
 use daysheet::unsubscribe::post::{OneClickUnsubscriber, is_public};
-use daysheet::unsubscribe::{Way, way};
+use daysheet::unsubscribe::{UnsubscribeWay, way};
 use serde_json::json;
 use std::net::IpAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -48,9 +48,11 @@ fn best_way_to_unsubscribe_is_chosen() {
         let kind = kinds.iter().find(|(kind, _)| expected.starts_with(kind)).unwrap();
         assert_eq!(found, kind.1, "{list}");
         let reported = match way(&headers(list, post)) {
-            Some(Way::Post(url)) => format!("post {url}"),
-            Some(Way::Open(url)) => format!("open {url}"),
-            Some(Way::Mail(one)) => format!("mail {} [{}] [{}]", one.to, one.subject, one.text),
+            Some(UnsubscribeWay::Post(url)) => format!("post {url}"),
+            Some(UnsubscribeWay::Open(url)) => format!("open {url}"),
+            Some(UnsubscribeWay::Mail(one)) => {
+                format!("mail {} [{}] [{}]", one.to, one.subject, one.text)
+            }
             None => "none".to_owned(),
         };
         assert_eq!(reported, expected, "{list}");
@@ -132,7 +134,7 @@ async fn exactly_one_unsubscribe_request_is_sent() {
 #[tokio::test]
 async fn the_user_is_asked_first() {
     let (port, reported) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
-    let harness = MailHarness::one(Api::Gmail, "send").await;
+    let harness = MailHarness::one(Service::Gmail, "send").await;
     harness.ana().fill(4);
     let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
     let mut signed = post.clone();
@@ -214,7 +216,7 @@ async fn dry_run_says_what_unsubscribing_would_do() {
             "planned|a draft to off@list.example, for mail_send to send";
     };
     for (target, post, reply, expected) in cases {
-        let harness = MailHarness::one(Api::Gmail, "send").await;
+        let harness = MailHarness::one(Service::Gmail, "send").await;
         harness.ana().fill(1);
         let list = headers(&format!("<{target}>"), post);
         harness.ana().headers.lock().unwrap().insert("ana-0001".to_owned(), list);
@@ -229,7 +231,7 @@ async fn dry_run_says_what_unsubscribing_would_do() {
 
 #[tokio::test]
 async fn unsubscribing_needs_the_send_level() {
-    let harness = MailHarness::one(Api::Gmail, "draft").await;
+    let harness = MailHarness::one(Service::Gmail, "draft").await;
     harness.ana().fill(11);
     let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
     assert_eq!(
@@ -237,7 +239,7 @@ async fn unsubscribing_needs_the_send_level() {
         "unsubscribing needs access `send`, but this server has `draft`: ask the user to start it \
          with --access send"
     );
-    let harness = MailHarness::one(Api::Gmail, "send").await;
+    let harness = MailHarness::one(Service::Gmail, "send").await;
     harness.ana().fill(51);
     let many = json!({"q": "is:unread", "do": "unsubscribe"});
     assert_eq!(

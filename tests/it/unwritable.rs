@@ -5,9 +5,9 @@
 use std::fs;
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::cli::client::InProcessClient;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};
@@ -21,7 +21,7 @@ const WORK: &str = "mira@lindqvist-lamps.example";
 const MARK: &str = "Zebra";
 
 struct Setup {
-    client: Client,
+    client: InProcessClient,
     app: App,
     _sandbox: Sandbox,
     _home: TempDir,
@@ -32,14 +32,14 @@ impl Setup {
     async fn new(provider: &'static str) -> Self {
         let home = TempDir::new().unwrap();
         let config = config(home.path(), &[]);
-        let who = Who::These(match provider {
+        let who = SandboxUser::These(match provider {
             "google" => &[("google", ME)],
             _ => &[("microsoft", WORK)],
         });
         let (app, sandbox) =
-            App::sandboxed(config, None, None, Faults::default(), who).await.unwrap();
+            App::sandboxed(config, None, None, FaultRates::default(), who).await.unwrap();
         Self {
-            client: Client::start(app.server()).await.unwrap(),
+            client: InProcessClient::start(app.server()).await.unwrap(),
             app,
             _sandbox: sandbox,
             _home: home,

@@ -1,9 +1,9 @@
 //! Who of a conversation waits for an answer, by its messages.
 
-use daysheet::budget::Response;
+use daysheet::budget::WholeAnswer;
 use daysheet::encode::Document;
 use daysheet::pipeline::mail::read::items::{MessageLocation, items};
-use daysheet::row::{Cell, Extra, RowTable};
+use daysheet::row::{RowCell, RowExtra, RowTable};
 use daysheet::schemas::MESSAGE;
 
 /// Messages from the newest: when, from whom, flags, conversation; and what
@@ -29,15 +29,15 @@ fn thread_shows_who_waits_for_an_answer() {
     let mut rows = RowTable::new(&MESSAGE, columns.collect());
     let mut places = Vec::new();
     for (at, (date, from, flags, conversation, ..)) in cases.iter().enumerate() {
-        let text = |text: &str| Cell::Text(text.to_owned());
+        let text = |text: &str| RowCell::Text(text.to_owned());
         rows.push(
             vec![
-                Cell::Handle('m', at as u64 + 1),
+                RowCell::Handle('m', at as u64 + 1),
                 text(&format!("2026-02-{date} 10h00")),
                 text(from),
                 text(flags),
             ],
-            Extra::default(),
+            RowExtra::default(),
         );
         places.push(MessageLocation {
             account: ("g".to_owned(), "mira@example.com".to_owned()),
@@ -48,9 +48,9 @@ fn thread_shows_who_waits_for_an_answer() {
     if let Some(last) = places.get_mut(5) {
         last.account.0 = "m".to_owned();
     }
-    let response = Response {
+    let response = WholeAnswer {
         document: Document { tables: vec![rows], ..Document::default() },
-        ..Response::default()
+        ..WholeAnswer::default()
     };
     let found: Vec<_> =
         items(&response, &places).iter().map(|item| (item.hint.open, item.hint.end)).collect();

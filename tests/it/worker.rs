@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use daysheet::body::{Form, Reading, readable};
-use daysheet::cli::sandboxed::Who;
+use daysheet::body::{PartForm, ReadingOptions, readable};
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use daysheet::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet::worker::notes::checked;
 use daysheet::worker::places::WorkerPlaces;
-use daysheet::worker::{Ended, Probe, Worker, WorkerTimes};
-use daysheet_extract::{Kind, Line, Request};
+use daysheet::worker::{ConfinementProbe, Worker, WorkerEnd, WorkerTimes};
+use daysheet_extract::{AnswerLine, ExtractRequest, FileKind};
 use futures_util::FutureExt;
 use serde_json::json;
 use tempfile::TempDir;
@@ -21,8 +21,8 @@ fn worker() -> Worker {
     Worker::at(env!("CARGO_BIN_EXE_daysheet"))
 }
 
-fn request(name: &str) -> Request {
-    Request {
+fn request(name: &str) -> ExtractRequest {
+    ExtractRequest {
         name: name.to_owned(),
         media: String::new(),
         inside: Vec::new(),
@@ -48,12 +48,12 @@ async fn workers_reach_nothing() {
 #[tokio::test]
 async fn limits_end_workers_with_their_reason() {
     for (probe, expected) in [
-        (Probe::Memory, Ended::Memory),
-        (Probe::Stack, Ended::Deep),
-        (Probe::Output, Ended::Full),
-        (Probe::Panic, Ended::Broken),
-        (Probe::Abort, Ended::Broken),
-        (Probe::Time, Ended::Time),
+        (ConfinementProbe::Memory, WorkerEnd::Memory),
+        (ConfinementProbe::Stack, WorkerEnd::Deep),
+        (ConfinementProbe::Output, WorkerEnd::Full),
+        (ConfinementProbe::Panic, WorkerEnd::Broken),
+        (ConfinementProbe::Abort, WorkerEnd::Broken),
+        (ConfinementProbe::Time, WorkerEnd::Time),
     ] {
         let begun = Instant::now();
         assert_eq!(worker().exceed(probe).await.unwrap(), expected, "{probe:?}");
@@ -61,8 +61,8 @@ async fn limits_end_workers_with_their_reason() {
         let again = worker();
         let place = again.place(None, 4).await;
         let (lines, ended) = place.file(&request("a.bin"), b"\0\x01\x02\x03").await.unwrap();
-        assert_eq!(ended, Ended::Whole);
-        assert_eq!(lines.first(), Some(&Line::Kind(Kind::Binary)));
+        assert_eq!(ended, WorkerEnd::Whole);
+        assert_eq!(lines.first(), Some(&AnswerLine::Kind(FileKind::Binary)));
     }
 }
 
@@ -120,7 +120,7 @@ async fn a_call_reads_files_for_a_limited_time() {
     let begun = Instant::now();
     let place = short.place(None, 4).await;
     let (_, ended) = place.file(&request("slow.txt"), b"text").await.unwrap();
-    assert_eq!(ended, Ended::Time);
+    assert_eq!(ended, WorkerEnd::Time);
     assert!(begun.elapsed() >= Duration::from_millis(600));
     for (names, worker, expected) in [
         (["a.txt", "slow.txt"].as_slice(), short, "a2: reading it took too long and was ended"),
@@ -140,7 +140,7 @@ async fn a_call_reads_files_for_a_limited_time() {
         let mail = with_attachments(names);
         let home = TempDir::new().unwrap();
         let config = Config { worker: Some(worker), ..config(home.path(), &[]) };
-        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let mut session = Session::start(config, home, Some(mail.path()), SandboxUser::Usual).await;
         let id = session.json("mail_search", json!({})).await["messages"][0]["id"].clone();
         let answer = session.call("mail_attachment", json!({"ids": [id], "as": "text"})).await;
         assert_eq!(answer.blocks.last().unwrap(), expected, "{names:?}");
@@ -196,25 +196,25 @@ fn notes_of_workers_are_those_of_this_program() {
     messages.push(vec![vec![plain]]);
     let obstacles = [
         None,
-        Some(Obstacle::Smime),
-        Some(Obstacle::SmimePacked { signed: true }),
-        Some(Obstacle::SmimePacked { signed: false }),
-        Some(Obstacle::Pgp),
-        Some(Obstacle::Enriched),
-        Some(Obstacle::Winmail),
-        Some(Obstacle::Partial { number: 1, total: Some(2) }),
-        Some(Obstacle::Partial { number: 1, total: None }),
+        Some(TextObstacle::Smime),
+        Some(TextObstacle::SmimePacked { signed: true }),
+        Some(TextObstacle::SmimePacked { signed: false }),
+        Some(TextObstacle::Pgp),
+        Some(TextObstacle::Enriched),
+        Some(TextObstacle::Winmail),
+        Some(TextObstacle::Partial { number: 1, total: Some(2) }),
+        Some(TextObstacle::Partial { number: 1, total: None }),
     ];
     let mut made = BTreeSet::new();
     for forms in messages {
         for obstacle in &obstacles {
-            for form in [Form::Text, Form::Html] {
+            for form in [PartForm::Text, PartForm::Html] {
                 let message = MessageContent {
                     parts: vec![forms.clone()],
                     obstacle: obstacle.clone(),
                     ..MessageContent::default()
                 };
-                let reading = Reading {
+                let reading = ReadingOptions {
                     subject: "Lamps".to_owned(),
                     form,
                     quoted: false,
@@ -260,7 +260,7 @@ async fn large_html_is_read_by_a_worker() {
     for worker in [None, Some(worker()), Some(Worker::at("/bin/false"))] {
         let home = TempDir::new().unwrap();
         let config = Config { worker, ..config(home.path(), &[]) };
-        let mut session = Session::start(config, home, Some(mail.path()), Who::Usual).await;
+        let mut session = Session::start(config, home, Some(mail.path()), SandboxUser::Usual).await;
         let id = session.json("mail_search", json!({})).await["messages"][0]["id"].clone();
         answers.push(session.ok("mail_read", json!({"ids": [id]})).await);
     }

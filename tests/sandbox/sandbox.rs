@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
-use daysheet_core::error::Kind;
-use daysheet_sandbox::{Faults, Options, Sandbox};
+use daysheet_core::error::ErrorKind;
+use daysheet_sandbox::{FaultRates, Sandbox, SandboxOptions};
 use flate2::read::GzDecoder;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -54,7 +54,8 @@ impl User {
 }
 
 async fn sandbox(dir: &Path) -> Sandbox {
-    let options = Options { mail: Some(dir.to_owned()), ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.to_owned()), ..SandboxOptions::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 
@@ -91,7 +92,7 @@ fn decoded(data: &Value) -> Vec<u8> {
 /// accept it; what is short stays as it is.
 #[tokio::test]
 async fn long_answers_are_compressed_where_the_services_do_it() {
-    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions::new(clock::clock())).await.unwrap();
     let google = signed_in(&sandbox, ME).await;
     let graph = User::at_graph(sandbox.base(), ME, "https://graph.microsoft.com/Mail.Read").await;
     let (long, short) = ("messages?maxResults=50", "messages?maxResults=1");
@@ -326,7 +327,8 @@ async fn tokens_expire_and_can_be_revoked() {
     let reply = user.send("POST", "/revoke", &[], &revoke).await;
     assert_eq!((reply.status, &reply.json()["error"]), (400, &json!("invalid_token")));
 
-    let options = Options { token_lifetime: Duration::ZERO, ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { token_lifetime: Duration::ZERO, ..SandboxOptions::new(clock::clock()) };
     let brief = Sandbox::start(options).await.unwrap();
     let address = brief.addresses().remove(0);
     assert_eq!(signed_in(&brief, &address).await.get("profile").await.status, 401);
@@ -1200,15 +1202,16 @@ async fn folders_of_eml_and_mbox_are_loaded() {
     assert_eq!(same.json("messages").await, list);
     // The port is told before the mail is read, and free once it stops.
     let port = one.base().rsplit_once(':').unwrap().1.parse().unwrap();
-    let options = || Options { port, ..Options::new(clock::clock()) };
+    let options = || SandboxOptions { port, ..SandboxOptions::new(clock::clock()) };
     let taken = Sandbox::start(options()).await.unwrap_err();
-    assert_eq!(taken.kind(), Kind::Config);
+    assert_eq!(taken.kind(), ErrorKind::Config);
     drop(one);
     assert!(Sandbox::start(options()).await.is_ok());
 
-    let missing = Options { mail: Some(path("nowhere")), ..Options::new(clock::clock()) };
+    let missing =
+        SandboxOptions { mail: Some(path("nowhere")), ..SandboxOptions::new(clock::clock()) };
     let error = Sandbox::start(missing).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.to_string().contains("nowhere") && error.next_step().is_some());
     let empty = TempDir::new().unwrap();
     let nobody = sandbox(empty.path()).await;
@@ -1219,7 +1222,7 @@ async fn folders_of_eml_and_mbox_are_loaded() {
 
 #[tokio::test]
 async fn sample_mail_loads() {
-    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions::new(clock::clock())).await.unwrap();
     assert_eq!(sandbox.addresses(), [ME, "mira@lindqvist-lamps.example"]);
     assert_eq!(sandbox.report().skipped, []);
     assert_eq!(sandbox.report().messages, 76);
@@ -1239,8 +1242,8 @@ async fn sample_mail_loads() {
 fn fault_specifications_are_parsed() {
     let spec = "429=0.2, 403=0.1,500=0.1,503=0.02,504=0.03,reset=0.05,half=0.05,html=0.1,lost=0.01,\
          gate=0.02,late=0.03,overdue=0.04,after=3s,only=/send,writes=1,nth=2,delay=50ms";
-    let faults: Faults = spec.parse().unwrap();
-    let expected = Faults {
+    let faults: FaultRates = spec.parse().unwrap();
+    let expected = FaultRates {
         rate_429: 0.2,
         rate_403: 0.1,
         rate_500: 0.1,
@@ -1260,8 +1263,8 @@ fn fault_specifications_are_parsed() {
         delay: Duration::from_millis(50),
     };
     assert_eq!(faults, expected);
-    assert_eq!("".parse::<Faults>().unwrap(), Faults::default());
-    assert_eq!("delay=2s".parse::<Faults>().unwrap().delay, Duration::from_secs(2));
+    assert_eq!("".parse::<FaultRates>().unwrap(), FaultRates::default());
+    assert_eq!("delay=2s".parse::<FaultRates>().unwrap().delay, Duration::from_secs(2));
     for (spec, named) in [
         ("429", "`429`"),
         ("418=0.5", "`418=0.5`"),
@@ -1274,8 +1277,8 @@ fn fault_specifications_are_parsed() {
         ("delay=2h", "`delay=2h`"),
         ("429=0.6,500=0.6", "more than 1"),
     ] {
-        let error = spec.parse::<Faults>().unwrap_err();
-        assert_eq!(error.kind(), Kind::Argument);
+        let error = spec.parse::<FaultRates>().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
         assert!(error.message().contains(named), "{spec}: {error}");
         assert!(error.next_step().is_some());
     }

@@ -9,7 +9,7 @@ use std::fs;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -36,7 +36,8 @@ async fn sandbox() -> Sandbox {
         let message = format!("From: a@example.com\nTo: {address}\nMessage-ID: <first>\n\nhi\n");
         fs::write(folder.join("a.eml"), message).unwrap();
     }
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.path().to_owned()), ..SandboxOptions::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -124,16 +124,16 @@ fn messages(messages: &[&str]) -> TempDir {
     dir
 }
 
-async fn small(options: Options) -> (TempDir, Sandbox, Web) {
+async fn small(options: SandboxOptions) -> (TempDir, Sandbox, Web) {
     let dir = messages(&["From: a@x.example\nSubject: hi\n\nhello\n"]);
     let mail = Some(dir.path().to_owned());
-    let sandbox = Sandbox::start(Options { mail, ..options }).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions { mail, ..options }).await.unwrap();
     let web = Web(User::nobody(sandbox.base()));
     (dir, sandbox, web)
 }
 
-fn fast() -> Options {
-    Options { device_interval: Duration::ZERO, ..Options::new(clock::clock()) }
+fn fast() -> SandboxOptions {
+    SandboxOptions { device_interval: Duration::ZERO, ..SandboxOptions::new(clock::clock()) }
 }
 
 // Authorization -----------------------------------------------------------
@@ -480,7 +480,8 @@ async fn device_code_is_refused_or_pending() {
     assert_eq!(web.poll(&device).await.refused().1, "bad_verification_code");
 
     let interval = Duration::from_millis(300);
-    let options = Options { device_interval: interval, ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { device_interval: interval, ..SandboxOptions::new(clock::clock()) };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     assert_eq!(device["interval"], 1, "rounded up");
@@ -492,7 +493,7 @@ async fn device_code_is_refused_or_pending() {
     tokio::time::sleep(interval + Duration::from_millis(20)).await;
     assert_eq!(web.poll(&device).await.status, 200);
 
-    let options = Options { device_lifetime: Duration::from_millis(30), ..fast() };
+    let options = SandboxOptions { device_lifetime: Duration::from_millis(30), ..fast() };
     let (_dir, _sandbox, web) = small(options).await;
     let device = web.device().await;
     tokio::time::sleep(Duration::from_millis(40)).await;
@@ -521,7 +522,7 @@ async fn people() -> (TempDir, Sandbox, Web) {
          Date: Thu, 5 Mar 2026 12:00:00 +0000\n\nhello\n",
     ]);
     let mail = Some(dir.path().to_owned());
-    let sandbox = Sandbox::start(Options { mail, ..fast() }).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions { mail, ..fast() }).await.unwrap();
     let web = Web(User::nobody(sandbox.base()));
     (dir, sandbox, web)
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -89,7 +89,8 @@ const SUBJECTS: [&str; 9] = [
 ];
 
 async fn over(dir: &Path) -> Sandbox {
-    let options = Options { mail: Some(dir.to_owned()), ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.to_owned()), ..SandboxOptions::new(clock::clock()) };
     Sandbox::start(options).await.unwrap()
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Three people of one sandbox, over HTTP, as the rest of the program does it.
 
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,7 +24,8 @@ const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWri
 /// Three people with a message each.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.path().to_owned()), ..SandboxOptions::new(clock::clock()) };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }

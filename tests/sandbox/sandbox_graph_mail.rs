@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -37,7 +37,8 @@ async fn sandbox() -> (TempDir, Sandbox) {
         let path = dir.path().join(ME).join(format!("{number}.eml"));
         fs::write(path, message).unwrap();
     }
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(clock::clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.path().to_owned()), ..SandboxOptions::new(clock::clock()) };
     let sandbox = Sandbox::start(options).await.unwrap();
     (dir, sandbox)
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use jiff::Timestamp;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -67,10 +67,10 @@ impl User {
 }
 
 async fn sandbox(mail: Option<&Path>, calendar: Option<&Path>) -> Sandbox {
-    let options = Options {
+    let options = SandboxOptions {
         mail: mail.map(Path::to_owned),
         calendar: calendar.map(Path::to_owned),
-        ..Options::new(clock::clock())
+        ..SandboxOptions::new(clock::clock())
     };
     Sandbox::start(options).await.unwrap()
 }
@@ -386,8 +386,10 @@ async fn one_calendar_file_loads_and_missing_folder_fails() {
         reported[0].starts_with("main Family (owner, Europe/Berlin): 3b: planetarium, "),
         "{reported:?}"
     );
-    let options =
-        Options { calendar: Some("/no/such/folder".into()), ..Options::new(clock::clock()) };
+    let options = SandboxOptions {
+        calendar: Some("/no/such/folder".into()),
+        ..SandboxOptions::new(clock::clock())
+    };
     assert_eq!(
         Sandbox::start(options).await.unwrap_err().to_string(),
         "cannot read calendars from /no/such/folder: No such file or directory (os error 2): name \

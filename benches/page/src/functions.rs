@@ -15,18 +15,18 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use daysheet::budget::Response;
+use daysheet::budget::WholeAnswer;
 use daysheet::budget::count::Tokenizer;
 use daysheet::budget::fit::{CEILING, FitOptions, fit};
-use daysheet::budget::plan::{Block, Rendering, Tier, plan};
-use daysheet::budget::value::Strategy;
-use daysheet::encode::stc::Version;
+use daysheet::budget::plan::{BlockRendering, PlacementTier, PlannedBlock, plan};
+use daysheet::budget::value::ValueStrategy;
+use daysheet::encode::stc::StcVersion;
 use daysheet::encode::{Delimiter, Format};
 use daysheet::flatten::{RowContext, flatten};
 use daysheet::row::RowTable;
-use daysheet::schemas::{Api, Level, MESSAGE};
+use daysheet::schemas::{ColumnLevel, MESSAGE, Service};
 use daysheet::text;
-use daysheet::text::html::{Style, html};
+use daysheet::text::html::{TextStyle, html};
 
 use rows::{document, metadata};
 
@@ -40,7 +40,7 @@ fn encode(criterion: &mut Criterion) {
     for (name, format) in [
         ("TOON by tab", Format::Toon(Delimiter::Tab)),
         ("JSON", Format::Json),
-        ("STC, version 1", Format::Stc(Version::One)),
+        ("STC, version 1", Format::Stc(StcVersion::One)),
     ] {
         group.bench_function(name, |bencher| bencher.iter(|| black_box(&document).encode(format)));
     }
@@ -51,8 +51,8 @@ fn encode(criterion: &mut Criterion) {
 
 /// Objects of an API as rows.
 fn flattened(criterion: &mut Criterion) {
-    let (objects, columns) = (metadata(1_000), MESSAGE.up_to(Level::Core));
-    let context = RowContext::bare(Api::Gmail);
+    let (objects, columns) = (metadata(1_000), MESSAGE.up_to(ColumnLevel::Core));
+    let context = RowContext::bare(Service::Gmail);
     criterion.benchmark_group("flatten").bench_function("1,000 Gmail messages", |bencher| {
         bencher.iter(|| flatten(&MESSAGE, &columns, black_box(&objects), &context));
     });
@@ -83,7 +83,7 @@ fn clean(criterion: &mut Criterion) {
     });
     let name = format!("a newsletter of {} kB of HTML", newsletter.len() / 1_000);
     group.bench_function(name, |bencher| {
-        bencher.iter(|| html(black_box(&newsletter), Style::Text, false));
+        bencher.iter(|| html(black_box(&newsletter), TextStyle::Text, false));
     });
 }
 
@@ -100,19 +100,19 @@ fn count(criterion: &mut Criterion) {
 
 /// What is shown within a budget of 8,000 tokens.
 fn planned(criterion: &mut Criterion) {
-    let rendering = |tokens, value| Rendering { tokens, value, headings: vec![0] };
-    let block = |at: usize| Block {
+    let rendering = |tokens, value| BlockRendering { tokens, value, headings: vec![0] };
+    let block = |at: usize| PlannedBlock {
         renderings: vec![
             rendering(12 + at % 5, 0.4),
             rendering(30 + at % 11, 0.7),
             rendering(60 + at % 23, 1.0),
         ],
-        tier: if at.is_multiple_of(10) { Tier::High } else { Tier::default() },
+        tier: if at.is_multiple_of(10) { PlacementTier::High } else { PlacementTier::default() },
         pinned: false,
         list: None,
     };
-    let blocks: Vec<Block> = (0..1_000).map(block).collect();
-    let response = Response { document: document(), ..Response::default() };
+    let blocks: Vec<PlannedBlock> = (0..1_000).map(block).collect();
+    let response = WholeAnswer { document: document(), ..WholeAnswer::default() };
     let options = FitOptions {
         format: Format::default(),
         tokenizer: Tokenizer::O200k,
@@ -122,7 +122,7 @@ fn planned(criterion: &mut Criterion) {
         stated_budget: 8_000,
         chunk: 1,
         chunks: true,
-        strategy: Strategy::ElementCount,
+        strategy: ValueStrategy::ElementCount,
         secret: &[7; 32],
     };
     let mut group = criterion.benchmark_group("plan for 8,000 tokens");
@@ -136,8 +136,8 @@ fn planned(criterion: &mut Criterion) {
 
 /// Rows of several accounts as one table.
 fn merge(criterion: &mut Criterion) {
-    let (objects, columns) = (metadata(250), MESSAGE.up_to(Level::Core));
-    let (table, _) = flatten(&MESSAGE, &columns, &objects, &RowContext::bare(Api::Gmail));
+    let (objects, columns) = (metadata(250), MESSAGE.up_to(ColumnLevel::Core));
+    let (table, _) = flatten(&MESSAGE, &columns, &objects, &RowContext::bare(Service::Gmail));
     criterion.benchmark_group("merge").bench_function(
         "250 rows of each of four accounts",
         |bencher| {

@@ -14,9 +14,11 @@ use super::facts::{flag, list, read_moment, read_when, some};
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Change, Guest, InvitationReply, Show, Visibility};
-use daysheet_core::recurrence::Repeat;
-use daysheet_core::schemas::{Api, EVENT, Source};
+use daysheet_core::provider::calendar::{
+    EventChange, EventGuest, EventVisibility, InvitationAnswer, InvitationReply, ShowAs,
+};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::schemas::{EVENT, Service, ValueSource};
 use daysheet_core::text::brief;
 
 /// The longest time before an event that Google reminds at: four weeks.
@@ -24,12 +26,12 @@ const LONGEST_REMINDER: u32 = 40_320;
 
 /// Returns the body of a new event. `request` is the id of the request for an online
 /// meeting; `zone` is the calendar's.
-pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
+pub fn new(change: &EventChange, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     // Google has no whole-day events of these types: a day becomes its first instant.
     let timed = |requested: &ZonedTime| match (requested, change.show) {
-        (ZonedTime::Day(day), Some(Show::Oof | Show::Focus)) => {
+        (ZonedTime::Day(day), Some(ShowAs::Oof | ShowAs::Focus)) => {
             ZonedTime::At(day.at(0, 0, 0, 0), zone.to_owned())
         }
         _ => requested.clone(),
@@ -78,7 +80,7 @@ pub fn new(change: &Change, request: &str, zone: &str) -> Result<Value> {
 }
 
 /// Returns the body that applies the change to an existing event; empty if nothing differs.
-pub fn patch_body(current: &Value, change: &Change, request: &str) -> Result<Value> {
+pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| {
         let now = current.get(key).unwrap_or(&Value::Null);
@@ -202,9 +204,9 @@ pub fn response_body(
             .next("answer the copy in your own calendar, or change it with calendar_save"));
     };
     let word = match response.answer {
-        Answer::Accepted => "accepted",
-        Answer::Declined => "declined",
-        Answer::Tentative => "tentative",
+        InvitationAnswer::Accepted => "accepted",
+        InvitationAnswer::Declined => "declined",
+        InvitationAnswer::Tentative => "tentative",
     };
     me.insert("responseStatus".to_owned(), word.into());
     // Google's API cannot propose a time: it goes into the comment.
@@ -268,13 +270,13 @@ fn colour(name: &str) -> Result<&'static str> {
     let named = EVENT
         .fields
         .iter()
-        .find_map(|field| match (field.name, field.source(Api::Gmail)) {
-            ("category", Source::First(words, _)) => Some(words),
+        .find_map(|field| match (field.name, field.source(Service::Gmail)) {
+            ("category", ValueSource::First(words, _)) => Some(words),
             _ => None,
         })
         .unwrap_or(&[]);
     let number = named.iter().find_map(|(known, source)| match source {
-        Source::Is(_, number) if known.eq_ignore_ascii_case(name.trim()) => Some(*number),
+        ValueSource::Is(_, number) if known.eq_ignore_ascii_case(name.trim()) => Some(*number),
         _ => None,
     });
     number.ok_or_else(|| {
@@ -284,12 +286,12 @@ fn colour(name: &str) -> Result<&'static str> {
     })
 }
 
-fn visible(visibility: Visibility) -> &'static str {
+fn visible(visibility: EventVisibility) -> &'static str {
     match visibility {
-        Visibility::Default => "default",
-        Visibility::Public => "public",
-        Visibility::Private => "private",
-        Visibility::Confidential => "confidential",
+        EventVisibility::Default => "default",
+        EventVisibility::Public => "public",
+        EventVisibility::Private => "private",
+        EventVisibility::Confidential => "confidential",
     }
 }
 
@@ -334,7 +336,7 @@ fn moment(requested: &ZonedTime) -> Value {
     }
 }
 
-fn recurrence(repeat: &Repeat, start: Option<ZonedTime>) -> Value {
+fn recurrence(repeat: &EventRecurrence, start: Option<ZonedTime>) -> Value {
     let start = start.unwrap_or_else(|| ZonedTime::At(DateTime::default(), "UTC".to_owned()));
     repeat.lines(&start).into()
 }
@@ -366,7 +368,7 @@ fn same(current: &Value, key: &str, requested: &ZonedTime) -> bool {
     read_when(now) == Some(requested.when()) && text(now, "timeZone") == zone
 }
 
-fn person(guest: &Guest) -> Value {
+fn person(guest: &EventGuest) -> Value {
     match &guest.name {
         Some(name) => json!({"email": guest.address, "displayName": name}),
         None => json!({"email": guest.address}),
@@ -374,7 +376,7 @@ fn person(guest: &Guest) -> Value {
 }
 
 /// Returns a guest, with everything that is known of them.
-fn attendee(guest: &Guest, known: Option<&Value>) -> Value {
+fn attendee(guest: &EventGuest, known: Option<&Value>) -> Value {
     let mut value = known.cloned().unwrap_or_else(|| person(guest));
     let Some(object) = value.as_object_mut() else {
         return value;
@@ -388,9 +390,9 @@ fn attendee(guest: &Guest, known: Option<&Value>) -> Value {
     }
     if let (None, Some(answer)) = (known, guest.answer) {
         let word = match answer {
-            Answer::Accepted => "accepted",
-            Answer::Declined => "declined",
-            Answer::Tentative => "tentative",
+            InvitationAnswer::Accepted => "accepted",
+            InvitationAnswer::Declined => "declined",
+            InvitationAnswer::Tentative => "tentative",
         };
         object.insert("responseStatus".to_owned(), word.into());
     }
@@ -398,7 +400,7 @@ fn attendee(guest: &Guest, known: Option<&Value>) -> Value {
 }
 
 /// Returns the list of guests; the organizer stays in it.
-fn merge_guests(current: &Value, guests: &[Guest]) -> Result<Value> {
+fn merge_guests(current: &Value, guests: &[EventGuest]) -> Result<Value> {
     whole(current)?;
     let known = list(current, "attendees");
     let mut people: Vec<Value> =
@@ -441,21 +443,21 @@ fn whole(current: &Value) -> Result<()> {
 }
 
 /// Sets the event type that shows the time so, with the fields it requires.
-fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
+fn show_new(body: &mut Map<String, Value>, change: &EventChange) -> Result<()> {
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let (kind, name) = match change.show {
-        None | Some(Show::Busy) => return Ok(()),
-        Some(Show::Free) => {
+        None | Some(ShowAs::Busy) => return Ok(()),
+        Some(ShowAs::Free) => {
             put("transparency", "transparent".into());
             return Ok(());
         }
-        Some(Show::Tentative) => {
+        Some(ShowAs::Tentative) => {
             put("status", "tentative".into());
             return Ok(());
         }
-        Some(Show::Oof) => ("outOfOffice", "out-of-office time"),
-        Some(Show::Focus) => ("focusTime", "focus time"),
-        Some(Show::Elsewhere) => ("workingLocation", "a working location"),
+        Some(ShowAs::Oof) => ("outOfOffice", "out-of-office time"),
+        Some(ShowAs::Focus) => ("focusTime", "focus time"),
+        Some(ShowAs::Elsewhere) => ("workingLocation", "a working location"),
     };
     let asks = change.guests.as_ref().is_some_and(|guests| !guests.is_empty());
     if asks || change.online == Some(true) {
@@ -492,20 +494,24 @@ fn show_new(body: &mut Map<String, Value>, change: &Change) -> Result<()> {
     Ok(())
 }
 
-fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Show>) -> Result<()> {
+fn show_changed(
+    body: &mut Map<String, Value>,
+    current: &Value,
+    show: Option<ShowAs>,
+) -> Result<()> {
     let Some(show) = show else {
         return Ok(());
     };
     let now = match text(current, "eventType") {
-        "outOfOffice" => Some(Show::Oof),
-        "focusTime" => Some(Show::Focus),
-        "workingLocation" => Some(Show::Elsewhere),
+        "outOfOffice" => Some(ShowAs::Oof),
+        "focusTime" => Some(ShowAs::Focus),
+        "workingLocation" => Some(ShowAs::Elsewhere),
         _ => None,
     };
     if now == Some(show) {
         return Ok(());
     }
-    if now.is_some() || matches!(show, Show::Oof | Show::Focus | Show::Elsewhere) {
+    if now.is_some() || matches!(show, ShowAs::Oof | ShowAs::Focus | ShowAs::Elsewhere) {
         return Err(Error::argument(
             "Google cannot change the kind of an existing event (oof, focus, elsewhere)",
         )
@@ -516,8 +522,8 @@ fn show_changed(body: &mut Map<String, Value>, current: &Value, show: Option<Sho
         (now.unwrap_or(usual) != word).then(|| Value::from(word))
     };
     let (transparency, status) = match show {
-        Show::Free => ("transparent", "confirmed"),
-        Show::Tentative => ("opaque", "tentative"),
+        ShowAs::Free => ("transparent", "confirmed"),
+        ShowAs::Tentative => ("opaque", "tentative"),
         _ => ("opaque", "confirmed"),
     };
     if let Some(word) = requested_word("transparency", "opaque", transparency) {

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::facts::list;
 use super::{GoogleCalendar, PRIMARY, Scope};
 use crate::json::text;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::calendar::Schedule;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::calendar::BusySchedule;
 use daysheet_core::text::{brief, quoted};
 
 /// The most calendars that one question may be about.
@@ -23,7 +23,7 @@ impl GoogleCalendar {
         who: &[String],
         from: Timestamp,
         to: Timestamp,
-    ) -> Vec<Result<Schedule>> {
+    ) -> Vec<Result<BusySchedule>> {
         let queries = who.chunks(AT_ONCE).map(|some| async move {
             match self.free_busy(some, from, to).await {
                 Ok(answer) => some.iter().map(|one| schedule(&answer, one)).collect(),
@@ -48,7 +48,7 @@ impl GoogleCalendar {
             "items": items,
         });
         let request: FreeBusyRequest = serde_json::from_value(body).map_err(|error| {
-            Error::new(Kind::Internal, format!("a request could not be written: {error}"))
+            Error::new(ErrorKind::Internal, format!("a request could not be written: {error}"))
         })?;
         let request = &request;
         let mut answer =
@@ -64,7 +64,7 @@ impl GoogleCalendar {
 }
 
 /// Reads one person's schedule from a response.
-fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
+fn schedule(answer: &Value, who: &str) -> Result<BusySchedule> {
     // Google may normalize the address.
     let under = |key: &str| {
         let known: HashMap<String, &Value> = answer
@@ -90,7 +90,7 @@ fn schedule(answer: &Value, who: &str) -> Result<Schedule> {
         }
         (None, None) => return Err(unknown(who)),
     }
-    Ok(Schedule { who: who.to_owned(), busy, hours: None })
+    Ok(BusySchedule { who: who.to_owned(), busy, hours: None })
 }
 
 fn intervals(calendar: &Value, who: &str) -> Result<Vec<Value>> {
@@ -110,7 +110,7 @@ fn check_errors(answer: &Value, who: &str) -> Result<()> {
             "groupTooBig" => Error::argument(format!("the group {} is too large", brief(who)))
                 .next("ask about some of its members"),
             reason => Error::new(
-                Kind::Provider(200),
+                ErrorKind::Provider(200),
                 format!("Google does not say when {} is busy ({})", brief(who), quoted(reason)),
             )
             .next("try again in a minute"),
@@ -119,6 +119,6 @@ fn check_errors(answer: &Value, who: &str) -> Result<()> {
 }
 
 fn unknown(who: &str) -> Error {
-    Error::new(Kind::NotFound, format!("Google does not show when {} is busy", brief(who)))
+    Error::new(ErrorKind::NotFound, format!("Google does not show when {} is busy", brief(who)))
         .next("ask them to share their calendar, or leave them out")
 }

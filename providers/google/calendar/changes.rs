@@ -19,10 +19,10 @@ use super::facts::{self as read, flag, list, mask, some};
 use super::{GoogleCalendar, Scope, page_items, time};
 use crate::json::text;
 use crate::net::path_segment;
-use crate::tracked::{Tracked, TrackedEvent};
-use daysheet_core::error::{Error, Kind, Result};
+use crate::tracked::{TrackedEvent, TrackedItems};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, Changes, Difference, shown_names};
+use daysheet_core::provider::calendar::{Calendars, ChangeFeed, ItemDifference, shown_names};
 
 /// The page size for changes of one calendar. It is the same for the first token,
 /// because Google requires identical parameters.
@@ -49,7 +49,7 @@ struct SyncPoint {
     seen: String,
     /// The existing events.
     #[serde(default)]
-    tracked: Tracked,
+    tracked: TrackedItems,
     /// The next page of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
@@ -68,7 +68,7 @@ impl GoogleCalendar {
         &self,
         cursor: Option<&str>,
         projection: &Projection,
-    ) -> Result<Changes> {
+    ) -> Result<ChangeFeed> {
         let known: SyncPoints = match cursor {
             None => SyncPoints::new(),
             Some(cursor) => serde_json::from_str(cursor).map_err(|_opaque| {
@@ -84,12 +84,14 @@ impl GoogleCalendar {
             async move { (id, self.step(id, point, projection).await) }
         }));
         let mut points = SyncPoints::new();
-        let mut changes = Changes::default();
+        let mut changes = ChangeFeed::default();
         for (id, step) in steps.await {
             let step = match step {
                 Ok(step) => step,
                 // It was in the list a moment ago, and is shared no longer.
-                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(403)) => {
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(403)) =>
+                {
                     continue;
                 }
                 Err(error) => return Err(error),
@@ -107,7 +109,7 @@ impl GoogleCalendar {
         });
         changes.names = shown_names(&own.collect::<Vec<_>>());
         changes.cursor = serde_json::to_string(&points)
-            .map_err(|error| Error::new(Kind::Internal, error.to_string()))?;
+            .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
         Ok(changes)
     }
 
@@ -118,7 +120,7 @@ impl GoogleCalendar {
         calendar: &str,
         point: &SyncPoint,
         items: Vec<Value>,
-        changes: &mut Changes,
+        changes: &mut ChangeFeed,
     ) -> Result<()> {
         let id_of = |id: &str| read::join(Some(calendar), id);
         let (cancelled, items): (Vec<Value>, Vec<Value>) =
@@ -128,7 +130,7 @@ impl GoogleCalendar {
             items.map(|item| text(item, "id").to_owned()).collect()
         };
         let (masters, deleted) = (singles(&items), singles(&cancelled));
-        let mut parts: BTreeMap<String, Difference> = BTreeMap::new();
+        let mut parts: BTreeMap<String, ItemDifference> = BTreeMap::new();
         for item in &cancelled {
             let (id, series) = (text(item, "id"), text(item, "recurringEventId"));
             if deleted.contains(series) || point.tracked.event(id) == Some(TrackedEvent::Cancelled)
@@ -179,7 +181,7 @@ impl GoogleCalendar {
             changes.differences.extend(difference.map(|difference| (id_of(&id), difference)));
             changes.changed.push(item);
         }
-        let (ids, parts): (Vec<String>, Vec<Difference>) =
+        let (ids, parts): (Vec<String>, Vec<ItemDifference>) =
             parts.into_iter().map(|(series, parts)| (id_of(&series), parts)).unzip();
         for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
             match series {
@@ -189,7 +191,7 @@ impl GoogleCalendar {
                     changes.changed.push(series);
                 }
                 // Deleted meanwhile.
-                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
@@ -207,7 +209,7 @@ impl GoogleCalendar {
             return self.begin(calendar).await;
         };
         match self.proceed(calendar, point, projection).await {
-            Err(error) if error.kind() == Kind::Provider(410) => {
+            Err(error) if error.kind() == ErrorKind::Provider(410) => {
                 Ok(CalendarChanges { started_over: true, ..self.begin(calendar).await? })
             }
             step => step,
@@ -240,7 +242,7 @@ impl GoogleCalendar {
                 let mut point = SyncPoint {
                     sync,
                     seen: some(&answer, "updated").unwrap_or_else(|| now.to_string()),
-                    tracked: Tracked::new(),
+                    tracked: TrackedItems::new(),
                     page: None,
                 };
                 for item in &mut there {
@@ -254,7 +256,10 @@ impl GoogleCalendar {
                 _ => break,
             }
         }
-        Err(Error::new(Kind::Provider(200), "Google Calendar gave no starting point for changes"))
+        Err(Error::new(
+            ErrorKind::Provider(200),
+            "Google Calendar gave no starting point for changes",
+        ))
     }
 
     /// Fetches one page of changes.

@@ -8,8 +8,8 @@ use serde_json::Value;
 use crate::json::text;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::ical::series_uid;
-use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 
 /// The paths of an event that [`facts`] reads. Descriptions and conference entry points
 /// may be long, and are not requested in lists.
@@ -91,10 +91,10 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     let is_me = |person: &Value| {
         flag(person, "self") || (!own.is_empty() && text(person, "email").eq_ignore_ascii_case(own))
     };
-    let guests: Vec<Guest> = people
+    let guests: Vec<EventGuest> = people
         .iter()
         .filter(|person| !flag(person, "organizer"))
-        .map(|person| Guest { me: is_me(person), ..guest(person) })
+        .map(|person| EventGuest { me: is_me(person), ..guest(person) })
         .collect();
     let me = guests.iter().find(|guest| guest.me);
     let answer = me.and_then(|guest| guest.answer);
@@ -129,14 +129,14 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
         joint: flag(event, "guestsCanModify"),
         answer,
         unanswered: unanswered && !own,
-        busy: !cancelled && !free && answer != Some(Answer::Declined),
+        busy: !cancelled && !free && answer != Some(InvitationAnswer::Declined),
         show: match (text(event, "eventType"), text(event, "transparency")) {
-            ("outOfOffice", _) => Show::Oof,
-            ("focusTime", _) => Show::Focus,
-            ("workingLocation", _) => Show::Elsewhere,
-            (_, "transparent") => Show::Free,
-            _ if text(event, "status") == "tentative" => Show::Tentative,
-            _ => Show::Busy,
+            ("outOfOffice", _) => ShowAs::Oof,
+            ("focusTime", _) => ShowAs::Focus,
+            ("workingLocation", _) => ShowAs::Elsewhere,
+            (_, "transparent") => ShowAs::Free,
+            _ if text(event, "status") == "tentative" => ShowAs::Tentative,
+            _ => ShowAs::Busy,
         },
         cancelled,
         version: some(event, "etag"),
@@ -166,14 +166,14 @@ pub fn read_when(value: &Value) -> Option<EventTime> {
     }
 }
 
-fn guest(person: &Value) -> Guest {
-    Guest {
+fn guest(person: &Value) -> EventGuest {
+    EventGuest {
         address: text(person, "email").to_owned(),
         name: some(person, "displayName"),
         answer: match text(person, "responseStatus") {
-            "accepted" => Some(Answer::Accepted),
-            "declined" => Some(Answer::Declined),
-            "tentative" => Some(Answer::Tentative),
+            "accepted" => Some(InvitationAnswer::Accepted),
+            "declined" => Some(InvitationAnswer::Declined),
+            "tentative" => Some(InvitationAnswer::Tentative),
             _ => None,
         },
         optional: flag(person, "optional"),
@@ -184,7 +184,7 @@ fn guest(person: &Value) -> Guest {
 }
 
 /// Reads the recurrence of an event from its lines of RFC 5545.
-fn repeat(event: &Value) -> Option<Repeat> {
+fn repeat(event: &Value) -> Option<EventRecurrence> {
     let lines: Vec<_> = list(event, "recurrence").iter().filter_map(Value::as_str).collect();
     if lines.is_empty() {
         return None;
@@ -193,7 +193,7 @@ fn repeat(event: &Value) -> Option<Repeat> {
         .get("start")
         .and_then(|start| event_time::find_zone(text(start, "timeZone")))
         .unwrap_or(TimeZone::UTC);
-    Some(Repeat::from_lines(&lines, &zone))
+    Some(EventRecurrence::from_lines(&lines, &zone))
 }
 
 /// Reads the same as [`read_when`], in the named zone.

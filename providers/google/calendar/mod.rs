@@ -18,20 +18,20 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::client::{CALENDAR, Google, page};
-use super::wire::{self, Wire};
+use super::client::{CALENDAR, GoogleClient, page};
+use super::wire::{self, LoopbackConnector};
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::net::path_segment;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::Page;
+use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply, Notify,
-    Schedule,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
+    GuestNotice, InvitationReply,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
-use daysheet_core::schemas::Api;
+use daysheet_core::schemas::Service;
 use facts::{self as read, flag, mask, some};
 
 /// Google's id of the main calendar.
@@ -72,8 +72,8 @@ mod write;
 
 /// The calendars of one account.
 pub struct GoogleCalendar {
-    hub: CalendarHub<Wire>,
-    google: Google,
+    hub: CalendarHub<LoopbackConnector>,
+    google: GoogleClient,
     /// Where the API is.
     base: Url,
     /// The account's address.
@@ -84,7 +84,7 @@ pub struct GoogleCalendar {
 impl GoogleCalendar {
     /// Creates the calendars at the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
-        let google = Google::new(services, tokens, CALENDAR);
+        let google = GoogleClient::new(services, tokens, CALENDAR);
         let base = services.endpoints.google_calendar.clone();
         let mut hub = CalendarHub::new(wire::client(services.share.clone()), google.bearer());
         hub.base_url(base.as_str().to_owned());
@@ -154,7 +154,7 @@ impl GoogleCalendar {
         ask: &EventListRequest,
         calendar: &str,
         cursor: Option<&str>,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         check_calendar(calendar)?;
         let id = &path_segment(calendar);
         let items = mask(&ask.projection.paths);
@@ -187,7 +187,7 @@ impl GoogleCalendar {
         for item in &mut items {
             read::place(item, calendar, &self.own);
         }
-        Ok(Page { items, next: some(&answer, "nextPageToken"), ..Page::default() })
+        Ok(ListPage { items, next: some(&answer, "nextPageToken"), ..ListPage::default() })
     }
 
     /// Returns the events of one calendar that have this UID.
@@ -219,8 +219,8 @@ impl GoogleCalendar {
 
 #[async_trait]
 impl Calendars for GoogleCalendar {
-    fn api(&self) -> Api {
-        Api::Gmail
+    fn api(&self) -> Service {
+        Service::Gmail
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {
@@ -246,7 +246,7 @@ impl Calendars for GoogleCalendar {
         self.keep(op).await
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
         let pages = ask
             .calendars
             .iter()
@@ -308,19 +308,29 @@ impl Calendars for GoogleCalendar {
     async fn create(
         &self,
         calendar: Option<&str>,
-        event: &Change,
-        notify: Notify,
+        event: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         self.insert(calendar, event, notify).await
     }
 
-    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+    async fn update(
+        &self,
+        current: &Value,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value> {
         self.patch(current, change, notify).await
     }
 
     /// Deletes an event. A message to the guests is impossible: Google's mail only says
     /// that the event is cancelled.
-    async fn delete(&self, current: &Value, _message: Option<&str>, notify: Notify) -> Result<()> {
+    async fn delete(
+        &self,
+        current: &Value,
+        _message: Option<&str>,
+        notify: GuestNotice,
+    ) -> Result<()> {
         self.remove(current, notify).await
     }
 
@@ -344,15 +354,25 @@ impl Calendars for GoogleCalendar {
         self.invite(current, to, comment).await
     }
 
-    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+    async fn busy(
+        &self,
+        who: &[String],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Result<BusySchedule>> {
         self.schedules(who, from, to).await
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
         self.since(cursor, projection).await
     }
 
-    fn check(&self, current: Option<&Value>, change: &Change, _notify: Notify) -> Result<()> {
+    fn check(
+        &self,
+        current: Option<&Value>,
+        change: &EventChange,
+        _notify: GuestNotice,
+    ) -> Result<()> {
         // Google refuses what has no words in its bodies, whoever is notified.
         match current {
             Some(current) => body::patch_body(current, change, "").map(drop),
@@ -364,8 +384,8 @@ impl Calendars for GoogleCalendar {
         &self,
         calendar: Option<&str>,
         current: Option<&Value>,
-        change: &Change,
-        notify: Notify,
+        change: &EventChange,
+        notify: GuestNotice,
     ) -> Result<()> {
         match current {
             Some(current) => rehearse(self.update(current, change, notify)).await,
@@ -422,7 +442,7 @@ fn check_calendar(id: &str) -> Result<()> {
 
 /// Converts the refusal of a page token to an error that it is too old.
 fn stale(error: Error, cursor: Option<&str>) -> Error {
-    if cursor.is_some() && matches!(error.kind(), Kind::Provider(400 | 410)) {
+    if cursor.is_some() && matches!(error.kind(), ErrorKind::Provider(400 | 410)) {
         return Error::argument("Google Calendar's page cursor expired")
             .next("search again without cursor");
     }
@@ -438,7 +458,7 @@ const OF_A_PAGE: &[&str] = &[
 /// Returns the items of a page; an empty list may be missing, but anything else is no page.
 ///
 /// # Errors
-/// [`Kind::Provider`] for a response that is no page.
+/// [`ErrorKind::Provider`] for a response that is no page.
 fn page_items(answer: &Value) -> Result<&[Value]> {
     page(answer, "items", OF_A_PAGE)
 }

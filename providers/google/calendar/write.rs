@@ -15,9 +15,11 @@ use super::{GoogleCalendar, PRIMARY, Scope, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{CalendarOp, Change, Guest, InvitationReply, Notify};
+use daysheet_core::provider::calendar::{
+    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationReply,
+};
 
 /// How often a meeting link that is still being created is looked up.
 const LOOKS: usize = 3;
@@ -26,8 +28,8 @@ impl GoogleCalendar {
     pub(super) async fn insert(
         &self,
         calendar: Option<&str>,
-        event: &Change,
-        notify: Notify,
+        event: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         let calendar = match calendar {
             Some(PRIMARY) | None => self.primary().await?,
@@ -60,7 +62,7 @@ impl GoogleCalendar {
                     &[("conferenceDataVersion", "1")],
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
-                    Err(error) if error.kind() == Kind::Provider(409) => {
+                    Err(error) if error.kind() == ErrorKind::Provider(409) => {
                         return Err(Error::argument("an event with this UID already exists")
                             .next("search for it, and change it with calendar_save"));
                     }
@@ -85,8 +87,8 @@ impl GoogleCalendar {
     pub(super) async fn patch(
         &self,
         current: &Value,
-        change: &Change,
-        notify: Notify,
+        change: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         let body = body::patch_body(current, change, &random()?)?;
         if body.as_object().is_some_and(serde_json::Map::is_empty) {
@@ -99,17 +101,17 @@ impl GoogleCalendar {
     /// Restores an event. Google keeps deleted ones, as cancelled.
     pub(super) async fn put_back(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
         let Some(now) = now else {
-            return Err(Error::new(Kind::NotFound, "Google no longer has the deleted event")
+            return Err(Error::new(ErrorKind::NotFound, "Google no longer has the deleted event")
                 .next("create it again"));
         };
         let body = body::restored(before, now);
         if body.as_object().is_some_and(serde_json::Map::is_empty) {
             return Ok(now.clone());
         }
-        self.modify(now, &body, Notify::Nobody).await
+        self.modify(now, &body, GuestNotice::Nobody).await
     }
 
-    pub(super) async fn remove(&self, current: &Value, notify: Notify) -> Result<()> {
+    pub(super) async fn remove(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url =
             self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
@@ -142,7 +144,7 @@ impl GoogleCalendar {
             }
         };
         let body = body::response_body(current, response, &self.own, &zone)?;
-        let notify = if response.notify { Notify::All } else { Notify::Nobody };
+        let notify = if response.notify { GuestNotice::All } else { GuestNotice::Nobody };
         self.modify(current, &body, notify).await
     }
 
@@ -162,11 +164,11 @@ impl GoogleCalendar {
             .next("ask the organizer to invite them"));
         }
         let body = body::invited(current, to)?;
-        self.modify(current, &body, Notify::All).await.map(drop)
+        self.modify(current, &body, GuestNotice::All).await.map(drop)
     }
 
     /// Changes an event unless it is another by now.
-    async fn modify(&self, current: &Value, body: &Value, notify: Notify) -> Result<Value> {
+    async fn modify(&self, current: &Value, body: &Value, notify: GuestNotice) -> Result<Value> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url = self.at(
             &["calendars", &calendar, "events", &id],
@@ -291,7 +293,7 @@ impl GoogleCalendar {
             text(calendar, "id") == id || (id == PRIMARY && flag(calendar, "primary"))
         });
         match found {
-            None => Err(Error::new(Kind::NotFound, "the account has no such calendar")
+            None => Err(Error::new(ErrorKind::NotFound, "the account has no such calendar")
                 .next("see lookup kind=calendars")),
             Some(calendar) if text(&calendar, "accessRole") != "owner" => {
                 Err(Error::argument(format!("somebody else's calendar cannot be {done}"))
@@ -303,17 +305,17 @@ impl GoogleCalendar {
 
     /// Adds the calendar's owner to an imported event: Google refuses an event of
     /// others that its owner is not invited to.
-    fn taking_part(&self, calendar: &str, event: &Change) -> Change {
+    fn taking_part(&self, calendar: &str, event: &EventChange) -> EventChange {
         let mut event = event.clone();
         let me = match calendar {
             PRIMARY => &self.own,
             calendar => calendar,
         };
-        let is_me = |guest: &Guest| guest.address.eq_ignore_ascii_case(me);
+        let is_me = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(me);
         let calls = event.organizer.as_ref().is_none_or(is_me);
         let guests = event.guests.get_or_insert_default();
         if !calls && !guests.iter().any(is_me) {
-            guests.push(Guest { address: me.to_owned(), me: true, ..Guest::default() });
+            guests.push(EventGuest { address: me.to_owned(), me: true, ..EventGuest::default() });
         }
         event
     }
@@ -342,7 +344,7 @@ impl GoogleCalendar {
     async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
         match self.fetch(calendar, id).await {
             Ok(found) => Ok(Some(found)),
-            Err(missing) if missing.kind() == Kind::NotFound => Ok(None),
+            Err(missing) if missing.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -350,7 +352,7 @@ impl GoogleCalendar {
     /// Returns the calendar and the id of an event that was fetched.
     async fn calendar_and_id(&self, event: &Value) -> Result<(String, String)> {
         let id = some(event, "id").ok_or_else(|| {
-            Error::new(Kind::Internal, "an event without an id was to be changed")
+            Error::new(ErrorKind::Internal, "an event without an id was to be changed")
         })?;
         match some(event, "calendarId") {
             Some(calendar) => Ok((calendar, id)),
@@ -372,7 +374,7 @@ impl GoogleCalendar {
         let mut url = self
             .base
             .join(&path.join("/"))
-            .map_err(|_opaque| Error::new(Kind::Internal, "Google's URL does not parse"))?;
+            .map_err(|_opaque| Error::new(ErrorKind::Internal, "Google's URL does not parse"))?;
         if !params.is_empty() {
             url.query_pairs_mut().extend_pairs(params);
         }
@@ -380,11 +382,11 @@ impl GoogleCalendar {
     }
 }
 
-fn word(notify: Notify) -> &'static str {
+fn word(notify: GuestNotice) -> &'static str {
     match notify {
-        Notify::All => "all",
-        Notify::External => "externalOnly",
-        Notify::Nobody => "none",
+        GuestNotice::All => "all",
+        GuestNotice::External => "externalOnly",
+        GuestNotice::Nobody => "none",
     }
 }
 
@@ -399,7 +401,7 @@ fn random() -> Result<String> {
     use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|_| Error::new(Kind::Internal, "the system random generator failed"))?;
+        .map_err(|_| Error::new(ErrorKind::Internal, "the system random generator failed"))?;
     Ok(bytes.iter().fold(String::new(), |mut id, byte| {
         let _ = write!(id, "{byte:02x}");
         id

@@ -10,13 +10,13 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use super::states::{OWN, labels, state};
-use super::{Gmail, LISTED, ME, Scope, format, list};
+use super::{GmailMailbox, LISTED, ME, Scope, format, list};
 use crate::json::text;
 use crate::tracked::moved;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::calendar::{Changes, Difference};
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
 
 /// Records of the history that are read at once.
 const AT_ONCE: u32 = 100;
@@ -26,7 +26,7 @@ const DRAFTS: &str = "500";
 const DRAFTED: char = ';';
 
 /// The message of each draft, by the draft's id, which stays.
-type Drafts = BTreeMap<String, String>;
+type DraftMessages = BTreeMap<String, String>;
 
 /// The net effect of a page of the history on a message.
 #[derive(Clone, Copy, PartialEq)]
@@ -41,12 +41,12 @@ enum HistoryOutcome {
     GoneDraft,
 }
 
-impl Gmail {
+impl GmailMailbox {
     pub(super) async fn since(
         &self,
         cursor: Option<&str>,
         projection: &Projection,
-    ) -> Result<Changes> {
+    ) -> Result<ChangeFeed> {
         let Some(cursor) = cursor else {
             return self.starting_now().await;
         };
@@ -59,7 +59,7 @@ impl Gmail {
         let not_ours =
             || Error::argument("the cursor is not Gmail's").next("call changes without cursor");
         let start: u64 = start.parse().map_err(|_opaque| not_ours())?;
-        let before: Drafts = serde_json::from_str(drafts).map_err(|_opaque| not_ours())?;
+        let before: DraftMessages = serde_json::from_str(drafts).map_err(|_opaque| not_ours())?;
         let fields = "historyId,nextPageToken,\
                       history(messagesAdded/message(id,threadId,labelIds),\
                       messagesDeleted/message(id,threadId),\
@@ -74,8 +74,8 @@ impl Gmail {
         });
         let answer = match answer {
             // Gmail keeps its history for about a week.
-            Err(error) if error.kind() == Kind::NotFound => {
-                return Ok(Changes { started_over: true, ..self.starting_now().await? });
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Ok(ChangeFeed { started_over: true, ..self.starting_now().await? });
             }
             answer => answer?,
         };
@@ -114,20 +114,23 @@ impl Gmail {
             } else {
                 words
             };
-            let difference = Difference { words, ..Difference::default() };
+            let difference = ItemDifference { words, ..ItemDifference::default() };
             changes.differences.insert(id.to_owned(), difference);
         }
         Ok(changes)
     }
 
     /// Returns the cursor to start from.
-    async fn starting_now(&self) -> Result<Changes> {
+    async fn starting_now(&self) -> Result<ChangeFeed> {
         let from = self.history_id().await?;
-        Ok(Changes { cursor: with_drafts(from, &self.drafts_now().await?)?, ..Changes::default() })
+        Ok(ChangeFeed {
+            cursor: with_drafts(from, &self.drafts_now().await?)?,
+            ..ChangeFeed::default()
+        })
     }
 
     /// Returns the newest of the present drafts.
-    async fn drafts_now(&self) -> Result<Drafts> {
+    async fn drafts_now(&self) -> Result<DraftMessages> {
         let params = [("maxResults", DRAFTS), ("fields", "drafts(id,message/id)")];
         let page = self.get(&["drafts"], &params).await?;
         let drafts = list(&page, "drafts");
@@ -143,8 +146,8 @@ impl Gmail {
         &self,
         fates: &[(Value, HistoryOutcome)],
         projection: &Projection,
-    ) -> Result<Changes> {
-        let mut changes = Changes::default();
+    ) -> Result<ChangeFeed> {
+        let mut changes = ChangeFeed::default();
         let listed = |outcome: HistoryOutcome| -> Vec<Value> {
             let those = fates.iter().filter(|(_, fate)| *fate == outcome);
             those.map(|(message, _)| message.clone()).collect()
@@ -168,13 +171,13 @@ impl Gmail {
             for failed in page.failed {
                 match failed.error.kind() {
                     // It was deleted meanwhile; a message that was never shown is not reported.
-                    Kind::NotFound if fate == HistoryOutcome::Changed => {
+                    ErrorKind::NotFound if fate == HistoryOutcome::Changed => {
                         changes.gone.push(failed.id);
                     }
-                    Kind::NotFound if fate == HistoryOutcome::Deleted => {
+                    ErrorKind::NotFound if fate == HistoryOutcome::Deleted => {
                         changes.gone_drafts.push(failed.id);
                     }
-                    Kind::NotFound => {}
+                    ErrorKind::NotFound => {}
                     _ => return Err(failed.error),
                 }
             }
@@ -186,7 +189,7 @@ impl Gmail {
     pub(super) async fn history_id(&self) -> Result<String> {
         let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
         number(&profile).ok_or_else(|| {
-            Error::new(Kind::Provider(200), "Gmail gave no starting point for changes")
+            Error::new(ErrorKind::Provider(200), "Gmail gave no starting point for changes")
         })
     }
 }
@@ -325,8 +328,8 @@ fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
 /// another page of the history reports keep their earlier state.
 fn replace_draft_fates(
     fates: &mut Vec<(Value, HistoryOutcome)>,
-    before: &Drafts,
-    now: &mut Drafts,
+    before: &DraftMessages,
+    now: &mut DraftMessages,
 ) {
     // Reported with an earlier page.
     let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
@@ -379,11 +382,11 @@ fn place(fates: &[(Value, HistoryOutcome)], id: &str) -> Option<usize> {
     all.position(|(one, _)| text(one, "id") == id)
 }
 
-fn with_drafts(cursor: String, drafts: &Drafts) -> Result<String> {
+fn with_drafts(cursor: String, drafts: &DraftMessages) -> Result<String> {
     if drafts.is_empty() {
         return Ok(cursor);
     }
     let drafts = serde_json::to_string(drafts)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))?;
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a cursor could not be saved"))?;
     Ok(format!("{cursor}{DRAFTED}{drafts}"))
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::changes::number;
 use super::states::labels;
-use super::{Gmail, LABEL_LISTED, list, mask};
+use super::{GmailMailbox, LABEL_LISTED, list, mask};
 use crate::json::text;
 use daysheet_core::project::Projection;
 
@@ -22,7 +22,7 @@ const LAST: Duration = Duration::from_secs(600);
 const RECORDS: &str = "500";
 
 /// Labels with their counts.
-pub(super) struct Counts {
+pub(super) struct LabelCounts {
     since: Instant,
     /// What was requested of each.
     mask: String,
@@ -31,7 +31,7 @@ pub(super) struct Counts {
     labels: HashMap<String, Value>,
 }
 
-impl Gmail {
+impl GmailMailbox {
     /// Returns the labels with known counts, by their ids, as the projection reads them.
     pub(super) async fn known_counts(&self, projection: &Projection) -> HashMap<String, Value> {
         if !is_counted(projection) {
@@ -47,7 +47,7 @@ impl Gmail {
         };
         if counts.is_none() {
             // What changes from here on may change a count.
-            *counts = self.history_id().await.ok().map(|history| Counts {
+            *counts = self.history_id().await.ok().map(|history| LabelCounts {
                 since: Instant::now(),
                 mask: mask(projection),
                 history,
@@ -68,7 +68,7 @@ impl Gmail {
     }
 
     /// Drops the counts that may be others by now; all of them if that is not known.
-    async fn still_true(&self, mut known: Counts) -> Option<Counts> {
+    async fn still_true(&self, mut known: LabelCounts) -> Option<LabelCounts> {
         let params = [
             ("startHistoryId", known.history.as_str()),
             ("maxResults", RECORDS),

@@ -3,12 +3,12 @@
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
-use super::{Gmail, check};
+use super::{GmailMailbox, check};
 use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::similar;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
 use daysheet_core::text::brief;
@@ -42,7 +42,7 @@ pub(super) fn place_of(label: &Value) -> Option<&'static str> {
     known.map(|(word, _)| *word).filter(|word| query::PLACES.contains(word))
 }
 
-impl Gmail {
+impl GmailMailbox {
     pub(super) async fn find_label(
         &self,
         name: &str,
@@ -125,11 +125,11 @@ impl Gmail {
         let done = done.await;
         self.forget_labels().await;
         done.map_err(|error| match error.kind() {
-            Kind::Provider(409) => {
+            ErrorKind::Provider(409) => {
                 Error::argument(format!("Gmail already has a label like `{}`", brief(name)))
                     .next("lookup kind=labels lists them")
             }
-            Kind::Provider(400) => error.next("choose another name"),
+            ErrorKind::Provider(400) => error.next("choose another name"),
             _ => error,
         })
     }
@@ -160,7 +160,7 @@ impl Gmail {
         let body = Value::Object(fields);
         self.forget_labels().await;
         self.write_label(id, &body).await.map_err(|error| match error.kind() {
-            Kind::Provider(409) => Error::argument("Gmail already has a label of this name")
+            ErrorKind::Provider(409) => Error::argument("Gmail already has a label of this name")
                 .next("choose another name"),
             _ => error,
         })?;
@@ -347,7 +347,7 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
         FolderKind::Folder => ("folder or label", "folders"),
         FolderKind::Label => ("label", "labels"),
     };
-    let error = Error::new(Kind::NotFound, format!("there is no {what} `{}`", brief(name)));
+    let error = Error::new(ErrorKind::NotFound, format!("there is no {what} `{}`", brief(name)));
     error.next(instead(labels, name, lookup))
 }
 

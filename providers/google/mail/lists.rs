@@ -6,23 +6,23 @@ use futures_util::future::join;
 use serde_json::{Value, json};
 
 use super::labels::place_of;
-use super::{Gmail, LABEL_LISTED, ME, Scope, mask, name_in_rows};
+use super::{GmailMailbox, LABEL_LISTED, ME, Scope, mask, name_in_rows};
 use crate::google::{client, people};
 use crate::json::text;
 use crate::net;
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{Page, People, Total, no_list};
+use daysheet_core::provider::{ListPage, PeopleQuery, SearchTotal, no_list};
 use daysheet_core::schemas::Table;
 
-impl Gmail {
+impl GmailMailbox {
     /// Returns the rows of a table, as [`Mailbox::lookup`](daysheet_core::provider::Mailbox::lookup).
     pub(super) async fn list(
         &self,
         table: &Table,
-        people: &People,
+        people: &PeopleQuery,
         projection: &Projection,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         match table.name {
             "folder" => self.folders(projection).await,
             "category" => self.categories(projection).await,
@@ -33,7 +33,7 @@ impl Gmail {
         }
     }
 
-    async fn folders(&self, projection: &Projection) -> Result<Page> {
+    async fn folders(&self, projection: &Projection) -> Result<ListPage> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
         let mut listed = listed?;
         // The other labels of Gmail's own are flags and categories, not places.
@@ -50,12 +50,12 @@ impl Gmail {
             (!inbox, !system, text(label, "name").to_lowercase())
         });
         let count = page.items.len() + page.failed.len();
-        page.total = Some(Total::Exactly(u64::try_from(count).unwrap_or(u64::MAX)));
+        page.total = Some(SearchTotal::Exactly(u64::try_from(count).unwrap_or(u64::MAX)));
         Ok(page)
     }
 
     /// Returns the user's own labels, and Gmail's categories as messages show them.
-    pub(super) async fn categories(&self, projection: &Projection) -> Result<Page> {
+    pub(super) async fn categories(&self, projection: &Projection) -> Result<ListPage> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
         let mut listed = listed?;
         listed.retain(|label| name_in_rows(label).is_some());
@@ -79,7 +79,7 @@ impl Gmail {
         listed: Vec<Value>,
         mut known: HashMap<String, Value>,
         projection: &Projection,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         // The id and the type say which name a label has in rows.
         let mut fields = mask(projection);
         for field in ["id", "type"] {
@@ -106,22 +106,22 @@ impl Gmail {
         Ok(page)
     }
 
-    pub(super) async fn aliases(&self) -> Result<Page> {
+    pub(super) async fn aliases(&self) -> Result<ListPage> {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
         let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
-        Ok(Page { items: client::items_of(answer, "sendAs")?, ..Page::default() })
+        Ok(ListPage { items: client::items_of(answer, "sendAs")?, ..ListPage::default() })
     }
 
     /// Returns the settings that rows show, each under its own key.
-    pub(super) async fn settings(&self) -> Result<Page> {
+    pub(super) async fn settings(&self) -> Result<ListPage> {
         let vacation =
             async { call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME)) };
         let language =
             async { call!(self, "displayLanguage", |users| users.settings_get_language(ME)) };
         let (vacation, language) = join(vacation, language).await;
-        Ok(Page {
+        Ok(ListPage {
             items: vec![json!({"vacation": vacation?, "language": language?})],
-            ..Page::default()
+            ..ListPage::default()
         })
     }
 }

@@ -7,13 +7,13 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde_json::Value;
 
-use super::parts::{self, Data, header, is_attached, is_text, shown_part};
-use super::{Gmail, check};
+use super::parts::{self, DecodedData, header, is_attached, is_text, shown_part};
+use super::{GmailMailbox, check};
 use crate::json::text;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::TextPart;
-use daysheet_core::provider::mail::{AttachmentInfo, Importance, Person};
+use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
 use daysheet_core::text::{address_list, cell, flowed, parameter};
 
 /// The longest Message-ID that is believed, in bytes.
@@ -21,7 +21,7 @@ const LONGEST_ID: usize = 900;
 
 /// The texts of a message.
 #[derive(Debug, Default)]
-pub(super) struct Texts {
+pub(super) struct MessageTexts {
     /// The plain text, if every part of the text has it.
     pub plain: Option<String>,
     /// The HTML, if any part has it.
@@ -30,7 +30,7 @@ pub(super) struct Texts {
 
 /// A file among the parts of a message.
 #[derive(Debug)]
-struct File<'v> {
+struct PartFile<'v> {
     /// Its number among the parts.
     part: &'v str,
     name: String,
@@ -44,7 +44,7 @@ struct File<'v> {
     attachment: &'v str,
 }
 
-impl Gmail {
+impl GmailMailbox {
     /// Fetches a message with all its parts.
     pub(super) async fn whole(&self, id: &str) -> Result<Value> {
         let all = Projection {
@@ -57,7 +57,7 @@ impl Gmail {
     }
 
     /// Returns the texts of a complete message.
-    pub(super) async fn texts(&self, item: &Value) -> Result<Texts> {
+    pub(super) async fn texts(&self, item: &Value) -> Result<MessageTexts> {
         let id = text(item, "id");
         let mut tree = parts::read(id, item);
         for part in tree.elsewhere() {
@@ -89,9 +89,9 @@ impl Gmail {
         if file.size > most {
             return Err(too_large(file.size, most));
         }
-        let Data { bytes, damaged } = match file.data {
-            Some(data) => Data::of(data),
-            None if file.attachment.is_empty() && file.size == 0 => Data::default(),
+        let DecodedData { bytes, damaged } = match file.data {
+            Some(data) => DecodedData::of(data),
+            None if file.attachment.is_empty() && file.size == 0 => DecodedData::default(),
             None if file.attachment.is_empty() => {
                 return Err(Error::argument("Gmail does not hand out this part as a file")
                     .next("read the message with mail_read"));
@@ -100,7 +100,7 @@ impl Gmail {
         };
         if damaged {
             return Err(Error::new(
-                Kind::Provider(200),
+                ErrorKind::Provider(200),
                 "the file from Gmail is damaged, and was not used",
             )
             .next("try again"));
@@ -114,7 +114,7 @@ impl Gmail {
 }
 
 fn no_file() -> Error {
-    Error::new(Kind::NotFound, "the message has no such file")
+    Error::new(ErrorKind::NotFound, "the message has no such file")
         .next("mail_attachment as=list shows its files")
 }
 
@@ -123,7 +123,7 @@ fn too_large(size: u64, most: u64) -> Error {
 }
 
 /// Returns the texts of a message's parts, with lines ending in LF.
-fn texts(parts: &[Vec<Vec<TextPart>>]) -> Texts {
+fn texts(parts: &[Vec<Vec<TextPart>>]) -> MessageTexts {
     let mut plain = Vec::new();
     let mut rich = Vec::new();
     let (mut all_plain, mut any_rich) = (true, false);
@@ -152,7 +152,7 @@ fn texts(parts: &[Vec<Vec<TextPart>>]) -> Texts {
         rich.extend(html.or_else(|| bare.as_deref().map(as_html)));
         plain.extend(bare);
     }
-    Texts {
+    MessageTexts {
         plain: (all_plain && !plain.is_empty()).then(|| plain.concat()),
         html: any_rich.then(|| rich.join("\n")),
     }
@@ -179,7 +179,7 @@ pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
         .collect()
 }
 
-fn files(item: &Value) -> Vec<File<'_>> {
+fn files(item: &Value) -> Vec<PartFile<'_>> {
     let mut files = Vec::new();
     if let Some(payload) = item.get("payload") {
         collect(payload, true, &mut files);
@@ -189,7 +189,7 @@ fn files(item: &Value) -> Vec<File<'_>> {
 
 /// Collects attachments, and texts that mail programs do not show. The depth is bounded by the
 /// JSON reader, which refuses more than 128 levels.
-fn collect<'v>(part: &'v Value, shown: bool, files: &mut Vec<File<'v>>) {
+fn collect<'v>(part: &'v Value, shown: bool, files: &mut Vec<PartFile<'v>>) {
     let media = text(part, "mimeType").to_ascii_lowercase();
     let name = text(part, "filename");
     let children = part.get("parts").and_then(Value::as_array);
@@ -208,7 +208,7 @@ fn collect<'v>(part: &'v Value, shown: bool, files: &mut Vec<File<'v>>) {
     }
     let bytes = part.get("body").unwrap_or(&Value::Null);
     let data = bytes.get("data").and_then(Value::as_str);
-    files.push(File {
+    files.push(PartFile {
         part: text(part, "partId"),
         name: file_name(name, &media),
         size: bytes.get("size").and_then(Value::as_u64).unwrap_or(0),
@@ -272,13 +272,13 @@ pub(super) fn subject(item: &Value) -> String {
 
 /// Returns the people of a header field who have an address. A repeated field is invalid
 /// (RFC 5322, 3.6), but Gmail may still send to all the recipients it names.
-pub(super) fn people(item: &Value, name: &str) -> Vec<Person> {
+pub(super) fn people(item: &Value, name: &str) -> Vec<MailPerson> {
     let lines = fields(item, &[name]);
     lines
         .iter()
         .flat_map(|(_, value)| address_list(value))
         .filter(|one| one.email.contains('@'))
-        .map(|one| Person { name: one.name, address: ascii(&one.email) })
+        .map(|one| MailPerson { name: one.name, address: ascii(&one.email) })
         .collect()
 }
 

@@ -19,26 +19,26 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use self::parts::Data;
-use super::client::{self, GMAIL, Google, GoogleTokens, IN_FLIGHT};
-use super::wire::{self, Wire};
+use self::parts::DecodedData;
+use super::client::{self, GMAIL, GoogleClient, GoogleTokens, IN_FLIGHT};
+use super::wire::{self, LoopbackConnector};
 use crate::json::text;
 use crate::labels::same_label;
-use crate::net::Turn;
+use crate::net::ResponsePermit;
 use crate::oldest;
 use daysheet_core::body;
 use daysheet_core::call::course::counted;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::Changes;
-use daysheet_core::provider::mail::Alias;
+use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::mail::SendAlias;
 use daysheet_core::provider::{
-    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
-    WholeThread,
+    BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
+    ThreadMessage, WholeThread,
 };
 use daysheet_core::provider::{ServiceSettings, TokenSource};
-use daysheet_core::query::{NOTHING, Query, Term};
-use daysheet_core::schemas::{Api, Table};
+use daysheet_core::query::{NOTHING, Query, QueryTerm};
+use daysheet_core::schemas::{Service, Table};
 use daysheet_core::text::brief;
 use daysheet_core::text::{Note, note, ours};
 
@@ -120,9 +120,9 @@ mod requests;
 mod states;
 
 /// One Gmail account.
-pub struct Gmail {
-    hub: Hub<Wire>,
-    google: Google,
+pub struct GmailMailbox {
+    hub: Hub<LoopbackConnector>,
+    google: GoogleClient,
     /// Gmail's endpoint.
     base: Url,
     /// Where the People API is.
@@ -132,15 +132,15 @@ pub struct Gmail {
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
     /// The labels that a change which may follow begins with.
     known_labels: Mutex<organize::KnownLabels>,
-    counts: Mutex<Option<counts::Counts>>,
+    counts: Mutex<Option<counts::LabelCounts>>,
     /// The addresses to send from.
-    senders: Mutex<Option<(Instant, Vec<Alias>)>>,
+    senders: Mutex<Option<(Instant, Vec<SendAlias>)>>,
 }
 
-impl Gmail {
+impl GmailMailbox {
     /// Creates the account with these tokens, at the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource) -> Result<Self> {
-        let google = Google::new(services, tokens, GMAIL);
+        let google = GoogleClient::new(services, tokens, GMAIL);
         let hub = hub(services, google.bearer());
         Ok(Self {
             hub,
@@ -163,29 +163,29 @@ impl Gmail {
         has: &[&str],
         projection: &Projection,
         get: impl Fn(String) -> F,
-    ) -> Result<Page>
+    ) -> Result<ListPage>
     where
         F: Future<Output = Result<Value>>,
     {
         // The list has everything that is read: no call per item.
         if projection.within(has) {
-            return Ok(Page { items: listed, ..Page::default() });
+            return Ok(ListPage { items: listed, ..ListPage::default() });
         }
         let ids = ids(&listed);
         let calls: Vec<F> = ids.iter().cloned().map(get).collect();
         let calls = stream::iter(counted("items", calls));
         let answers: Vec<_> = calls.buffered(IN_FLIGHT).collect().await;
-        let mut page = Page::default();
+        let mut page = ListPage::default();
         for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
             match answer {
                 Ok(item) => page.items.push(item),
                 // Without a sign-in, no further item can be fetched either.
-                Err(error) if error.kind() == Kind::Auth => return Err(error),
-                Err(error) => page.failed.push(Failed { at, id, error }),
+                Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
+                Err(error) => page.failed.push(FailedItem { at, id, error }),
             }
         }
         match page.failed.first() {
-            Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+            Some(one) if page.items.is_empty() && one.error.kind() != ErrorKind::NotFound => {
                 Err(one.error.clone())
             }
             _ => Ok(page),
@@ -196,13 +196,13 @@ impl Gmail {
         Ok(self.message_in_turn(id, projection, format).await?.0)
     }
 
-    /// Returns a message as [`Gmail::message`] does, with its turn if it is a long one.
+    /// Returns a message as [`GmailMailbox::message`] does, with its turn if it is a long one.
     async fn message_in_turn(
         &self,
         id: &str,
         projection: &Projection,
         format: &str,
-    ) -> Result<(Value, Option<Turn>)> {
+    ) -> Result<(Value, Option<ResponsePermit>)> {
         check(id)?;
         let fields = mask(projection);
         let headers = projection.headers.iter().map(|name| ("metadataHeaders", *name));
@@ -250,10 +250,10 @@ impl Gmail {
                 .any(|label| same_label(text(label, "name"), name) || text(label, "id") == name)
         };
         // Rows show categories beside labels, so that a query may take one for the other.
-        let as_category = |term: &Term| {
+        let as_category = |term: &QueryTerm| {
             let name = query::label_of(term).filter(|name| !is_known(name))?;
             let found = labels::resolve_label(&labels, name)?;
-            found.id.starts_with("CATEGORY_").then_some(Term::Category(found.name))
+            found.id.starts_with("CATEGORY_").then_some(QueryTerm::Category(found.name))
         };
         let query = &query.map(&|term| as_category(term).unwrap_or_else(|| term.clone()));
         let named_labels = query.alternatives().into_iter();
@@ -262,7 +262,7 @@ impl Gmail {
             .collect();
         let unknown = |name: &str| format!("there is no label or folder `{}`", brief(name));
         let refused = |name: &str| {
-            Error::new(Kind::NotFound, unknown(name))
+            Error::new(ErrorKind::NotFound, unknown(name))
                 .next(labels::instead(&labels, name, "folders"))
         };
         let mut notes = Vec::new();
@@ -274,7 +274,7 @@ impl Gmail {
                 return Err(refused(name));
             }
         }
-        let lacks = |term: &Term| query::label_of(term).is_some_and(|name| !is_known(name));
+        let lacks = |term: &QueryTerm| query::label_of(term).is_some_and(|name| !is_known(name));
         let query = &query.without(&lacks);
         if let (true, Some((name, _))) = (
             *query == Query::Any(Vec::new()),
@@ -293,10 +293,14 @@ impl Gmail {
     }
 
     /// Fetches a part that Gmail left out for its size, with its turn if it is a long one.
-    async fn fetch_part(&self, message: &str, attachment: &str) -> Result<(Data, Option<Turn>)> {
+    async fn fetch_part(
+        &self,
+        message: &str,
+        attachment: &str,
+    ) -> Result<(DecodedData, Option<ResponsePermit>)> {
         let path = ["messages", message, "attachments", attachment];
         let url = self.at(&path, &[("fields", "data,size")])?;
-        self.google.get_as(&url, wire::FILES, &Data::of_part).await
+        self.google.get_as(&url, wire::FILES, &DecodedData::of_part).await
     }
 
     async fn primary_address(&self) -> Result<String> {
@@ -322,7 +326,7 @@ impl Gmail {
         }
         let only_raw = Projection { paths: vec!["raw".to_owned()], ..Projection::default() };
         let answer = self.message(id, &only_raw, "raw").await?;
-        let Data { bytes, damaged } = Data::of(text(&answer, "raw"));
+        let DecodedData { bytes, damaged } = DecodedData::of(text(&answer, "raw"));
         let mut notes = Vec::new();
         if damaged {
             notes.push("the raw message is damaged base64; it is shown up to the damage".into());
@@ -337,16 +341,16 @@ impl Gmail {
 }
 
 #[async_trait]
-impl Mailbox for Gmail {
-    fn api(&self) -> Api {
-        Api::Gmail
+impl Mailbox for GmailMailbox {
+    fn api(&self) -> Service {
+        Service::Gmail
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {
         &crate::google::MAIL
     }
 
-    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<ListPage> {
         let (listed, list) = self.listed("messages", ask).await?;
         let format = format(&ask.projection);
         let page = self.each(listed, LISTED, &ask.projection, |id| async move {
@@ -355,10 +359,10 @@ impl Mailbox for Gmail {
         let is_whole = ask.cursor.is_none() && list.next.is_none();
         let hidden = self.hidden(ask, ask.hidden && is_whole);
         let (page, hidden) = join(Box::pin(page), Box::pin(hidden)).await;
-        self.finish(page?, Page { hidden, ..list }, ask).await
+        self.finish(page?, ListPage { hidden, ..list }, ask).await
     }
 
-    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<ListPage> {
         let (listed, list) = self.listed("threads", ask).await?;
         let format = format(&ask.projection);
         let page = self
@@ -372,9 +376,9 @@ impl Mailbox for Gmail {
     async fn lookup(
         &self,
         table: &'static Table,
-        people: &People,
+        people: &PeopleQuery,
         projection: &Projection,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         self.list(table, people, projection).await
     }
 
@@ -403,7 +407,7 @@ impl Mailbox for Gmail {
         projection.paths.iter_mut().for_each(|path| path.insert_str(0, "messages/"));
         let answer = match self.conversation(id, &projection, format).await {
             // It is too long as a whole.
-            Err(error) if error.kind() == Kind::Argument => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::Argument => return Ok(None),
             answer => answer?,
         };
         let items = list(&answer, "messages");
@@ -436,7 +440,7 @@ impl Mailbox for Gmail {
         Ok(labels.iter().filter_map(name_in_rows).collect())
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
         self.since(cursor, projection).await
     }
 
@@ -448,7 +452,7 @@ impl Mailbox for Gmail {
     }
 }
 
-impl Gmail {
+impl GmailMailbox {
     async fn read_message(
         &self,
         id: &str,
@@ -469,7 +473,7 @@ impl Gmail {
         &self,
         id: &str,
         mut item: Value,
-        turn: Option<Turn>,
+        turn: Option<ResponsePermit>,
         form: BodyForm,
     ) -> Result<MessageContent> {
         match form {
@@ -503,7 +507,7 @@ impl Gmail {
 
     /// Returns the ids of a page of messages or threads, by the key of their list; and a
     /// page with all that their list says.
-    async fn listed(&self, key: &str, ask: &ListRequest) -> Result<(Vec<Value>, Page)> {
+    async fn listed(&self, key: &str, ask: &ListRequest) -> Result<(Vec<Value>, ListPage)> {
         let mut compiled = self.compile(ask).await?;
         let q = compiled.q.as_str();
         if !ask.oldest {
@@ -511,10 +515,15 @@ impl Gmail {
             let items = take_items(&mut answer, key, ask, &mut compiled.notes)?;
             let next = next_page(&answer);
             let total = match (&next, &ask.cursor) {
-                (None, None) => Some(Total::Exactly(count(items.len()))),
-                _ => answer.get("resultSizeEstimate").and_then(Value::as_u64).map(Total::About),
+                (None, None) => Some(SearchTotal::Exactly(count(items.len()))),
+                _ => {
+                    answer.get("resultSizeEstimate").and_then(Value::as_u64).map(SearchTotal::About)
+                }
             };
-            return Ok((items, Page { next, total, notes: compiled.notes, ..Page::default() }));
+            return Ok((
+                items,
+                ListPage { next, total, notes: compiled.notes, ..ListPage::default() },
+            ));
         }
         let mut all = Vec::new();
         let mut whole = ListRequest { limit: MOST_IDS, cursor: None, ..ask.clone() };
@@ -528,9 +537,9 @@ impl Gmail {
                 Some(_) => {}
             }
         }
-        let total = Some(Total::Exactly(count(all.len())));
+        let total = Some(SearchTotal::Exactly(count(all.len())));
         let (items, next) = oldest::page(all, ask, |item| text(item, "id"));
-        Ok((items, Page { next, total, notes: compiled.notes, ..Page::default() }))
+        Ok((items, ListPage { next, total, notes: compiled.notes, ..ListPage::default() }))
     }
 
     async fn id_page(&self, key: &str, ask: &ListRequest, q: &str) -> Result<Value> {
@@ -558,13 +567,13 @@ impl Gmail {
     }
 
     /// Completes a page with what its list says, and with names.
-    async fn finish(&self, page: Page, list: Page, ask: &ListRequest) -> Result<Page> {
+    async fn finish(&self, page: ListPage, list: ListPage, ask: &ListRequest) -> Result<ListPage> {
         let names = if ask.projection.names && !page.items.is_empty() {
             self.names().await?
         } else {
             HashMap::new()
         };
-        Ok(Page { items: page.items, failed: page.failed, names, ..list })
+        Ok(ListPage { items: page.items, failed: page.failed, names, ..list })
     }
 }
 
@@ -573,19 +582,19 @@ impl Gmail {
 /// The profile has it; a server without profiles has it as the primary send-as address,
 /// which the same scope may read.
 pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> {
-    let gmail = &Gmail::new(services, TokenSource::fixed(token))?;
+    let gmail = &GmailMailbox::new(services, TokenSource::fixed(token))?;
     let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
         Ok(profile) => text(&profile, "emailAddress").to_owned(),
-        Err(error) if error.kind() == Kind::NotFound => gmail.primary_address().await?,
+        Err(error) if error.kind() == ErrorKind::NotFound => gmail.primary_address().await?,
         Err(error) => return Err(error),
     };
     if address.is_empty() {
-        return Err(Error::new(Kind::Provider(200), "Gmail did not say whose mailbox it is"));
+        return Err(Error::new(ErrorKind::Provider(200), "Gmail did not say whose mailbox it is"));
     }
     Ok(address)
 }
 
-fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<Wire> {
+fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<LoopbackConnector> {
     let mut hub = Hub::new(wire::client(services.share.clone()), bearer);
     let base = services.endpoints.gmail.as_str();
     hub.base_url(base.to_owned());
@@ -659,7 +668,7 @@ fn is_left_out(label: &str) -> bool {
 
 /// Converts the refusal of a page token to an error that it is too old.
 fn stale(error: Error, ask: &ListRequest) -> Error {
-    if ask.cursor.is_some() && error.kind() == Kind::Provider(400) {
+    if ask.cursor.is_some() && error.kind() == ErrorKind::Provider(400) {
         return Error::argument("Gmail's page cursor expired").next("search again without cursor");
     }
     error
@@ -684,7 +693,7 @@ fn name_in_rows(label: &Value) -> Option<(String, String)> {
 /// empty page has a count in their place.
 ///
 /// # Errors
-/// [`Kind::Provider`] if the response is not one of a list.
+/// [`ErrorKind::Provider`] if the response is not one of a list.
 fn take_items(
     answer: &mut Value,
     key: &str,

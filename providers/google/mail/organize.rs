@@ -11,12 +11,12 @@ use futures_util::stream::{self, StreamExt};
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::states::{Difference, grouped, labels, of_step, state, state_of};
-use super::{Gmail, check};
+use super::states::{LabelDifference, grouped, labels, of_step, state, state_of};
+use super::{GmailMailbox, check};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 use daysheet_core::call::course::counted;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::mail::{
     FolderKind, FolderRef, MailState, MessageAction, MessageActions,
@@ -31,8 +31,8 @@ const KEPT: usize = 10_000;
 pub(super) type KnownLabels = HashMap<String, BTreeSet<String>>;
 
 /// A request for some of the messages.
-enum Work {
-    Labels(Difference),
+enum BatchWork {
+    Labels(LabelDifference),
     Delete,
 }
 
@@ -46,7 +46,7 @@ enum WriteOutcome {
 }
 
 #[async_trait]
-impl MessageActions for Gmail {
+impl MessageActions for GmailMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let items = self.fetch_labels(ids).await;
         let mut known = self.known_labels.lock().await;
@@ -94,9 +94,9 @@ fn plan(
     messages: &[MailState],
     step: &MessageAction,
     sent: &mut [WriteOutcome],
-) -> Result<Vec<(Work, Vec<usize>)>> {
+) -> Result<Vec<(BatchWork, Vec<usize>)>> {
     let mut work = match step {
-        MessageAction::Delete => vec![(Work::Delete, (0..messages.len()).collect())],
+        MessageAction::Delete => vec![(BatchWork::Delete, (0..messages.len()).collect())],
         MessageAction::RestoreState(then) => {
             let (groups, unknown) = grouped(messages, then);
             for at in unknown {
@@ -106,7 +106,7 @@ fn plan(
                     ));
                 }
             }
-            let one = |(difference, places)| (Work::Labels(difference), places);
+            let one = |(difference, places)| (BatchWork::Labels(difference), places);
             groups.into_iter().map(one).collect()
         }
         step => {
@@ -115,9 +115,9 @@ fn plan(
                 MessageAction::Untrash => (0..messages.len()).partition(is_draft),
                 _ => (Vec::new(), (0..messages.len()).collect::<Vec<_>>()),
             };
-            let mut work = vec![(Work::Labels(of_step(step)?), others)];
+            let mut work = vec![(BatchWork::Labels(of_step(step)?), others)];
             // A draft is never in the inbox.
-            work.push((Work::Labels(Difference::new(&[], &["SPAM", "TRASH"])), drafts));
+            work.push((BatchWork::Labels(LabelDifference::new(&[], &["SPAM", "TRASH"])), drafts));
             work
         }
     };
@@ -127,7 +127,7 @@ fn plan(
     Ok(work)
 }
 
-impl Gmail {
+impl GmailMailbox {
     /// Fetches messages with only their labels, several at a time.
     async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
@@ -143,7 +143,7 @@ impl Gmail {
     /// do not exist, those are found and the others sent again.
     async fn run_work(
         &self,
-        work: &Work,
+        work: &BatchWork,
         messages: &[MailState],
         places: &[usize],
         sent: &mut [WriteOutcome],
@@ -164,14 +164,15 @@ impl Gmail {
                 Ok(()) => return,
                 Err(error) => error,
             };
-            let perhaps_missing = matches!(error.kind(), Kind::NotFound | Kind::Provider(400));
+            let perhaps_missing =
+                matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(400));
             if perhaps_missing && !missing_known {
                 missing_known = true;
                 let found = self.fetch_labels(&ids(&places)).await;
                 let mut there = Vec::new();
                 for (at, found) in places.iter().zip(found) {
                     match found {
-                        Err(error) if error.kind() == Kind::NotFound => {
+                        Err(error) if error.kind() == ErrorKind::NotFound => {
                             set(*at, WriteOutcome::Refused(error));
                         }
                         _ => there.push(*at),
@@ -197,10 +198,10 @@ impl Gmail {
         }
     }
 
-    async fn write(&self, work: &Work, ids: &[String]) -> Result<()> {
+    async fn write(&self, work: &BatchWork, ids: &[String]) -> Result<()> {
         let (what, body) = match work {
-            Work::Labels(difference) if difference.is_empty() => return Ok(()),
-            Work::Labels(difference) => (
+            BatchWork::Labels(difference) if difference.is_empty() => return Ok(()),
+            BatchWork::Labels(difference) => (
                 "batchModify",
                 json!({
                     "ids": ids,
@@ -208,7 +209,7 @@ impl Gmail {
                     "removeLabelIds": difference.remove,
                 }),
             ),
-            Work::Delete => ("batchDelete", json!({ "ids": ids })),
+            BatchWork::Delete => ("batchDelete", json!({ "ids": ids })),
         };
         self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
     }
@@ -217,7 +218,7 @@ impl Gmail {
     async fn outcomes(
         &self,
         messages: &[MailState],
-        work: &[(Work, Vec<usize>)],
+        work: &[(BatchWork, Vec<usize>)],
         sent: &[WriteOutcome],
     ) -> Vec<Result<Option<MailState>>> {
         let refused = sent.iter().map(|sent| match sent {
@@ -225,7 +226,7 @@ impl Gmail {
             WriteOutcome::Done | WriteOutcome::Open(_) => None,
         });
         let mut answers: Vec<Option<Result<Option<MailState>>>> = refused.collect();
-        let mut open: Vec<(usize, &Work)> = Vec::new();
+        let mut open: Vec<(usize, &BatchWork)> = Vec::new();
         let mut known = self.known_labels.lock().await;
         for (work, places) in work {
             for at in places {
@@ -236,12 +237,14 @@ impl Gmail {
                 };
                 let before = known.remove(&message.id);
                 match (sent.get(*at), work, before) {
-                    (Some(WriteOutcome::Done), Work::Labels(difference), Some(before)) => {
+                    (Some(WriteOutcome::Done), BatchWork::Labels(difference), Some(before)) => {
                         let now = difference.applied(before);
                         *answer = Some(Ok(Some(state(&message.id, &now))));
                         known.insert(message.id.clone(), now);
                     }
-                    (Some(WriteOutcome::Done), Work::Delete, Some(_)) => *answer = Some(Ok(None)),
+                    (Some(WriteOutcome::Done), BatchWork::Delete, Some(_)) => {
+                        *answer = Some(Ok(None))
+                    }
                     _ => open.push((*at, work)),
                 }
             }
@@ -263,24 +266,28 @@ impl Gmail {
 }
 
 /// Returns the outcome for a message that was read again.
-fn came_of(work: &Work, sent: &WriteOutcome, found: Result<Value>) -> Result<Option<MailState>> {
+fn came_of(
+    work: &BatchWork,
+    sent: &WriteOutcome,
+    found: Result<Value>,
+) -> Result<Option<MailState>> {
     let failed = || match sent {
         WriteOutcome::Open(error) | WriteOutcome::Refused(error) => error.clone(),
         WriteOutcome::Done => as_before(),
     };
     match (work, found) {
-        (Work::Delete, Err(error)) if error.kind() == Kind::NotFound => Ok(None),
-        (Work::Delete, Ok(_)) => Err(failed()),
-        (Work::Labels(difference), Ok(item)) if difference.holds(&labels(&item)) => {
+        (BatchWork::Delete, Err(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
+        (BatchWork::Delete, Ok(_)) => Err(failed()),
+        (BatchWork::Labels(difference), Ok(item)) if difference.holds(&labels(&item)) => {
             Ok(Some(state_of(&item)))
         }
-        (Work::Labels(_), Ok(_)) => Err(failed()),
-        (_, Err(error)) if error.kind() == Kind::NotFound => Err(error),
+        (BatchWork::Labels(_), Ok(_)) => Err(failed()),
+        (_, Err(error)) if error.kind() == ErrorKind::NotFound => Err(error),
         // It could not be read whether it was done.
         (_, Err(error)) => Err(match sent {
             // That it cannot be read does not mean that it was not done.
             WriteOutcome::Done => Error::new(
-                Kind::Network,
+                ErrorKind::Network,
                 format!("it was changed, but could not be read back: {}", error.message()),
             ),
             WriteOutcome::Open(error) | WriteOutcome::Refused(error) => error.clone(),
@@ -289,6 +296,6 @@ fn came_of(work: &Work, sent: &WriteOutcome, found: Result<Value>) -> Result<Opt
 }
 
 fn as_before() -> Error {
-    Error::new(Kind::Conflict, "Gmail accepted the change but did not apply it")
+    Error::new(ErrorKind::Conflict, "Gmail accepted the change but did not apply it")
         .next("check the message; a filter or another program may have changed it")
 }

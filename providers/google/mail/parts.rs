@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 
 use crate::google::client;
 use crate::json::text;
-use daysheet_core::body::entity::{self, Child, root};
+use daysheet_core::body::entity::{self, MultipartChild, root};
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed, tnef};
 use daysheet_core::error::Result;
 use daysheet_core::ical;
-use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
@@ -39,7 +39,7 @@ const PACKED_LIMIT: u64 = 8 << 20;
 #[derive(Debug, Default)]
 pub struct MessageTree {
     /// The texts to read, in order.
-    texts: Vec<Alternatives>,
+    texts: Vec<TextAlternatives>,
     files: Vec<Value>,
     /// The first part that is a calendar: an invitation, as a rule.
     calendar: Option<BodyPart>,
@@ -47,7 +47,7 @@ pub struct MessageTree {
     report: Vec<BodyPart>,
     /// The part that may hold the text: Outlook's `winmail.dat`, or `smime.p7m`.
     packed: Option<BodyPart>,
-    obstacle: Option<Obstacle>,
+    obstacle: Option<TextObstacle>,
     inline: Vec<Value>,
     notes: Vec<Note>,
 }
@@ -55,7 +55,7 @@ pub struct MessageTree {
 /// One text in several forms, the plainest first (RFC 2046, section 5.1.4).
 /// A form may be a sequence of parts, as when a file stands between two texts.
 #[derive(Debug, Default)]
-struct Alternatives {
+struct TextAlternatives {
     forms: Vec<Vec<BodyPart>>,
 }
 
@@ -67,7 +67,7 @@ pub enum BodyPart {
         /// Media type and its parameters.
         kind: ContentType,
         /// The bytes.
-        data: Data,
+        data: DecodedData,
     },
     /// It has been decoded, and its end dropped if it is large.
     Read(TextPart, Vec<Note>),
@@ -82,7 +82,7 @@ pub enum BodyPart {
 
 /// Bytes of base64url; if it was damaged, those up to the damage.
 #[derive(Debug, Default)]
-pub struct Data {
+pub struct DecodedData {
     /// The bytes.
     pub bytes: Vec<u8>,
     /// True if it was damaged.
@@ -109,7 +109,7 @@ impl BodyPart {
     }
 
     /// Replaces the reference by the fetched bytes.
-    pub fn bring(&mut self, data: Data) {
+    pub fn bring(&mut self, data: DecodedData) {
         if let Self::Elsewhere { kind, .. } = self {
             *self = Self::Here { kind: std::mem::take(kind), data };
         }
@@ -120,11 +120,11 @@ impl BodyPart {
 pub fn read(id: &str, item: &Value) -> MessageTree {
     let mut tree = MessageTree::default();
     if let Some(payload) = item.get("payload") {
-        tree.part(id, payload, Place { inside: "", shown: true });
-        tree.obstacle = header(payload, "Content-Type").and_then(Obstacle::of);
+        tree.part(id, payload, PartPosition { inside: "", shown: true });
+        tree.obstacle = header(payload, "Content-Type").and_then(TextObstacle::of);
     }
     // A message that has a text needs no other form of it.
-    if !tree.texts.is_empty() || tree.obstacle == Some(Obstacle::Smime) {
+    if !tree.texts.is_empty() || tree.obstacle == Some(TextObstacle::Smime) {
         tree.packed = None;
     }
     tree
@@ -204,7 +204,7 @@ impl MessageTree {
     /// Sorts one part in.
     ///
     /// The depth is bounded by the JSON reader, which refuses more than 128 levels.
-    fn part(&mut self, id: &str, part: &Value, place: Place<'_>) {
+    fn part(&mut self, id: &str, part: &Value, place: PartPosition<'_>) {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
@@ -220,7 +220,7 @@ impl MessageTree {
                 let root = shown_part(part, &mime);
                 for (at, child) in children.iter().enumerate() {
                     let shown = place.shown && root.is_none_or(|root| root == at);
-                    self.part(id, child, Place { inside: &mime, shown });
+                    self.part(id, child, PartPosition { inside: &mime, shown });
                 }
                 let odd = mime.strip_prefix("multipart/").and_then(entity::unknown);
                 let odd =
@@ -234,7 +234,7 @@ impl MessageTree {
         let read = is_text(&mime) || mime == "message/partial";
         if read && place.shown && filename.is_empty() && !is_attached(part) {
             if let Some(found) = form(part, &mime) {
-                self.texts.push(Alternatives { forms: vec![vec![found]] });
+                self.texts.push(TextAlternatives { forms: vec![vec![found]] });
             }
         } else if place.inside == "multipart/related"
             && mime.starts_with("image/")
@@ -256,7 +256,7 @@ impl MessageTree {
         let mut forms = Vec::new();
         for child in children {
             let mut below = MessageTree::default();
-            below.part(id, child, Place { inside: "multipart/alternative", shown });
+            below.part(id, child, PartPosition { inside: "multipart/alternative", shown });
             self.files.append(&mut below.files);
             self.calendar = self.calendar.take().or(below.calendar.take());
             self.packed = self.packed.take().or(below.packed.take());
@@ -271,7 +271,7 @@ impl MessageTree {
             }
         }
         if !forms.is_empty() {
-            self.texts.push(Alternatives { forms });
+            self.texts.push(TextAlternatives { forms });
         }
     }
 
@@ -280,7 +280,7 @@ impl MessageTree {
         self.report.extend(form(part, mime));
         for child in part.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let fields = headers(&json!({"payload": {"headers": child.get("headers")}}));
-            let data = Data { bytes: fields.into_bytes(), damaged: false };
+            let data = DecodedData { bytes: fields.into_bytes(), damaged: false };
             self.report.push(BodyPart::Here { kind: ContentType::default(), data });
             self.report(child, mime);
         }
@@ -308,7 +308,7 @@ impl MessageTree {
 
 /// The position of a part in its message.
 #[derive(Debug, Clone, Copy)]
-struct Place<'a> {
+struct PartPosition<'a> {
     /// The type of the multipart around it; empty for the message itself.
     inside: &'a str,
     /// False if mail programs do not show its text.
@@ -324,7 +324,7 @@ pub(super) fn shown_part(part: &Value, mime: &str) -> Option<usize> {
         let mime = text(child, "mimeType").to_ascii_lowercase();
         let body = is_text(&mime) && text(child, "filename").is_empty() && !is_attached(child);
         let readable = body || mime.starts_with("multipart/");
-        Child { cid: header(child, "Content-ID").unwrap_or_default(), readable }
+        MultipartChild { cid: header(child, "Content-ID").unwrap_or_default(), readable }
     };
     let children: Vec<_> = children.into_iter().flatten().map(child).collect();
     root(mime.strip_prefix("multipart/")?, start.as_deref(), &children)
@@ -405,7 +405,7 @@ pub fn headers(item: &Value) -> String {
     lines
 }
 
-impl Data {
+impl DecodedData {
     /// Decodes base64url.
     pub fn of(data: &str) -> Self {
         match BASE64.decode(data) {
@@ -417,7 +417,7 @@ impl Data {
     /// Decodes the response with a part.
     ///
     /// # Errors
-    /// [`Kind::Provider`](daysheet_core::error::Kind::Provider) if it is none.
+    /// [`Kind::Provider`](daysheet_core::error::ErrorKind::Provider) if it is none.
     pub fn of_part(body: &[u8]) -> Result<Self> {
         let part: PartData = client::parse(body)?;
         Ok(Self::of(&part.data))
@@ -463,7 +463,7 @@ fn form(part: &Value, mime: &str) -> Option<BodyPart> {
     let body = part.get("body")?;
     let attachment = text(body, "attachmentId");
     if let Some(data) = body.get("data").and_then(Value::as_str) {
-        return Some(BodyPart::Here { kind, data: Data::of(data) });
+        return Some(BodyPart::Here { kind, data: DecodedData::of(data) });
     }
     (!attachment.is_empty())
         .then(|| BodyPart::Elsewhere { kind, attachment: attachment.to_owned() })
@@ -494,7 +494,7 @@ fn winmail(bytes: &[u8], message: &mut MessageContent) {
     let plain = found.plain.map(|text| TextPart::Plain(PlainText { text, flowed: None }));
     let html = found.html.map(TextPart::Html);
     let forms: Vec<_> = [plain, html].into_iter().flatten().map(|part| vec![part]).collect();
-    message.obstacle = forms.is_empty().then_some(Obstacle::Winmail);
+    message.obstacle = forms.is_empty().then_some(TextObstacle::Winmail);
     message.parts.extend((!forms.is_empty()).then_some(forms));
 }
 

@@ -3,7 +3,7 @@
 //! Pure text work. What Gmail cannot express exactly is written as nearly as possible, and a note
 //! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
-use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
+use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
 use daysheet_core::text::words::is_punctuation;
 use daysheet_core::text::{Note, note, ours, quoted};
 
@@ -36,11 +36,11 @@ pub fn compile(query: &Query) -> GmailQuery {
 }
 
 /// Returns the label of a condition; Gmail would silently treat an unknown one as empty.
-pub fn label_of(term: &Term) -> Option<&str> {
+pub fn label_of(term: &QueryTerm) -> Option<&str> {
     match term {
-        Term::Label(name) => Some(name),
-        Term::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name),
-        Term::Category(name) if !is_category(name) => Some(name),
+        QueryTerm::Label(name) => Some(name),
+        QueryTerm::Folder(name) if !PLACES.contains(&name.as_str()) => Some(name),
+        QueryTerm::Category(name) if !is_category(name) => Some(name),
         _ => None,
     }
 }
@@ -50,9 +50,9 @@ pub fn label_of(term: &Term) -> Option<&str> {
 pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
     let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
     query.map(&|term| match term {
-        Term::Label(name) => Term::Label(other(name)),
-        Term::Folder(name) => Term::Folder(other(name)),
-        Term::Category(name) => Term::Category(other(name)),
+        QueryTerm::Label(name) => QueryTerm::Label(other(name)),
+        QueryTerm::Folder(name) => QueryTerm::Folder(other(name)),
+        QueryTerm::Category(name) => QueryTerm::Category(other(name)),
         term => term.clone(),
     })
 }
@@ -79,8 +79,8 @@ fn group(parts: &[Query], between: &str, negated: bool, notes: &mut Vec<Note>) -
     format!("({})", parts.join(between))
 }
 
-fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
-    if let Term::In(part, text) = term
+fn write_term(term: &QueryTerm, notes: &mut Vec<Note>) -> String {
+    if let QueryTerm::In(part, text) = term
         && is_punctuation(text)
     {
         notes.push(note!(
@@ -89,28 +89,30 @@ fn write_term(term: &Term, notes: &mut Vec<Note>) -> String {
         ));
     }
     match term {
-        Term::Text(text) => quote(text),
-        Term::In(MessagePart::Body, text) => {
+        QueryTerm::Text(text) => quote(text),
+        QueryTerm::In(MessagePart::Body, text) => {
             notes.push(
                 "Gmail cannot search only the body: `body:` searched the whole message".into(),
             );
             quote(text)
         }
-        Term::In(part, text) => format!("{}:{}", part.operator(), quote(text)),
-        Term::Folder(name) if PLACES.contains(&name.as_str()) => format!("in:{name}"),
-        Term::Folder(name) | Term::Label(name) => format!("label:{}", label(name)),
-        Term::Category(name) if is_category(name) => format!("category:{}", name.to_lowercase()),
-        Term::Category(name) => format!("label:{}", label(name)),
-        Term::Is(State::Unread) => "is:unread".to_owned(),
-        Term::Is(State::Read) => "is:read".to_owned(),
-        Term::Is(State::Starred) => "is:starred".to_owned(),
-        Term::Is(State::Important) => "is:important".to_owned(),
-        Term::Attachment => "has:attachment".to_owned(),
-        Term::Larger(bytes) => format!("larger:{bytes}"),
-        Term::Smaller(bytes) => format!("smaller:{bytes}"),
+        QueryTerm::In(part, text) => format!("{}:{}", part.operator(), quote(text)),
+        QueryTerm::Folder(name) if PLACES.contains(&name.as_str()) => format!("in:{name}"),
+        QueryTerm::Folder(name) | QueryTerm::Label(name) => format!("label:{}", label(name)),
+        QueryTerm::Category(name) if is_category(name) => {
+            format!("category:{}", name.to_lowercase())
+        }
+        QueryTerm::Category(name) => format!("label:{}", label(name)),
+        QueryTerm::Is(MessageState::Unread) => "is:unread".to_owned(),
+        QueryTerm::Is(MessageState::Read) => "is:read".to_owned(),
+        QueryTerm::Is(MessageState::Starred) => "is:starred".to_owned(),
+        QueryTerm::Is(MessageState::Important) => "is:important".to_owned(),
+        QueryTerm::Attachment => "has:attachment".to_owned(),
+        QueryTerm::Larger(bytes) => format!("larger:{bytes}"),
+        QueryTerm::Smaller(bytes) => format!("smaller:{bytes}"),
         // Seconds since 1970, because Gmail reads a plain date in Pacific time.
-        Term::Before(instant) => format!("before:{}", instant.as_second()),
-        Term::After(instant) => format!("after:{}", instant.as_second()),
+        QueryTerm::Before(instant) => format!("before:{}", instant.as_second()),
+        QueryTerm::After(instant) => format!("after:{}", instant.as_second()),
     }
 }
 

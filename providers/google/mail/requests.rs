@@ -4,11 +4,11 @@ use hyper::Method;
 use serde_json::Value;
 use url::Url;
 
-use super::{Gmail, ME};
+use super::{GmailMailbox, ME};
 use crate::net::path_segment;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
-impl Gmail {
+impl GmailMailbox {
     /// Returns a URL below the account, with each part of the path escaped.
     pub(super) fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
         self.below("gmail/v1/users", path, params)
@@ -28,7 +28,7 @@ impl Gmail {
         let mut url = self
             .base
             .join(&whole)
-            .map_err(|_opaque| Error::new(Kind::Internal, "Gmail's URL does not parse"))?;
+            .map_err(|_opaque| Error::new(ErrorKind::Internal, "Gmail's URL does not parse"))?;
         if !params.is_empty() {
             url.query_pairs_mut().extend_pairs(params);
         }
@@ -51,7 +51,7 @@ impl Gmail {
         self.google.send(method, &url, None, body).await
     }
 
-    /// Writes as [`Gmail::change`] does; an interrupted write is looked up with `look`:
+    /// Writes as [`GmailMailbox::change`] does; an interrupted write is looked up with `look`:
     /// see [`RateLimiter::settle`](crate::limiter::RateLimiter::settle).
     pub(super) async fn change_for_sure<F>(
         &self,
@@ -77,7 +77,7 @@ impl Gmail {
     ) -> Result<Option<Value>> {
         match self.get(path, params).await {
             Ok(found) => Ok(Some(found)),
-            Err(error) if error.kind() == Kind::NotFound => Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }

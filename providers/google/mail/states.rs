@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::json::text;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{Flag, MailState, MessageAction};
-use daysheet_core::provider::{Role, ThreadMessage};
+use daysheet_core::provider::mail::{MailState, MessageAction, MessageFlag};
+use daysheet_core::provider::{ThreadMessage, ThreadRole};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
@@ -19,12 +19,12 @@ pub(super) const OWN: &str = "Label_";
 
 /// Labels to add, and labels to remove.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Difference {
+pub(super) struct LabelDifference {
     pub add: BTreeSet<String>,
     pub remove: BTreeSet<String>,
 }
 
-impl Difference {
+impl LabelDifference {
     pub(super) fn new(add: &[&str], remove: &[&str]) -> Self {
         let set = |labels: &[&str]| labels.iter().map(|label| (*label).to_owned()).collect();
         Self { add: set(add), remove: set(remove) }
@@ -63,10 +63,10 @@ pub(super) fn thread(messages: &[Value]) -> Vec<ThreadMessage> {
             id: id.to_owned(),
             date: Timestamp::from_millisecond(date).unwrap_or_default(),
             role: match () {
-                () if has("TRASH") || has("SPAM") => Role::Hidden,
-                () if has("DRAFT") => Role::Draft,
-                () if has("SENT") => Role::Sent,
-                () => Role::Received,
+                () if has("TRASH") || has("SPAM") => ThreadRole::Hidden,
+                () if has("DRAFT") => ThreadRole::Draft,
+                () if has("SENT") => ThreadRole::Sent,
+                () => ThreadRole::Received,
             },
         })
     };
@@ -87,7 +87,11 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     MailState {
         id: id.to_owned(),
         unread: labels.contains("UNREAD"),
-        flag: if labels.contains("STARRED") { Flag::Set { due: None } } else { Flag::None },
+        flag: if labels.contains("STARRED") {
+            MessageFlag::Set { due: None }
+        } else {
+            MessageFlag::None
+        },
         folder: place.unwrap_or_default().to_owned(),
         labels: labels.iter().filter(|label| is_settable(label)).cloned().collect(),
         draft: labels.contains("DRAFT"),
@@ -102,33 +106,35 @@ pub(super) fn state_of(item: &Value) -> MailState {
 /// Returns a step as labels, the same for every message.
 ///
 /// # Errors
-/// [`daysheet_core::error::Kind::Argument`] for what Gmail cannot do.
-pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
+/// [`daysheet_core::error::ErrorKind::Argument`] for what Gmail cannot do.
+pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
     Ok(match step {
-        MessageAction::Read(true) => Difference::new(&[], &["UNREAD"]),
-        MessageAction::Read(false) => Difference::new(&["UNREAD"], &[]),
-        MessageAction::Flag(Flag::None) => Difference::new(&[], &["STARRED"]),
-        MessageAction::Flag(Flag::Set { due: None }) => Difference::new(&["STARRED"], &[]),
-        MessageAction::Flag(Flag::Set { due: Some(_) }) => {
+        MessageAction::Read(true) => LabelDifference::new(&[], &["UNREAD"]),
+        MessageAction::Read(false) => LabelDifference::new(&["UNREAD"], &[]),
+        MessageAction::Flag(MessageFlag::None) => LabelDifference::new(&[], &["STARRED"]),
+        MessageAction::Flag(MessageFlag::Set { due: None }) => {
+            LabelDifference::new(&["STARRED"], &[])
+        }
+        MessageAction::Flag(MessageFlag::Set { due: Some(_) }) => {
             return Err(Error::argument("Gmail's stars have no date")
                 .next("leave out due, or create an event as a reminder"));
         }
-        MessageAction::Flag(Flag::Done) => {
+        MessageAction::Flag(MessageFlag::Done) => {
             return Err(Error::argument("Gmail's stars cannot be marked done")
                 .next("use do=unstar or do=archive"));
         }
-        MessageAction::Archive => Difference::new(&[], &["INBOX"]),
-        MessageAction::Trash => Difference::new(&["TRASH"], &["INBOX", "SPAM"]),
-        MessageAction::Untrash => Difference::new(&["INBOX"], &["SPAM", "TRASH"]),
-        MessageAction::Spam => Difference::new(&["SPAM"], &["INBOX", "TRASH"]),
+        MessageAction::Archive => LabelDifference::new(&[], &["INBOX"]),
+        MessageAction::Trash => LabelDifference::new(&["TRASH"], &["INBOX", "SPAM"]),
+        MessageAction::Untrash => LabelDifference::new(&["INBOX"], &["SPAM", "TRASH"]),
+        MessageAction::Spam => LabelDifference::new(&["SPAM"], &["INBOX", "TRASH"]),
         MessageAction::Move(to) => match to.as_str() {
-            "" => Difference::new(&[], &["INBOX", "SPAM", "TRASH"]),
+            "" => LabelDifference::new(&[], &["INBOX", "SPAM", "TRASH"]),
             "INBOX" => of_step(&MessageAction::Untrash)?,
             "TRASH" => of_step(&MessageAction::Trash)?,
             "SPAM" => of_step(&MessageAction::Spam)?,
             to => {
                 check_assignable(to)?;
-                Difference::new(&[to], &["INBOX", "SPAM", "TRASH"])
+                LabelDifference::new(&[to], &["INBOX", "SPAM", "TRASH"])
             }
         },
         MessageAction::Copy(to) => match to.as_str() {
@@ -138,7 +144,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
             }
             to => {
                 check_assignable(to)?;
-                Difference::new(&[to], &[])
+                LabelDifference::new(&[to], &[])
             }
         },
         MessageAction::Label { add, remove } => {
@@ -148,10 +154,10 @@ pub(super) fn of_step(step: &MessageAction) -> Result<Difference> {
                 .map(String::as_str)
                 .partition(|label| ["INBOX", "SPAM", "TRASH"].contains(label));
             let removed = [places, each_given(others)?].concat();
-            Difference::new(&each_given(add.iter().map(String::as_str))?, &removed)
+            LabelDifference::new(&each_given(add.iter().map(String::as_str))?, &removed)
         }
         // Neither is the same for every message.
-        MessageAction::Delete | MessageAction::RestoreState(_) => Difference::default(),
+        MessageAction::Delete | MessageAction::RestoreState(_) => LabelDifference::default(),
     })
 }
 
@@ -172,8 +178,8 @@ fn each_given<'a>(labels: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a s
 
 /// Returns the difference between two states. Gmail keeps track itself of whether a
 /// message was sent or is a draft.
-pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
-    let mut difference = Difference::default();
+pub(super) fn between(now: &MailState, then: &MailState) -> LabelDifference {
+    let mut difference = LabelDifference::default();
     let mut mark = |label: &str, expected: bool| {
         let into = if expected { &mut difference.add } else { &mut difference.remove };
         into.insert(label.to_owned());
@@ -181,7 +187,7 @@ pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
     if now.unread != then.unread {
         mark("UNREAD", then.unread);
     }
-    let starred = |state: &MailState| matches!(state.flag, Flag::Set { .. });
+    let starred = |state: &MailState| matches!(state.flag, MessageFlag::Set { .. });
     if starred(now) != starred(then) {
         mark("STARRED", starred(then));
     }
@@ -203,10 +209,10 @@ pub(super) fn between(now: &MailState, then: &MailState) -> Difference {
 pub(super) fn grouped(
     messages: &[MailState],
     then: &[MailState],
-) -> (BTreeMap<Difference, Vec<usize>>, Vec<usize>) {
+) -> (BTreeMap<LabelDifference, Vec<usize>>, Vec<usize>) {
     let expected: BTreeMap<&str, &MailState> =
         then.iter().map(|one| (one.id.as_str(), one)).collect();
-    let mut groups: BTreeMap<Difference, Vec<usize>> = BTreeMap::new();
+    let mut groups: BTreeMap<LabelDifference, Vec<usize>> = BTreeMap::new();
     let mut unknown = Vec::new();
     for (at, now) in messages.iter().enumerate() {
         match expected.get(now.id.as_str()) {

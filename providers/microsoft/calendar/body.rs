@@ -1,6 +1,6 @@
 //! Changes of an event in Graph's properties.
 //!
-//! Pure: from a [`Change`] and the present event to exactly the properties to send.
+//! Pure: from a [`EventChange`] and the present event to exactly the properties to send.
 //! What Outlook cannot do is refused here, before anything is written.
 
 use jiff::civil::{Date, DateTime};
@@ -13,16 +13,18 @@ use super::{online, zones};
 use crate::json::{is, nested, text};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Change, Guest, Notify, Show, Visibility};
-use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::provider::calendar::{
+    EventChange, EventGuest, EventVisibility, GuestNotice, ShowAs,
+};
+use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// Checks that Outlook can make a change, as far as that depends only on the change and
 /// the event.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) with an alternative.
-pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result<()> {
-    if change.show == Some(Show::Focus) {
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) with an alternative.
+pub fn check(change: &EventChange, current: Option<&Value>, notify: GuestNotice) -> Result<()> {
+    if change.show == Some(ShowAs::Focus) {
         return Err(Error::argument("Outlook's calendars have no focus time")
             .next("use show=busy, or a Google calendar"));
     }
@@ -43,8 +45,8 @@ pub fn check(change: &Change, current: Option<&Value>, notify: Notify) -> Result
 }
 
 /// Checks that the guests may be notified, because Outlook always notifies them.
-pub fn tells(notify: Notify, others: bool) -> Result<()> {
-    if notify == Notify::All || !others {
+pub fn tells(notify: GuestNotice, others: bool) -> Result<()> {
+    if notify == GuestNotice::All || !others {
         return Ok(());
     }
     Err(Error::argument("Outlook always notifies all guests")
@@ -52,7 +54,7 @@ pub fn tells(notify: Notify, others: bool) -> Result<()> {
 }
 
 /// Returns true for a change that the guests can see.
-fn is_seen(change: &Change) -> bool {
+fn is_seen(change: &EventChange) -> bool {
     change.title.is_some()
         || change.time.is_some()
         || change.place.is_some()
@@ -64,7 +66,7 @@ fn is_seen(change: &Change) -> bool {
 
 /// Returns the properties of a change; `current` is the present event, and `day_zone`
 /// Graph's name of the zone for whole days.
-pub fn properties(change: &Change, current: Option<&Value>, day_zone: &str) -> Result<Value> {
+pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str) -> Result<Value> {
     let mut event = Map::new();
     let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
     if let Some(title) = &change.title {
@@ -172,7 +174,7 @@ pub fn content(event: &Value) -> String {
 }
 
 /// Returns why a change or a deletion of an event cannot be undone, if it cannot.
-pub fn irreversible(event: &Value, change: Option<&Change>) -> Option<&'static str> {
+pub fn irreversible(event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
     let Some(change) = change else {
         return match event {
             _ if !text(event, "seriesMasterId").is_empty() => {
@@ -230,14 +232,14 @@ pub fn restored(before: &Value, now: Option<&Value>) -> Value {
 }
 
 /// A local time, and Graph's name of its zone.
-struct Local {
+struct LocalTime {
     at: DateTime,
     zone: String,
     /// The same as we have it.
     moment: ZonedTime,
 }
 
-impl Local {
+impl LocalTime {
     fn json(&self) -> Value {
         json!({
             "dateTime": self.at.strftime("%Y-%m-%dT%H:%M:%S").to_string(),
@@ -248,7 +250,7 @@ impl Local {
 
 /// Converts a moment for Graph. A zone that Graph lacks becomes UTC, which is equivalent for a
 /// single event; a recurring event keeps the zone, and Graph may refuse it.
-fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> Local {
+fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> LocalTime {
     let (at, zone) = match moment {
         ZonedTime::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
         ZonedTime::At(at, zone) => match zones::windows(zone, at.date()) {
@@ -260,16 +262,16 @@ fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> Local {
             }
         },
     };
-    Local { at, zone, moment: moment.clone() }
+    LocalTime { at, zone, moment: moment.clone() }
 }
 
 /// Returns when an event first starts, in its own zone.
-fn first(current: &Value) -> Option<Local> {
+fn first(current: &Value) -> Option<LocalTime> {
     Some(in_zone(times(current).0?, text(current, "originalStartTimeZone")))
 }
 
 /// Returns a time of an event in the zone that the event names, under that name.
-fn in_zone(at: EventTime, named: &str) -> Local {
+fn in_zone(at: EventTime, named: &str) -> LocalTime {
     let found = event_time::find_zone(named);
     let own = if found.is_some() { named } else { "UTC" };
     let zone = found.unwrap_or(TimeZone::UTC);
@@ -278,15 +280,15 @@ fn in_zone(at: EventTime, named: &str) -> Local {
         EventTime::Day(day) => ZonedTime::Day(day),
         EventTime::At(at) => ZonedTime::At(zone.to_datetime(at), name),
     };
-    Local { zone: own.to_owned(), ..local(&moment, own, true) }
+    LocalTime { zone: own.to_owned(), ..local(&moment, own, true) }
 }
 
-fn recurrence(repeat: &Repeat, start: &Local) -> Result<Value> {
+fn recurrence(repeat: &EventRecurrence, start: &LocalTime) -> Result<Value> {
     graph::pattern(repeat, &start.moment, &start.zone)
 }
 
 /// Returns the rule of a series that is moved to another first day; `None` if it is not moved.
-fn from_then(recurrence: &Map<String, Value>, start: &Local) -> Option<Value> {
+fn from_then(recurrence: &Map<String, Value>, start: &LocalTime) -> Option<Value> {
     let day = start.at.date().to_string();
     let mut range = recurrence.get("range")?.as_object()?.clone();
     let before = range.insert("startDate".to_owned(), day.clone().into());
@@ -315,7 +317,7 @@ fn echoed(recurrence: &Map<String, Value>) -> Value {
 
 /// Returns all guests. Graph identifies existing guests by their address, and keeps
 /// their answers.
-fn list(guests: &[Guest], current: &Value) -> Value {
+fn list(guests: &[EventGuest], current: &Value) -> Value {
     let organizer = nested(nested(current, "organizer"), "emailAddress");
     let organizer = text(organizer, "address");
     let mut all: Vec<Value> =
@@ -345,24 +347,24 @@ fn list(guests: &[Guest], current: &Value) -> Value {
     Value::Array(all)
 }
 
-fn show_as(show: Show) -> &'static str {
+fn show_as(show: ShowAs) -> &'static str {
     match show {
         // Focus time is refused before.
-        Show::Busy | Show::Focus => "busy",
-        Show::Free => "free",
-        Show::Tentative => "tentative",
-        Show::Oof => "oof",
-        Show::Elsewhere => "workingElsewhere",
+        ShowAs::Busy | ShowAs::Focus => "busy",
+        ShowAs::Free => "free",
+        ShowAs::Tentative => "tentative",
+        ShowAs::Oof => "oof",
+        ShowAs::Elsewhere => "workingElsewhere",
     }
 }
 
 /// Returns the sensitivity. Outlook shows events to everyone who may see the calendar,
 /// so public is the default.
-fn sensitivity(visibility: Visibility) -> &'static str {
+fn sensitivity(visibility: EventVisibility) -> &'static str {
     match visibility {
-        Visibility::Default | Visibility::Public => "normal",
-        Visibility::Private => "private",
-        Visibility::Confidential => "confidential",
+        EventVisibility::Default | EventVisibility::Public => "normal",
+        EventVisibility::Private => "private",
+        EventVisibility::Confidential => "confidential",
     }
 }
 

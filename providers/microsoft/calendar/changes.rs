@@ -14,15 +14,15 @@ use serde_json::Value;
 use super::events::facts::{facts, times};
 use super::events::{by_id, put_in};
 use crate::json::{is, text};
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::delta::{
     DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
 };
 use crate::net;
-use crate::tracked::{Tracked, short_series};
-use daysheet_core::error::{Error, Kind, Result};
+use crate::tracked::{TrackedItems, short_series};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{Changes, Difference, shown_names};
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, shown_names};
 use daysheet_core::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
@@ -36,14 +36,14 @@ const LOOKED_FOR: usize = 100;
 
 /// Returns the changes since `cursor`; without one, only the cursor to start from.
 pub async fn changes(
-    graph: &Graph,
+    graph: &GraphAccount,
     me: &str,
     calendars: &[Value],
     cursor: Option<&str>,
     now: Timestamp,
-) -> Result<Changes> {
+) -> Result<ChangeFeed> {
     let known: DeltaPoints = cursor.map(read).transpose()?.unwrap_or_default();
-    let mut found = Changes::default();
+    let mut found = ChangeFeed::default();
     let mut points = DeltaPoints::new();
     let mut begin = Vec::new();
     let mut proceed = Vec::new();
@@ -79,7 +79,7 @@ pub async fn changes(
                 begin.push(calendar);
             }
             // It was in the list a moment ago, and is shared no longer.
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) if is_closed(&error) => {
                 points.insert(id.to_owned(), point.clone());
             }
@@ -115,7 +115,7 @@ fn created_at(event: &Value) -> Option<Timestamp> {
 }
 
 /// Remembers an event as it is, once it is complete.
-fn track(tracked: &mut Tracked, event: &Value, me: &str) {
+fn track(tracked: &mut TrackedItems, event: &Value, me: &str) {
     let (id, series) = (text(event, "id"), text(event, "seriesMasterId"));
     let occurrence = text(event, "type").eq_ignore_ascii_case("occurrence");
     match (occurrence, times(event).0) {
@@ -126,11 +126,11 @@ fn track(tracked: &mut Tracked, event: &Value, me: &str) {
 }
 
 fn is_closed(error: &Error) -> bool {
-    matches!(error.kind(), Kind::NotFound | Kind::Auth | Kind::Provider(403))
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Auth | ErrorKind::Provider(403))
 }
 
 /// Returns the request that starts following a calendar.
-fn start(graph: &Graph, calendar: &Value, now: Timestamp) -> String {
+fn start(graph: &GraphAccount, calendar: &Value, now: Timestamp) -> String {
     let path = if is(calendar, "isDefaultCalendar") {
         "calendarView/delta".to_owned()
     } else {
@@ -150,11 +150,11 @@ type LostOccurrence = (String, String, EventTime);
 
 /// Sorts the changes of the rounds: new, changed, deleted.
 async fn sort_out(
-    graph: &Graph,
+    graph: &GraphAccount,
     me: &str,
     continued: Vec<(&str, DeltaRound)>,
     (known, points): (&DeltaPoints, &mut DeltaPoints),
-    found: &mut Changes,
+    found: &mut ChangeFeed,
 ) -> Result<()> {
     // The events to report, each with its calendar.
     let mut events: Vec<(&str, Value)> = Vec::new();
@@ -212,7 +212,7 @@ async fn sort_out(
                 gone.retain(|(_, gone)| gone != id);
                 events.push((calendar, event));
             }
-            (Err(error), _) if error.kind() != Kind::NotFound => return Err(error),
+            (Err(error), _) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
@@ -260,9 +260,9 @@ fn report(
     mut events: Vec<(&str, Value)>,
     lost: impl Iterator<Item = LostOccurrence>,
     (known, points): (&DeltaPoints, &mut DeltaPoints),
-    found: &mut Changes,
+    found: &mut ChangeFeed,
 ) {
-    let mut parts: HashMap<String, Difference> = HashMap::new();
+    let mut parts: HashMap<String, ItemDifference> = HashMap::new();
     for (id, series, start) in lost {
         match events.iter().find(|(_, event)| short_series(text(event, "id")) == series) {
             Some((_, event)) => {
@@ -278,7 +278,7 @@ fn report(
     for (calendar, event) in &mut events {
         put_in(event, Some(*calendar));
     }
-    let differences: Vec<Option<Difference>> = events
+    let differences: Vec<Option<ItemDifference>> = events
         .iter()
         .map(|(calendar, event)| {
             let tracked = &known.get(*calendar)?.tracked;

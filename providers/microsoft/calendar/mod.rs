@@ -19,21 +19,21 @@ use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::client::{Graph, request};
+use super::client::{GraphAccount, request};
 use super::response::{DENIED, not_ours};
 use crate::json::{is, text};
 use crate::limiter::rehearse;
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::Page;
+use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply, Notify,
-    Schedule,
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
+    GuestNotice, InvitationReply,
 };
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
-use daysheet_core::schemas::Api;
+use daysheet_core::schemas::Service;
 use events::facts;
 use write::calendar_error;
 
@@ -48,7 +48,7 @@ const ROOM_PAGES: usize = 50;
 
 /// The calendars of one account.
 pub struct OutlookCalendar {
-    graph: Graph,
+    graph: GraphAccount,
     /// The mailbox's address.
     address: String,
 }
@@ -57,10 +57,13 @@ impl OutlookCalendar {
     /// Creates the calendars of `account`, at the configured endpoint.
     ///
     /// # Errors
-    /// As [`Graph::new`].
+    /// As [`GraphAccount::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
-        Ok(Self { graph: Graph::new(services, tokens, shared)?, address: account.email.clone() })
+        Ok(Self {
+            graph: GraphAccount::new(services, tokens, shared)?,
+            address: account.email.clone(),
+        })
     }
 
     /// Returns the request for a calendar.
@@ -88,7 +91,7 @@ impl OutlookCalendar {
             self.graph.mailbox_url("mailboxSettings", &[]),
         ];
         let mut answers = self.graph.batch(&requests).await.into_iter();
-        let lost = || Err(Error::new(Kind::Internal, "the calendars were left out"));
+        let lost = || Err(Error::new(ErrorKind::Internal, "the calendars were left out"));
         let answer = answers.next().unwrap_or_else(lost)?;
         // The settings may be closed to this sign-in; the calendars are not.
         let settings = answers.next().and_then(Result::ok).unwrap_or_default();
@@ -107,8 +110,8 @@ impl OutlookCalendar {
 
 #[async_trait]
 impl Calendars for OutlookCalendar {
-    fn api(&self) -> Api {
-        Api::Outlook
+    fn api(&self) -> Service {
+        Service::Outlook
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {
@@ -122,8 +125,8 @@ impl Calendars for OutlookCalendar {
     async fn rooms(&self) -> Result<Vec<Value>> {
         let list = request("places/microsoft.graph.room", &[("$top", ROOM_TOP)]);
         let no_rooms = |error: Error| match error.kind() {
-            Kind::Auth if error.message() == DENIED => Error::new(
-                Kind::Provider(403),
+            ErrorKind::Auth if error.message() == DENIED => Error::new(
+                ErrorKind::Provider(403),
                 "this sign-in may not list rooms: that needs the permission Place.Read.All from an \
                  administrator",
             )
@@ -181,7 +184,7 @@ impl Calendars for OutlookCalendar {
         }
     }
 
-    async fn events(&self, ask: &EventListRequest) -> Vec<Result<Page>> {
+    async fn events(&self, ask: &EventListRequest) -> Vec<Result<ListPage>> {
         events::events(&self.graph, ask).await
     }
 
@@ -214,17 +217,27 @@ impl Calendars for OutlookCalendar {
     async fn create(
         &self,
         calendar: Option<&str>,
-        event: &Change,
-        notify: Notify,
+        event: &EventChange,
+        notify: GuestNotice,
     ) -> Result<Value> {
         write::create(&self.graph, calendar, event, notify).await
     }
 
-    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value> {
+    async fn update(
+        &self,
+        current: &Value,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value> {
         write::update(&self.graph, current, change, notify).await
     }
 
-    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()> {
+    async fn delete(
+        &self,
+        current: &Value,
+        message: Option<&str>,
+        notify: GuestNotice,
+    ) -> Result<()> {
         write::delete(&self.graph, current, message, notify).await
     }
 
@@ -232,7 +245,7 @@ impl Calendars for OutlookCalendar {
         Some(body::content(event))
     }
 
-    fn irreversible(&self, event: &Value, change: Option<&Change>) -> Option<&'static str> {
+    fn irreversible(&self, event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
         body::irreversible(event, change)
     }
 
@@ -248,21 +261,31 @@ impl Calendars for OutlookCalendar {
         write::forward(&self.graph, current, to, comment).await
     }
 
-    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>> {
+    async fn busy(
+        &self,
+        who: &[String],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Result<BusySchedule>> {
         schedule::busy(&self.graph, &self.address, who, from, to).await
     }
 
-    async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<ChangeFeed> {
         // Graph's deltas return complete events.
         let calendars = self.all_calendars().await?;
         changes::changes(&self.graph, &self.address, &calendars, cursor, self.graph.now()).await
     }
 
-    fn check(&self, current: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
+    fn check(
+        &self,
+        current: Option<&Value>,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<()> {
         body::check(change, current, notify)
     }
 
-    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+    fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         body::tells(notify, write::cancels(current))
     }
 
@@ -270,8 +293,8 @@ impl Calendars for OutlookCalendar {
         &self,
         calendar: Option<&str>,
         current: Option<&Value>,
-        change: &Change,
-        notify: Notify,
+        change: &EventChange,
+        notify: GuestNotice,
     ) -> Result<()> {
         match current {
             Some(current) => rehearse(self.update(current, change, notify)).await,

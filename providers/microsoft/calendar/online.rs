@@ -18,7 +18,7 @@ const LINE: &str = "____________________";
 const CLASS: &str = "me-email-text";
 
 /// The description of an event.
-struct Description<'e> {
+struct EventDescription<'e> {
     content: &'e str,
     html: bool,
     /// True if the event has an online meeting.
@@ -27,7 +27,7 @@ struct Description<'e> {
     link: &'e str,
 }
 
-impl<'e> Description<'e> {
+impl<'e> EventDescription<'e> {
     fn of(event: &'e Value) -> Self {
         let body = nested(event, "body");
         let link = match text(nested(event, "onlineMeeting"), "joinUrl") {
@@ -50,7 +50,7 @@ impl<'e> Description<'e> {
 
 /// Returns the description that people wrote, as plain text.
 pub fn own_notes(event: &Value) -> String {
-    let old = Description::of(event);
+    let old = EventDescription::of(event);
     let details = old.details().unwrap_or_default();
     plain(old.content.replacen(details, "", 1)).trim().to_owned()
 }
@@ -58,10 +58,10 @@ pub fn own_notes(event: &Value) -> String {
 /// Returns the description with `notes` instead of the text before the joining details.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::Kind::Argument) if the joining details
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details
 /// cannot be separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
-    let old = Description::of(current);
+    let old = EventDescription::of(current);
     let Some(details) = old.details() else {
         if old.online && mentions(old.content, old.link) {
             return Err(Error::argument(

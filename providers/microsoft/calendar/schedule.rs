@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::events::facts;
 use crate::json::{nested, text};
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::page;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{Hours, Schedule};
+use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
 use daysheet_core::text::{brief, cell, clip};
 
 /// Addresses of one call.
@@ -37,17 +37,17 @@ const WEEK: [&str; 7] =
 /// Returns when people are busy: one result for each, in the order of `who`. The
 /// mailbox is that of `me`.
 pub async fn busy(
-    graph: &Graph,
+    graph: &GraphAccount,
     me: &str,
     who: &[String],
     from: Timestamp,
     to: Timestamp,
-) -> Vec<Result<Schedule>> {
+) -> Vec<Result<BusySchedule>> {
     let mut answers = Vec::with_capacity(who.len());
     for some in who.chunks(PEOPLE) {
-        let mut schedules: Vec<Result<Schedule>> = some
+        let mut schedules: Vec<Result<BusySchedule>> = some
             .iter()
-            .map(|who| Ok(Schedule { who: who.clone(), busy: Vec::new(), hours: None }))
+            .map(|who| Ok(BusySchedule { who: who.clone(), busy: Vec::new(), hours: None }))
             .collect();
         let ranges = match ranges(from, to) {
             Ok(ranges) => ranges,
@@ -98,7 +98,12 @@ fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>>
     Ok(found)
 }
 
-async fn ask(graph: &Graph, who: &[String], from: Timestamp, to: Timestamp) -> Result<Vec<Value>> {
+async fn ask(
+    graph: &GraphAccount,
+    who: &[String],
+    from: Timestamp,
+    to: Timestamp,
+) -> Result<Vec<Value>> {
     let question = json!({
         "schedules": who,
         "startTime": utc(from),
@@ -110,7 +115,7 @@ async fn ask(graph: &Graph, who: &[String], from: Timestamp, to: Timestamp) -> R
 }
 
 /// Reads one person's schedule from the results.
-fn of(found: &[Value], who: &str) -> Result<Schedule> {
+fn of(found: &[Value], who: &str) -> Result<BusySchedule> {
     let schedule = found
         .iter()
         .find(|schedule| text(schedule, "scheduleId").eq_ignore_ascii_case(who.trim()))
@@ -123,7 +128,7 @@ fn of(found: &[Value], who: &str) -> Result<Schedule> {
 }
 
 /// Converts Graph's schedule to ours.
-fn read_schedule(schedule: &Value, who: &str) -> Schedule {
+fn read_schedule(schedule: &Value, who: &str) -> BusySchedule {
     let items = nested(schedule, "scheduleItems").as_array();
     let busy = items
         .into_iter()
@@ -137,7 +142,7 @@ fn read_schedule(schedule: &Value, who: &str) -> Schedule {
             item
         })
         .collect();
-    Schedule { who: who.to_owned(), busy, hours: hours(nested(schedule, "workingHours")) }
+    BusySchedule { who: who.to_owned(), busy, hours: hours(nested(schedule, "workingHours")) }
 }
 
 /// Returns a time in UTC in Graph's form.
@@ -148,11 +153,11 @@ fn utc(at: Timestamp) -> Value {
 /// Returns true for a response that the account does not have this feature.
 fn is_refused(error: &Error) -> bool {
     let kind = error.kind();
-    matches!(kind, Kind::Provider(400..=499) | Kind::NotFound | Kind::Auth)
+    matches!(kind, ErrorKind::Provider(400..=499) | ErrorKind::NotFound | ErrorKind::Auth)
 }
 
 /// Returns the owner's own times, from the main calendar, in the shape of a schedule.
-async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
+async fn own(graph: &GraphAccount, from: Timestamp, to: Timestamp) -> Result<Value> {
     let (first, last) = (from.to_string(), to.to_string());
     let query = [
         ("startDateTime", first.as_str()),
@@ -163,7 +168,7 @@ async fn own(graph: &Graph, from: Timestamp, to: Timestamp) -> Result<Value> {
     let requests =
         [graph.mailbox_url("calendarView", &query), graph.mailbox_url("mailboxSettings", &[])];
     let mut answers = graph.batch(&requests).await.into_iter();
-    let lost = || Err(Error::new(Kind::Internal, "the account's own events were left out"));
+    let lost = || Err(Error::new(ErrorKind::Internal, "the account's own events were left out"));
     let view = answers.next().unwrap_or_else(lost)?;
     let settings = answers.next().and_then(Result::ok).unwrap_or_default();
     let (events, _) = graph.all(view, usize::MAX, OWN_PAGES).await?;
@@ -191,7 +196,7 @@ fn unknown(who: &str, reason: &str) -> Error {
     let (reason, _) = clip(cell(reason.lines().next().unwrap_or_default()), 160);
     let what = format!("Outlook does not say when {} is busy", brief(who));
     Error::new(
-        Kind::NotFound,
+        ErrorKind::NotFound,
         match reason.trim().trim_end_matches('.') {
             "" => what,
             reason => format!("{what}: {reason}"),
@@ -201,7 +206,7 @@ fn unknown(who: &str, reason: &str) -> Error {
 }
 
 /// Adds a later part of the range; events across the border are in both parts.
-fn add(known: &mut Schedule, more: Schedule) {
+fn add(known: &mut BusySchedule, more: BusySchedule) {
     for item in more.busy {
         if !known.busy.contains(&item) {
             known.busy.push(item);
@@ -211,7 +216,7 @@ fn add(known: &mut Schedule, more: Schedule) {
 }
 
 /// Returns a person's working hours, if their zone is known.
-fn hours(working: &Value) -> Option<Hours> {
+fn hours(working: &Value) -> Option<WorkingHours> {
     let minute = |key: &str| {
         let time = Time::from_str(text(working, key)).ok()?;
         u16::try_from(i32::from(time.hour()) * 60 + i32::from(time.minute())).ok()
@@ -232,5 +237,5 @@ fn hours(working: &Value) -> Option<Hours> {
         to => to,
     };
     let zone = event_time::zone_name(text(nested(working, "timeZone"), "name"))?;
-    (!days.is_empty() && from < to).then_some(Hours { zone, days, from, to })
+    (!days.is_empty() && from < to).then_some(WorkingHours { zone, days, from, to })
 }

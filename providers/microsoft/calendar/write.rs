@@ -13,13 +13,15 @@ use super::body::{self, properties, tells};
 use super::events::facts::{attendees, facts, times, zone};
 use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
 use crate::json::{is, nested, text};
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{DENIED, not_ours};
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Change, InvitationReply, Notify};
+use daysheet_core::provider::calendar::{
+    EventChange, GuestNotice, InvitationAnswer, InvitationReply,
+};
 
 /// The number of occurrences in a page, and of pages, when occurrences are deleted.
 const TOP: &str = "500";
@@ -32,10 +34,10 @@ const VERSION: &str = "@odata.etag";
 
 /// Creates an event and returns it.
 pub async fn create(
-    graph: &Graph,
+    graph: &GraphAccount,
     calendar: Option<&str>,
-    change: &Change,
-    notify: Notify,
+    change: &EventChange,
+    notify: GuestNotice,
 ) -> Result<Value> {
     body::check(change, None, notify)?;
     let Some((start, end)) = &change.time else {
@@ -54,7 +56,7 @@ pub async fn create(
     // would be notified of each of them.
     let later = guests.filter(|_| !except.is_empty());
     let first =
-        Change { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
+        EventChange { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
     let zone = day_zone(graph, change, None).await;
     let mut body = properties(&first, None, &zone)?;
     let id = transaction()?;
@@ -69,11 +71,11 @@ pub async fn create(
             .await
             .map_err(|error| half("the series was created", error))?;
         if let Some(guests) = later {
-            let invitation = Change { guests: Some(guests.clone()), ..Change::default() };
+            let invitation = EventChange { guests: Some(guests.clone()), ..EventChange::default() };
             event = patch(graph, &series, None, &properties(&invitation, None, &zone)?).await.map_err(
                 |error| {
                     Error::new(
-                        Kind::Network,
+                        ErrorKind::Network,
                         format!(
                             "the series was created, but whether anybody was invited is unknown ({})",
                             error.message()
@@ -101,7 +103,7 @@ fn path_of(calendar: Option<&str>) -> Result<String> {
 
 /// Sends a new event, twice at most.
 async fn post_event(
-    graph: &Graph,
+    graph: &GraphAccount,
     path: &str,
     body: &Value,
     id: &str,
@@ -113,7 +115,7 @@ async fn post_event(
         // The one write that is repeated: the transaction id makes it safe.
         Err(error) if is_open(&error) => match send().await {
             // The first one had arrived.
-            Err(error) if error.kind() == Kind::Provider(409) => {
+            Err(error) if error.kind() == ErrorKind::Provider(409) => {
                 return find(graph, path, id, span).await?.ok_or_else(unreadable_event);
             }
             Err(error) => {
@@ -130,18 +132,18 @@ async fn post_event(
 
 /// Returns true if it is unknown whether a write was carried out.
 fn is_open(error: &Error) -> bool {
-    matches!(error.kind(), Kind::Network | Kind::Timeout | Kind::Provider(500..=599))
+    matches!(error.kind(), ErrorKind::Network | ErrorKind::Timeout | ErrorKind::Provider(500..=599))
 }
 
 /// Returns the error for an event that Outlook has created, but does not return.
 fn unreadable_event() -> Error {
-    Error::new(Kind::Network, "the event was created, but Outlook gave no id")
+    Error::new(ErrorKind::Network, "the event was created, but Outlook gave no id")
         .next("find it with calendar_search")
 }
 
 /// Looks up the event that was created with an id of ours.
 async fn find(
-    graph: &Graph,
+    graph: &GraphAccount,
     path: &str,
     id: &str,
     (start, end): (EventTime, EventTime),
@@ -176,10 +178,10 @@ async fn find(
 
 /// Changes an event and returns it.
 pub async fn update(
-    graph: &Graph,
+    graph: &GraphAccount,
     current: &Value,
-    change: &Change,
-    notify: Notify,
+    change: &EventChange,
+    notify: GuestNotice,
 ) -> Result<Value> {
     let id = text(current, "id");
     check(id)?;
@@ -205,7 +207,7 @@ pub async fn update(
 }
 
 /// Restores an event, or creates it again: Graph has no way back for a deleted one.
-pub async fn restore(graph: &Graph, before: &Value, now: Option<&Value>) -> Result<Value> {
+pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) -> Result<Value> {
     let mut body = body::restored(before, now);
     let facts = facts(before, "").ok_or_else(|| not_ours("event"))?;
     let calendar = before.get(CALENDAR).and_then(Value::as_str);
@@ -237,7 +239,7 @@ pub async fn restore(graph: &Graph, before: &Value, now: Option<&Value>) -> Resu
 
 /// Reads an event again after a change; returns the given one if that fails, because
 /// the change is done.
-async fn again(graph: &Graph, event: Value) -> Value {
+async fn again(graph: &GraphAccount, event: Value) -> Value {
     let read = graph.get(&whole(graph, text(&event, "id"))).await;
     read.and_then(one).unwrap_or(event)
 }
@@ -245,13 +247,18 @@ async fn again(graph: &Graph, event: Value) -> Value {
 /// Returns the error for a write of several steps that stopped between them.
 fn half(done: &str, error: Error) -> Error {
     Error::new(
-        Kind::Network,
+        ErrorKind::Network,
         format!("{done}, but not all excluded occurrences were deleted ({})", error.message()),
     )
     .next("look at it with calendar_search, and delete the rest")
 }
 
-async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> Result<Value> {
+async fn patch(
+    graph: &GraphAccount,
+    id: &str,
+    version: Option<&str>,
+    body: &Value,
+) -> Result<Value> {
     let request = graph.mailbox_url(&at(id), &[]);
     // Another version may be someone else's: it is ours if it has the content to be written.
     let written = async || {
@@ -273,7 +280,7 @@ async fn patch(graph: &Graph, id: &str, version: Option<&str>, body: &Value) -> 
 }
 
 /// Takes occurrences out of a series.
-async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Result<()> {
+async fn leave_out(graph: &GraphAccount, series: &Value, except: &[EventTime]) -> Result<()> {
     let Some((first, last)) = body::span(except) else {
         return Ok(());
     };
@@ -301,7 +308,7 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Resul
         match graph.delete(&request, None).await {
             Ok(()) => {}
             // It is out already.
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(untouched(calendar_error(error))),
         }
     }
@@ -310,10 +317,10 @@ async fn leave_out(graph: &Graph, series: &Value, except: &[EventTime]) -> Resul
 
 /// Deletes an event, or cancels a meeting of one's own.
 pub async fn delete(
-    graph: &Graph,
+    graph: &GraphAccount,
     current: &Value,
     message: Option<&str>,
-    notify: Notify,
+    notify: GuestNotice,
 ) -> Result<()> {
     let id = text(current, "id");
     check(id)?;
@@ -351,22 +358,24 @@ pub fn cancels(current: &Value) -> bool {
 }
 
 /// Checks that an event is as it was read, for calls that take no version.
-async fn check_unchanged(graph: &Graph, current: &Value) -> Result<()> {
+async fn check_unchanged(graph: &GraphAccount, current: &Value) -> Result<()> {
     let Some(version) = version(current) else {
         return Ok(());
     };
     let request = graph.mailbox_url(&at(text(current, "id")), &[("$select", "id")]);
     let now = graph.get(&request).await?;
     match self::version(&now) {
-        Some(now) if now != version => Err(Error::new(Kind::Conflict, "it was changed meanwhile")
-            .next("read it again, and repeat the change if it still fits")),
+        Some(now) if now != version => {
+            Err(Error::new(ErrorKind::Conflict, "it was changed meanwhile")
+                .next("read it again, and repeat the change if it still fits"))
+        }
         _ => Ok(()),
     }
 }
 
 /// Answers an invitation; returns the event, if it is still in the calendar.
 pub async fn respond(
-    graph: &Graph,
+    graph: &GraphAccount,
     current: &Value,
     response: &InvitationReply,
 ) -> Result<Option<Value>> {
@@ -385,9 +394,9 @@ pub async fn respond(
             .next("answer without a comment, and write to the organizer"));
     }
     let (action, state) = match response.answer {
-        Answer::Accepted => ("accept", "accepted"),
-        Answer::Declined => ("decline", "declined"),
-        Answer::Tentative => ("tentativelyAccept", "tentativelyAccepted"),
+        InvitationAnswer::Accepted => ("accept", "accepted"),
+        InvitationAnswer::Declined => ("decline", "declined"),
+        InvitationAnswer::Tentative => ("tentativelyAccept", "tentativelyAccepted"),
     };
     let mut body = json!({"sendResponse": response.notify && response_requested});
     if let Some(body) = body.as_object_mut() {
@@ -404,7 +413,7 @@ pub async fn respond(
     let answered = async || {
         let Some(found) = graph.there(&whole(graph, id)).await? else {
             // Outlook removes a declined event from the calendar.
-            let declined = response.answer == Answer::Declined;
+            let declined = response.answer == InvitationAnswer::Declined;
             return Ok(declined.then_some(Value::Null));
         };
         let now = text(nested(&found, "responseStatus"), "response");
@@ -413,7 +422,7 @@ pub async fn respond(
     };
     let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
     answered.await.map_err(calendar_error)?;
-    if response.answer == Answer::Declined {
+    if response.answer == InvitationAnswer::Declined {
         // Outlook removes a declined event from the calendar.
         return Ok(None);
     }
@@ -423,7 +432,7 @@ pub async fn respond(
 }
 
 fn can_propose(current: &Value, response: &InvitationReply) -> Result<()> {
-    if response.answer == Answer::Accepted {
+    if response.answer == InvitationAnswer::Accepted {
         return Err(Error::argument("Outlook cannot propose another time when accepting")
             .next("use tentative or decline"));
     }
@@ -440,7 +449,7 @@ fn can_propose(current: &Value, response: &InvitationReply) -> Result<()> {
 
 /// Forwards an invitation.
 pub async fn forward(
-    graph: &Graph,
+    graph: &GraphAccount,
     current: &Value,
     to: &[String],
     comment: Option<&str>,
@@ -465,7 +474,7 @@ fn utc(at: Timestamp) -> Value {
 
 /// Returns Graph's name of the zone for whole days: the event's, else the mailbox's, because
 /// Outlook shows a day of another zone as parts of two. Fetched only if there are whole days.
-async fn day_zone(graph: &Graph, change: &Change, current: Option<&Value>) -> String {
+async fn day_zone(graph: &GraphAccount, change: &EventChange, current: Option<&Value>) -> String {
     let days = matches!(change.time, Some((ZonedTime::Day(_), _)));
     let none = || "UTC".to_owned();
     if !days {
@@ -496,7 +505,7 @@ fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
 fn transaction() -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
-        .map_err(|_opaque| Error::new(Kind::Internal, "the system random generator failed"))?;
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "the system random generator failed"))?;
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let mut text = String::with_capacity(36);
@@ -512,15 +521,15 @@ fn transaction() -> Result<String> {
 /// Explains a refused write: access may be missing to the calendar, not to the sign-in.
 pub fn calendar_error(error: Error) -> Error {
     match error.kind() {
-        Kind::Auth if error.message() == DENIED => Error::new(
-            Kind::Provider(403),
+        ErrorKind::Auth if error.message() == DENIED => Error::new(
+            ErrorKind::Provider(403),
             "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
              may lack calendar permissions",
         )
         .next(
             "choose a calendar with access owner or writer, or run `daysheet account add microsoft`",
         ),
-        Kind::Network | Kind::Timeout => {
+        ErrorKind::Network | ErrorKind::Timeout => {
             Error::new(error.kind(), error.message()).next("check before retrying")
         }
         _ => error,

@@ -12,18 +12,18 @@ use std::collections::HashMap;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::Outlook;
+use super::OutlookMailbox;
 use super::message::SIZE;
 use crate::json::{is, nested, text};
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::delta::{
     DeltaPoint, DeltaPoints, DeltaRound, is_too_old, read, rounds, write,
 };
 use crate::net;
 use crate::tracked::{moved, short};
-use daysheet_core::error::{Kind, Result};
+use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Changes, Difference};
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
 use daysheet_core::text::note;
 
 /// Messages older than this are not followed.
@@ -40,11 +40,11 @@ const LOOKED_FOR: usize = 200;
 
 /// Returns the changes since `cursor`; without one, only the cursor to start from.
 pub async fn changes(
-    outlook: &Outlook,
+    outlook: &OutlookMailbox,
     cursor: Option<&str>,
     projection: &Projection,
     now: Timestamp,
-) -> Result<Changes> {
+) -> Result<ChangeFeed> {
     let graph = outlook.graph();
     let known: Option<DeltaPoints> = cursor.map(read).transpose()?;
     let tree = outlook.tree().await?;
@@ -55,7 +55,7 @@ pub async fn changes(
         .filter(|id| !tree.is_hidden(id))
         .collect();
     let select = select(projection);
-    let mut found = Changes { names: tree.names().clone(), ..Changes::default() };
+    let mut found = ChangeFeed { names: tree.names().clone(), ..ChangeFeed::default() };
     if folders.len() > FOLDERS || tree.is_cut() {
         found.notes.push(note!("only the mailbox's first {} folders are tracked", FOLDERS));
     }
@@ -65,7 +65,7 @@ pub async fn changes(
     let old: Vec<(&String, &DeltaPoint)> =
         old.into_iter().filter_map(|folder| Some((folder, point(folder)?))).collect();
 
-    let mut rounds = Rounds::new(now);
+    let mut rounds = FolderRounds::new(now);
     let requests: Vec<String> = old.iter().map(|(_, point)| point.link.clone()).collect();
     let mut begin = new;
     for ((folder, point), round) in old.into_iter().zip(self::rounds(graph, &requests).await) {
@@ -76,7 +76,7 @@ pub async fn changes(
                 begin.push(folder);
             }
             // Deleted since the tree was read.
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
@@ -85,7 +85,7 @@ pub async fn changes(
     for (folder, round) in begin.into_iter().zip(self::rounds(graph, &requests).await) {
         match round {
             Ok(round) => rounds.keep(folder, None, round),
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
@@ -102,7 +102,7 @@ pub async fn changes(
 }
 
 /// The results of the folders.
-struct Rounds {
+struct FolderRounds {
     now: Timestamp,
     points: DeltaPoints,
     /// Of folders that were followed before, by their ids.
@@ -112,7 +112,7 @@ struct Rounds {
     more: bool,
 }
 
-impl Rounds {
+impl FolderRounds {
     fn new(now: Timestamp) -> Self {
         Self {
             now,
@@ -162,7 +162,7 @@ fn select(projection: &Projection) -> Vec<String> {
 }
 
 /// Returns the request that starts following a folder.
-fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> String {
+fn start(graph: &GraphAccount, folder: &str, select: &[String], now: Timestamp) -> String {
     let since = now.checked_sub(BACK).unwrap_or(now);
     let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
     let path = format!("mailFolders/{}/messages/delta", net::path_segment(folder));
@@ -172,11 +172,11 @@ fn start(graph: &Graph, folder: &str, select: &[String], now: Timestamp) -> Stri
 
 /// Sorts the results of the rounds.
 async fn tell(
-    graph: &Graph,
-    rounds: Rounds,
+    graph: &GraphAccount,
+    rounds: FolderRounds,
     select: &[String],
     (known, points, drafts): (&DeltaPoints, &mut DeltaPoints, &str),
-    found: &mut Changes,
+    found: &mut ChangeFeed,
 ) -> Result<()> {
     let mut order = Vec::new();
     let mut items: HashMap<String, Value> = HashMap::new();
@@ -242,7 +242,7 @@ async fn tell(
             Ok(whole) => {
                 items.insert(id.clone(), whole);
             }
-            Err(error) if error.kind() == Kind::NotFound => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 items.remove(id);
                 gone.push(id.clone());
             }
@@ -308,7 +308,7 @@ fn difference(
     message: &Value,
     known: &DeltaPoints,
     names: &HashMap<String, String>,
-) -> Option<Difference> {
+) -> Option<ItemDifference> {
     let id = text(message, "id");
     let (from, before) =
         known.iter().find_map(|(folder, point)| Some((folder, point.tracked.get(id)?)))?;
@@ -335,5 +335,5 @@ fn difference(
     if words.is_empty() && is(message, "isDraft") {
         words.push("edited".to_owned());
     }
-    Some(Difference { words, ..Difference::default() })
+    Some(ItemDifference { words, ..ItemDifference::default() })
 }

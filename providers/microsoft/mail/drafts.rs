@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 use crate::json::{is, nested, text};
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::provider::mail::{
-    Attachment, AttachmentContent, AttachmentInfo, Importance, OutgoingMessage, Person,
+    AttachmentContent, AttachmentInfo, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
     SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
-use daysheet_core::text::html::{Style, html};
+use daysheet_core::text::html::{TextStyle, html};
 
 /// The properties of a draft that are requested.
 pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subject,body,from,toRecipients,\
@@ -30,7 +30,7 @@ pub const FILES: &str =
 const KEPT: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 /// Converts a person to Graph's form.
-pub fn recipient(person: &Person) -> Value {
+pub fn recipient(person: &MailPerson) -> Value {
     let mut address = json!({ "address": person.address });
     if let (Some(address), Some(name)) = (address.as_object_mut(), &person.name) {
         address.insert("name".to_owned(), name.as_str().into());
@@ -38,7 +38,7 @@ pub fn recipient(person: &Person) -> Value {
     json!({ "emailAddress": address })
 }
 
-fn recipients(people: &[Person]) -> Value {
+fn recipients(people: &[MailPerson]) -> Value {
     people.iter().map(recipient).collect()
 }
 
@@ -96,20 +96,20 @@ fn bare(message_id: &str) -> &str {
     id.strip_prefix('<').and_then(|id| id.strip_suffix('>')).unwrap_or(id)
 }
 
-fn person(recipient: &Value) -> Option<Person> {
+fn person(recipient: &Value) -> Option<MailPerson> {
     let address = nested(recipient, "emailAddress");
     let name = cell(text(address, "name"));
     let address = text(address, "address").trim().to_owned();
     if address.is_empty() {
         return None;
     }
-    Some(Person {
+    Some(MailPerson {
         name: Some(name).filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(&address)),
         address,
     })
 }
 
-fn people(message: &Value, key: &str) -> Vec<Person> {
+fn people(message: &Value, key: &str) -> Vec<MailPerson> {
     let list = message.get(key).and_then(Value::as_array);
     list.into_iter().flatten().filter_map(person).collect()
 }
@@ -203,7 +203,7 @@ pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessag
     }
 }
 
-fn people_or_one(message: &Value) -> Vec<Person> {
+fn people_or_one(message: &Value) -> Vec<MailPerson> {
     person(nested(message, "from")).into_iter().collect()
 }
 
@@ -220,7 +220,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
     };
     let (document, plain) = body(message);
     let html_text = document.map(inner).unwrap_or_default().trim();
-    let own = || Person { name: None, address: address.to_owned() };
+    let own = || MailPerson { name: None, address: address.to_owned() };
     let outgoing = OutgoingMessage {
         message_id: bare(text(message, "internetMessageId")).to_owned(),
         from: person(nested(message, "from")).unwrap_or_else(own),
@@ -230,7 +230,7 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
         reply_to: people(message, "replyTo"),
         subject: text(message, "subject").to_owned(),
         text: match (document, plain) {
-            (Some(document), _) => html(document, Style::Text, false).text,
+            (Some(document), _) => html(document, TextStyle::Text, false).text,
             (None, plain) => plain.unwrap_or_default().replace("\r\n", "\n"),
         },
         html: html_text.to_owned(),
@@ -252,8 +252,8 @@ pub fn stored_draft(message: &Value, files: &[Value], address: &str) -> StoredDr
     }
 }
 
-fn enclosure(file: AttachmentInfo) -> Attachment {
-    Attachment {
+fn enclosure(file: AttachmentInfo) -> OutgoingAttachment {
+    OutgoingAttachment {
         name: file.name,
         media: file.media,
         cid: file.cid,

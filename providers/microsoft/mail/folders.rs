@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::json::text;
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::net;
 use crate::similar;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::query::{PLACES, place};
 use daysheet_core::text::brief;
 
@@ -43,7 +43,7 @@ const PAGES: usize = 100;
 #[derive(Debug, Clone, Default)]
 pub struct FolderTree {
     /// Depth first, the inbox before its siblings.
-    folders: Vec<Folder>,
+    folders: Vec<OutlookFolder>,
     /// Folder id → well-known word, else path from the well-known word of its first folder on.
     names: HashMap<String, String>,
     /// Deleted Items (`trash`), Junk Email (`spam`) and the folders below them.
@@ -56,14 +56,14 @@ pub struct FolderTree {
 
 /// The folders above another.
 #[derive(Debug, Clone, Default)]
-struct Parent {
+struct ParentFolders {
     path: String,
     name: String,
     hidden: Option<&'static str>,
 }
 
 #[derive(Debug, Clone)]
-struct Folder {
+struct OutlookFolder {
     id: String,
     /// Display names, those above first.
     path: String,
@@ -81,7 +81,7 @@ impl FolderTree {
     ///
     /// # Errors
     /// Graph's refusal of any part, except that a mailbox may lack a folder such as the archive.
-    pub async fn load(graph: &Graph, select: &[&str]) -> Result<Self> {
+    pub async fn load(graph: &GraphAccount, select: &[&str]) -> Result<Self> {
         let own = if select.is_empty() { &[] } else { OWN };
         let mut properties = vec!["id", "displayName", "childFolderCount", "isHidden"];
         properties.extend(select);
@@ -109,7 +109,7 @@ impl FolderTree {
                 (Ok(folder), None) => {
                     own_ids.insert(text(&folder, "id").to_owned());
                 }
-                (Err(error), _) if error.kind() == Kind::NotFound => {}
+                (Err(error), _) if error.kind() == ErrorKind::NotFound => {}
                 (Err(error), _) => return Err(error),
             }
         }
@@ -151,7 +151,7 @@ impl FolderTree {
                 match answer {
                     Ok(page) => level.push((Some(parent), page)),
                     // Deleted since the level above was read.
-                    Err(error) if error.kind() == Kind::NotFound => {}
+                    Err(error) if error.kind() == ErrorKind::NotFound => {}
                     Err(error) => return Err(error),
                 }
             }
@@ -182,9 +182,9 @@ impl FolderTree {
         }
         let mut tree = Self { cut, ..Self::default() };
         let roots = below.remove(&None).unwrap_or_default();
-        let mut open: Vec<(usize, Parent)> =
-            roots.into_iter().rev().map(|at| (at, Parent::default())).collect();
-        while let Some((at, Parent { path: above, name: above_name, hidden })) = open.pop() {
+        let mut open: Vec<(usize, ParentFolders)> =
+            roots.into_iter().rev().map(|at| (at, ParentFolders::default())).collect();
+        while let Some((at, ParentFolders { path: above, name: above_name, hidden })) = open.pop() {
             let Some((_, item)) = found.get(at) else {
                 continue;
             };
@@ -204,9 +204,9 @@ impl FolderTree {
             tree.names.insert(id.clone(), name.clone());
             let children = below.remove(&Some(at)).unwrap_or_default();
             let children = children.into_iter().rev();
-            let parent = Parent { path: path.clone(), name, hidden };
+            let parent = ParentFolders { path: path.clone(), name, hidden };
             open.extend(children.map(|child| (child, parent.clone())));
-            tree.folders.push(Folder { id, path, item: item.clone() });
+            tree.folders.push(OutlookFolder { id, path, item: item.clone() });
         }
         tree
     }
@@ -235,14 +235,16 @@ impl FolderTree {
     /// Returns true if [`FolderTree::items`] leaves out empty folders of Outlook's own, which no
     /// mail is looked for in.
     pub fn leaves_out_own(&self) -> bool {
-        let is_left_out = |folder: &Folder| self.own.contains(&folder.id) && is_empty(folder);
+        let is_left_out =
+            |folder: &OutlookFolder| self.own.contains(&folder.id) && is_empty(folder);
         self.folders.iter().any(is_left_out)
     }
 
     /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]; of its
     /// further ones only those with messages.
     pub fn items(&self) -> Vec<Value> {
-        let is_shown = |folder: &&Folder| folder.item.get("isHidden") != Some(&Value::Bool(true));
+        let is_shown =
+            |folder: &&OutlookFolder| folder.item.get("isHidden") != Some(&Value::Bool(true));
         let shown = self.folders.iter().filter(is_shown).filter_map(|folder| {
             let name = self.names.get(&folder.id)?;
             let is_own = self.own.contains(&folder.id);
@@ -262,7 +264,7 @@ impl FolderTree {
     /// a name that only one folder has.
     ///
     /// # Errors
-    /// [`Kind::NotFound`], or [`Kind::Argument`] with the paths to choose from.
+    /// [`ErrorKind::NotFound`], or [`ErrorKind::Argument`] with the paths to choose from.
     pub fn resolve(&self, requested: &str) -> Result<&str> {
         self.find(requested, &|folder| same_name(text(&folder.item, "displayName"), requested))
     }
@@ -276,14 +278,14 @@ impl FolderTree {
     }
 
     /// Returns the folder called `requested`, or else the one that `otherwise` accepts.
-    fn find(&self, requested: &str, otherwise: &dyn Fn(&Folder) -> bool) -> Result<&str> {
+    fn find(&self, requested: &str, otherwise: &dyn Fn(&OutlookFolder) -> bool) -> Result<&str> {
         let word = place(requested);
         let requested_name = match requested.split_once('/') {
             Some((first, rest)) => format!("{}/{rest}", place(first)),
             None => word.clone(),
         };
         let is_place = PLACES.contains(&word.as_str());
-        let tests: [&dyn Fn(&Folder) -> bool; 4] = [
+        let tests: [&dyn Fn(&OutlookFolder) -> bool; 4] = [
             &|folder| folder.id == requested,
             &|folder| is_place && self.names.get(&folder.id) == Some(&word),
             &|folder| {
@@ -294,7 +296,8 @@ impl FolderTree {
             otherwise,
         ];
         for test in tests {
-            let found: Vec<&Folder> = self.folders.iter().filter(|folder| test(folder)).collect();
+            let found: Vec<&OutlookFolder> =
+                self.folders.iter().filter(|folder| test(folder)).collect();
             match found.as_slice() {
                 [] => {}
                 [one] => return Ok(&one.id),
@@ -302,16 +305,16 @@ impl FolderTree {
             }
         }
         let names = self.names.values().map(String::as_str);
-        Err(Error::new(Kind::NotFound, format!("there is no folder `{}`", brief(requested)))
+        Err(Error::new(ErrorKind::NotFound, format!("there is no folder `{}`", brief(requested)))
             .next(similar::instead(requested, names, "folders")))
     }
 }
 
-fn is_empty(folder: &Folder) -> bool {
+fn is_empty(folder: &OutlookFolder) -> bool {
     folder.item.get("totalItemCount") == Some(&0.into())
 }
 
-fn ambiguous(requested: &str, several: &[&Folder]) -> Error {
+fn ambiguous(requested: &str, several: &[&OutlookFolder]) -> Error {
     let mut paths: Vec<&str> = several.iter().map(|folder| folder.path.as_str()).collect();
     paths.dedup();
     let shown: Vec<String> = paths.iter().take(8).map(|path| brief(path)).collect();
@@ -324,7 +327,7 @@ fn ambiguous(requested: &str, several: &[&Folder]) -> Error {
 }
 
 fn folders_missing() -> Error {
-    Error::new(Kind::Internal, "the answer with the folders is missing")
+    Error::new(ErrorKind::Internal, "the answer with the folders is missing")
 }
 
 /// Returns true for equal names, ignoring case.

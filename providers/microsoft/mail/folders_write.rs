@@ -7,13 +7,13 @@ use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
 use super::folders::{FolderTree, well_known_id};
-use super::{Outlook, check_as};
+use super::{OutlookMailbox, check_as};
 use crate::json::text;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::similar;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderRef, LabelLook};
 use daysheet_core::query::PLACES;
 use daysheet_core::schemas::CATEGORY_COLORS;
@@ -29,9 +29,8 @@ const COLORS: usize = CATEGORY_COLORS.len() - 1;
 
 /// Returns the folder of a name, an id or a word; creates it if it is missing and
 /// `create` is set.
-pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
-    let is_missing =
-        |found: &Result<FolderRef>| matches!(found, Err(error) if error.kind() == Kind::NotFound);
+pub async fn folder(outlook: &OutlookMailbox, name: &str, create: bool) -> Result<FolderRef> {
+    let is_missing = |found: &Result<FolderRef>| matches!(found, Err(error) if error.kind() == ErrorKind::NotFound);
     let mut found = resolve(outlook, name).await;
     if is_missing(&found) {
         // It may have been created since the tree was read.
@@ -41,13 +40,13 @@ pub async fn folder(outlook: &Outlook, name: &str, create: bool) -> Result<Folde
     if is_missing(&found) && create { make_levels(outlook, name).await } else { found }
 }
 
-async fn resolve(outlook: &Outlook, name: &str) -> Result<FolderRef> {
+async fn resolve(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.resolve(name)?))
 }
 
 /// Returns the folder at exactly this path.
-async fn at_path(outlook: &Outlook, path: &str) -> Result<FolderRef> {
+async fn at_path(outlook: &OutlookMailbox, path: &str) -> Result<FolderRef> {
     let tree = outlook.tree().await?;
     Ok(there(&tree, tree.at_path(path)?))
 }
@@ -62,7 +61,7 @@ fn there(tree: &FolderTree, id: &str) -> FolderRef {
 }
 
 /// Makes the levels of a folder's name that are missing, one below the other.
-async fn make_levels(outlook: &Outlook, name: &str) -> Result<FolderRef> {
+async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
     if levels.len() > LEVELS || !levels.iter().all(named) {
@@ -80,7 +79,7 @@ async fn make_levels(outlook: &Outlook, name: &str) -> Result<FolderRef> {
                     above = Some(found);
                     continue;
                 }
-                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
@@ -89,14 +88,14 @@ async fn make_levels(outlook: &Outlook, name: &str) -> Result<FolderRef> {
             outlook.forget_tree().await;
             match at_path(outlook, &path).await {
                 Ok(found) => Ok(Some(found.id)),
-                Err(error) if error.kind() == Kind::NotFound => Ok(None),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error),
             }
         };
         let id = match post(outlook, parent, level).await {
             Ok(folder) => text(&folder, "id").to_owned(),
             // Someone else created it.
-            Err(error) if error.kind() == Kind::Provider(409) => {
+            Err(error) if error.kind() == ErrorKind::Provider(409) => {
                 there().await.ok().flatten().ok_or(error)?
             }
             Err(error) => outlook.graph().settle(error, there).await?,
@@ -107,7 +106,7 @@ async fn make_levels(outlook: &Outlook, name: &str) -> Result<FolderRef> {
     above.ok_or_else(|| not_ours("folder"))
 }
 
-async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Value> {
+async fn post(outlook: &OutlookMailbox, parent: Option<&str>, name: &str) -> Result<Value> {
     let path = match parent {
         Some(parent) => format!("mailFolders/{}/childFolders", net::path_segment(parent)),
         None => "mailFolders".to_owned(),
@@ -125,8 +124,8 @@ async fn post(outlook: &Outlook, parent: Option<&str>, name: &str) -> Result<Val
 /// Makes a folder; as the table `folder` reads it.
 ///
 /// # Errors
-/// [`Kind::Argument`] if it is there already.
-pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
+/// [`ErrorKind::Argument`] if it is there already.
+pub async fn create_folder(outlook: &OutlookMailbox, name: &str) -> Result<Value> {
     outlook.forget_tree().await;
     let made = make_levels(outlook, name).await?;
     if !made.made {
@@ -136,14 +135,14 @@ pub async fn create_folder(outlook: &Outlook, name: &str) -> Result<Value> {
     read_folder(outlook, &made.id).await
 }
 
-async fn read_folder(outlook: &Outlook, id: &str) -> Result<Value> {
+async fn read_folder(outlook: &OutlookMailbox, id: &str) -> Result<Value> {
     let path = format!("mailFolders/{}", net::path_segment(id));
     let select = [("$select", "id,displayName,parentFolderId,unreadItemCount,totalItemCount")];
     outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await
 }
 
 /// Gives a folder another name.
-pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Value> {
+pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Result<Value> {
     let path = own_folder(outlook, id).await?;
     // The name may include the present levels above.
     let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
@@ -170,7 +169,7 @@ pub async fn rename_folder(outlook: &Outlook, id: &str, name: &str) -> Result<Va
 }
 
 /// Deletes a folder with its content.
-pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
+pub async fn delete_folder(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     let name = own_folder(outlook, id).await?;
     // From there it would be deleted permanently.
     if outlook.tree().await?.is_deleted(id) {
@@ -192,7 +191,7 @@ pub async fn delete_folder(outlook: &Outlook, id: &str) -> Result<()> {
 }
 
 /// Returns the path of a folder of the user's, by its id.
-async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
+async fn own_folder(outlook: &OutlookMailbox, id: &str) -> Result<String> {
     check_as(id, "f2 from lookup kind=folders")?;
     let tree = outlook.tree().await?;
     let name = tree.names().get(id).map(String::as_str);
@@ -202,13 +201,13 @@ async fn own_folder(outlook: &Outlook, id: &str) -> Result<String> {
                 .next("name a user folder"))
         }
         Some(path) => Ok(path.to_owned()),
-        None => Err(Error::new(Kind::NotFound, "Outlook has no such folder")
+        None => Err(Error::new(ErrorKind::NotFound, "Outlook has no such folder")
             .next("lookup kind=folders lists them")),
     }
 }
 
 /// Returns the category of a name; creates it if it is missing and `create` is set.
-pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<FolderRef> {
+pub async fn category(outlook: &OutlookMailbox, name: &str, create: bool) -> Result<FolderRef> {
     let all = categories(outlook).await?;
     if let Some(found) = find_category(&all, name) {
         return Ok(FolderRef {
@@ -224,10 +223,11 @@ pub async fn category(outlook: &Outlook, name: &str, create: bool) -> Result<Fol
     }
     let names = all.iter().map(|one| text(one, "displayName"));
     let next = similar::instead(name, names, "categories");
-    Err(Error::new(Kind::NotFound, format!("there is no category `{}`", brief(name))).next(next))
+    Err(Error::new(ErrorKind::NotFound, format!("there is no category `{}`", brief(name)))
+        .next(next))
 }
 
-async fn categories(outlook: &Outlook) -> Result<Vec<Value>> {
+async fn categories(outlook: &OutlookMailbox) -> Result<Vec<Value>> {
     outlook.own("categories")?;
     let select = [("$select", "id,displayName,color")];
     let request = outlook.graph().mailbox_url("outlook/masterCategories", &select);
@@ -247,7 +247,7 @@ fn find_category<'v>(all: &'v [Value], requested: &str) -> Option<&'v Value> {
 }
 
 async fn post_category(
-    outlook: &Outlook,
+    outlook: &OutlookMailbox,
     all: &[Value],
     name: &str,
     colour: Option<String>,
@@ -278,7 +278,11 @@ async fn post_category(
 }
 
 /// Makes a category; as the table `category` reads it.
-pub async fn create_category(outlook: &Outlook, name: &str, look: &LabelLook) -> Result<Value> {
+pub async fn create_category(
+    outlook: &OutlookMailbox,
+    name: &str,
+    look: &LabelLook,
+) -> Result<Value> {
     let colour = colour(look)?;
     let all = categories(outlook).await?;
     if find_category(&all, name).is_some() {
@@ -290,7 +294,7 @@ pub async fn create_category(outlook: &Outlook, name: &str, look: &LabelLook) ->
 
 /// Gives a category another colour; a name cannot be changed.
 pub async fn update_category(
-    outlook: &Outlook,
+    outlook: &OutlookMailbox,
     id: &str,
     name: Option<&str>,
     look: &LabelLook,
@@ -327,7 +331,7 @@ pub async fn update_category(
 }
 
 /// Deletes a category; messages keep its name.
-pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
+pub async fn delete_category(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     let all = categories(outlook).await?;
     let found = find_category(&all, id).ok_or_else(no_category)?;
     let path = format!("outlook/masterCategories/{}", net::path_segment(text(found, "id")));
@@ -345,7 +349,7 @@ pub async fn delete_category(outlook: &Outlook, id: &str) -> Result<()> {
 }
 
 fn no_category() -> Error {
-    Error::new(Kind::NotFound, "Outlook has no such category")
+    Error::new(ErrorKind::NotFound, "Outlook has no such category")
         .next("lookup kind=categories lists them")
 }
 

@@ -10,21 +10,21 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::Outlook;
+use super::OutlookMailbox;
 use super::folders::{self, FolderTree};
 use super::message;
-use super::onward::{Progress, Search};
-use super::query::{self, GraphQuery, Places, Scope};
+use super::onward::{OnwardSearch, SearchProgress};
+use super::query::{self, FolderNames, GraphQuery, SearchScope};
 use crate::json::text;
 use crate::labels::same_label;
 use crate::microsoft::response::page;
 use crate::net;
 use crate::oldest;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::ListRequest;
-use daysheet_core::query::{NOTHING, PLACES, Query, Term};
-use daysheet_core::schemas::{Api, CATEGORY};
+use daysheet_core::query::{NOTHING, PLACES, Query, QueryTerm};
+use daysheet_core::schemas::{CATEGORY, Service};
 use daysheet_core::text::{Note, note, ours, quoted};
 
 /// The maximum page size that is requested.
@@ -33,7 +33,7 @@ const MOST: usize = 100;
 pub(super) const OVERLAP: usize = 100;
 
 /// A list of messages, decided.
-pub(crate) struct Plan {
+pub(crate) struct ListPlan {
     /// The request for the page.
     pub request: String,
     /// The conditions left to check on each message.
@@ -47,7 +47,7 @@ pub(crate) struct Plan {
     /// Set when the service has to filter or search.
     narrowed: bool,
     /// Set if Graph searches: the search, and its progress.
-    search: Option<(Search, Progress)>,
+    search: Option<(OnwardSearch, SearchProgress)>,
     /// True for a page after the first.
     pub later: bool,
 }
@@ -60,12 +60,12 @@ pub(super) struct ListQuery<'a> {
     pub top: usize,
     /// True to have the messages counted.
     pub count: bool,
-    /// Where a page after the first starts, from [`Listed::next`].
+    /// Where a page after the first starts, from [`ListedPage::next`].
     pub cursor: Option<&'a str>,
 }
 
 /// A page of messages, as it was listed and checked.
-pub(crate) struct Listed {
+pub(crate) struct ListedPage {
     pub items: Vec<Value>,
     /// The request for the next page, for a search with its progress.
     pub next: Option<String>,
@@ -77,9 +77,13 @@ pub(crate) struct Listed {
     pub note: Option<Note>,
 }
 
-impl Outlook {
+impl OutlookMailbox {
     /// Plans the list for `ask`.
-    pub(super) async fn plan(&self, ask: &ListRequest, list_query: ListQuery<'_>) -> Result<Plan> {
+    pub(super) async fn plan(
+        &self,
+        ask: &ListRequest,
+        list_query: ListQuery<'_>,
+    ) -> Result<ListPlan> {
         let mut tree = None;
         let mut notes = Vec::new();
         let compiled = match &ask.query {
@@ -96,12 +100,12 @@ impl Outlook {
             }
         };
         notes.extend(compiled.notes.iter().cloned());
-        let (cursor, progress) = Progress::read(list_query.cursor);
-        let mut plan = Plan {
+        let (cursor, progress) = SearchProgress::read(list_query.cursor);
+        let mut plan = ListPlan {
             search: None,
             request: String::new(),
             only: None,
-            hide: ask.folder.is_none() && compiled.scope == Scope::Mail,
+            hide: ask.folder.is_none() && compiled.scope == SearchScope::Mail,
             tree,
             notes,
             narrowed: compiled.filter.is_some() || compiled.search.is_some(),
@@ -147,7 +151,7 @@ impl Outlook {
             }
         };
         if let Some(kql) = compiled.search {
-            let search = Search { folder, kql, select, sized, top };
+            let search = OnwardSearch { folder, kql, select, sized, top };
             if plan.request.is_empty() {
                 plan.request = self.search(&search, "");
             }
@@ -163,7 +167,7 @@ impl Outlook {
         let compiled = compile(query);
         let mut named = Vec::new();
         for (term, other) in query.alternatives() {
-            if let (Term::Label(name) | Term::Category(name), true) = (term, other)
+            if let (QueryTerm::Label(name) | QueryTerm::Category(name), true) = (term, other)
                 && !named.contains(name)
             {
                 named.push(name.clone());
@@ -173,7 +177,7 @@ impl Outlook {
             return compiled;
         }
         let key: Vec<_> = CATEGORY.fields.first().into_iter().collect();
-        let Ok(page) = self.categories(&project(Api::Outlook, &key)).await else {
+        let Ok(page) = self.categories(&project(Service::Outlook, &key)).await else {
             return compiled;
         };
         named.retain(|name| {
@@ -183,8 +187,8 @@ impl Outlook {
         let unknown =
             named.iter().map(|name| note!("there is no category {}: {}", quoted(name), NOTHING));
         notes.extend(unknown);
-        let lacks = |term: &Term| match term {
-            Term::Label(name) | Term::Category(name) => named.contains(name),
+        let lacks = |term: &QueryTerm| match term {
+            QueryTerm::Label(name) | QueryTerm::Category(name) => named.contains(name),
             _ => false,
         };
         match compiled {
@@ -194,9 +198,14 @@ impl Outlook {
     }
 
     /// Returns the location of the list, below the mailbox.
-    async fn folder(&self, ask: &ListRequest, scope: &Scope, plan: &mut Plan) -> Result<String> {
+    async fn folder(
+        &self,
+        ask: &ListRequest,
+        scope: &SearchScope,
+        plan: &mut ListPlan,
+    ) -> Result<String> {
         let named = match scope {
-            Scope::Folder(name) if name != "anywhere" => Some(name),
+            SearchScope::Folder(name) if name != "anywhere" => Some(name),
             _ => None,
         };
         let below = |id: &str| format!("mailFolders/{}/messages", net::path_segment(id));
@@ -234,7 +243,7 @@ impl Outlook {
 
     /// Returns the request for the first page of a search, of messages until `bound` if
     /// given. Graph sorts search results by date itself, and refuses an explicit order.
-    fn search(&self, search: &Search, bound: &str) -> String {
+    fn search(&self, search: &OnwardSearch, bound: &str) -> String {
         let kql = match bound {
             "" => format!("\"{}\"", search.kql),
             bound => format!("\"({}) AND received<={bound}\"", search.kql),
@@ -274,7 +283,7 @@ impl Outlook {
     }
 
     /// Fetches a page and checks its messages.
-    pub(crate) async fn list_page(&self, plan: &Plan) -> Result<Listed> {
+    pub(crate) async fn list_page(&self, plan: &ListPlan) -> Result<ListedPage> {
         let answer = if plan.narrowed {
             self.graph().get_slow(&plan.request).await
         } else {
@@ -302,7 +311,7 @@ impl Outlook {
         }
         let hidden = plan.hide.then(|| plan.hidden(&items));
         items.retain(|item| plan.keeps(item));
-        Ok(Listed { items, next, count, hidden, note })
+        Ok(ListedPage { items, next, count, hidden, note })
     }
 }
 
@@ -312,7 +321,7 @@ impl Outlook {
 ///
 /// The link stays unchanged if it has no position and page size, if it has a token with
 /// more information, or if there would be no progress.
-pub(super) fn moved_up(next: &str, last: &Plan, rows: usize) -> String {
+pub(super) fn moved_up(next: &str, last: &ListPlan, rows: usize) -> String {
     let (Some(skip), Some(top), false) =
         (number(next, "$skip"), number(next, "$top"), value(next, "$skiptoken").is_some())
     else {
@@ -359,7 +368,7 @@ fn is(key: &str, name: &str) -> bool {
     percent_encoding::percent_decode_str(key).decode_utf8().is_ok_and(|key| key == name)
 }
 
-impl Plan {
+impl ListPlan {
     /// Returns true if Graph searches, whose pages are not by position.
     pub fn searches(&self) -> bool {
         self.search.is_some()
@@ -383,7 +392,7 @@ impl Plan {
         let Some(tree) = &self.tree else {
             return Vec::new();
         };
-        let places = Places { names: tree.names() };
+        let places = FolderNames { names: tree.names() };
         let hidden = items.iter().filter(|item| {
             tree.is_hidden(text(item, "parentFolderId")) && self.matches(item, &places)
         });
@@ -397,14 +406,14 @@ impl Plan {
         }
         let Some(tree) = &self.tree else {
             let nowhere = HashMap::new();
-            let places = Places { names: &nowhere };
+            let places = FolderNames { names: &nowhere };
             return self.matches(item, &places);
         };
-        let places = Places { names: tree.names() };
+        let places = FolderNames { names: tree.names() };
         !(self.hide && tree.is_hidden(folder)) && self.matches(item, &places)
     }
 
-    fn matches(&self, item: &Value, places: &Places) -> bool {
+    fn matches(&self, item: &Value, places: &FolderNames) -> bool {
         let rest = self.rest.as_ref();
         rest.is_none_or(|rest| query::matches(rest, item, places))
     }
@@ -413,15 +422,15 @@ impl Plan {
     fn explain(&self, error: Error) -> Error {
         match error.kind() {
             // Graph's page links expire.
-            Kind::Provider(400 | 410) if self.later => {
+            ErrorKind::Provider(400 | 410) if self.later => {
                 Error::argument("Outlook's page cursor expired").next("search again without cursor")
             }
-            Kind::Provider(503 | 504) | Kind::Timeout if self.narrowed => {
+            ErrorKind::Provider(503 | 504) | ErrorKind::Timeout if self.narrowed => {
                 Error::new(error.kind(), "this search was too slow for Outlook")
                     .next("narrow it by date, such as after:30d, or by folder")
             }
-            Kind::NotFound if self.request.contains("/mailFolders/") => {
-                Error::new(Kind::NotFound, "Outlook has no such folder")
+            ErrorKind::NotFound if self.request.contains("/mailFolders/") => {
+                Error::new(ErrorKind::NotFound, "Outlook has no such folder")
                     .next("lookup kind=folders lists them")
             }
             _ => error,
@@ -435,8 +444,8 @@ fn compile(query: &Query) -> Result<GraphQuery> {
     match query {
         Query::All(parts) => match parts.as_slice() {
             [one] => compile(one),
-            [raw @ Query::Raw(_), Query::Term(Term::Folder(folder))] => Ok(GraphQuery {
-                scope: Scope::Folder(folder.clone()),
+            [raw @ Query::Raw(_), Query::Term(QueryTerm::Folder(folder))] => Ok(GraphQuery {
+                scope: SearchScope::Folder(folder.clone()),
                 ..query::compile(Some(raw))?
             }),
             _ => query::compile(Some(query)),
@@ -460,10 +469,10 @@ fn by_id(
                 ids.insert(name, id);
             }
             Err(error) => {
-                let folder = Term::Folder(name.clone());
+                let folder = QueryTerm::Folder(name.clone());
                 let mut terms = query.alternatives().into_iter();
                 let needed = terms.any(|(term, other)| *term == folder && !other);
-                if needed || error.kind() != Kind::NotFound {
+                if needed || error.kind() != ErrorKind::NotFound {
                     return Err(error);
                 }
                 notes.push(note!("{}: {}", ours(error.message()), NOTHING));
@@ -472,8 +481,8 @@ fn by_id(
         }
     }
     let is_name = |name: &String| !PLACES.contains(&name.as_str());
-    let lacks = |term: &Term| match term {
-        Term::Folder(name) => is_name(name) && !ids.contains_key(name.as_str()),
+    let lacks = |term: &QueryTerm| match term {
+        QueryTerm::Folder(name) => is_name(name) && !ids.contains_key(name.as_str()),
         _ => false,
     };
     let query = query.without(&lacks);
@@ -481,9 +490,9 @@ fn by_id(
         return Err(error);
     }
     Ok(query.map(&|term| match term {
-        Term::Folder(name) if is_name(name) => {
+        QueryTerm::Folder(name) if is_name(name) => {
             let id = ids.get(name.as_str()).copied().unwrap_or(name);
-            Term::Folder(id.to_owned())
+            QueryTerm::Folder(id.to_owned())
         }
         other => other.clone(),
     }))

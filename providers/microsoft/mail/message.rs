@@ -9,7 +9,7 @@ use mail_parser::{MessageParser, MessagePart, MimeHeaders};
 use serde_json::{Value, json};
 
 use crate::json::text;
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use daysheet_core::body::report::REPORTS;
@@ -17,7 +17,7 @@ use daysheet_core::body::{self, signed};
 use daysheet_core::error::{Error, Result};
 use daysheet_core::ical;
 use daysheet_core::project::Projection;
-use daysheet_core::provider::{BodyForm, MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
 use daysheet_core::text::html::MAX_INPUT;
 use daysheet_core::text::note;
@@ -51,7 +51,7 @@ pub(super) fn put_size(item: &mut Value) {
 
 /// Returns the messages with these ids: one result for each, in their order.
 pub async fn fetch(
-    graph: &Graph,
+    graph: &GraphAccount,
     ids: &[&str],
     projection: &Projection,
     form: BodyForm,
@@ -91,7 +91,7 @@ pub(super) fn selected(projection: &Projection, form: BodyForm) -> Vec<&str> {
 
 /// Reads messages that have been fetched, with what belongs to them.
 pub(super) async fn complete(
-    graph: &Graph,
+    graph: &GraphAccount,
     ids: &[&str],
     items: impl Iterator<Item = Result<Value>>,
     form: BodyForm,
@@ -157,7 +157,7 @@ fn parts(mut item: Value) -> MessageContent {
     };
     let part = part.filter(|part| !is_empty(part));
     MessageContent {
-        obstacle: content_type(&item).and_then(Obstacle::of),
+        obstacle: content_type(&item).and_then(TextObstacle::of),
         item,
         parts: part.map(|part| vec![vec![part]]).into_iter().collect(),
         ..MessageContent::default()
@@ -179,7 +179,7 @@ fn may_have_files(message: &MessageContent) -> bool {
 }
 
 /// Adds the attachments of those messages that may have any.
-async fn attachments(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
+async fn attachments(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let mut pending: Vec<(&str, &mut MessageContent)> = Vec::new();
     for (id, message) in ids.iter().zip(messages) {
         if let Ok(message) = message
@@ -228,7 +228,7 @@ fn content_type(item: &Value) -> Option<&str> {
 
 /// Adds calendars, delivery reports and texts that a signature packs. Graph removes these parts
 /// from the body, so they are read from the message as it was transmitted.
-async fn transmitted(graph: &Graph, ids: &[&str], messages: &mut [Result<MessageContent>]) {
+async fn transmitted(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
         .zip(messages)
@@ -288,7 +288,7 @@ fn may_be_signed(message: &MessageContent) -> bool {
         signed::TYPES.contains(&text(file, "contentType").to_ascii_lowercase().as_str())
     };
     message.parts.is_empty()
-        && message.obstacle != Some(Obstacle::Smime)
+        && message.obstacle != Some(TextObstacle::Smime)
         && message.attachments.iter().any(is_packed)
 }
 
@@ -364,7 +364,7 @@ fn headers(item: Value) -> MessageContent {
     MessageContent { item, source: Some(source), notes, ..MessageContent::default() }
 }
 
-async fn raw(graph: &Graph, id: &str, item: Result<Value>) -> Result<MessageContent> {
+async fn raw(graph: &GraphAccount, id: &str, item: Result<Value>) -> Result<MessageContent> {
     let item = item?;
     let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
     let bytes = graph.bytes(&request, RAW_LIMIT).await.map_err(|error| {

@@ -28,21 +28,21 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, OnceCell};
 
-use super::client::Graph;
+use super::client::GraphAccount;
 use super::people;
 use crate::json::text;
 use crate::oldest;
 use compose::MADE;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::Changes;
-use daysheet_core::provider::mail::Alias;
+use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::mail::SendAlias;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::provider::{
-    BodyForm, Failed, ListRequest, Mailbox, MessageContent, Page, People, ThreadMessage, Total,
-    WholeThread, no_list,
+    BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
+    ThreadMessage, WholeThread, no_list,
 };
-use daysheet_core::schemas::{Api, Table};
+use daysheet_core::schemas::{Service, Table};
 use daysheet_core::text::note;
 use folders::FolderTree;
 use list::{ListQuery, OVERLAP, moved_up};
@@ -58,26 +58,26 @@ const COUNTED: usize = 60;
 const COUNTS: [(&str, &str); 2] = [("total", ""), ("unread", " and isRead eq false")];
 
 /// One Outlook mailbox: the account's own, or one that is shared with it.
-pub struct Outlook {
-    graph: Graph,
+pub struct OutlookMailbox {
+    graph: GraphAccount,
     /// The mailbox's address.
     address: String,
     folders: Mutex<Option<(Instant, Arc<FolderTree>)>>,
     /// The owner's addresses.
     aliases: OnceCell<Vec<String>>,
     /// The addresses to send from.
-    senders: OnceCell<Vec<Alias>>,
+    senders: OnceCell<Vec<SendAlias>>,
 }
 
-impl Outlook {
+impl OutlookMailbox {
     /// Creates the mailbox of `account`, at the configured endpoint.
     ///
     /// # Errors
-    /// As [`Graph::new`].
+    /// As [`GraphAccount::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
-            graph: Graph::new(services, tokens, shared)?,
+            graph: GraphAccount::new(services, tokens, shared)?,
             address: account.email.clone(),
             folders: Mutex::new(None),
             aliases: OnceCell::new(),
@@ -86,7 +86,7 @@ impl Outlook {
     }
 
     /// Returns the account's Graph client.
-    pub(crate) fn graph(&self) -> &Graph {
+    pub(crate) fn graph(&self) -> &GraphAccount {
         &self.graph
     }
 
@@ -113,7 +113,7 @@ impl Outlook {
         *self.folders.lock().await = None;
     }
 
-    async fn folder_page(&self, projection: &Projection) -> Result<Page> {
+    async fn folder_page(&self, projection: &Projection) -> Result<ListPage> {
         let counts: Vec<&str> = projection
             .roots()
             .into_iter()
@@ -129,16 +129,16 @@ impl Outlook {
         if tree.leaves_out_own() {
             notes.push("empty Outbox, Sync Issues and the like are left out".into());
         }
-        Ok(Page {
-            total: (!tree.is_cut()).then(|| Total::Exactly(count(items.len()))),
+        Ok(ListPage {
+            total: (!tree.is_cut()).then(|| SearchTotal::Exactly(count(items.len()))),
             items,
             names: tree.names().clone(),
             notes,
-            ..Page::default()
+            ..ListPage::default()
         })
     }
 
-    pub(crate) async fn categories(&self, projection: &Projection) -> Result<Page> {
+    pub(crate) async fn categories(&self, projection: &Projection) -> Result<ListPage> {
         let mut roots = projection.roots();
         let counts: Vec<_> =
             COUNTS.into_iter().filter(|(column, _)| roots.contains(column)).collect();
@@ -199,19 +199,19 @@ impl Outlook {
 
     /// Returns a page of a search, the oldest first: Graph refuses to sort results, so
     /// all are listed by their ids.
-    async fn oldest_found(&self, ask: &ListRequest) -> Result<Page> {
+    async fn oldest_found(&self, ask: &ListRequest) -> Result<ListPage> {
         let (all, notes) = self.list_all(ask, &["id", "receivedDateTime"]).await?;
-        let total = Some(Total::Exactly(count(all.len())));
+        let total = Some(SearchTotal::Exactly(count(all.len())));
         let (found, next) = oldest::page(all, ask, |item| text(item, "id"));
         let ids: Vec<&str> = found.iter().map(|item| text(item, "id")).collect();
         let messages = message::fetch(&self.graph, &ids, &ask.projection, BodyForm::None).await;
-        let mut page = Page { next, total, notes, ..Page::default() };
+        let mut page = ListPage { next, total, notes, ..ListPage::default() };
         for (at, (id, message)) in ids.into_iter().zip(messages).enumerate() {
             match message {
                 Ok(message) => page.items.push(message.item),
                 // Without a sign-in, no further one can be fetched either.
-                Err(error) if error.kind() == Kind::Auth => return Err(error),
-                Err(error) => page.failed.push(Failed { at, id: id.to_owned(), error }),
+                Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
+                Err(error) => page.failed.push(FailedItem { at, id: id.to_owned(), error }),
             }
         }
         if ask.projection.names && !page.items.is_empty() {
@@ -220,7 +220,7 @@ impl Outlook {
         Ok(page)
     }
 
-    async fn aliases(&self) -> Result<Page> {
+    async fn aliases(&self) -> Result<ListPage> {
         let item = |(address, primary)| json!({"address": address, "primary": primary});
         Ok(whole(self.user_addresses().await?.into_iter().map(item).collect()))
     }
@@ -253,23 +253,23 @@ impl Outlook {
             .next("name the account of the person who signed in"))
     }
 
-    async fn settings(&self) -> Result<Page> {
+    async fn settings(&self) -> Result<ListPage> {
         let settings = self.graph.get(&self.graph.mailbox_url("mailboxSettings", &[])).await?;
         Ok(whole(vec![settings]))
     }
 }
 
 #[async_trait]
-impl Mailbox for Outlook {
-    fn api(&self) -> Api {
-        Api::Outlook
+impl Mailbox for OutlookMailbox {
+    fn api(&self) -> Service {
+        Service::Outlook
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {
         &crate::microsoft::MAIL
     }
 
-    async fn messages(&self, ask: &ListRequest) -> Result<Page> {
+    async fn messages(&self, ask: &ListRequest) -> Result<ListPage> {
         let list_query = ListQuery {
             select: &ask.projection.roots(),
             top: ask.limit,
@@ -282,11 +282,11 @@ impl Mailbox for Outlook {
         }
         let listed = self.list_page(&plan).await?;
         let shown = count(listed.items.len());
-        let mut page = Page {
+        let mut page = ListPage {
             total: match (&listed.next, listed.count) {
-                (None, _) if !plan.later => Some(Total::Exactly(shown)),
-                (_, Some(count)) if plan.checks() => Some(Total::About(count)),
-                (_, counted) => counted.map(Total::Exactly),
+                (None, _) if !plan.later => Some(SearchTotal::Exactly(shown)),
+                (_, Some(count)) if plan.checks() => Some(SearchTotal::About(count)),
+                (_, counted) => counted.map(SearchTotal::Exactly),
             },
             items: listed.items,
             hidden: listed.hidden,
@@ -294,7 +294,7 @@ impl Mailbox for Outlook {
                 if plan.searches() { next } else { moved_up(&next, &plan, ask.limit.min(OVERLAP)) }
             }),
             notes: plan.notes.into_iter().chain(listed.note).collect(),
-            ..Page::default()
+            ..ListPage::default()
         };
         if ask.projection.names && !page.items.is_empty() {
             page.names = self.names().await?;
@@ -302,16 +302,16 @@ impl Mailbox for Outlook {
         Ok(page)
     }
 
-    async fn threads(&self, ask: &ListRequest) -> Result<Page> {
+    async fn threads(&self, ask: &ListRequest) -> Result<ListPage> {
         threads::page(self, ask).await
     }
 
     async fn lookup(
         &self,
         table: &'static Table,
-        people: &People,
+        people: &PeopleQuery,
         projection: &Projection,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         match table.name {
             "folder" => self.folder_page(projection).await,
             "category" => {
@@ -349,7 +349,7 @@ impl Mailbox for Outlook {
             .into_iter()
             .map(|checked| {
                 checked?;
-                let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
+                let lost = || Err(Error::new(ErrorKind::Internal, "a message was left out"));
                 messages.next().unwrap_or_else(lost)
             })
             .collect()
@@ -385,7 +385,7 @@ impl Mailbox for Outlook {
         Ok(self.tree().await?.names().clone())
     }
 
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes> {
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed> {
         changes::changes(self, cursor, projection, self.graph.now()).await
     }
 
@@ -401,18 +401,21 @@ pub async fn address(
     token: &str,
     mailbox: Option<&str>,
 ) -> Result<String> {
-    let own = Graph::new(services, TokenSource::fixed(token), None)?;
+    let own = GraphAccount::new(services, TokenSource::fixed(token), None)?;
     let user = own.user_url(&[("$select", "mail,userPrincipalName")]);
     let address = main_address(&own.get(&user).await?).to_owned();
     if address.is_empty() {
-        return Err(Error::new(Kind::Provider(200), "Microsoft did not say whose mailbox it is"));
+        return Err(Error::new(
+            ErrorKind::Provider(200),
+            "Microsoft did not say whose mailbox it is",
+        ));
     }
     if let Some(mailbox) = mailbox {
-        let shared = Graph::new(services, TokenSource::fixed(token), Some(mailbox))?;
+        let shared = GraphAccount::new(services, TokenSource::fixed(token), Some(mailbox))?;
         let inbox = shared.mailbox_url("mailFolders/inbox", &[("$select", "id")]);
         shared.get(&inbox).await.map_err(|error| match error.kind() {
-            Kind::NotFound | Kind::Provider(403) => Error::new(
-                Kind::Provider(403),
+            ErrorKind::NotFound | ErrorKind::Provider(403) => Error::new(
+                ErrorKind::Provider(403),
                 format!(
                     "the mailbox {} is not shared with {address}, or does not exist",
                     daysheet_core::text::brief(mailbox)
@@ -473,8 +476,8 @@ pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
 }
 
 /// Returns a page that has no next one.
-fn whole(items: Vec<Value>) -> Page {
-    Page { total: Some(Total::Exactly(count(items.len()))), items, ..Page::default() }
+fn whole(items: Vec<Value>) -> ListPage {
+    ListPage { total: Some(SearchTotal::Exactly(count(items.len()))), items, ..ListPage::default() }
 }
 
 pub(super) fn count(len: usize) -> u64 {

@@ -16,7 +16,7 @@ const ENDS: u64 = 1_000;
 const COUNTED: char = '#';
 
 /// A search, from any time on.
-pub(super) struct Search {
+pub(super) struct OnwardSearch {
     /// Where, below the mailbox.
     pub folder: String,
     pub kql: String,
@@ -28,7 +28,7 @@ pub(super) struct Search {
 
 /// The progress of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct SearchProgress {
     /// The number of results before this page, since the search was last repeated.
     count: u64,
     /// The time it was repeated from; empty for the newest.
@@ -42,14 +42,14 @@ pub(super) struct Progress {
 /// The result of a page.
 pub(super) struct PageOutcome {
     /// The progress of the search after it.
-    pub progress: Progress,
+    pub progress: SearchProgress,
     /// True if the search has to be repeated.
     pub anew: bool,
     /// True when there may be more, and no way to it.
     pub ends: bool,
 }
 
-impl Progress {
+impl SearchProgress {
     /// Returns the request in a cursor, and the progress of its search; the beginning
     /// without one.
     pub fn read(cursor: Option<&str>) -> (Option<&str>, Self) {

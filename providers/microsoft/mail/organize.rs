@@ -12,22 +12,22 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::compose::at;
-use super::{Outlook, check_as};
+use super::{OutlookMailbox, check_as};
 use super::{folders, folders_write};
 use crate::json::{is, nested, text};
 use crate::microsoft::batch::BatchChange;
 use crate::microsoft::response::not_ours;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time;
 use daysheet_core::provider::mail::{
-    Flag, FolderKind, FolderRef, MailState, MessageAction, MessageActions,
+    FolderKind, FolderRef, MailState, MessageAction, MessageActions, MessageFlag,
 };
 
 /// The properties of a message's state.
 const STATE: &str = "id,isRead,isDraft,flag,parentFolderId,categories";
 
 #[async_trait]
-impl MessageActions for Outlook {
+impl MessageActions for OutlookMailbox {
     async fn states(&self, ids: &[String]) -> Vec<Result<MailState>> {
         let checked: Vec<Result<()>> = ids.iter().map(|id| check_id(id)).collect();
         let requests: Vec<String> = ids
@@ -113,7 +113,7 @@ impl MessageActions for Outlook {
     }
 }
 
-impl Outlook {
+impl OutlookMailbox {
     /// Moves messages into a well-known folder.
     async fn file_in(&self, place: &str, messages: &[MailState]) -> Vec<Result<Option<MailState>>> {
         if messages.is_empty() {
@@ -128,8 +128,8 @@ impl Outlook {
             Ok(folder) => self.move_to(text(&folder, "id"), messages).await,
             Err(error) => {
                 let error = match error.kind() {
-                    Kind::NotFound => Error::new(
-                        Kind::NotFound,
+                    ErrorKind::NotFound => Error::new(
+                        ErrorKind::NotFound,
                         format!("this mailbox has no folder for {place}"),
                     )
                     .next("move the messages into a folder by its name"),
@@ -218,7 +218,7 @@ impl Outlook {
                     Ok(state) => Ok(Some(state)),
                     // That it cannot be read does not mean that it was not done.
                     Err(error) => Err(Error::new(
-                        Kind::Network,
+                        ErrorKind::Network,
                         format!(
                             "done, but the message could not be read back: {}",
                             error.message()
@@ -243,9 +243,9 @@ impl Outlook {
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
         // A flag keeps its due date until it is removed.
         let unflagged = self.stage(start, |message| {
-            let overdue = matches!(message.flag, Flag::Set { due: Some(_) })
-                && planned(message)?.flag == Flag::Set { due: None };
-            let body = json!({ "flag": flag_of(&Flag::None, now) });
+            let overdue = matches!(message.flag, MessageFlag::Set { due: Some(_) })
+                && planned(message)?.flag == MessageFlag::Set { due: None };
+            let body = json!({ "flag": flag_of(&MessageFlag::None, now) });
             overdue.then(|| patch_request(self, message, body))
         });
         let changed = self.stage(unflagged.await, |message| {
@@ -279,7 +279,7 @@ impl Outlook {
         moved
             .map(|(one, touched)| match one {
                 Err(error) if touched => Err(Error::new(
-                    Kind::Network,
+                    ErrorKind::Network,
                     format!("it was partly restored: {}", error.message()),
                 )),
                 one => one,
@@ -287,7 +287,7 @@ impl Outlook {
             .collect()
     }
 
-    /// Calls [`Outlook::run`] for the messages that have come this far.
+    /// Calls [`OutlookMailbox::run`] for the messages that have come this far.
     async fn stage(
         &self,
         mut messages: Vec<Result<Option<MailState>>>,
@@ -308,7 +308,7 @@ impl Outlook {
     }
 }
 
-fn patch_request(outlook: &Outlook, message: &MailState, body: Value) -> BatchChange {
+fn patch_request(outlook: &OutlookMailbox, message: &MailState, body: Value) -> BatchChange {
     // What is changed: a service that returns the message nevertheless returns no more.
     let mut select = vec!["id"];
     select.extend(body.as_object().into_iter().flat_map(|body| body.keys().map(String::as_str)));
@@ -326,16 +326,16 @@ fn check_id(id: &str) -> Result<()> {
 }
 
 /// Converts a flag to Graph's words. A due date needs a start date, too.
-fn flag_of(flag: &Flag, now: Timestamp) -> Value {
+fn flag_of(flag: &MessageFlag, now: Timestamp) -> Value {
     let utc = |at: Timestamp| {
         let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
         json!({"dateTime": local, "timeZone": "UTC"})
     };
     match flag {
-        Flag::None => json!({"flagStatus": "notFlagged"}),
-        Flag::Done => json!({"flagStatus": "complete"}),
-        Flag::Set { due: None } => json!({"flagStatus": "flagged"}),
-        Flag::Set { due: Some(due) } => json!({
+        MessageFlag::None => json!({"flagStatus": "notFlagged"}),
+        MessageFlag::Done => json!({"flagStatus": "complete"}),
+        MessageFlag::Set { due: None } => json!({"flagStatus": "flagged"}),
+        MessageFlag::Set { due: Some(due) } => json!({
             "flagStatus": "flagged",
             "startDateTime": utc(now.min(*due)),
             "dueDateTime": utc(*due),
@@ -348,7 +348,7 @@ fn state(message: &Value) -> Option<MailState> {
     let nothing = MailState {
         id: String::new(),
         unread: false,
-        flag: Flag::None,
+        flag: MessageFlag::None,
         folder: String::new(),
         labels: BTreeSet::new(),
         draft: is(message, "isDraft"),
@@ -380,11 +380,11 @@ fn changed(before: &MailState, message: &Value) -> Option<MailState> {
 }
 
 /// Reads a flag of Graph's.
-fn flag_in(flag: &Value) -> Flag {
+fn flag_in(flag: &Value) -> MessageFlag {
     match text(flag, "flagStatus").to_ascii_lowercase().as_str() {
-        "flagged" => Flag::Set { due: due(flag) },
-        "complete" => Flag::Done,
-        _ => Flag::None,
+        "flagged" => MessageFlag::Set { due: due(flag) },
+        "complete" => MessageFlag::Done,
+        _ => MessageFlag::None,
     }
 }
 

@@ -16,16 +16,17 @@ use serde_json::{Value, json};
 
 use super::folders::FolderTree;
 use super::list::ListQuery;
-use super::{Outlook, count, message};
+use super::{OutlookMailbox, count, message};
 use crate::json::{is, text};
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::too_long;
 use crate::oldest;
 use crate::written::hash;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{
-    BodyForm, Failed, ListRequest, Page, Role, ThreadMessage, Total, WholeThread,
+    BodyForm, FailedItem, ListPage, ListRequest, SearchTotal, ThreadMessage, ThreadRole,
+    WholeThread,
 };
 use daysheet_core::text::note;
 
@@ -42,7 +43,7 @@ const ALL_PAGES: usize = 50;
 
 /// The position at which a list of threads continues.
 #[derive(Debug, Serialize, Deserialize)]
-struct Cursor {
+struct ThreadCursor {
     /// The request for the page of messages.
     link: String,
     /// Hashes of the conversations that were shown.
@@ -50,7 +51,7 @@ struct Cursor {
 }
 
 /// Returns a page of threads.
-pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
+pub async fn page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPage> {
     if ask.oldest {
         return oldest_page(outlook, ask).await;
     }
@@ -87,11 +88,11 @@ pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
     shown.drain(..excess);
 
     let link = if left { Some(plan.again()) } else { listed.next };
-    let next = link.map(|link| write(&Cursor { link, shown })).transpose()?;
-    let mut page = Page {
+    let next = link.map(|link| write(&ThreadCursor { link, shown })).transpose()?;
+    let mut page = ListPage {
         next,
         notes: plan.notes.into_iter().chain(listed.note).collect(),
-        ..Page::default()
+        ..ListPage::default()
     };
     let (ids, dates): (Vec<String>, Vec<String>) = found.into_iter().unzip();
     let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
@@ -108,14 +109,14 @@ pub async fn page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
     }
     if page.next.is_none() && ask.cursor.is_none() {
         let all = page.items.len() + page.failed.len();
-        page.total = Some(Total::Exactly(count(all)));
+        page.total = Some(SearchTotal::Exactly(count(all)));
     }
     Ok(page)
 }
 
 /// Returns a page of threads, the oldest first: a list from its other end would have
 /// each where its oldest message is, so all are listed by their newest.
-async fn oldest_page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
+async fn oldest_page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPage> {
     let (listed, notes) = outlook.list_all(ask, &["conversationId", "receivedDateTime"]).await?;
     let mut all: Vec<String> = Vec::new();
     let mut known = HashSet::new();
@@ -125,9 +126,9 @@ async fn oldest_page(outlook: &Outlook, ask: &ListRequest) -> Result<Page> {
             all.push(id.to_owned());
         }
     }
-    let total = Some(Total::Exactly(count(all.len())));
+    let total = Some(SearchTotal::Exactly(count(all.len())));
     let (ids, next) = oldest::page(all, ask, String::as_str);
-    let mut page = Page { next, total, notes, ..Page::default() };
+    let mut page = ListPage { next, total, notes, ..ListPage::default() };
     fill(outlook.graph(), ask, ids, &mut page).await?;
     page.items.sort_by(|one, other| newest(one).cmp(newest(other)));
     Ok(page)
@@ -143,7 +144,12 @@ fn newest(conversation: &Value) -> &str {
 }
 
 /// Adds the conversations with what the projection reads of their messages.
-async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Page) -> Result<()> {
+async fn fill(
+    graph: &GraphAccount,
+    ask: &ListRequest,
+    ids: Vec<String>,
+    page: &mut ListPage,
+) -> Result<()> {
     let inner: Vec<&str> = ask
         .projection
         .paths
@@ -179,12 +185,12 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
                 page.items.push(json!({"id": id, "messages": messages}));
             }
             // Without a sign-in, no further one can be fetched either.
-            Err(error) if error.kind() == Kind::Auth => return Err(error),
-            Err(error) => page.failed.push(Failed { at, id, error }),
+            Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
+            Err(error) => page.failed.push(FailedItem { at, id, error }),
         }
     }
     match page.failed.first() {
-        Some(one) if page.items.is_empty() && one.error.kind() != Kind::NotFound => {
+        Some(one) if page.items.is_empty() && one.error.kind() != ErrorKind::NotFound => {
             Err(one.error.clone())
         }
         _ => Ok(()),
@@ -195,14 +201,14 @@ async fn fill(graph: &Graph, ask: &ListRequest, ids: Vec<String>, page: &mut Pag
 const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId", "from"];
 
 /// Returns the messages of a conversation, oldest first.
-pub async fn thread(outlook: &Outlook, id: &str) -> Result<Vec<ThreadMessage>> {
+pub async fn thread(outlook: &OutlookMailbox, id: &str) -> Result<Vec<ThreadMessage>> {
     let graph = outlook.graph();
     let list = request(graph, id, &STATE, TOP);
     let (answer, tree, own) =
         join3(graph.get(&list), outlook.tree(), outlook.own_addresses()).await;
     let messages = all_messages(graph, answer?).await?;
     if messages.is_empty() {
-        return Err(Error::new(Kind::NotFound, "Outlook has no messages left in this thread")
+        return Err(Error::new(ErrorKind::NotFound, "Outlook has no messages left in this thread")
             .next("search again for its handle"));
     }
     let tree = tree?;
@@ -212,7 +218,7 @@ pub async fn thread(outlook: &Outlook, id: &str) -> Result<Vec<ThreadMessage>> {
 /// Returns a conversation with its messages as they are read; `None` if one page of a list
 /// does not have them all.
 pub async fn whole(
-    outlook: &Outlook,
+    outlook: &OutlookMailbox,
     id: &str,
     projection: &Projection,
     form: BodyForm,
@@ -244,7 +250,7 @@ pub async fn whole(
 }
 
 /// Returns the messages of conversations, one result for each id.
-pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
+pub async fn states(outlook: &OutlookMailbox, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
     let graph = outlook.graph();
     let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE, TOP)).collect();
     // The folders come last: a batch waits until nothing else of the mailbox is under way.
@@ -268,7 +274,7 @@ pub async fn states(outlook: &Outlook, ids: &[String]) -> Vec<Result<Vec<ThreadM
 }
 
 /// Returns all messages of a conversation, oldest first.
-async fn all_messages(graph: &Graph, answer: Value) -> Result<Vec<Value>> {
+async fn all_messages(graph: &GraphAccount, answer: Value) -> Result<Vec<Value>> {
     let (messages, whole) = messages(graph, answer, ALL_PAGES).await?;
     if whole {
         Ok(messages)
@@ -290,15 +296,15 @@ fn member(own: &[String], tree: &FolderTree, item: &Value) -> ThreadMessage {
         id: text(item, "id").to_owned(),
         date: text(item, "receivedDateTime").parse().unwrap_or_default(),
         role: match () {
-            () if tree.is_hidden(folder) => Role::Hidden,
-            () if is(item, "isDraft") => Role::Draft,
-            () if own || tree.resolve("sent").is_ok_and(|sent| folder == sent) => Role::Sent,
-            () => Role::Received,
+            () if tree.is_hidden(folder) => ThreadRole::Hidden,
+            () if is(item, "isDraft") => ThreadRole::Draft,
+            () if own || tree.resolve("sent").is_ok_and(|sent| folder == sent) => ThreadRole::Sent,
+            () => ThreadRole::Received,
         },
     }
 }
 
-fn request(graph: &Graph, id: &str, select: &[&str], top: &str) -> String {
+fn request(graph: &GraphAccount, id: &str, select: &[&str], top: &str) -> String {
     let filter = format!("conversationId eq '{}'", id.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", &select.join(",")), ("$top", top)];
     graph.mailbox_url("messages", &query)
@@ -306,7 +312,7 @@ fn request(graph: &Graph, id: &str, select: &[&str], top: &str) -> String {
 
 /// Returns the messages of a response and of the next pages, oldest first; and whether
 /// these are all.
-async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
+async fn messages(graph: &GraphAccount, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
     let (mut messages, whole) = graph.all(answer, usize::MAX, pages).await?;
     // Times are in UTC and of one length, so their texts sort as they do.
     messages
@@ -314,14 +320,14 @@ async fn messages(graph: &Graph, answer: Value, pages: usize) -> Result<(Vec<Val
     Ok((messages, whole))
 }
 
-fn read(cursor: &str) -> Result<Cursor> {
+fn read(cursor: &str) -> Result<ThreadCursor> {
     serde_json::from_str(cursor).map_err(|_opaque| {
         Error::argument("the cursor does not belong to a list of threads")
             .next("search again without cursor")
     })
 }
 
-fn write(cursor: &Cursor) -> Result<String> {
+fn write(cursor: &ThreadCursor) -> Result<String> {
     serde_json::to_string(cursor)
-        .map_err(|_opaque| Error::new(Kind::Internal, "a cursor could not be saved"))
+        .map_err(|_opaque| Error::new(ErrorKind::Internal, "a cursor could not be saved"))
 }

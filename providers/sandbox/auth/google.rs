@@ -12,10 +12,13 @@ use serde_json::{Value, json};
 
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::pages;
-use super::tokens::{Access, AuthorizationRequest, Code, Issued, Issuer, RefreshStatus, SignIn};
+use super::tokens::{
+    AuthorizationCode, AuthorizationRequest, IssuedTokens, RefreshStatus, SignIn, TokenAccess,
+    TokenIssuer,
+};
 use crate::google::error;
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
 /// The grant type of an assertion.
@@ -25,9 +28,9 @@ const SERVICE_ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 
 /// The mailbox of a request's bearer, and what Google's sign-in granted it.
 pub(crate) fn bearer<'a>(
-    state: &'a State,
-    request: &Request,
-) -> Result<(&'a Mailbox, Access), Response> {
+    state: &'a RequestState,
+    request: &HttpRequest,
+) -> Result<(&'a Mailbox, TokenAccess), HttpResponse> {
     let token = request
         .header("authorization")
         .and_then(|value| value.split_once(' '))
@@ -37,14 +40,14 @@ pub(crate) fn bearer<'a>(
     let access = state
         .sign_in()
         .access(token)
-        .filter(|access| access.issuer == Issuer::Google)
+        .filter(|access| access.issuer == TokenIssuer::Google)
         .ok_or_else(error::unauthenticated)?;
     let mailbox = state.mailbox(&access.mailbox).ok_or_else(error::unauthenticated)?;
     Ok((mailbox, access))
 }
 
 /// Checks an authorization request and shows the consent page.
-pub(super) fn ask(state: &State, request: &Request) -> Response {
+pub(super) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let authorization = match authorization(request) {
         Ok(authorization) => authorization,
         Err((error, why)) => return error::error_page(error, &why),
@@ -61,7 +64,7 @@ pub(super) fn ask(state: &State, request: &Request) -> Response {
 }
 
 /// Reads an authorization request, or says which error the page shows and why.
-fn authorization(request: &Request) -> Result<AuthorizationRequest, (&'static str, String)> {
+fn authorization(request: &HttpRequest) -> Result<AuthorizationRequest, (&'static str, String)> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| ("invalid_request", format!("Required parameter is missing: {name}")))
@@ -91,7 +94,7 @@ fn authorization(request: &Request) -> Result<AuthorizationRequest, (&'static st
         }
     }
     Ok(AuthorizationRequest {
-        issuer: Issuer::Google,
+        issuer: TokenIssuer::Google,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
         state: request.param("state").unwrap_or_default().to_owned(),
@@ -108,10 +111,10 @@ fn is_scope(scope: &str) -> bool {
 }
 
 /// Takes the consent page's form.
-pub(super) fn consent(state: &State, request: &Request) -> Response {
+pub(super) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let authorization =
-        state.sign_in().take(Issuer::Google, field(&form, "request").unwrap_or_default());
+        state.sign_in().take(TokenIssuer::Google, field(&form, "request").unwrap_or_default());
     let Some(authorization) = authorization else {
         return error::error_page(
             "invalid_request",
@@ -126,7 +129,11 @@ pub(super) fn consent(state: &State, request: &Request) -> Response {
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) -> Response {
+fn allow(
+    state: &RequestState,
+    authorization: AuthorizationRequest,
+    mailbox: String,
+) -> HttpResponse {
     let (redirect_uri, its_state) =
         (authorization.redirect_uri.clone(), authorization.state.clone());
     let scope = authorization.scope.clone();
@@ -139,7 +146,7 @@ fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) ->
 }
 
 /// Sends the browser back with the refusal.
-fn deny(authorization: &AuthorizationRequest) -> Response {
+fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
     back(
         &authorization.redirect_uri,
         &[("error", "access_denied"), ("state", &authorization.state)],
@@ -147,14 +154,14 @@ fn deny(authorization: &AuthorizationRequest) -> Response {
 }
 
 /// Redirects to the client, with the pairs that have a value.
-fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Response {
+fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> HttpResponse {
     let pairs: Vec<_> = pairs.iter().copied().filter(|(_, value)| !value.is_empty()).collect();
     oauth::back(redirect_uri, &pairs)
         .unwrap_or_else(|| error::error_page("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
 /// Trades a code or refresh token for an access token.
-pub(super) fn token(state: &State, request: &Request) -> Response {
+pub(super) fn token(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     if field(&form, "grant_type") == Some(ASSERTION) {
         return by_assertion(state, &form);
@@ -173,7 +180,7 @@ pub(super) fn token(state: &State, request: &Request) -> Response {
 
 /// The grant of a service account that acts for a user (RFC 7523, section 2.1). Every mailbox
 /// counts as one of its domain, and every scope as allowed.
-fn by_assertion(state: &State, form: &[(String, String)]) -> Response {
+fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse {
     let Some(assertion) = field(form, "assertion") else {
         return missing("assertion");
     };
@@ -213,7 +220,7 @@ fn by_assertion(state: &State, form: &[(String, String)]) -> Response {
         return bad("invalid_grant", "Invalid email or User ID");
     };
     let authorization = AuthorizationRequest {
-        issuer: Issuer::Google,
+        issuer: TokenIssuer::Google,
         client_id: SERVICE_ACCOUNT.to_owned(),
         redirect_uri: String::new(),
         state: String::new(),
@@ -229,7 +236,7 @@ fn by_assertion(state: &State, form: &[(String, String)]) -> Response {
 }
 
 /// The authorization code grant, with PKCE's check where it was begun with a challenge.
-fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
+fn by_code(state: &RequestState, form: &[(String, String)], client: &str) -> HttpResponse {
     let Some(code) = field(form, "code") else {
         return missing("code");
     };
@@ -238,7 +245,9 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
     };
     let mut sign_in = state.sign_in();
     // A code is good for one try, so it is gone even if the try fails.
-    let Ok(Code { authorization, mailbox }) = sign_in.take_code(Issuer::Google, code) else {
+    let Ok(AuthorizationCode { authorization, mailbox }) =
+        sign_in.take_code(TokenIssuer::Google, code)
+    else {
         return bad("invalid_grant", "Malformed auth code.");
     };
     if authorization.client_id != client {
@@ -267,12 +276,12 @@ fn by_code(state: &State, form: &[(String, String)], client: &str) -> Response {
 }
 
 /// The refresh token grant.
-fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> Response {
+fn by_refresh_token(state: &RequestState, form: &[(String, String)], client: &str) -> HttpResponse {
     let Some(token) = field(form, "refresh_token") else {
         return missing("refresh_token");
     };
     let mut sign_in = state.sign_in();
-    match sign_in.standing(Issuer::Google, token) {
+    match sign_in.standing(TokenIssuer::Google, token) {
         RefreshStatus::Good { client_id, .. } if client_id != client => {
             return refusal(StatusCode::UNAUTHORIZED, "unauthorized_client", "Unauthorized");
         }
@@ -289,11 +298,11 @@ fn by_refresh_token(state: &State, form: &[(String, String)], client: &str) -> R
 }
 
 /// Ends a grant by any of its tokens.
-pub(super) fn revoke(state: &State, request: &Request) -> Response {
+pub(super) fn revoke(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let token = field(&form, "token").or_else(|| request.param("token"));
     match token {
-        Some(token) if state.sign_in().revoke(Issuer::Google, token) => {
+        Some(token) if state.sign_in().revoke(TokenIssuer::Google, token) => {
             json_answer(StatusCode::OK, &json!({}))
         }
         Some(_) => bad("invalid_token", "Token expired or revoked"),
@@ -302,27 +311,27 @@ pub(super) fn revoke(state: &State, request: &Request) -> Response {
 }
 
 /// An error of the token endpoint (RFC 6749, 5.2).
-fn refusal(status: StatusCode, error: &str, description: &str) -> Response {
+fn refusal(status: StatusCode, error: &str, description: &str) -> HttpResponse {
     json_answer(status, &json!({ "error": error, "error_description": description }))
 }
 
 /// The commonest kind, 400.
-fn bad(error: &str, description: &str) -> Response {
+fn bad(error: &str, description: &str) -> HttpResponse {
     refusal(StatusCode::BAD_REQUEST, error, description)
 }
 
 /// 400 for a field that is not there.
-fn missing(name: &str) -> Response {
+fn missing(name: &str) -> HttpResponse {
     bad("invalid_request", &format!("Required parameter is missing: {name}"))
 }
 
 /// 500, should the machine have no random numbers to give.
-fn failure(why: &str) -> Response {
+fn failure(why: &str) -> HttpResponse {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "server_error", why)
 }
 
 /// Tokens, which nobody may keep on the way.
-fn tokens(sign_in: &SignIn, issued: Issued) -> Response {
+fn tokens(sign_in: &SignIn, issued: IssuedTokens) -> HttpResponse {
     let mut body = json!({
         "access_token": issued.access,
         "expires_in": sign_in.lifetime().as_secs(),
@@ -335,7 +344,7 @@ fn tokens(sign_in: &SignIn, issued: Issued) -> Response {
     json_answer(StatusCode::OK, &body)
 }
 
-fn json_answer(status: StatusCode, body: &Value) -> Response {
+fn json_answer(status: StatusCode, body: &Value) -> HttpResponse {
     let body = serde_json::to_vec_pretty(body).unwrap_or_default();
-    Response::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
+    HttpResponse::json(status, body).with("cache-control", "no-cache, no-store, max-age=0")
 }

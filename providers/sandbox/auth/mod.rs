@@ -6,13 +6,13 @@ mod oauth;
 mod pages;
 pub(super) mod tokens;
 
-use super::http::{Request, Response};
+use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
-use super::state::State;
+use super::state::RequestState;
 use entra::{authorize, device, openid, token};
 
 /// What a route leads to.
-struct SignInCall<'a>(&'a dyn Fn(&State, &Request) -> Response);
+struct SignInCall<'a>(&'a dyn Fn(&RequestState, &HttpRequest) -> HttpResponse);
 
 routes! { SignInCall below "" {
     "GET" ["o", "oauth2", "v2", "auth"] => SignInCall(&google::ask),
@@ -32,7 +32,11 @@ routes! { SignInCall below "" {
 }}
 
 /// Answers the paths of the sign-ins; `None` for any other.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Option<Response> {
+pub(super) fn answer(
+    state: &RequestState,
+    request: &HttpRequest,
+    path: &[&str],
+) -> Option<HttpResponse> {
     let (name, call) = route(request.method.as_str(), path)?;
     let answer = call.0(state, request);
     if answer.status.as_u16() < 400 {

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
-use crate::http::Response;
+use crate::http::HttpResponse;
 
 /// The request header that answers a consent page without a browser.
 pub(super) const CONSENT_HEADER: &str = "x-sandbox-consent";
@@ -42,8 +42,8 @@ pub(super) fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a 
 
 /// Redirects to the client, keeping what its redirect URI has of a query.
 /// `None` when it is no URI.
-pub(super) fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Option<Response> {
+pub(super) fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Option<HttpResponse> {
     let mut uri = Url::parse(redirect_uri).ok()?;
     uri.query_pairs_mut().extend_pairs(pairs);
-    Some(Response::redirect(uri))
+    Some(HttpResponse::redirect(uri))
 }

@@ -9,20 +9,20 @@ use std::fmt::Write;
 use html_escape::{encode_double_quoted_attribute as attribute, encode_text as text};
 use hyper::StatusCode;
 
-use super::tokens::{AuthorizationRequest, Issuer};
-use crate::http::Response;
-use crate::state::State;
+use super::tokens::{AuthorizationRequest, TokenIssuer};
+use crate::http::HttpResponse;
+use crate::state::RequestState;
 
 /// The consent page: which mailbox, and yes or no.
 pub(super) fn consent(
-    state: &State,
+    state: &RequestState,
     authorization: &AuthorizationRequest,
     ticket: &str,
     hint: &str,
-) -> Response {
+) -> HttpResponse {
     let (name, action) = match authorization.issuer {
-        Issuer::Google => ("Google", "/o/oauth2/v2/consent"),
-        Issuer::Microsoft => ("Microsoft", "/common/oauth2/v2.0/consent"),
+        TokenIssuer::Google => ("Google", "/o/oauth2/v2/consent"),
+        TokenIssuer::Microsoft => ("Microsoft", "/common/oauth2/v2.0/consent"),
     };
     let mut scopes = String::new();
     for scope in authorization.scope.split(' ') {
@@ -46,11 +46,11 @@ pub(super) fn consent(
 
 /// The page where a person types the code that a device shows.
 pub(super) fn device(
-    state: &State,
+    state: &RequestState,
     user_code: &str,
     hint: &str,
     complaint: Option<&str>,
-) -> Response {
+) -> HttpResponse {
     let status = match complaint {
         None => StatusCode::OK,
         Some(_) => StatusCode::BAD_REQUEST,
@@ -72,7 +72,7 @@ pub(super) fn device(
 }
 
 /// A page that only says something.
-pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> Response {
+pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> HttpResponse {
     page(status, title, &format!("<p>{}\n", text(sentence)))
 }
 
@@ -81,7 +81,7 @@ const DECISION: &str = "<p><button name=decision value=allow>Allow</button>\
                         <button name=decision value=deny>Deny</button>\n";
 
 /// The mailboxes to choose among.
-fn choices(state: &State, hint: &str) -> String {
+fn choices(state: &RequestState, hint: &str) -> String {
     let chosen = state.mailbox(hint).or_else(|| state.mailboxes().next());
     let chosen = chosen.map(|mailbox| mailbox.address.as_str());
     let mut choices = String::new();
@@ -101,9 +101,9 @@ fn choices(state: &State, hint: &str) -> String {
 }
 
 /// A page with a heading.
-fn page(status: StatusCode, title: &str, body: &str) -> Response {
+fn page(status: StatusCode, title: &str, body: &str) -> HttpResponse {
     let title = text(title);
-    Response::html(
+    HttpResponse::html(
         status,
         format!(
             "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use crate::google::error;
-use crate::google::params::Params;
-use crate::http::Response;
-use crate::state::State;
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
+use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
 /// The API's own name, in its errors.
@@ -14,11 +14,11 @@ pub(super) const SERVICE: &str = "gmail.googleapis.com";
 /// A request that was let in.
 pub(super) struct GmailContext<'a> {
     /// The sandbox.
-    pub state: &'a State,
+    pub state: &'a RequestState,
     /// The mailbox as it was when the request came.
     pub mailbox: &'a Mailbox,
     /// The parameters.
-    pub params: &'a Params<'a>,
+    pub params: &'a RequestParameters<'a>,
     /// The body.
     pub body: Map<String, Value>,
     /// A message that was uploaded beside it.
@@ -27,14 +27,14 @@ pub(super) struct GmailContext<'a> {
 
 impl<'a> GmailContext<'a> {
     /// The mailbox as it is now.
-    pub fn now(&self) -> Result<&'a Mailbox, Response> {
+    pub fn now(&self) -> Result<&'a Mailbox, HttpResponse> {
         let now = self.state.mailbox(&self.mailbox.address);
         now.ok_or_else(error::not_found)
     }
 }
 
 /// An id as a number; ids are hexadecimal.
-pub(super) fn number(id: &str) -> Result<u64, Response> {
+pub(super) fn number(id: &str) -> Result<u64, HttpResponse> {
     let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
     number.ok_or_else(|| error::invalid("Invalid id value"))

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use super::context::{GmailContext, number};
 use super::resources;
 use super::settings;
-use crate::delivery::{self, SendOptions, Unsent};
+use crate::delivery::{self, SendOptions, UnsentReason};
 use crate::google::body::{bytes, inner, text};
 use crate::google::error;
-use crate::http::Response;
+use crate::http::HttpResponse;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::change::{Change, Entry};
+use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::{self, Message};
 use crate::store::threads;
 
@@ -32,29 +32,29 @@ struct RequestedMessage {
 
 impl GmailContext<'_> {
     /// One draft with its message.
-    pub fn draft(&self, id: &str) -> Result<Value, Response> {
+    pub fn draft(&self, id: &str) -> Result<Value, HttpResponse> {
         let message = message_of(self.mailbox, id)?;
         let message = self.message_json(message, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 
     /// Makes a draft.
-    pub fn make_draft(&self) -> Result<Value, Response> {
+    pub fn make_draft(&self) -> Result<Value, HttpResponse> {
         let requested = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
-        self.put(Change::Enters(entry))
+        self.put(MailboxChange::Enters(entry))
     }
 
     /// Gives a draft another message.
-    pub fn update_draft(&self, id: &str) -> Result<Value, Response> {
+    pub fn update_draft(&self, id: &str) -> Result<Value, HttpResponse> {
         let old = message_of(self.mailbox, id)?;
         let requested = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
-        self.put(Change::Replaces(old.id, entry))
+        self.put(MailboxChange::Replaces(old.id, entry))
     }
 
     /// Sends a draft.
-    pub fn send_draft(&self) -> Result<Value, Response> {
+    pub fn send_draft(&self) -> Result<Value, HttpResponse> {
         let id = text(&self.body, "id")?.ok_or_else(|| error::invalid("Invalid draft"))?;
         let draft = message_of(self.mailbox, id)?.id;
         let sender = &self.mailbox.address;
@@ -64,13 +64,13 @@ impl GmailContext<'_> {
     }
 
     /// Makes a change and gives the id of the message it is about.
-    fn change(&self, change: Change) -> Result<u64, Response> {
+    fn change(&self, change: MailboxChange) -> Result<u64, HttpResponse> {
         let about = self.state.change(&self.mailbox.address, |_| Some(change));
         about.ok_or_else(error::not_found)
     }
 
     /// Makes a change and gives the draft it made.
-    fn put(&self, change: Change) -> Result<Value, Response> {
+    fn put(&self, change: MailboxChange) -> Result<Value, HttpResponse> {
         let id = self.change(change)?;
         let draft = self.now()?.draft_id(id);
         let draft = draft.ok_or_else(error::not_found)?;
@@ -78,7 +78,7 @@ impl GmailContext<'_> {
     }
 
     /// A message as the methods that write give it.
-    fn brief(&self, id: u64) -> Result<Value, Response> {
+    fn brief(&self, id: u64) -> Result<Value, HttpResponse> {
         let message = self.now()?.message(id);
         message.map(resources::brief).ok_or_else(error::not_found)
     }
@@ -87,7 +87,7 @@ impl GmailContext<'_> {
     fn requested_message(
         &self,
         message: Option<&Map<String, Value>>,
-    ) -> Result<RequestedMessage, Response> {
+    ) -> Result<RequestedMessage, HttpResponse> {
         let empty = Map::new();
         let message = message.unwrap_or(&empty);
         let raw = match &self.upload {
@@ -108,7 +108,11 @@ impl GmailContext<'_> {
     }
 
     /// A message as a message of the mailbox that comes now.
-    fn entry(&self, requested: RequestedMessage, labels: Vec<String>) -> Result<Entry, Response> {
+    fn entry(
+        &self,
+        requested: RequestedMessage,
+        labels: Vec<String>,
+    ) -> Result<MailboxEntry, HttpResponse> {
         let date = self.state.tick();
         let thread = self.requested_thread(&requested)?;
         let raw = if labels.iter().any(|label| label == "DRAFT") {
@@ -118,12 +122,12 @@ impl GmailContext<'_> {
         };
         let raw: Arc<[u8]> = raw.into();
         let facts = delivery::facts_at(&raw, date).map_err(refusal)?;
-        Ok(Entry { raw, facts, labels, thread })
+        Ok(MailboxEntry { raw, facts, labels, thread })
     }
 
     /// The conversation that a message asks for, if it belongs there: it has to
     /// refer to one of its messages, under the same subject.
-    fn requested_thread(&self, requested: &RequestedMessage) -> Result<Option<u64>, Response> {
+    fn requested_thread(&self, requested: &RequestedMessage) -> Result<Option<u64>, HttpResponse> {
         let Some(thread) = requested.thread else {
             return Ok(None);
         };
@@ -156,18 +160,18 @@ impl GmailContext<'_> {
 }
 
 /// The message of a draft's id.
-fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, Response> {
+fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, HttpResponse> {
     let number = id.strip_prefix('r').and_then(|id| id.parse().ok());
     let message = number.and_then(|number| mailbox.draft(number));
     message.ok_or_else(error::not_found)
 }
 
 /// Why nothing was sent, as Gmail says it.
-fn refusal(unsent: Unsent) -> Response {
+fn refusal(unsent: UnsentReason) -> HttpResponse {
     match unsent {
-        Unsent::NotThere => error::not_found(),
-        Unsent::NoMessage(_) => error::invalid("Invalid draft"),
-        Unsent::NoRecipient => error::invalid("Recipient address required"),
-        Unsent::NoAddress => error::invalid("Invalid To header"),
+        UnsentReason::NotThere => error::not_found(),
+        UnsentReason::NoMessage(_) => error::invalid("Invalid draft"),
+        UnsentReason::NoRecipient => error::invalid("Recipient address required"),
+        UnsentReason::NoAddress => error::invalid("Invalid To header"),
     }
 }

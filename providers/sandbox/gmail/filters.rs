@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::context::GmailContext;
 use crate::google::body::{inner, text, texts};
 use crate::google::error;
-use crate::google::fields::{Shape, shape};
-use crate::http::Response;
+use crate::google::fields::{FieldShape, shape};
+use crate::http::HttpResponse;
 
 /// The type of a filter.
-pub(super) static FILTER: Shape = shape! {
+pub(super) static FILTER: FieldShape = shape! {
     "id",
     "criteria": &shape! {
         "from", "to", "subject", "query", "negatedQuery", "hasAttachment", "excludeChats", "size",
@@ -20,7 +20,7 @@ pub(super) static FILTER: Shape = shape! {
 };
 
 /// The type of `settings.filters.list`.
-pub(super) static FILTERS: Shape = shape! { "filter": &FILTER };
+pub(super) static FILTERS: FieldShape = shape! { "filter": &FILTER };
 
 /// All filters.
 pub(super) fn list(context: &GmailContext<'_>) -> Value {
@@ -33,13 +33,13 @@ pub(super) fn list(context: &GmailContext<'_>) -> Value {
 }
 
 /// One filter.
-pub(super) fn get(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn get(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     let found = all(context).into_iter().find(|(known, _)| known == id);
     found.map(|(_, filter)| filter).ok_or_else(error::not_found)
 }
 
 /// Makes a filter.
-pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
+pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let criteria = inner(&context.body, "criteria")?.filter(|it| !it.is_empty());
     let criteria = criteria.ok_or_else(|| error::invalid("Missing filter criteria"))?;
     let action = inner(&context.body, "action")?.filter(|it| !it.is_empty());
@@ -80,7 +80,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
 }
 
 /// Deletes a filter.
-pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     let deleted = context.state.settings(&context.mailbox.address, |settings| {
         let before = settings.filters.len();
         settings.filters.retain(|(known, _)| known != id);

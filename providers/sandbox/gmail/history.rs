@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::resources;
 use crate::google::error;
-use crate::google::fields::{Shape, shape};
-use crate::google::params::Params;
-use crate::http::Response;
+use crate::google::fields::{FieldShape, shape};
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::change::{HistoryEvent, Record};
+use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
 
 /// The parameters of the list.
 pub(super) const PARAMS: &[&str] =
@@ -21,10 +21,10 @@ pub(super) const PARAMS: &[&str] =
 /// Records of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 500);
 
-static CHANGED: Shape = shape! { "message": &resources::MESSAGE, "labelIds" };
+static CHANGED: FieldShape = shape! { "message": &resources::MESSAGE, "labelIds" };
 
 /// The type of the answer.
-pub(super) static HISTORY: Shape = shape! {
+pub(super) static HISTORY: FieldShape = shape! {
     "history": &shape! {
         "id", "messages": &resources::MESSAGE, "messagesAdded": &CHANGED,
         "messagesDeleted": &CHANGED, "labelsAdded": &CHANGED, "labelsRemoved": &CHANGED,
@@ -41,7 +41,10 @@ const KINDS: [(&str, &str); 4] = [
 ];
 
 /// One page of the history.
-pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Response> {
+pub(super) fn page(
+    mailbox: &Mailbox,
+    params: &RequestParameters<'_>,
+) -> Result<Value, HttpResponse> {
     let number = |name: &str, field: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => match text.parse::<u64>() {
@@ -89,8 +92,8 @@ pub(super) fn page(mailbox: &Mailbox, params: &Params<'_>) -> Result<Value, Resp
 
 /// The requested kinds, by their names in the answer; all, if none is
 /// named.
-fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Response> {
-    let named: Result<Vec<_>, Response> = params
+fn kinds(params: &RequestParameters<'_>) -> Result<Vec<&'static str>, HttpResponse> {
+    let named: Result<Vec<_>, HttpResponse> = params
         .all("historyTypes")
         .filter(|name| !name.is_empty())
         .map(|name| {
@@ -106,7 +109,7 @@ fn kinds(params: &Params<'_>) -> Result<Vec<&'static str>, Response> {
 }
 
 /// A record as the API has it, if it is of one of the kinds.
-fn row(record: &Record, kinds: &[&str]) -> Option<Value> {
+fn row(record: &HistoryRecord, kinds: &[&str]) -> Option<Value> {
     let short = json!({
         "id": resources::id(record.message),
         "threadId": resources::id(record.thread),

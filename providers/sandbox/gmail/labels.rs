@@ -6,9 +6,9 @@ use super::context::GmailContext;
 use super::resources;
 use crate::google::body::{inner, text};
 use crate::google::error;
-use crate::http::Response;
+use crate::http::HttpResponse;
 use crate::store::labels::{SYSTEM, UserLabel};
-use crate::store::mailbox::change::Change;
+use crate::store::mailbox::change::MailboxChange;
 
 /// The longest name.
 const LONGEST: usize = 225;
@@ -20,7 +20,7 @@ const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
 
 /// Makes a label.
-pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
+pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let name = name(&context.body)?.ok_or_else(bad_name)?;
     let mut made = UserLabel::new(String::new(), name);
     read(&context.body, &mut made)?;
@@ -28,13 +28,13 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, Response> {
     context.state.change(&context.mailbox.address, |mailbox| {
         conflict = mailbox.labels.by_name(&made.name).is_some();
         made.id = mailbox.labels.fresh();
-        (!conflict).then(|| Change::Label(Box::new(made.clone())))
+        (!conflict).then(|| MailboxChange::Label(Box::new(made.clone())))
     });
     if conflict { Err(exists()) } else { Ok(resources::own_label(&made)) }
 }
 
 /// Changes a label.
-pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid update request"));
     }
@@ -50,23 +50,23 @@ pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Resp
     let value = resources::own_label(&new);
     let changed = context.state.change(&context.mailbox.address, |mailbox| {
         mailbox.labels.get(id)?;
-        Some(Change::Label(Box::new(new)))
+        Some(MailboxChange::Label(Box::new(new)))
     });
     changed.map(|_| value).ok_or_else(error::not_found)
 }
 
 /// Deletes a label, and takes it from all messages.
-pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Response> {
+pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
     }
-    let change = Change::LabelGoes(id.to_owned());
+    let change = MailboxChange::LabelGoes(id.to_owned());
     let deleted = context.state.change(&context.mailbox.address, |_| Some(change));
     deleted.map(|_| Value::Null).ok_or_else(error::not_found)
 }
 
 /// The name in a body, if there is one and it can be a label's.
-fn name(body: &Map<String, Value>) -> Result<Option<&str>, Response> {
+fn name(body: &Map<String, Value>) -> Result<Option<&str>, HttpResponse> {
     let Some(name) = text(body, "name")? else {
         return Ok(None);
     };
@@ -76,7 +76,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, Response> {
 }
 
 /// Reads into a label what a body says besides the name.
-fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), Response> {
+fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), HttpResponse> {
     let one_of = |name: &str, known: &[&str]| match text(body, name)? {
         Some(value) if !known.contains(&value) => {
             let kind = "type.googleapis.com/caribou.api.proto.Label";
@@ -110,10 +110,10 @@ fn is_colour(text: &str) -> bool {
     digits.len() == 6 && digits.bytes().all(good)
 }
 
-fn bad_name() -> Response {
+fn bad_name() -> HttpResponse {
     error::invalid("Invalid label name")
 }
 
-fn exists() -> Response {
+fn exists() -> HttpResponse {
     error::conflict("Label name exists or conflicts")
 }

@@ -11,12 +11,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::query::matching::{self, Matcher};
+use super::query::matching::{self, MessageMatcher};
 use super::query::{self, GmailQuery};
 use super::resources;
 use crate::google::error;
-use crate::google::params::Params;
-use crate::http::Response;
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
@@ -28,7 +28,7 @@ const MAX_ROWS: usize = 500;
 
 /// What a list is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Listed {
+pub(super) enum ListSubject {
     /// Single messages.
     Messages,
     /// Conversations.
@@ -43,9 +43,9 @@ type RowKey = (i64, u64);
 /// One page of a list.
 pub(super) fn page(
     mailbox: &Mailbox,
-    what: Listed,
-    params: &Params<'_>,
-) -> Result<Value, Response> {
+    what: ListSubject,
+    params: &RequestParameters<'_>,
+) -> Result<Value, HttpResponse> {
     let rows = params.number("maxResults", "max_results")?;
     let rows = rows.unwrap_or(DEFAULT_ROWS).min(MAX_ROWS);
     let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;
@@ -63,14 +63,14 @@ pub(super) fn page(
 
     let query = query::parse(q, &mailbox.address);
     let mut found = matching_messages(mailbox, &query, &labels, spam_trash);
-    if what == Listed::Drafts {
+    if what == ListSubject::Drafts {
         found.retain(|message| mailbox.draft_id(message.id).is_some());
     }
     let places: Vec<(RowKey, &Message)> = match what {
-        Listed::Messages | Listed::Drafts => {
+        ListSubject::Messages | ListSubject::Drafts => {
             found.into_iter().map(|message| ((message.facts.date, message.id), message)).collect()
         }
-        Listed::Threads => conversations(mailbox, found),
+        ListSubject::Threads => conversations(mailbox, found),
     };
     let total = places.len();
     let mut left =
@@ -86,9 +86,9 @@ pub(super) fn page(
     let mut answer = Map::new();
     if !rows.is_empty() {
         let name = match what {
-            Listed::Messages => "messages",
-            Listed::Threads => "threads",
-            Listed::Drafts => "drafts",
+            ListSubject::Messages => "messages",
+            ListSubject::Threads => "threads",
+            ListSubject::Drafts => "drafts",
         };
         answer.insert(name.to_owned(), rows.into());
     }
@@ -109,7 +109,7 @@ fn matching_messages<'a>(
     let named = matching::places_named(query);
     let hidden = |label: &str| !spam_trash && !labels.contains(&label) && !named.contains(&label);
     let (no_spam, no_trash) = (hidden("SPAM"), hidden("TRASH"));
-    let matcher = Matcher { mailbox };
+    let matcher = MessageMatcher { mailbox };
     mailbox
         .messages
         .iter()
@@ -138,17 +138,17 @@ fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(RowK
 }
 
 /// One row of a list.
-fn row(mailbox: &Mailbox, what: Listed, message: &Message) -> Value {
+fn row(mailbox: &Mailbox, what: ListSubject, message: &Message) -> Value {
     match what {
-        Listed::Messages => json!({
+        ListSubject::Messages => json!({
             "id": resources::id(message.id),
             "threadId": resources::id(message.thread),
         }),
-        Listed::Drafts => json!({
+        ListSubject::Drafts => json!({
             "id": resources::draft_id(mailbox.draft_id(message.id).unwrap_or_default()),
-            "message": row(mailbox, Listed::Messages, message),
+            "message": row(mailbox, ListSubject::Messages, message),
         }),
-        Listed::Threads => {
+        ListSubject::Threads => {
             let messages = mailbox.thread(message.thread).unwrap_or_default();
             resources::listed_thread(message.thread, &messages)
         }
@@ -167,7 +167,7 @@ fn estimate(total: usize) -> usize {
 /// What a page token must fit: whose list, of what, by which question.
 fn question(
     mailbox: &Mailbox,
-    what: Listed,
+    what: ListSubject,
     q: &str,
     labels: &[&str],
     spam_trash: bool,

@@ -26,14 +26,14 @@ use hyper::StatusCode;
 use serde_json::{Value, json};
 
 use super::auth::google::bearer;
-use super::google::fields::{Shape, shape};
-use super::google::params::Params;
+use super::google::fields::{FieldShape, shape};
+use super::google::params::RequestParameters;
 use super::google::{body, error};
-use super::http::{Request, Response};
+use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
-use super::state::State;
+use super::state::RequestState;
 use context::{GmailContext, SERVICE};
-use list::Listed;
+use list::ListSubject;
 use resources::{DRAFT, LABEL, MESSAGE, THREAD};
 use settings::{LANGUAGE, SEND_AS, VACATION};
 
@@ -44,16 +44,16 @@ const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpam
 const GET: &[&str] = &["format", "metadataHeaders"];
 
 /// The type of no body, and of an answer without one.
-static NOTHING: Shape = Shape(&[]);
+static NOTHING: FieldShape = FieldShape(&[]);
 
 /// The type of changes to the labels of many messages.
-static BATCH: Shape = shape! { "ids", "addLabelIds", "removeLabelIds" };
+static BATCH: FieldShape = shape! { "ids", "addLabelIds", "removeLabelIds" };
 
 /// The type of a change to the labels of one message.
-static LABELLING: Shape = shape! { "addLabelIds", "removeLabelIds" };
+static LABELLING: FieldShape = shape! { "addLabelIds", "removeLabelIds" };
 
 /// Messages by their ids.
-static IDS: Shape = shape! { "ids" };
+static IDS: FieldShape = shape! { "ids" };
 
 // The scopes of which one is needed; the first allows all but settings.
 const ERASE: &[&str] = &["https://mail.google.com/"];
@@ -76,21 +76,21 @@ struct GmailCall<'a> {
     /// The parameters.
     params: &'static [&'static str],
     /// The type of the body.
-    body: &'static Shape,
+    body: &'static FieldShape,
     /// The type of the answer.
-    answer: &'static Shape,
+    answer: &'static FieldShape,
     /// What it does. Null is an answer without a body.
     handle: GmailHandler<'a>,
 }
 
-type GmailHandler<'a> = Box<dyn Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a>;
+type GmailHandler<'a> = Box<dyn Fn(&GmailContext<'_>) -> Result<Value, HttpResponse> + 'a>;
 
 /// A method that reads.
 fn read<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
-    answer: &'static Shape,
-    handle: impl Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a,
+    answer: &'static FieldShape,
+    handle: impl Fn(&GmailContext<'_>) -> Result<Value, HttpResponse> + 'a,
 ) -> GmailCall<'a> {
     GmailCall { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
 }
@@ -98,9 +98,9 @@ fn read<'a>(
 /// A method that writes.
 fn write<'a>(
     scopes: &'static [&'static str],
-    body: &'static Shape,
-    answer: &'static Shape,
-    handle: impl Fn(&GmailContext<'_>) -> Result<Value, Response> + 'a,
+    body: &'static FieldShape,
+    answer: &'static FieldShape,
+    handle: impl Fn(&GmailContext<'_>) -> Result<Value, HttpResponse> + 'a,
 ) -> GmailCall<'a> {
     GmailCall { scopes, params: &[], body, answer, handle: Box::new(handle) }
 }
@@ -110,7 +110,7 @@ routes! { GmailCall below "/gmail/v1/users/me" {
         Ok(resources::profile(context.mailbox))
     }),
     "GET" ["messages"] => read(READ, LIST, &resources::MESSAGES, |context| {
-        list::page(context.mailbox, Listed::Messages, context.params)
+        list::page(context.mailbox, ListSubject::Messages, context.params)
     }),
     "GET" ["messages", id] => read(READ, GET, &MESSAGE, move |context| context.one_message(id)),
     "GET" ["messages", id, "attachments", attachment] => {
@@ -129,14 +129,14 @@ routes! { GmailCall below "/gmail/v1/users/me" {
         write(ERASE, &IDS, &NOTHING, |context| context.batch_delete())
     },
     "GET" ["threads"] => read(READ, LIST, &resources::THREADS, |context| {
-        list::page(context.mailbox, Listed::Threads, context.params)
+        list::page(context.mailbox, ListSubject::Threads, context.params)
     }),
     "GET" ["threads", id] => read(READ, GET, &THREAD, move |context| context.thread(id)),
     "GET" ["history"] => read(READ, history::PARAMS, &history::HISTORY, |context| {
         history::page(context.mailbox, context.params)
     }),
     "GET" ["drafts"] => read(READ_DRAFTS, drafts::LIST, &resources::DRAFTS, |context| {
-        list::page(context.mailbox, Listed::Drafts, context.params)
+        list::page(context.mailbox, ListSubject::Drafts, context.params)
     }),
     "GET" ["drafts", id] => {
         read(READ_DRAFTS, &["format"], &DRAFT, move |context| context.draft(id))
@@ -197,7 +197,7 @@ routes! { GmailCall below "/gmail/v1/users/me" {
 }}
 
 /// Answers what comes below `/gmail`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
+pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let ["v1", "users", user, rest @ ..] = path else {
         return error::no_method();
     };
@@ -211,13 +211,13 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
 /// Answers a request for a route, or refuses it. `upload` is a message that came
 /// beside the JSON.
 fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     user: &str,
     name: &'static str,
     call: &GmailCall<'_>,
     upload: Option<Vec<u8>>,
-) -> Result<Response, Response> {
+) -> Result<HttpResponse, HttpResponse> {
     let (mailbox, access) = bearer(state, request)?;
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
@@ -230,13 +230,13 @@ fn handle(
     if !call.scopes.iter().any(granted) {
         return Err(error::insufficient_scopes(SERVICE));
     }
-    let params = Params::check(&request.query, call.params, call.answer)?;
+    let params = RequestParameters::check(&request.query, call.params, call.answer)?;
     let body = body::object(&request.body, call.body)?;
     let context = GmailContext { state, mailbox, params: &params, body, upload };
     let value = (call.handle)(&context)?;
     state.hit(name);
     Ok(match value {
-        Value::Null => Response::empty(StatusCode::NO_CONTENT),
+        Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),
     })
 }

@@ -7,8 +7,8 @@ use super::context::{GmailContext, number};
 use super::resources;
 use crate::google::body::texts;
 use crate::google::error;
-use crate::http::Response;
-use crate::store::mailbox::change::Change;
+use crate::http::HttpResponse;
+use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
 /// The most messages of one request.
@@ -19,13 +19,13 @@ const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 
 impl GmailContext<'_> {
     /// Changes the labels of many messages. What is not there is passed over.
-    pub fn batch_modify(&self) -> Result<Value, Response> {
+    pub fn batch_modify(&self) -> Result<Value, HttpResponse> {
         self.modify_all(&self.ids()?)?;
         Ok(Value::Null)
     }
 
     /// Changes the labels of one message.
-    pub fn modify(&self, id: &str) -> Result<Value, Response> {
+    pub fn modify(&self, id: &str) -> Result<Value, HttpResponse> {
         let id = number(id)?;
         self.mailbox.message(id).ok_or_else(error::not_found)?;
         self.modify_all(&[id])?;
@@ -33,7 +33,7 @@ impl GmailContext<'_> {
     }
 
     /// Gives messages the labels that the body names, and takes others from them.
-    fn modify_all(&self, ids: &[u64]) -> Result<(), Response> {
+    fn modify_all(&self, ids: &[u64]) -> Result<(), HttpResponse> {
         let add = texts(&self.body, "addLabelIds")?;
         let remove = texts(&self.body, "removeLabelIds")?;
         if add.is_empty() && remove.is_empty() {
@@ -51,7 +51,7 @@ impl GmailContext<'_> {
     }
 
     /// Puts a message into the trash.
-    pub fn trash(&self, id: &str) -> Result<Value, Response> {
+    pub fn trash(&self, id: &str) -> Result<Value, HttpResponse> {
         let id = number(id)?;
         self.mailbox.message(id).ok_or_else(error::not_found)?;
         self.relabel(&[id], &["TRASH"], &[]);
@@ -63,19 +63,19 @@ impl GmailContext<'_> {
         self.state.change(&self.mailbox.address, |mailbox| {
             let there = ids.iter().filter_map(|id| mailbox.message(*id));
             let new = there.map(|message| (message.id, labels(message, add, remove)));
-            Some(Change::Relabels(new.collect()))
+            Some(MailboxChange::Relabels(new.collect()))
         });
     }
 
     /// Deletes many messages for good. What is not there is passed over.
-    pub fn batch_delete(&self) -> Result<Value, Response> {
+    pub fn batch_delete(&self) -> Result<Value, HttpResponse> {
         let ids = self.ids()?;
-        self.state.change(&self.mailbox.address, |_| Some(Change::Goes(ids)));
+        self.state.change(&self.mailbox.address, |_| Some(MailboxChange::Goes(ids)));
         Ok(Value::Null)
     }
 
     /// The ids that the body names.
-    fn ids(&self) -> Result<Vec<u64>, Response> {
+    fn ids(&self) -> Result<Vec<u64>, HttpResponse> {
         let ids = texts(&self.body, "ids")?;
         if ids.is_empty() {
             return Err(error::invalid("No message ids specified"));

@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use super::context::{GmailContext, number};
 use super::resources::{self, MessageFormat};
 use crate::google::error;
-use crate::http::Response;
+use crate::http::HttpResponse;
 use crate::store::message::Message;
 
 impl GmailContext<'_> {
     /// One message.
-    pub fn one_message(&self, id: &str) -> Result<Value, Response> {
+    pub fn one_message(&self, id: &str) -> Result<Value, HttpResponse> {
         let message = self.message(id)?;
         let format = self.format(true)?;
         Ok(self.message_json(message, format))
     }
 
     /// The bytes of an attachment.
-    pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, Response> {
+    pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, HttpResponse> {
         let message = self.message(id)?;
         let invalid = || error::invalid("Invalid attachment token");
         let (of, place) = self.state.attachment_ids.open(attachment).ok_or_else(invalid)?;
@@ -28,7 +28,7 @@ impl GmailContext<'_> {
     }
 
     /// A conversation with its messages.
-    pub fn thread(&self, id: &str) -> Result<Value, Response> {
+    pub fn thread(&self, id: &str) -> Result<Value, HttpResponse> {
         let id = number(id)?;
         let messages = self.mailbox.thread(id).ok_or_else(error::not_found)?;
         let format = self.format(false)?;
@@ -43,7 +43,7 @@ impl GmailContext<'_> {
     }
 
     /// The requested format.
-    pub fn format(&self, raw: bool) -> Result<MessageFormat, Response> {
+    pub fn format(&self, raw: bool) -> Result<MessageFormat, HttpResponse> {
         match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
             None | Some("full") => Ok(MessageFormat::Full),
             Some("metadata") => Ok(MessageFormat::Metadata),
@@ -63,7 +63,7 @@ impl GmailContext<'_> {
     }
 
     /// The message of an id in the path.
-    fn message(&self, id: &str) -> Result<&Message, Response> {
+    fn message(&self, id: &str) -> Result<&Message, HttpResponse> {
         self.mailbox.message(number(id)?).ok_or_else(error::not_found)
     }
 }

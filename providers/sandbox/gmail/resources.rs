@@ -10,62 +10,63 @@ use serde_json::{Map, Value, json};
 
 use super::attachment_id::AttachmentIds;
 use super::query::matching::is_primary;
-use crate::google::fields::{Shape, shape};
+use crate::google::fields::{FieldShape, shape};
 use crate::store::head;
 use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
-use crate::store::mime::{self, Part};
+use crate::store::mime::{self, ParsedPart};
 
 /// Text parts above this come by attachment id.
 const MAX_INLINE: usize = 5_000_000;
 
 /// The type of `users.getProfile`.
-pub(super) static PROFILE: Shape = shape! {
+pub(super) static PROFILE: FieldShape = shape! {
     "emailAddress", "messagesTotal", "threadsTotal", "historyId",
 };
 
 /// The type of a label.
-pub(super) static LABEL: Shape = shape! {
+pub(super) static LABEL: FieldShape = shape! {
     "id", "name", "type", "messageListVisibility", "labelListVisibility", "messagesTotal",
     "messagesUnread", "threadsTotal", "threadsUnread",
     "color": &shape! { "textColor", "backgroundColor" },
 };
 
 /// The type of `labels.list`.
-pub(super) static LABELS: Shape = shape! { "labels": &LABEL };
+pub(super) static LABELS: FieldShape = shape! { "labels": &LABEL };
 
 /// The type of a message.
-pub(super) static MESSAGE: Shape = shape! {
+pub(super) static MESSAGE: FieldShape = shape! {
     "id", "threadId", "labelIds", "snippet", "historyId", "internalDate", "payload": &PART,
     "sizeEstimate", "raw", "classificationLabelValues": &shape! { "labelId" },
 };
 
 /// The type of a draft.
-pub(super) static DRAFT: Shape = shape! { "id", "message": &MESSAGE };
+pub(super) static DRAFT: FieldShape = shape! { "id", "message": &MESSAGE };
 
 /// The type of `drafts.list`.
-pub(super) static DRAFTS: Shape =
+pub(super) static DRAFTS: FieldShape =
     shape! { "drafts": &DRAFT, "nextPageToken", "resultSizeEstimate" };
 
 /// The type of a message part.
-static PART: Shape = shape! {
+static PART: FieldShape = shape! {
     "partId", "mimeType", "filename", "headers": &shape! { "name", "value" }, "body": &BODY,
     "parts": &PART,
 };
 
 /// The type of a part's body, and of an attachment.
-pub(super) static BODY: Shape = shape! { "attachmentId", "size", "data" };
+pub(super) static BODY: FieldShape = shape! { "attachmentId", "size", "data" };
 
 /// The type of `messages.list`.
-pub(super) static MESSAGES: Shape =
+pub(super) static MESSAGES: FieldShape =
     shape! { "messages": &MESSAGE, "nextPageToken", "resultSizeEstimate" };
 
 /// The type of a thread.
-pub(super) static THREAD: Shape = shape! { "id", "snippet", "historyId", "messages": &MESSAGE };
+pub(super) static THREAD: FieldShape =
+    shape! { "id", "snippet", "historyId", "messages": &MESSAGE };
 
 /// The type of `threads.list`.
-pub(super) static THREADS: Shape =
+pub(super) static THREADS: FieldShape =
     shape! { "threads": &THREAD, "nextPageToken", "resultSizeEstimate" };
 
 /// How much of a message is wanted.
@@ -117,12 +118,12 @@ pub(super) fn message(
     put("snippet", escape(message.snippet()).into());
     match format {
         MessageFormat::Full => {
-            let root = Part::of_message(&message.raw);
-            let mut parts = Parts { message, attachment_ids, next: 0 };
+            let root = ParsedPart::of_message(&message.raw);
+            let mut parts = MessageParts { message, attachment_ids, next: 0 };
             put("payload", parts.part(&root, ""));
         }
         MessageFormat::Metadata => {
-            let root = Part::of_message(&message.raw);
+            let root = ParsedPart::of_message(&message.raw);
             let head = mime::slice(&message.raw, &root.head);
             let includes = |name: &str| {
                 headers.is_empty() || headers.iter().any(|known| known.eq_ignore_ascii_case(name))
@@ -162,16 +163,16 @@ fn header_fields(head: &[u8], raw: &[u8], includes: impl Fn(&str) -> bool) -> Ve
 }
 
 /// The parts of one message on their way into JSON.
-struct Parts<'a> {
+struct MessageParts<'a> {
     message: &'a Message,
     attachment_ids: &'a AttachmentIds,
     /// The place in reading order of the next part.
     next: u32,
 }
 
-impl Parts<'_> {
+impl MessageParts<'_> {
     /// A part under its id, which is the path to it: `1.0`.
-    fn part(&mut self, part: &Part, path: &str) -> Value {
+    fn part(&mut self, part: &ParsedPart, path: &str) -> Value {
         let raw = &self.message.raw;
         let place = self.next;
         self.next += 1;
@@ -201,7 +202,7 @@ impl Parts<'_> {
     }
 
     /// A part's body: in place for text, by id for all else.
-    fn body(&self, part: &Part, place: u32) -> Value {
+    fn body(&self, part: &ParsedPart, place: u32) -> Value {
         if part.is_multipart() {
             return json!({ "size": 0 });
         }
@@ -219,14 +220,14 @@ impl Parts<'_> {
 }
 
 /// What a part holds: text shown with the message in UTF-8, all else as it was.
-fn content<'a>(part: &Part, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
+fn content<'a>(part: &ParsedPart, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let bytes = part.decode(raw);
     if part.is_inline_text() { head::to_utf8(bytes, part.charset.as_deref(), raw) } else { bytes }
 }
 
 /// An attachment's bytes, by the part's place in reading order.
 pub(super) fn attachment(message: &Message, place: u32) -> Option<Value> {
-    let root = Part::of_message(&message.raw);
+    let root = ParsedPart::of_message(&message.raw);
     let part = root.walk().into_iter().nth(usize::try_from(place).ok()?)?;
     let bytes = content(part, &message.raw);
     Some(json!({ "size": bytes.len(), "data": URL_SAFE.encode(&bytes) }))

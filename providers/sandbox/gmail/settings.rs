@@ -9,29 +9,29 @@ use serde_json::{Map, Value, json};
 use super::context::GmailContext;
 use crate::google::body::{flag, text};
 use crate::google::error;
-use crate::google::fields::{Shape, shape};
-use crate::http::Response;
-use crate::state::State;
+use crate::google::fields::{FieldShape, shape};
+use crate::http::HttpResponse;
+use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
 /// The type of an address one may send as.
-pub(super) static SEND_AS: Shape = shape! {
+pub(super) static SEND_AS: FieldShape = shape! {
     "sendAsEmail", "displayName", "replyToAddress", "signature", "isPrimary", "isDefault",
     "treatAsAlias", "smtpMsa": &shape! { "host", "port", "username", "password", "securityMode" },
     "verificationStatus",
 };
 
 /// The type of `settings.sendAs.list`.
-pub(super) static SEND_AS_LIST: Shape = shape! { "sendAs": &SEND_AS };
+pub(super) static SEND_AS_LIST: FieldShape = shape! { "sendAs": &SEND_AS };
 
 /// The type of `settings.getVacation`.
-pub(super) static VACATION: Shape = shape! {
+pub(super) static VACATION: FieldShape = shape! {
     "enableAutoReply", "responseSubject", "responseBodyPlainText", "responseBodyHtml",
     "restrictToContacts", "restrictToDomain", "startTime", "endTime",
 };
 
 /// The type of `settings.getLanguage`.
-pub(super) static LANGUAGE: Shape = shape! { "displayLanguage" };
+pub(super) static LANGUAGE: FieldShape = shape! { "displayLanguage" };
 
 /// Where a vacation responder is kept that was set.
 const STORED_VACATION: &str = "gmail vacation";
@@ -50,20 +50,26 @@ pub(super) fn addresses(mailbox: &Mailbox) -> [String; 2] {
 }
 
 /// The addresses that one may send as.
-pub(super) fn send_as(state: &State, mailbox: &Mailbox) -> Value {
+pub(super) fn send_as(state: &RequestState, mailbox: &Mailbox) -> Value {
     let entries = addresses(mailbox);
     let [own, alias] = entries.map(|address| entry(state, mailbox, &address));
     json!({ "sendAs": [own, alias] })
 }
 
 /// One of the addresses, or the refusal that it is none.
-pub(super) fn one_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
+pub(super) fn one_send_as(
+    context: &GmailContext<'_>,
+    address: &str,
+) -> Result<Value, HttpResponse> {
     let known = own_address(context, address)?;
     Ok(entry(context.state, context.mailbox, &known))
 }
 
 /// Changes the name and signature that one sends with under an address.
-pub(super) fn change_send_as(context: &GmailContext<'_>, address: &str) -> Result<Value, Response> {
+pub(super) fn change_send_as(
+    context: &GmailContext<'_>,
+    address: &str,
+) -> Result<Value, HttpResponse> {
     let known = own_address(context, address)?;
     let name = text(&context.body, "displayName")?;
     let signature = text(&context.body, "signature")?;
@@ -79,14 +85,14 @@ pub(super) fn change_send_as(context: &GmailContext<'_>, address: &str) -> Resul
 }
 
 /// The address as it is written in the settings.
-fn own_address(context: &GmailContext<'_>, address: &str) -> Result<String, Response> {
+fn own_address(context: &GmailContext<'_>, address: &str) -> Result<String, HttpResponse> {
     let mut addresses = addresses(context.mailbox).into_iter();
     let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
     known.ok_or_else(error::not_found)
 }
 
 /// One address that one may send as.
-fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
+fn entry(state: &RequestState, mailbox: &Mailbox, address: &str) -> Value {
     let (name, signature) = state.settings(&mailbox.address, |settings| {
         let key = address.to_lowercase();
         let signature = settings.signatures.get(&key).cloned();
@@ -117,7 +123,7 @@ fn entry(state: &State, mailbox: &Mailbox, address: &str) -> Value {
 }
 
 /// The vacation responder, which is off at the start.
-pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
+pub(super) fn vacation(state: &RequestState, mailbox: &Mailbox) -> Value {
     stored_value(state, mailbox, STORED_VACATION).unwrap_or_else(|| {
         json!({
             "enableAutoReply": false,
@@ -129,7 +135,7 @@ pub(super) fn vacation(state: &State, mailbox: &Mailbox) -> Value {
 }
 
 /// Sets the vacation responder; what is not said is taken away.
-pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, Response> {
+pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let body = &context.body;
     let on = flag(body, "enableAutoReply")?.unwrap_or(false);
     let mut set = Map::new();
@@ -167,13 +173,13 @@ pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, Response
 }
 
 /// The language of Gmail's pages.
-pub(super) fn language(state: &State, mailbox: &Mailbox) -> Value {
+pub(super) fn language(state: &RequestState, mailbox: &Mailbox) -> Value {
     let stored = stored_value(state, mailbox, STORED_LANGUAGE);
     stored.unwrap_or_else(|| json!({ "displayLanguage": "en" }))
 }
 
 /// Sets the language.
-pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, Response> {
+pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let language = text(&context.body, "displayLanguage")?.unwrap_or_default();
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     if language.len() < 2 || !language.bytes().all(good) {
@@ -182,11 +188,11 @@ pub(super) fn set_language(context: &GmailContext<'_>) -> Result<Value, Response
     keep(context, STORED_LANGUAGE, &json!({ "displayLanguage": language }))
 }
 
-fn stored_value(state: &State, mailbox: &Mailbox, name: &str) -> Option<Value> {
+fn stored_value(state: &RequestState, mailbox: &Mailbox, name: &str) -> Option<Value> {
     state.settings(&mailbox.address, |settings| settings.values.get(name).cloned())
 }
 
-fn keep(context: &GmailContext<'_>, name: &str, value: &Value) -> Result<Value, Response> {
+fn keep(context: &GmailContext<'_>, name: &str, value: &Value) -> Result<Value, HttpResponse> {
     context.state.settings(&context.mailbox.address, |settings| {
         settings.values.insert(name.to_owned(), value.clone());
     });

@@ -6,14 +6,14 @@
 use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
-use super::sessions::Session;
+use super::sessions::UploadSession;
 use super::{COMPOSE, GmailCall, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::tokens::random;
 use crate::google::error;
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 use crate::routes::routes;
-use crate::state::State;
+use crate::state::RequestState;
 
 /// The largest message that is taken.
 const LARGEST: usize = 36_700_160;
@@ -32,7 +32,7 @@ routes! { GmailCall below "/upload/gmail/v1/users/me" {
 }}
 
 /// Answers what comes below `/upload/gmail`.
-pub(crate) fn answer(state: &State, request: Request) -> Response {
+pub(crate) fn answer(state: &RequestState, request: HttpRequest) -> HttpResponse {
     let answered = match request.param("upload_id").map(str::to_owned) {
         Some(id) => piece(state, &request, &id),
         None => open(state, request),
@@ -41,7 +41,7 @@ pub(crate) fn answer(state: &State, request: Request) -> Response {
 }
 
 /// Opens a session for the pieces of a message.
-fn open(state: &State, request: Request) -> Result<Response, Response> {
+fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, HttpResponse> {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let ["upload", "gmail", "v1", "users", _, rest @ ..] = path.as_slice() else {
         return Err(error::no_method());
@@ -64,12 +64,18 @@ fn open(state: &State, request: Request) -> Result<Response, Response> {
     let host = request.header("host").unwrap_or("127.0.0.1");
     let path = request.path.join("/");
     let location = format!("http://{host}/{path}?uploadType=resumable&upload_id={id}");
-    state.uploads.open(id.clone(), Session { request, data: Vec::new() });
-    Ok(Response::empty(StatusCode::OK).with("location", location).with("x-guploader-uploadid", id))
+    state.uploads.open(id.clone(), UploadSession { request, data: Vec::new() });
+    Ok(HttpResponse::empty(StatusCode::OK)
+        .with("location", location)
+        .with("x-guploader-uploadid", id))
 }
 
 /// Takes a piece, or tells how far the upload is.
-fn piece(state: &State, request: &Request, id: &str) -> Result<Response, Response> {
+fn piece(
+    state: &RequestState,
+    request: &HttpRequest,
+    id: &str,
+) -> Result<HttpResponse, HttpResponse> {
     if request.method != Method::PUT {
         return Err(error::no_method());
     }
@@ -97,13 +103,13 @@ fn piece(state: &State, request: &Request, id: &str) -> Result<Response, Respons
         if odd {
             return Err(error::invalid("Chunks other than the last are multiples of 256 KiB."));
         }
-        let answer = Response::empty(StatusCode::PERMANENT_REDIRECT);
+        let answer = HttpResponse::empty(StatusCode::PERMANENT_REDIRECT);
         return Ok(match far.checked_sub(1) {
             Some(last) => answer.with("range", format!("bytes=0-{last}")),
             None => answer,
         });
     }
-    let Session { request, data } = session;
+    let UploadSession { request, data } = session;
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let ["upload", "gmail", "v1", "users", user, rest @ ..] = path.as_slice() else {
         return Err(error::no_method());
@@ -136,7 +142,7 @@ fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize
 }
 
 /// Refuses what is no message by its media type.
-fn check_message_type(kind: &str) -> Result<(), Response> {
+fn check_message_type(kind: &str) -> Result<(), HttpResponse> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case(MESSAGE_TYPE) {
         Ok(())

@@ -7,7 +7,7 @@ use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 
 use super::error;
-use crate::http::{Request, Response};
+use crate::http::{HttpRequest, HttpResponse};
 
 /// The name of the route.
 pub(crate) const ROUTE: &str = "POST /batch";
@@ -22,7 +22,10 @@ const BOUNDARY: &str = "batch_Xq1Z0sandbox8Vw4";
 const TYPE: &str = "multipart/mixed; boundary=batch_Xq1Z0sandbox8Vw4";
 
 /// Answers a batch with what `carry_out` makes of its parts.
-pub(crate) fn answer(request: &Request, carry_out: impl Fn(&Request) -> Response) -> Response {
+pub(crate) fn answer(
+    request: &HttpRequest,
+    carry_out: impl Fn(&HttpRequest) -> HttpResponse,
+) -> HttpResponse {
     let Some(boundary) = boundary(request) else {
         return error::parse_error("Failed to parse batch request, error: No boundary");
     };
@@ -42,18 +45,18 @@ pub(crate) fn answer(request: &Request, carry_out: impl Fn(&Request) -> Response
         write(&mut body, id, carry_out(&inner));
     }
     body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
-    Response::of(StatusCode::OK, TYPE, body)
+    HttpResponse::of(StatusCode::OK, TYPE, body)
 }
 
 /// What parts the requests.
-fn boundary(request: &Request) -> Option<&str> {
+fn boundary(request: &HttpRequest) -> Option<&str> {
     let kind = request.header("content-type")?.strip_prefix("multipart/mixed")?;
     let value = kind.split(';').find_map(|pair| pair.trim().strip_prefix("boundary="))?;
     Some(value.trim_matches('"')).filter(|value| !value.is_empty())
 }
 
 /// A part's id and request.
-fn read<'a>(whole: &Request, part: &'a str) -> Option<(Option<&'a str>, Request)> {
+fn read<'a>(whole: &HttpRequest, part: &'a str) -> Option<(Option<&'a str>, HttpRequest)> {
     let (about, http) = part.trim_start().split_once("\n\n")?;
     let (_, id) = fields(about).find(|(name, _)| name.eq_ignore_ascii_case("content-id")).unzip();
     let (head, body) = http.trim_start().split_once("\n\n").unwrap_or((http, ""));
@@ -69,7 +72,7 @@ fn read<'a>(whole: &Request, part: &'a str) -> Option<(Option<&'a str>, Request)
     }
     let method = method.parse::<Method>().ok()?;
     let body = body.trim().as_bytes().to_vec().into();
-    Some((id, Request::of(method, path, query, headers, body)))
+    Some((id, HttpRequest::of(method, path, query, headers, body)))
 }
 
 /// Header fields by name.
@@ -79,7 +82,7 @@ fn fields(head: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Writes the answer to a part.
-fn write(body: &mut Vec<u8>, id: Option<&str>, answer: Response) {
+fn write(body: &mut Vec<u8>, id: Option<&str>, answer: HttpResponse) {
     let mut head = format!("--{BOUNDARY}\r\nContent-Type: application/http\r\n");
     if let Some(id) = id {
         let id = id.trim_start_matches('<');

@@ -7,8 +7,8 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::{Map, Value};
 
 use super::error;
-use super::fields::Shape;
-use crate::http::Response;
+use super::fields::FieldShape;
+use crate::http::HttpResponse;
 
 /// How bytes stand in JSON: with padding or without.
 const BYTES: GeneralPurpose = GeneralPurpose::new(
@@ -19,7 +19,7 @@ const BYTES: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// An object of known names; nothing at all is an empty one.
-pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Response> {
+pub(crate) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Value>, HttpResponse> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
@@ -34,7 +34,11 @@ pub(crate) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, R
 }
 
 /// Refuses the first name that a type does not have, at any depth.
-fn check_names(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<(), Response> {
+fn check_names(
+    members: &Map<String, Value>,
+    shape: &FieldShape,
+    at: &str,
+) -> Result<(), HttpResponse> {
     for (name, value) in members {
         let field = shape.0.iter().find(|(known, _)| known == name);
         let Some((_, inner)) = field else {
@@ -66,7 +70,7 @@ fn check_names(members: &Map<String, Value>, shape: &Shape, at: &str) -> Result<
 pub(crate) fn text<'a>(
     body: &'a Map<String, Value>,
     name: &str,
-) -> Result<Option<&'a str>, Response> {
+) -> Result<Option<&'a str>, HttpResponse> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -75,7 +79,7 @@ pub(crate) fn text<'a>(
 }
 
 /// A truth value.
-pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, Response> {
+pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, HttpResponse> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -87,7 +91,7 @@ pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>
 pub(crate) fn texts<'a>(
     body: &'a Map<String, Value>,
     name: &str,
-) -> Result<Vec<&'a str>, Response> {
+) -> Result<Vec<&'a str>, HttpResponse> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(items)) => items
@@ -105,7 +109,7 @@ pub(crate) fn texts<'a>(
 pub(crate) fn inner<'a>(
     body: &'a Map<String, Value>,
     name: &str,
-) -> Result<Option<&'a Map<String, Value>>, Response> {
+) -> Result<Option<&'a Map<String, Value>>, HttpResponse> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(members)) => Ok(Some(members)),
@@ -114,7 +118,10 @@ pub(crate) fn inner<'a>(
 }
 
 /// Bytes, which stand there as base64url.
-pub(crate) fn bytes(body: &Map<String, Value>, name: &str) -> Result<Option<Vec<u8>>, Response> {
+pub(crate) fn bytes(
+    body: &Map<String, Value>,
+    name: &str,
+) -> Result<Option<Vec<u8>>, HttpResponse> {
     let Some(text) = text(body, name)?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
@@ -130,7 +137,7 @@ pub(crate) fn bytes(body: &Map<String, Value>, name: &str) -> Result<Option<Vec<
 }
 
 /// The refusal of a value that is not of the field's type.
-fn wrong(name: &str, kind: &str, value: &Value) -> Response {
+fn wrong(name: &str, kind: &str, value: &Value) -> HttpResponse {
     let shown = match value {
         Value::String(text) => text.clone(),
         Value::Number(_) | Value::Bool(_) => value.to_string(),

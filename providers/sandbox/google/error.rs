@@ -6,14 +6,14 @@
 use hyper::StatusCode;
 use serde_json::{Value, json};
 
-use crate::faults::Fault;
-use crate::http::Response;
+use crate::faults::DrawnFault;
+use crate::http::HttpResponse;
 
 /// An error in Google's JSON shape.
 ///
 /// `reason` is the old per-error word (`notFound`), `status` the canonical one
 /// (`NOT_FOUND`); clients in the wild read either.
-pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> Response {
+pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> HttpResponse {
     detailed(code, status, message, json!({ "reason": reason }), None)
 }
 
@@ -24,7 +24,7 @@ fn detailed(
     message: &str,
     entry: Value,
     details: Option<Value>,
-) -> Response {
+) -> HttpResponse {
     let mut first = json!({ "message": message, "domain": "global" });
     merge(&mut first, entry);
     let mut error = json!({
@@ -37,7 +37,7 @@ fn detailed(
         merge(&mut error, json!({ "details": details }));
     }
     let body = serde_json::to_vec_pretty(&json!({ "error": error })).unwrap_or_default();
-    Response::json(code, body)
+    HttpResponse::json(code, body)
 }
 
 /// Puts the members of one object into another.
@@ -53,7 +53,7 @@ macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident($($part:ident: $type:ty),*):
         $code:ident, $status:literal, $reason:literal, $message:literal;
     )*) => {
-        $($(#[$doc])* pub(crate) fn $name($($part: $type),*) -> Response {
+        $($(#[$doc])* pub(crate) fn $name($($part: $type),*) -> HttpResponse {
             error(StatusCode::$code, $status, $reason, &format!($message))
         })*
     };
@@ -89,7 +89,7 @@ refusals! {
 }
 
 /// 400: a query parameter that the method does not have.
-pub(super) fn unknown_name(name: &str) -> Response {
+pub(super) fn unknown_name(name: &str) -> HttpResponse {
     let message = format!(
         "Invalid JSON payload received. Unknown name \"{name}\": Cannot bind query parameter. \
          Field '{name}' could not be found in request message."
@@ -98,7 +98,7 @@ pub(super) fn unknown_name(name: &str) -> Response {
 }
 
 /// 400: a name in the body that the type at that place does not have.
-pub(super) fn unknown_field(at: &str, name: &str) -> Response {
+pub(super) fn unknown_field(at: &str, name: &str) -> HttpResponse {
     let place = match at {
         "" => String::new(),
         _ => format!(" at '{at}'"),
@@ -110,12 +110,12 @@ pub(super) fn unknown_field(at: &str, name: &str) -> Response {
 }
 
 /// 400: a query parameter whose value is not of the parameter's type.
-pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> Response {
+pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> HttpResponse {
     bad_field(field, &format!("Invalid value at '{field}' ({kind}), \"{value}\""))
 }
 
 /// 400 with the details that Google's front end adds for a field.
-pub(super) fn bad_field(field: &str, message: &str) -> Response {
+pub(super) fn bad_field(field: &str, message: &str) -> HttpResponse {
     let mut violation = json!({ "description": message });
     if !field.is_empty() {
         violation = json!({ "field": field, "description": message });
@@ -133,7 +133,7 @@ pub(super) fn bad_field(field: &str, message: &str) -> Response {
 }
 
 /// 400: a `fields` mask that asks for what the answer does not have.
-pub(super) fn invalid_fields(selection: &str) -> Response {
+pub(super) fn invalid_fields(selection: &str) -> HttpResponse {
     detailed(
         StatusCode::BAD_REQUEST,
         "INVALID_ARGUMENT",
@@ -148,7 +148,7 @@ pub(super) fn invalid_fields(selection: &str) -> Response {
 }
 
 /// 401: no token, or not one that is good now.
-pub(crate) fn unauthenticated() -> Response {
+pub(crate) fn unauthenticated() -> HttpResponse {
     let message = "Request had invalid authentication credentials. Expected OAuth 2 access token, \
                    login cookie or other valid authentication credential. See \
                    https://developers.google.com/identity/sign-in/web/devconsole-project.";
@@ -171,7 +171,7 @@ pub(crate) fn unauthenticated() -> Response {
 }
 
 /// 403: the token is good, but not for this method of a service.
-pub(crate) fn insufficient_scopes(service: &str) -> Response {
+pub(crate) fn insufficient_scopes(service: &str) -> HttpResponse {
     detailed(
         StatusCode::FORBIDDEN,
         "PERMISSION_DENIED",
@@ -187,12 +187,12 @@ pub(crate) fn insufficient_scopes(service: &str) -> Response {
 }
 
 /// 403: a `Host` that is not this machine.
-pub(crate) fn not_local() -> Response {
+pub(crate) fn not_local() -> HttpResponse {
     page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
 }
 
 /// 404 outside the APIs.
-pub(crate) fn not_found_page() -> Response {
+pub(crate) fn not_found_page() -> HttpResponse {
     page(
         StatusCode::NOT_FOUND,
         "The requested URL was not found on this server. That’s all we know.",
@@ -200,28 +200,28 @@ pub(crate) fn not_found_page() -> Response {
 }
 
 /// A failure on purpose, as Google words it.
-pub(crate) fn fault(fault: Fault) -> Response {
+pub(crate) fn fault(fault: DrawnFault) -> HttpResponse {
     match fault {
-        Fault::TooMany => {
+        DrawnFault::TooMany => {
             let message = "Quota exceeded for quota metric 'Queries' and limit 'Queries per \
                            minute per user' of service 'gmail.googleapis.com' for consumer \
                            'project_number:1'.";
             rate_limited(StatusCode::TOO_MANY_REQUESTS, "RESOURCE_EXHAUSTED", message)
                 .with("retry-after", "1")
         }
-        Fault::Forbidden => {
+        DrawnFault::Forbidden => {
             rate_limited(StatusCode::FORBIDDEN, "PERMISSION_DENIED", "Rate Limit Exceeded")
         }
-        Fault::Server => internal(),
-        Fault::Unavailable => unavailable(),
-        Fault::Timeout => overdue(),
-        Fault::Html
-        | Fault::Reset
-        | Fault::Half
-        | Fault::Lost
-        | Fault::Gate
-        | Fault::Late
-        | Fault::Overdue => page(
+        DrawnFault::Server => internal(),
+        DrawnFault::Unavailable => unavailable(),
+        DrawnFault::Timeout => overdue(),
+        DrawnFault::Html
+        | DrawnFault::Reset
+        | DrawnFault::Half
+        | DrawnFault::Lost
+        | DrawnFault::Gate
+        | DrawnFault::Late
+        | DrawnFault::Overdue => page(
             StatusCode::BAD_GATEWAY,
             "The server encountered a temporary error and could not complete your request. \
              Please try again in 30 seconds. That’s all we know.",
@@ -230,13 +230,13 @@ pub(crate) fn fault(fault: Fault) -> Response {
 }
 
 /// A refusal for now.
-fn rate_limited(code: StatusCode, status: &str, message: &str) -> Response {
+fn rate_limited(code: StatusCode, status: &str, message: &str) -> HttpResponse {
     let entry = json!({ "domain": "usageLimits", "reason": "rateLimitExceeded" });
     detailed(code, status, message, entry, None)
 }
 
 /// The page that stands where the sign-in cannot redirect.
-pub(crate) fn error_page(error: &str, why: &str) -> Response {
+pub(crate) fn error_page(error: &str, why: &str) -> HttpResponse {
     page(
         StatusCode::BAD_REQUEST,
         &format!("Access blocked: authorization error. Error 400: {error}. {why}"),
@@ -244,11 +244,11 @@ pub(crate) fn error_page(error: &str, why: &str) -> Response {
 }
 
 /// Google's page for people, with a status and a sentence.
-pub(super) fn page(status: StatusCode, sentence: &str) -> Response {
+pub(super) fn page(status: StatusCode, sentence: &str) -> HttpResponse {
     let code = status.as_u16();
     let word = status.canonical_reason().unwrap_or_default();
     let sentence = html_escape::encode_text(sentence);
-    Response::html(
+    HttpResponse::html(
         status,
         format!(
             "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n\

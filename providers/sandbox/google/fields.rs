@@ -2,7 +2,7 @@
 //!
 //! `a,b/c,d(e,f/g),*` names what to keep; a mask reaches through arrays.
 //! Google refuses a mask that names what the answer's type does not have, so a
-//! type is described by its [`Shape`]; the shapes themselves stand with the
+//! type is described by its [`FieldShape`]; the shapes themselves stand with the
 //! JSON they describe.
 
 use serde_json::{Map, Value};
@@ -12,13 +12,13 @@ const MAX_DEPTH: usize = 64;
 
 /// The fields of a type, with the type of those that have fields themselves.
 #[derive(Debug)]
-pub(crate) struct Shape(pub &'static [(&'static str, Option<&'static Shape>)]);
+pub(crate) struct FieldShape(pub &'static [(&'static str, Option<&'static FieldShape>)]);
 
 /// A type by the names of its fields; behind a colon stands the type of one that has
 /// fields itself.
 macro_rules! shape {
     ($($name:literal $(: $inner:expr)?),+ $(,)?) => {
-        $crate::google::fields::Shape(&[
+        $crate::google::fields::FieldShape(&[
             $(($name, $crate::google::fields::shape!(@ $($inner)?))),+
         ])
     };
@@ -29,14 +29,14 @@ pub(crate) use shape;
 
 /// What a mask selects of one object.
 #[derive(Debug)]
-pub(super) struct Mask {
+pub(super) struct FieldMask {
     /// Name (or `*`) and the mask below it; `None` is everything below.
-    selected: Vec<(String, Option<Mask>)>,
+    selected: Vec<(String, Option<FieldMask>)>,
 }
 
-impl Mask {
+impl FieldMask {
     /// Reads a mask for a type, or gives the selection that is wrong.
-    pub fn parse(text: &str, shape: &Shape) -> Result<Self, String> {
+    pub fn parse(text: &str, shape: &FieldShape) -> Result<Self, String> {
         let mut rest = text;
         let mask = list(&mut rest, MAX_DEPTH)?;
         if !rest.is_empty() {
@@ -47,9 +47,9 @@ impl Mask {
     }
 
     /// Finds the first name that the type does not have.
-    fn check(&self, shape: Option<&Shape>) -> Result<(), String> {
+    fn check(&self, shape: Option<&FieldShape>) -> Result<(), String> {
         for (name, below) in &self.selected {
-            let Some(Shape(fields)) = shape else {
+            let Some(FieldShape(fields)) = shape else {
                 return Err(name.clone());
             };
             let inner: Vec<_> = match name.as_str() {
@@ -96,7 +96,7 @@ impl Mask {
                 continue;
             }
             // `a/b,a/c` selects both; any plain `a` selects all of it.
-            let below: Option<Vec<&Mask>> = masks.map(Option::as_ref).collect();
+            let below: Option<Vec<&FieldMask>> = masks.map(Option::as_ref).collect();
             let value = match below {
                 None => value,
                 Some(below) if has_members(&value) => union(&below, value),
@@ -117,7 +117,7 @@ fn has_members(value: &Value) -> bool {
 }
 
 /// Keeps what any of several masks selects.
-fn union(masks: &[&Mask], value: Value) -> Value {
+fn union(masks: &[&FieldMask], value: Value) -> Value {
     match masks {
         [only] => only.apply(value),
         _ => masks.iter().map(|mask| mask.apply(value.clone())).reduce(merge).unwrap_or_default(),
@@ -147,19 +147,19 @@ fn merge(one: Value, other: Value) -> Value {
 }
 
 /// Reads `a,b/c,d(e)` up to a closing bracket or the end.
-fn list(rest: &mut &str, depth: usize) -> Result<Mask, String> {
+fn list(rest: &mut &str, depth: usize) -> Result<FieldMask, String> {
     let mut selected = Vec::new();
     loop {
         selected.push(item(rest, depth)?);
         match rest.strip_prefix(',') {
             Some(after) => *rest = after,
-            None => return Ok(Mask { selected }),
+            None => return Ok(FieldMask { selected }),
         }
     }
 }
 
 /// Reads one name with what is below it.
-fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<Mask>), String> {
+fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<FieldMask>), String> {
     let end = rest
         .find(|char: char| !(char.is_ascii_alphanumeric() || "*_-".contains(char)))
         .unwrap_or(rest.len());
@@ -171,7 +171,7 @@ fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<Mask>), String>
     if let Some(after) = rest.strip_prefix('/') {
         *rest = after;
         let below = item(rest, depth - 1)?;
-        return Ok((name.to_owned(), Some(Mask { selected: vec![below] })));
+        return Ok((name.to_owned(), Some(FieldMask { selected: vec![below] })));
     }
     let Some(after) = rest.strip_prefix('(') else {
         return Ok((name.to_owned(), None));

@@ -5,8 +5,8 @@ use hyper::StatusCode;
 use serde_json::Value;
 
 use super::error;
-use super::fields::{Mask, Shape};
-use crate::http::Response;
+use super::fields::{FieldMask, FieldShape};
+use crate::http::HttpResponse;
 
 /// Parameters that every method takes.
 const COMMON: [&str; 13] = [
@@ -15,19 +15,19 @@ const COMMON: [&str; 13] = [
 ];
 
 /// The parameters of one request.
-pub(crate) struct Params<'a> {
+pub(crate) struct RequestParameters<'a> {
     pairs: &'a [(String, String)],
-    mask: Option<Mask>,
+    mask: Option<FieldMask>,
 }
 
-impl<'a> Params<'a> {
+impl<'a> RequestParameters<'a> {
     /// Checks the names against those a method takes, and the mask against its
     /// answer.
     pub fn check(
         pairs: &'a [(String, String)],
         known: &[&str],
-        shape: &Shape,
-    ) -> Result<Self, Response> {
+        shape: &FieldShape,
+    ) -> Result<Self, HttpResponse> {
         let unknown = pairs
             .iter()
             .map(|(name, _)| name.as_str())
@@ -39,7 +39,7 @@ impl<'a> Params<'a> {
         if let Some(alt) = params.one("alt").filter(|alt| *alt != "json") {
             return Err(error::invalid_value("alt", "type.googleapis.com/Alt", alt));
         }
-        let mask = params.one("fields").map(|text| Mask::parse(text, shape)).transpose();
+        let mask = params.one("fields").map(|text| FieldMask::parse(text, shape)).transpose();
         params.mask = mask.map_err(|selection| error::invalid_fields(&selection))?;
         Ok(params)
     }
@@ -56,7 +56,7 @@ impl<'a> Params<'a> {
     }
 
     /// A number. Zero counts as not said, as it does where the API is defined.
-    pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, Response> {
+    pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, HttpResponse> {
         let Some(value) = self.one(name) else {
             return Ok(None);
         };
@@ -66,7 +66,7 @@ impl<'a> Params<'a> {
     }
 
     /// A truth value.
-    pub fn flag(&self, name: &str, field: &str) -> Result<bool, Response> {
+    pub fn flag(&self, name: &str, field: &str) -> Result<bool, HttpResponse> {
         match self.one(name).map(str::to_ascii_lowercase).as_deref() {
             Some("true" | "1") => Ok(true),
             None | Some("false" | "0") => Ok(false),
@@ -76,7 +76,7 @@ impl<'a> Params<'a> {
 
     /// The answer to a request that was carried out: masked, and indented
     /// unless the client minds.
-    pub fn answer(&self, value: Value) -> Response {
+    pub fn answer(&self, value: Value) -> HttpResponse {
         let value = match &self.mask {
             Some(mask) => mask.apply(value),
             None => value,
@@ -84,6 +84,6 @@ impl<'a> Params<'a> {
         let compact = matches!(self.one("prettyPrint"), Some("false" | "0"));
         let body =
             if compact { serde_json::to_vec(&value) } else { serde_json::to_vec_pretty(&value) };
-        Response::json(StatusCode::OK, body.unwrap_or_default())
+        HttpResponse::json(StatusCode::OK, body.unwrap_or_default())
     }
 }

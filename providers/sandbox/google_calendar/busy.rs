@@ -7,19 +7,19 @@ use serde_json::{Map, Value, json};
 use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
-use crate::http::Response;
-use crate::store::agenda::Agenda;
-use daysheet_core::provider::calendar::{self, Show};
+use crate::http::HttpResponse;
+use crate::store::agenda::SandboxCalendars;
+use daysheet_core::provider::calendar::{self, ShowAs};
 
 /// Calendars of one question, at most.
 const MOST: usize = 50;
 
 /// The busy times of the calendars that a body names.
 pub(super) fn query(
-    agenda: &Agenda,
+    agenda: &SandboxCalendars,
     me: &str,
     body: &Map<String, Value>,
-) -> Result<Value, Response> {
+) -> Result<Value, HttpResponse> {
     let time = |name: &str| {
         let text = text(body, name)?.filter(|text| !text.is_empty());
         let text = text.ok_or_else(|| refuse::missing(&format!("Missing {name} parameter.")))?;
@@ -80,7 +80,7 @@ pub(super) fn query(
 
 /// When a calendar's owner is busy, each stretch once.
 fn busy(
-    agenda: &Agenda,
+    agenda: &SandboxCalendars,
     place: usize,
     from: Timestamp,
     to: Timestamp,
@@ -89,8 +89,10 @@ fn busy(
     let mut all: Vec<(Timestamp, Timestamp)> = Vec::new();
     for it in agenda.occurrences(place, from, to) {
         let guest = owner.and_then(|owner| it.event.guest(owner));
-        let declined = guest.is_some_and(|it| it.answer == Some(calendar::Answer::Declined));
-        if declined || matches!(it.event.show, Show::Free | Show::Elsewhere) || it.from == it.to {
+        let declined =
+            guest.is_some_and(|it| it.answer == Some(calendar::InvitationAnswer::Declined));
+        if declined || matches!(it.event.show, ShowAs::Free | ShowAs::Elsewhere) || it.from == it.to
+        {
             continue;
         }
         let (from, to) = (it.from.max(from), it.to.min(to));

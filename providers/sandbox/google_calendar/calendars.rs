@@ -7,9 +7,9 @@ use super::error::{self as refuse, bad_value};
 use super::event::etag;
 use super::list::{default_reminders, role};
 use super::read::text;
-use crate::google::params::Params;
-use crate::http::Response;
-use crate::store::agenda::{Agenda, Calendar, CalendarAccess};
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
+use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar};
 
 /// Rows of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 250);
@@ -22,12 +22,12 @@ const CALENDAR_COLOURS: [&str; 24] = [
 ];
 
 /// A calendar as a resource.
-pub(super) fn calendar(calendar: &Calendar) -> Value {
+pub(super) fn calendar(calendar: &StoredCalendar) -> Value {
     head(calendar, "calendar#calendar").into()
 }
 
 /// A calendar as an entry of its owner's list.
-pub(super) fn entry(calendar: &Calendar) -> Value {
+pub(super) fn entry(calendar: &StoredCalendar) -> Value {
     let mut out = head(calendar, "calendar#calendarListEntry");
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("colorId", calendar.colour.to_string().into());
@@ -42,7 +42,7 @@ pub(super) fn entry(calendar: &Calendar) -> Value {
     out.into()
 }
 
-fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {
+fn head(calendar: &StoredCalendar, kind: &str) -> Map<String, Value> {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("kind", kind.into());
@@ -57,7 +57,11 @@ fn head(calendar: &Calendar, kind: &str) -> Map<String, Value> {
 }
 
 /// The list of somebody's calendars.
-pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<Value, Response> {
+pub(super) fn entries(
+    agenda: &SandboxCalendars,
+    me: &str,
+    params: &RequestParameters<'_>,
+) -> Result<Value, HttpResponse> {
     let rows = match params.one("maxResults").map(str::parse::<usize>) {
         None => ROWS.0,
         Some(Ok(rows)) if rows > 0 => rows.min(ROWS.1),
@@ -71,7 +75,8 @@ pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<
             return Err(refuse::invalid_parameter("pageToken", message));
         }
     };
-    let all: Vec<&Calendar> = agenda.all_of(me).filter(|calendar| !calendar.deleted).collect();
+    let all: Vec<&StoredCalendar> =
+        agenda.all_of(me).filter(|calendar| !calendar.deleted).collect();
     let items: Vec<Value> = all.iter().skip(skip).take(rows).map(|it| entry(it)).collect();
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -86,21 +91,21 @@ pub(super) fn entries(agenda: &Agenda, me: &str, params: &Params<'_>) -> Result<
 
 /// Makes a calendar; its place.
 pub(super) fn insert(
-    agenda: &mut Agenda,
+    agenda: &mut SandboxCalendars,
     me: &str,
     body: &Map<String, Value>,
-) -> Result<usize, Response> {
+) -> Result<usize, HttpResponse> {
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
     let name = name.ok_or_else(|| refuse::missing("Missing required field: summary"))?;
     let usual = agenda.main_of(me).and_then(|place| agenda.calendar(place));
     let usual = usual.map_or_else(|| "UTC".to_owned(), |calendar| calendar.zone.clone());
     let zone = zone(body)?.unwrap_or(usual);
     let notes = text(body, "description")?.unwrap_or_default();
-    let mut calendar = Calendar::further(me, &name, &zone);
+    let mut calendar = StoredCalendar::further(me, &name, &zone);
     // A second one of the name, or one of a deleted calendar's, is another.
     let mut number = 2;
     while agenda.all_of(me).any(|known| known.id == calendar.id) {
-        let id = Calendar::further(me, &format!("{name} {number}"), &zone).id;
+        let id = StoredCalendar::further(me, &format!("{name} {number}"), &zone).id;
         calendar.id = id;
         number += 1;
     }
@@ -110,10 +115,10 @@ pub(super) fn insert(
 
 /// Changes a calendar.
 pub(super) fn change(
-    agenda: &mut Agenda,
+    agenda: &mut SandboxCalendars,
     place: usize,
     body: &Map<String, Value>,
-) -> Result<(), Response> {
+) -> Result<(), HttpResponse> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.access != CalendarAccess::Owner {
         return Err(refuse::access("owner"));
@@ -138,7 +143,7 @@ pub(super) fn change(
     Ok(())
 }
 
-fn zone(body: &Map<String, Value>) -> Result<Option<String>, Response> {
+fn zone(body: &Map<String, Value>) -> Result<Option<String>, HttpResponse> {
     let Some(name) = text(body, "timeZone")?.filter(|name| !name.is_empty()) else {
         return Ok(None);
     };
@@ -149,7 +154,7 @@ fn zone(body: &Map<String, Value>) -> Result<Option<String>, Response> {
 }
 
 /// Deletes a calendar with its events.
-pub(super) fn delete(agenda: &mut Agenda, place: usize) -> Result<(), Response> {
+pub(super) fn delete(agenda: &mut SandboxCalendars, place: usize) -> Result<(), HttpResponse> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     if calendar.main {
         let message = "The primary calendar of a user cannot be deleted.";

@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use serde_json::json;
 
 use crate::google::error::merge;
-use crate::http::Response;
+use crate::http::HttpResponse;
 
 /// An error with the domain and the word that clients go by. `place` is where the
 /// fault lies, a parameter or a header, and its name.
@@ -15,7 +15,7 @@ fn error(
     reason: &str,
     message: &str,
     place: Option<(&str, &str)>,
-) -> Response {
+) -> HttpResponse {
     let mut entry = json!({ "domain": domain, "reason": reason, "message": message });
     if let Some((kind, name)) = place {
         merge(&mut entry, json!({ "locationType": kind, "location": name }));
@@ -23,7 +23,7 @@ fn error(
     let body = json!({
         "error": { "errors": [entry], "code": code.as_u16(), "message": message },
     });
-    Response::json(code, serde_json::to_vec_pretty(&body).unwrap_or_default())
+    HttpResponse::json(code, serde_json::to_vec_pretty(&body).unwrap_or_default())
 }
 
 /// Makes the refusals: each with what its message is made of, its status, domain, word
@@ -33,7 +33,7 @@ macro_rules! refusals {
         $status:ident, $domain:literal, $reason:expr, $message:literal
         $(, $kind:literal $place:expr)?;
     )*) => {
-        $($(#[$doc])* pub(super) fn $name($($part: &str),*) -> Response {
+        $($(#[$doc])* pub(super) fn $name($($part: &str),*) -> HttpResponse {
             let place: &[(&str, &str)] = &[$(($kind, $place))?];
             error(StatusCode::$status, $domain, $reason, &format!($message), place.first().copied())
         })*

@@ -2,7 +2,7 @@
 //!
 //! Times are written with the offset that the zone of the answer has then: the
 //! calendar's, unless the request names another. What only Google knows of an
-//! event (`Event::more`, under [`OWN`]) was checked when it came in.
+//! event (`StoredEvent::more`, under [`OWN`]) was checked when it came in.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -10,9 +10,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, same};
+use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 
 /// Where Google's half keeps what only it knows of an event.
 pub(super) const OWN: &str = "google";
@@ -28,21 +28,21 @@ pub(super) const AS_SENT: [&str; 4] =
     ["guestsCanInviteOthers", "guestsCanModify", "source", "attachments"];
 
 /// The properties of an event type, and the type.
-pub(super) const TYPES: [(Show, &str, &str); 3] = [
-    (Show::Oof, "outOfOffice", "outOfOfficeProperties"),
-    (Show::Focus, "focusTime", "focusTimeProperties"),
-    (Show::Elsewhere, "workingLocation", "workingLocationProperties"),
+pub(super) const TYPES: [(ShowAs, &str, &str); 3] = [
+    (ShowAs::Oof, "outOfOffice", "outOfOfficeProperties"),
+    (ShowAs::Focus, "focusTime", "focusTimeProperties"),
+    (ShowAs::Elsewhere, "workingLocation", "workingLocationProperties"),
 ];
 
 /// Where Google's meetings are joined.
 pub(super) const MEET: &str = "https://meet.google.com/";
 
 /// Through which calendar, in which zone, events are shown.
-pub(super) struct View<'a> {
+pub(super) struct EventView<'a> {
     /// All calendars.
-    pub agenda: &'a Agenda,
+    pub agenda: &'a SandboxCalendars,
     /// The calendar.
-    pub calendar: &'a Calendar,
+    pub calendar: &'a StoredCalendar,
     /// The zone of the answer.
     pub zone: TimeZone,
 }
@@ -68,24 +68,24 @@ pub(super) fn date_time(at: Timestamp, zone: &TimeZone) -> String {
 }
 
 /// What Google's half keeps of an event.
-pub(super) fn own(event: &Event) -> Option<&Map<String, Value>> {
+pub(super) fn own(event: &StoredEvent) -> Option<&Map<String, Value>> {
     event.more.get(OWN)?.as_object()
 }
 
 /// What Google's half keeps of one person's copy of it: [`REMINDERS`].
-pub(super) fn private<'a>(event: &'a Event, key: &str) -> Option<&'a Value> {
+pub(super) fn private<'a>(event: &'a StoredEvent, key: &str) -> Option<&'a Value> {
     event.private.get(OWN)?.get(key)
 }
 
 /// True when a calendar's owner may change an event for all.
-pub(super) fn is_organizer(event: &Event, calendar: &Calendar) -> bool {
+pub(super) fn is_organizer(event: &StoredEvent, calendar: &StoredCalendar) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, &calendar.owner) || same(organizer, &calendar.id)
 }
 
-impl View<'_> {
+impl EventView<'_> {
     /// An event, whole.
-    pub fn event(&self, event: &Event) -> Value {
+    pub fn event(&self, event: &StoredEvent) -> Value {
         let mut out = self.head(event);
         if self.calendar.access == CalendarAccess::Busy {
             out.insert("start".to_owned(), self.time(&event.start));
@@ -118,7 +118,7 @@ impl View<'_> {
             put("recurringEventId", series.as_str().into());
             put("originalStartTime", self.original(event, series, *original));
         }
-        let free = matches!(event.show, Show::Free | Show::Elsewhere);
+        let free = matches!(event.show, ShowAs::Free | ShowAs::Elsewhere);
         put("transparency", if free { "transparent".into() } else { Value::Null });
         put("visibility", visibility(event.visibility));
         put("iCalUID", event.uid.as_str().into());
@@ -142,7 +142,7 @@ impl View<'_> {
     }
 
     /// An event that is gone, as lists tell it: no more than which one it was.
-    pub fn tombstone(&self, event: &Event) -> Value {
+    pub fn tombstone(&self, event: &StoredEvent) -> Value {
         let mut out = self.head(event);
         out.insert("status".to_owned(), "cancelled".into());
         if let Some((series, original)) = &event.instead_of {
@@ -154,10 +154,10 @@ impl View<'_> {
     }
 
     /// What every event has.
-    fn head(&self, event: &Event) -> Map<String, Value> {
+    fn head(&self, event: &StoredEvent) -> Map<String, Value> {
         let status = match (event.deleted, event.show) {
             (true, _) => "cancelled",
-            (false, Show::Tentative) => "tentative",
+            (false, ShowAs::Tentative) => "tentative",
             (false, _) => "confirmed",
         };
         let mut out = Map::new();
@@ -168,14 +168,14 @@ impl View<'_> {
         out
     }
 
-    fn html_link(&self, event: &Event) -> String {
+    fn html_link(&self, event: &StoredEvent) -> String {
         let eid = STANDARD_NO_PAD.encode(format!("{} {}", event.id, self.calendar.id));
         format!("https://www.google.com/calendar/event?eid={eid}")
     }
 
     /// The organizer, or who made the event. In a calendar that is not the main
     /// one, the organizer is the calendar.
-    fn person(&self, person: &Guest, organizer: bool) -> Value {
+    fn person(&self, person: &EventGuest, organizer: bool) -> Value {
         let calendar = self.calendar;
         let own = person.address.is_empty() || same(&person.address, &calendar.owner);
         let mut out = Map::new();
@@ -210,7 +210,7 @@ impl View<'_> {
     }
 
     /// The start by the rule, in the zone of the series.
-    fn original(&self, event: &Event, series: &str, original: EventTime) -> Value {
+    fn original(&self, event: &StoredEvent, series: &str, original: EventTime) -> Value {
         match original {
             EventTime::Day(day) => json!({ "date": day.to_string() }),
             EventTime::At(at) => {
@@ -226,16 +226,16 @@ impl View<'_> {
     }
 
     /// Who is asked.
-    fn attendees(&self, event: &Event) -> Value {
+    fn attendees(&self, event: &StoredEvent) -> Value {
         let by_organizer = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
         let organizer = (organizer.answer.is_some() || by_organizer).then_some(organizer);
-        let all: Vec<(&Guest, bool)> = organizer
+        let all: Vec<(&EventGuest, bool)> = organizer
             .map(|organizer| (organizer, true))
             .into_iter()
             .chain(event.guests.iter().map(|guest| (guest, false)))
             .collect();
-        let me = |guest: &Guest| same(&guest.address, &self.calendar.owner);
+        let me = |guest: &EventGuest| same(&guest.address, &self.calendar.owner);
         let shown: Vec<Value> = all
             .into_iter()
             .map(|(guest, organizer)| {
@@ -268,26 +268,26 @@ impl View<'_> {
 }
 
 /// The word for an answer.
-pub(super) fn answer(answer: Option<Answer>) -> &'static str {
+pub(super) fn answer(answer: Option<InvitationAnswer>) -> &'static str {
     match answer {
         None => "needsAction",
-        Some(Answer::Accepted) => "accepted",
-        Some(Answer::Declined) => "declined",
-        Some(Answer::Tentative) => "tentative",
+        Some(InvitationAnswer::Accepted) => "accepted",
+        Some(InvitationAnswer::Declined) => "declined",
+        Some(InvitationAnswer::Tentative) => "tentative",
     }
 }
 
-fn visibility(visibility: Visibility) -> Value {
+fn visibility(visibility: EventVisibility) -> Value {
     match visibility {
-        Visibility::Default => Value::Null,
-        Visibility::Public => "public".into(),
-        Visibility::Private => "private".into(),
-        Visibility::Confidential => "confidential".into(),
+        EventVisibility::Default => Value::Null,
+        EventVisibility::Public => "public".into(),
+        EventVisibility::Private => "private".into(),
+        EventVisibility::Confidential => "confidential".into(),
     }
 }
 
 /// The reminders as they were sent, unless the other half has changed them.
-fn reminders(event: &Event) -> Value {
+fn reminders(event: &StoredEvent) -> Value {
     let Some(minutes) = event.reminder else {
         return json!({ "useDefault": true });
     };
@@ -313,7 +313,7 @@ pub(super) fn first_reminder(overrides: &Value) -> Option<u32> {
 
 /// The link of a Meet conference, and the conference's data as they were sent,
 /// unless the other half has changed the link.
-fn conference(event: &Event) -> (Value, Value) {
+fn conference(event: &StoredEvent) -> (Value, Value) {
     let sent = own(event).and_then(|own| own.get("conferenceData"));
     let Some(link) = &event.link else {
         return (Value::Null, Value::Null);
@@ -360,10 +360,10 @@ pub(super) fn meet(code: &str) -> Value {
 }
 
 /// The properties of an event type that was created without any.
-fn usual(event: &Event) -> Value {
+fn usual(event: &StoredEvent) -> Value {
     match event.show {
-        Show::Oof => json!({ "autoDeclineMode": "declineNone" }),
-        Show::Focus => json!({ "autoDeclineMode": "declineNone", "chatStatus": "available" }),
+        ShowAs::Oof => json!({ "autoDeclineMode": "declineNone" }),
+        ShowAs::Focus => json!({ "autoDeclineMode": "declineNone", "chatStatus": "available" }),
         _ => json!({ "type": "customLocation", "customLocation": { "label": event.place } }),
     }
 }

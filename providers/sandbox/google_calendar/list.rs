@@ -13,13 +13,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::error::{self as refuse, bad_value};
-use super::event::{View, etag, stamp};
+use super::event::{EventView, etag, stamp};
 use super::pages::{EventItem, EventPage, digest, gives_sync, page, since, sync_token};
 use super::read::rfc3339;
-use crate::google::params::Params;
-use crate::http::Response;
-use crate::store::agenda::expand::Occurrence;
-use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event};
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
+use crate::store::agenda::expand::EventOccurrence;
+use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
 /// How far without an end occurrences go: two years.
 const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
@@ -40,12 +40,12 @@ struct EventQuery {
 
 /// A list of a calendar's events.
 pub(super) fn events(
-    agenda: &Agenda,
+    agenda: &SandboxCalendars,
     place: usize,
-    calendar: &Calendar,
-    params: &Params<'_>,
+    calendar: &StoredCalendar,
+    params: &RequestParameters<'_>,
     epoch: u64,
-) -> Result<Value, Response> {
+) -> Result<Value, HttpResponse> {
     let question = question(params, agenda.now())?;
     let mut view = view(agenda, calendar);
     if let Some(name) = params.one("timeZone") {
@@ -74,11 +74,11 @@ pub(super) fn events(
 
 /// A list of the occurrences of one series; of a single event, none.
 pub(super) fn instances(
-    agenda: &Agenda,
+    agenda: &SandboxCalendars,
     place: usize,
     id: &str,
-    params: &Params<'_>,
-) -> Result<Value, Response> {
+    params: &RequestParameters<'_>,
+) -> Result<Value, HttpResponse> {
     let calendar = agenda.calendar(place).ok_or_else(refuse::not_found)?;
     let series = agenda.find(place, id).ok_or_else(refuse::not_found)?;
     let question = question(params, agenda.now())?;
@@ -93,12 +93,15 @@ pub(super) fn instances(
 }
 
 /// How events of a calendar are shown.
-pub(super) fn view<'a>(agenda: &'a Agenda, calendar: &'a Calendar) -> View<'a> {
-    View { agenda, calendar, zone: calendar.time_zone() }
+pub(super) fn view<'a>(
+    agenda: &'a SandboxCalendars,
+    calendar: &'a StoredCalendar,
+) -> EventView<'a> {
+    EventView { agenda, calendar, zone: calendar.time_zone() }
 }
 
 /// Reads the parameters of every list.
-fn question(params: &Params<'_>, now: Timestamp) -> Result<EventQuery, Response> {
+fn question(params: &RequestParameters<'_>, now: Timestamp) -> Result<EventQuery, HttpResponse> {
     let time = |name: &str| match params.one(name) {
         None => Ok(None),
         Some(text) => rfc3339(text).map(Some).ok_or_else(|| refuse::bad("Bad Request")),
@@ -137,7 +140,7 @@ impl EventQuery {
     }
 
     /// True for an event within the range, by its own times.
-    fn holds(&self, agenda: &Agenda, event: &Event) -> bool {
+    fn holds(&self, agenda: &SandboxCalendars, event: &StoredEvent) -> bool {
         let zone = agenda.zone_of(event);
         let (start, end) = (event.start.when().instant(&zone), event.end.when().instant(&zone));
         self.to.is_none_or(|to| start < to)
@@ -145,7 +148,12 @@ impl EventQuery {
     }
 
     /// An item that is gone, in its place.
-    fn tombstone_item<'a>(&self, agenda: &Agenda, place: usize, event: &'a Event) -> EventItem<'a> {
+    fn tombstone_item<'a>(
+        &self,
+        agenda: &SandboxCalendars,
+        place: usize,
+        event: &'a StoredEvent,
+    ) -> EventItem<'a> {
         let start = || event.start.when().instant(&agenda.zone_of(event));
         let key = if self.by_start { start().as_nanosecond() } else { wide(place) };
         EventItem { key, event: Cow::Borrowed(event), deleted: true }
@@ -157,12 +165,16 @@ fn wide(place: usize) -> i128 {
     i128::try_from(place).unwrap_or(i128::MAX)
 }
 
-fn key_of(it: &Occurrence<'_>, question: &EventQuery) -> i128 {
+fn key_of(it: &EventOccurrence<'_>, question: &EventQuery) -> i128 {
     if question.by_start { it.from.as_nanosecond() } else { wide(it.place) }
 }
 
 /// Single events and occurrences.
-fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<EventItem<'a>> {
+fn occurrences<'a>(
+    agenda: &'a SandboxCalendars,
+    place: usize,
+    question: &EventQuery,
+) -> Vec<EventItem<'a>> {
     let (from, to) = question.range();
     let mut items: Vec<EventItem<'_>> = agenda
         .occurrences(place, from, to)
@@ -179,8 +191,12 @@ fn occurrences<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> V
 }
 
 /// Series, single events, and what stands for occurrences.
-fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<EventItem<'a>> {
-    let in_range = |place: usize, event: &Event| match &event.repeat {
+fn masters<'a>(
+    agenda: &'a SandboxCalendars,
+    place: usize,
+    question: &EventQuery,
+) -> Vec<EventItem<'a>> {
+    let in_range = |place: usize, event: &StoredEvent| match &event.repeat {
         Some(_) if question.from.is_some() || question.to.is_some() => {
             let (from, _) = question.range();
             let to = question.to.unwrap_or(Timestamp::MAX);
@@ -209,7 +225,7 @@ fn masters<'a>(agenda: &'a Agenda, place: usize, question: &EventQuery) -> Vec<E
 
 /// What has changed since a mark.
 fn changes_since<'a>(
-    agenda: &'a Agenda,
+    agenda: &'a SandboxCalendars,
     place: usize,
     mark: u64,
     question: &EventQuery,
@@ -237,7 +253,12 @@ fn changes_since<'a>(
 }
 
 /// A page as the API has it.
-fn answer(agenda: &Agenda, place: usize, view: &View<'_>, page: EventPage<'_>) -> Value {
+fn answer(
+    agenda: &SandboxCalendars,
+    place: usize,
+    view: &EventView<'_>,
+    page: EventPage<'_>,
+) -> Value {
     let calendar = view.calendar;
     let zone = view.zone.iana_name().unwrap_or(&calendar.zone);
     let events = agenda.events_of(place);
@@ -280,6 +301,6 @@ pub(super) fn role(access: CalendarAccess) -> &'static str {
 }
 
 /// The reminders of a calendar's events that say nothing of it.
-pub(super) fn default_reminders(calendar: &Calendar) -> Value {
+pub(super) fn default_reminders(calendar: &StoredCalendar) -> Value {
     if calendar.main { json!([{ "method": "popup", "minutes": 10 }]) } else { json!([]) }
 }

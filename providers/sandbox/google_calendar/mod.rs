@@ -23,23 +23,23 @@ use serde_json::{Map, Value};
 
 use super::auth::google::bearer;
 use super::google::error as google_error;
-use super::google::fields::{Shape, shape};
-use super::google::params::Params;
-use super::http::{Request, Response};
+use super::google::fields::{FieldShape, shape};
+use super::google::params::RequestParameters;
+use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
-use super::state::State;
-use super::store::agenda::{Agenda, Calendar};
+use super::state::RequestState;
+use super::store::agenda::{SandboxCalendars, StoredCalendar};
 use calendars as lists;
 use error as refuse;
 use read::object;
 use shape::{READ_ENTRIES, WRITE_CALENDARS, WRITE_EVENTS};
-use write::Write;
+use write::CalendarWrite;
 
 /// The API's own name, in its errors.
 const SERVICE: &str = "calendar-json.googleapis.com";
 
 /// The body of a question for busy times.
-static BUSY_BODY: Shape = shape! {
+static BUSY_BODY: FieldShape = shape! {
     "timeMin", "timeMax", "timeZone", "items", "calendarExpansionMax",
 };
 
@@ -50,19 +50,21 @@ struct GoogleCalendarCall<'a> {
     /// The parameters.
     params: &'static [&'static str],
     /// The type of the answer.
-    answer: &'static Shape,
+    answer: &'static FieldShape,
     /// What it does. Null is an answer without a body.
     handle: CalendarHandler<'a>,
 }
 
-type CalendarHandler<'a> =
-    Box<dyn Fn(&GoogleCalendarContext<'_>, &mut Agenda) -> Result<Value, Response> + 'a>;
+type CalendarHandler<'a> = Box<
+    dyn Fn(&GoogleCalendarContext<'_>, &mut SandboxCalendars) -> Result<Value, HttpResponse> + 'a,
+>;
 
 fn call<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
-    answer: &'static Shape,
-    handle: impl Fn(&GoogleCalendarContext<'_>, &mut Agenda) -> Result<Value, Response> + 'a,
+    answer: &'static FieldShape,
+    handle: impl Fn(&GoogleCalendarContext<'_>, &mut SandboxCalendars) -> Result<Value, HttpResponse>
+    + 'a,
 ) -> GoogleCalendarCall<'a> {
     GoogleCalendarCall { scopes, params, answer, handle: Box::new(handle) }
 }
@@ -145,12 +147,16 @@ routes! { GoogleCalendarCall below "/calendar/v3" {
 }}
 
 /// Answers what comes below `/calendar`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
+pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     handle(state, request, path).unwrap_or_else(|refused| refused)
 }
 
 /// Answers a request, or refuses it.
-fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, Response> {
+fn handle(
+    state: &RequestState,
+    request: &HttpRequest,
+    path: &[&str],
+) -> Result<HttpResponse, HttpResponse> {
     let ["v3", rest @ ..] = path else {
         return Err(google_error::no_method());
     };
@@ -163,14 +169,14 @@ fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, R
     if !call.scopes.iter().any(granted) {
         return Err(google_error::insufficient_scopes(SERVICE));
     }
-    let params = Params::check(&request.query, call.params, call.answer)?;
+    let params = RequestParameters::check(&request.query, call.params, call.answer)?;
     let mut agenda = state.agenda();
     let epoch = state.sync_epoch();
     let context = GoogleCalendarContext { me: &mailbox.address, request, params: &params, epoch };
     let value = (call.handle)(&context, &mut agenda)?;
     state.hit(name);
     if value.is_null() {
-        return Ok(Response::json(StatusCode::NO_CONTENT, Vec::new()));
+        return Ok(HttpResponse::json(StatusCode::NO_CONTENT, Vec::new()));
     }
     let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
     let answer = params.answer(value);
@@ -183,14 +189,19 @@ fn handle(state: &State, request: &Request, path: &[&str]) -> Result<Response, R
 /// A request that was let in.
 struct GoogleCalendarContext<'a> {
     me: &'a str,
-    request: &'a Request,
-    params: &'a Params<'a>,
+    request: &'a HttpRequest,
+    params: &'a RequestParameters<'a>,
     epoch: u64,
 }
 
 impl GoogleCalendarContext<'_> {
     /// An event or an occurrence, gone or not.
-    fn get(&self, agenda: &Agenda, calendar: &str, id: &str) -> Result<Value, Response> {
+    fn get(
+        &self,
+        agenda: &SandboxCalendars,
+        calendar: &str,
+        id: &str,
+    ) -> Result<Value, HttpResponse> {
         let place = self.calendar(agenda, calendar)?;
         let view = list::view(agenda, agenda.at(place)?);
         if let Some(event) = agenda.find(place, id).and_then(|place| agenda.event(place)) {
@@ -201,7 +212,7 @@ impl GoogleCalendarContext<'_> {
     }
 
     /// The place of the calendar of an id.
-    fn calendar(&self, agenda: &Agenda, id: &str) -> Result<usize, Response> {
+    fn calendar(&self, agenda: &SandboxCalendars, id: &str) -> Result<usize, HttpResponse> {
         let place = match id {
             "primary" => agenda.main_of(self.me),
             _ => agenda.calendar_by_id(self.me, id),
@@ -209,20 +220,24 @@ impl GoogleCalendarContext<'_> {
         place.ok_or_else(refuse::not_found)
     }
 
-    fn write<'b>(&'b self, agenda: &'b mut Agenda, id: &str) -> Result<Write<'b>, Response> {
+    fn write<'b>(
+        &'b self,
+        agenda: &'b mut SandboxCalendars,
+        id: &str,
+    ) -> Result<CalendarWrite<'b>, HttpResponse> {
         let at = self.calendar(agenda, id)?;
         let calendar = agenda.at(at)?.clone();
-        Ok(Write { agenda, at, calendar, request: self.request, params: self.params })
+        Ok(CalendarWrite { agenda, at, calendar, request: self.request, params: self.params })
     }
 
-    fn body(&self, shape: &Shape) -> Result<Map<String, Value>, Response> {
+    fn body(&self, shape: &FieldShape) -> Result<Map<String, Value>, HttpResponse> {
         object(&self.request.body, shape)
     }
 }
 
-impl Agenda {
+impl SandboxCalendars {
     /// The calendar at a place, or the refusal that there is none.
-    fn at(&self, place: usize) -> Result<&Calendar, Response> {
+    fn at(&self, place: usize) -> Result<&StoredCalendar, HttpResponse> {
         self.calendar(place).ok_or_else(refuse::not_found)
     }
 }

@@ -11,9 +11,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
-use crate::google::params::Params;
-use crate::http::Response;
-use crate::store::agenda::{Calendar, Event};
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
+use crate::store::agenda::{StoredCalendar, StoredEvent};
 
 /// Items of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (250, 2_500);
@@ -27,7 +27,7 @@ pub(super) struct EventItem<'a> {
     /// Its place in the order; equal ones stand by their ids.
     pub key: i128,
     /// What is shown.
-    pub event: Cow<'a, Event>,
+    pub event: Cow<'a, StoredEvent>,
     /// True if only its deletion is reported.
     pub deleted: bool,
 }
@@ -47,10 +47,10 @@ pub(super) struct EventPage<'a> {
 /// Takes the requested page.
 pub(super) fn page<'a>(
     mut items: Vec<EventItem<'a>>,
-    params: &Params<'_>,
+    params: &RequestParameters<'_>,
     digest: &[u8; 8],
     mark: u64,
-) -> Result<EventPage<'a>, Response> {
+) -> Result<EventPage<'a>, HttpResponse> {
     let rows = match params.one("maxResults") {
         None => ROWS.0,
         Some(text) => match text.parse::<usize>() {
@@ -90,7 +90,7 @@ fn open(token: &str, digest: &[u8; 8]) -> Option<(i128, String, u64)> {
 }
 
 /// What a page token must fit: whose list, and by which question.
-pub(super) fn digest(calendar: &Calendar, params: &Params<'_>) -> [u8; 8] {
+pub(super) fn digest(calendar: &StoredCalendar, params: &RequestParameters<'_>) -> [u8; 8] {
     let mut text = format!("{}\n{}", calendar.owner, calendar.id);
     for name in NO_SYNC.iter().chain(&["singleEvents", "showDeleted", "syncToken"]) {
         for value in params.all(name) {
@@ -102,14 +102,14 @@ pub(super) fn digest(calendar: &Calendar, params: &Params<'_>) -> [u8; 8] {
 }
 
 /// True for a list that gives a sync token at its end.
-pub(super) fn gives_sync(params: &Params<'_>) -> bool {
+pub(super) fn gives_sync(params: &RequestParameters<'_>) -> bool {
     let range = ["timeMin", "timeMax"];
     let mut hindered = NO_SYNC.iter().filter(|name| !range.contains(name));
     !hindered.any(|name| params.one(name).is_some())
 }
 
 /// A sync token of a calendar's list that knew of all changes up to a mark.
-pub(super) fn sync_token(calendar: &Calendar, epoch: u64, mark: u64, single: bool) -> String {
+pub(super) fn sync_token(calendar: &StoredCalendar, epoch: u64, mark: u64, single: bool) -> String {
     let single = u8::from(single);
     let text = format!("{epoch}|{mark}|{single}|{}|{}", calendar.owner, calendar.id);
     URL_SAFE_NO_PAD.encode(text)
@@ -118,11 +118,11 @@ pub(super) fn sync_token(calendar: &Calendar, epoch: u64, mark: u64, single: boo
 /// The mark that a sync token names.
 pub(super) fn since(
     token: &str,
-    params: &Params<'_>,
-    calendar: &Calendar,
+    params: &RequestParameters<'_>,
+    calendar: &StoredCalendar,
     single: bool,
     epoch: u64,
-) -> Result<u64, Response> {
+) -> Result<u64, HttpResponse> {
     if NO_SYNC.iter().any(|name| params.one(name).is_some()) {
         let message = "Sync token cannot be used with other request restrictions.";
         return Err(refuse::bad(message));

@@ -7,14 +7,14 @@ use sha2::{Digest, Sha256};
 
 use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
-use crate::http::Response;
-use crate::store::agenda::{Calendar, Event, GuestAnswer, same};
-use daysheet_core::provider::calendar::{self, Guest, Show, Visibility};
+use crate::http::HttpResponse;
+use crate::store::agenda::{GuestAnswer, StoredCalendar, StoredEvent, same};
+use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
 
 /// How a body is to be taken.
-pub(super) struct Reading<'a> {
+pub(super) struct BodyReading<'a> {
     /// The calendar that the event is in.
-    pub calendar: &'a Calendar,
+    pub calendar: &'a StoredCalendar,
     /// True when the client knows of conferences.
     pub conference: bool,
     /// True when the client knows of attachments.
@@ -30,10 +30,10 @@ pub(super) struct Reading<'a> {
 /// Who is asked: all of them, as they were sent.
 pub(super) fn attendees(
     body: &Map<String, Value>,
-    event: &mut Event,
+    event: &mut StoredEvent,
     own: &mut Map<String, Value>,
-    reading: &Reading<'_>,
-) -> Result<(), Response> {
+    reading: &BodyReading<'_>,
+) -> Result<(), HttpResponse> {
     let sent = match body.get("attendees") {
         None | Some(Value::Null) => &[],
         Some(Value::Array(sent)) => sent.as_slice(),
@@ -56,9 +56,9 @@ pub(super) fn attendees(
         }
         let answer = match text("responseStatus")? {
             None | Some("needsAction") => None,
-            Some("accepted") => Some(calendar::Answer::Accepted),
-            Some("declined") => Some(calendar::Answer::Declined),
-            Some("tentative") => Some(calendar::Answer::Tentative),
+            Some("accepted") => Some(calendar::InvitationAnswer::Accepted),
+            Some("declined") => Some(calendar::InvitationAnswer::Declined),
+            Some("tentative") => Some(calendar::InvitationAnswer::Tentative),
             Some(_) => return Err(bad_value("attendees.responseStatus")),
         };
         let flag = |key: &str| match one.get(key) {
@@ -86,20 +86,20 @@ pub(super) fn attendees(
         }
         let known = before.iter().find(|known| same(&known.address, address));
         let name = text("displayName")?.map(str::to_owned);
-        event.guests.push(Guest {
+        event.guests.push(EventGuest {
             address: address.to_owned(),
             name: name.or_else(|| known.and_then(|known| known.name.clone())),
             answer,
             optional: flag("optional")?,
             room: flag("resource")?,
-            ..Guest::default()
+            ..EventGuest::default()
         });
     }
     Ok(())
 }
 
 /// Keeps what somebody wrote with their answer.
-fn comment(event: &mut Event, address: &str, comment: Option<&str>, now: Timestamp) {
+fn comment(event: &mut StoredEvent, address: &str, comment: Option<&str>, now: Timestamp) {
     let comment = comment.filter(|comment| !comment.is_empty());
     let known = event.replies.iter_mut().find(|it| same(&it.address, address));
     match (known, comment) {
@@ -129,11 +129,11 @@ pub(super) fn is_address(text: &str) -> bool {
 /// not know of conferences changes nothing.
 pub(super) fn conference(
     body: &Map<String, Value>,
-    base: &Event,
-    event: &mut Event,
+    base: &StoredEvent,
+    event: &mut StoredEvent,
     own: &mut Map<String, Value>,
-    reading: &Reading<'_>,
-) -> Result<(), Response> {
+    reading: &BodyReading<'_>,
+) -> Result<(), HttpResponse> {
     const KEY: &str = "conferenceData";
     let had = own_of(base).and_then(|own| own.get(KEY));
     let mut keep = |data: Value| own.insert(KEY.to_owned(), data);
@@ -207,10 +207,10 @@ fn meet_code(seed: &str) -> String {
 /// What is kept as it was sent, where it differs from what is usual.
 pub(super) fn as_sent(
     body: &Map<String, Value>,
-    base: &Event,
+    base: &StoredEvent,
     own: &mut Map<String, Value>,
-    reading: &Reading<'_>,
-) -> Result<(), Response> {
+    reading: &BodyReading<'_>,
+) -> Result<(), HttpResponse> {
     for key in AS_SENT {
         if key == "attachments" && !reading.attachments {
             let had = own_of(base).and_then(|own| own.get(key));
@@ -242,18 +242,18 @@ pub(super) fn as_sent(
 /// under `key`.
 pub(super) fn status_event(
     body: &Map<String, Value>,
-    event: &Event,
+    event: &StoredEvent,
     key: &str,
     free: bool,
     own: &mut Map<String, Value>,
-    reading: &Reading<'_>,
-) -> Result<(), Response> {
+    reading: &BodyReading<'_>,
+) -> Result<(), HttpResponse> {
     let (reason, noun) = match event.show {
-        Show::Oof => ("malformedOutOfOfficeEvent", "An out of office event"),
-        Show::Focus => ("malformedFocusTimeEvent", "A focus time event"),
+        ShowAs::Oof => ("malformedOutOfOfficeEvent", "An out of office event"),
+        ShowAs::Focus => ("malformedFocusTimeEvent", "A focus time event"),
         _ => ("malformedWorkingLocationEvent", "A working location event"),
     };
-    let place = event.show == Show::Elsewhere;
+    let place = event.show == ShowAs::Elsewhere;
     let faults = [
         (!reading.calendar.main, "can only be on a primary calendar."),
         (!event.guests.is_empty(), "cannot have attendees."),
@@ -261,7 +261,7 @@ pub(super) fn status_event(
         (!place && free, "must have a transparency setting of opaque."),
         (place && !free, "must have a transparency setting of transparent."),
         (
-            place && event.visibility != Visibility::Public,
+            place && event.visibility != EventVisibility::Public,
             "must have a visibility setting of public.",
         ),
     ];

@@ -15,14 +15,14 @@ use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};
 use super::event::{OWN, REMINDERS, TYPES, first_reminder};
-use super::parts::{self, Reading};
-use crate::google::fields::Shape;
-use crate::http::Response;
-use crate::store::agenda::Event;
+use super::parts::{self, BodyReading};
+use crate::google::fields::FieldShape;
+use crate::http::HttpResponse;
+use crate::store::agenda::StoredEvent;
 use crate::store::agenda::expand::moment;
 use daysheet_core::event_time::{ZonedTime, resolve};
-use daysheet_core::provider::calendar::{Show, Visibility};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::provider::calendar::{EventVisibility, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 
 /// More reminders than this are refused.
 const MAX_REMINDERS: usize = 5;
@@ -31,7 +31,7 @@ const MAX_REMINDERS: usize = 5;
 const MAX_MINUTES: u64 = 40_320;
 
 /// A request's body as a JSON object with known names.
-pub(super) fn object(body: &[u8], shape: &Shape) -> Result<Map<String, Value>, Response> {
+pub(super) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Value>, HttpResponse> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
@@ -67,19 +67,19 @@ pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
 /// The event that `base` becomes by a body.
 pub(super) fn event(
     body: &Map<String, Value>,
-    base: &Event,
-    reading: &Reading<'_>,
-) -> Result<Event, Response> {
+    base: &StoredEvent,
+    reading: &BodyReading<'_>,
+) -> Result<StoredEvent, HttpResponse> {
     let mut event = base.clone();
     event.title = text(body, "summary")?.unwrap_or_default();
     event.notes = text(body, "description")?.unwrap_or_default();
     event.place = text(body, "location")?.unwrap_or_default();
     event.colour = colour(body)?;
     event.visibility = match text(body, "visibility")?.as_deref() {
-        None | Some("default") => Visibility::Default,
-        Some("public") => Visibility::Public,
-        Some("private") => Visibility::Private,
-        Some("confidential") => Visibility::Confidential,
+        None | Some("default") => EventVisibility::Default,
+        Some("public") => EventVisibility::Public,
+        Some("private") => EventVisibility::Private,
+        Some("confidential") => EventVisibility::Confidential,
         Some(_) => return Err(bad_value("visibility")),
     };
     let status = text(body, "status")?;
@@ -96,9 +96,9 @@ pub(super) fn event(
     let kind = kind(body, base, reading)?;
     event.show = match (kind, free, status.as_deref()) {
         (Some(show), ..) => show,
-        (None, true, _) => Show::Free,
-        (None, false, Some("tentative")) => Show::Tentative,
-        (None, false, _) => Show::Busy,
+        (None, true, _) => ShowAs::Free,
+        (None, false, Some("tentative")) => ShowAs::Tentative,
+        (None, false, _) => ShowAs::Busy,
     };
     let mut own = Map::new();
     if reading.import
@@ -143,9 +143,9 @@ pub(super) fn event(
 /// The type of an event that has one of its own. It is chosen once.
 fn kind(
     body: &Map<String, Value>,
-    base: &Event,
-    reading: &Reading<'_>,
-) -> Result<Option<Show>, Response> {
+    base: &StoredEvent,
+    reading: &BodyReading<'_>,
+) -> Result<Option<ShowAs>, HttpResponse> {
     let was = TYPES.iter().find(|(show, ..)| *show == base.show);
     let event_type = text(body, "eventType")?;
     let event_type = match event_type.as_deref() {
@@ -174,9 +174,9 @@ fn kind(
 /// Start, end, and how it recurs.
 fn recurrence(
     body: &Map<String, Value>,
-    event: &mut Event,
-    reading: &Reading<'_>,
-) -> Result<(), Response> {
+    event: &mut StoredEvent,
+    reading: &BodyReading<'_>,
+) -> Result<(), HttpResponse> {
     let lines = match body.get("recurrence") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(lines)) => lines
@@ -222,7 +222,11 @@ fn recurrence(
 }
 
 /// The lines of a recurrence.
-fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Repeat, Response> {
+fn repeat(
+    lines: &[&str],
+    start: &ZonedTime,
+    reading: &BodyReading<'_>,
+) -> Result<EventRecurrence, HttpResponse> {
     let refused = || refuse::invalid("Invalid recurrence rule.");
     let zone = match start {
         ZonedTime::At(_, zone) => zone,
@@ -235,7 +239,7 @@ fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Re
         match name.split(';').next().unwrap_or_default() {
             "RRULE" => {
                 rules += 1;
-                Repeat::rule(value).map_err(|_| refused())?;
+                EventRecurrence::rule(value).map_err(|_| refused())?;
             }
             "EXDATE" | "RDATE" => {
                 if daysheet_core::recurrence::dates(value, &zone).len() != value.split(',').count()
@@ -246,14 +250,14 @@ fn repeat(lines: &[&str], start: &ZonedTime, reading: &Reading<'_>) -> Result<Re
             _ => return Err(refused()),
         }
     }
-    let mut repeat = Repeat::from_lines(lines, &zone);
+    let mut repeat = EventRecurrence::from_lines(lines, &zone);
     if rules > 1 || (rules == 0 && repeat.extra.is_empty()) {
         return Err(refused());
     }
     repeat.rule = if repeat.rule.is_empty() {
         repeat.rule
     } else {
-        Repeat::rule(&repeat.rule).map_err(|_| refused())?
+        EventRecurrence::rule(&repeat.rule).map_err(|_| refused())?
     };
     Ok(repeat)
 }
@@ -263,8 +267,8 @@ fn time(
     value: Option<&Value>,
     which: &str,
     recurs: bool,
-    reading: &Reading<'_>,
-) -> Result<ZonedTime, Response> {
+    reading: &BodyReading<'_>,
+) -> Result<ZonedTime, HttpResponse> {
     let missing = || refuse::missing(&format!("Missing {which} time."));
     let wrong = || refuse::invalid(&format!("Invalid {which} time."));
     let time = match value {
@@ -340,9 +344,9 @@ fn whole_seconds(local: DateTime) -> DateTime {
 
 fn reminders(
     body: &Map<String, Value>,
-    event: &mut Event,
+    event: &mut StoredEvent,
     private: &mut Map<String, Value>,
-) -> Result<(), Response> {
+) -> Result<(), HttpResponse> {
     let reminders = match body.get("reminders") {
         None | Some(Value::Null) => {
             event.reminder = None;
@@ -384,7 +388,7 @@ fn reminders(
     Ok(())
 }
 
-fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Response> {
+fn colour(body: &Map<String, Value>) -> Result<Option<u8>, HttpResponse> {
     let Some(text) = text(body, "colorId")?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
@@ -393,7 +397,7 @@ fn colour(body: &Map<String, Value>) -> Result<Option<u8>, Response> {
 }
 
 /// A text, where there is one.
-pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, Response> {
+pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, HttpResponse> {
     match body.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),

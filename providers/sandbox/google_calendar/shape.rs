@@ -1,17 +1,17 @@
 //! The types of Google Calendar's answers, for the `fields` mask, and the
 //! parameters and scopes of its methods.
 
-use crate::google::fields::{Shape, shape};
+use crate::google::fields::{FieldShape, shape};
 
-static REMINDER: Shape = shape! { "method", "minutes" };
+static REMINDER: FieldShape = shape! { "method", "minutes" };
 
-static TIME: Shape = shape! { "date", "dateTime", "timeZone" };
+static TIME: FieldShape = shape! { "date", "dateTime", "timeZone" };
 
-static PERSON: Shape = shape! { "id", "email", "displayName", "self" };
+static PERSON: FieldShape = shape! { "id", "email", "displayName", "self" };
 
-static KEY: Shape = shape! { "type" };
+static KEY: FieldShape = shape! { "type" };
 
-static CONFERENCE: Shape = shape! {
+static CONFERENCE: FieldShape = shape! {
     "createRequest": &shape! {
         "requestId", "conferenceSolutionKey": &KEY, "status": &shape! { "statusCode" },
     },
@@ -21,7 +21,7 @@ static CONFERENCE: Shape = shape! {
 };
 
 /// The type of an event.
-pub(super) static EVENT: Shape = shape! {
+pub(super) static EVENT: FieldShape = shape! {
     "kind", "etag", "id", "status", "htmlLink", "created", "updated", "summary", "description",
     "location", "colorId", "creator": &PERSON, "organizer": &PERSON, "start": &TIME, "end": &TIME,
     "recurrence", "recurringEventId", "originalStartTime": &TIME, "transparency", "visibility",
@@ -37,33 +37,33 @@ pub(super) static EVENT: Shape = shape! {
 };
 
 /// The type of a list of events.
-pub(super) static EVENTS: Shape = shape! {
+pub(super) static EVENTS: FieldShape = shape! {
     "kind", "etag", "summary", "description", "updated", "timeZone", "accessRole",
     "defaultReminders": &REMINDER, "nextPageToken", "nextSyncToken", "items": &EVENT,
 };
 
 /// The type of a calendar.
-pub(super) static CALENDAR: Shape = shape! {
+pub(super) static CALENDAR: FieldShape = shape! {
     "kind", "etag", "id", "summary", "description", "location", "timeZone", "workingHours",
 };
 
 /// The type of a calendar in somebody's list.
-pub(super) static ENTRY: Shape = shape! {
+pub(super) static ENTRY: FieldShape = shape! {
     "kind", "etag", "id", "summary", "summaryOverride", "description", "location", "timeZone",
     "colorId", "backgroundColor", "hidden", "selected", "accessRole", "defaultReminders": &REMINDER,
     "primary", "deleted",
 };
 
 /// The type of somebody's list of calendars.
-pub(super) static ENTRIES: Shape = shape! {
+pub(super) static ENTRIES: FieldShape = shape! {
     "kind", "etag", "nextPageToken", "nextSyncToken", "items": &ENTRY,
 };
 
 /// The type of busy times; below, its keys are ids.
-pub(super) static BUSY: Shape = shape! { "kind", "timeMin", "timeMax", "groups", "calendars" };
+pub(super) static BUSY: FieldShape = shape! { "kind", "timeMin", "timeMax", "groups", "calendars" };
 
 /// The type of an answer without a body.
-pub(super) static NOTHING: Shape = Shape(&[]);
+pub(super) static NOTHING: FieldShape = FieldShape(&[]);
 
 /// Parameters of the list of events.
 pub(super) const LIST: &[&str] = &[

@@ -6,23 +6,25 @@
 use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};
-use super::event::{View, etag, is_organizer};
+use super::event::{EventView, etag, is_organizer};
 use super::list::view;
-use super::parts::Reading;
+use super::parts::BodyReading;
 use super::read::{self, text};
 use super::shape::EVENT;
-use crate::google::params::Params;
-use crate::http::{Request, Response};
-use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, GuestAnswer, event_id, same};
+use crate::google::params::RequestParameters;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::store::agenda::{
+    CalendarAccess, GuestAnswer, SandboxCalendars, StoredCalendar, StoredEvent, event_id, same,
+};
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::Guest;
+use daysheet_core::provider::calendar::EventGuest;
 
 /// An event that a request is about.
-struct Target {
+struct EventTarget {
     /// What is to be written to.
     place: WriteTarget,
     /// The event as it is shown.
-    event: Event,
+    event: StoredEvent,
 }
 
 /// Where a change goes.
@@ -35,22 +37,22 @@ enum WriteTarget {
 }
 
 /// A request to write to one calendar.
-pub(super) struct Write<'a> {
+pub(super) struct CalendarWrite<'a> {
     /// All calendars.
-    pub agenda: &'a mut Agenda,
+    pub agenda: &'a mut SandboxCalendars,
     /// The place of the calendar.
     pub at: usize,
     /// The calendar.
-    pub calendar: Calendar,
+    pub calendar: StoredCalendar,
     /// The request.
-    pub request: &'a Request,
+    pub request: &'a HttpRequest,
     /// Its parameters.
-    pub params: &'a Params<'a>,
+    pub params: &'a RequestParameters<'a>,
 }
 
-impl Write<'_> {
+impl CalendarWrite<'_> {
     /// Makes an event.
-    pub fn insert(&mut self) -> Result<Value, Response> {
+    pub fn insert(&mut self) -> Result<Value, HttpResponse> {
         self.may_write()?;
         let tell = self.tells()?;
         let body = self.body()?;
@@ -75,7 +77,7 @@ impl Write<'_> {
 
     /// Takes over an event from elsewhere, or what stands for an occurrence of
     /// one; the same UID once more replaces it. No mail is sent.
-    pub fn import(&mut self) -> Result<Value, Response> {
+    pub fn import(&mut self) -> Result<Value, HttpResponse> {
         self.may_write()?;
         let body = self.body()?;
         let uid = text(&body, "iCalUID")?.filter(|uid| !uid.is_empty());
@@ -83,7 +85,7 @@ impl Write<'_> {
         let copies = self.agenda.with_uid(&uid);
         let here: Vec<usize> =
             copies.filter(|(_, it)| it.calendar == self.at).map(|(place, _)| place).collect();
-        let of = |agenda: &Agenda, original: Option<EventTime>| {
+        let of = |agenda: &SandboxCalendars, original: Option<EventTime>| {
             let same = |place: &&usize| {
                 let event = agenda.event(**place);
                 event.is_some_and(|event| event.original() == original)
@@ -123,7 +125,7 @@ impl Write<'_> {
     }
 
     /// Lays a patch over an event.
-    pub fn patch(&mut self, id: &str) -> Result<Value, Response> {
+    pub fn patch(&mut self, id: &str) -> Result<Value, HttpResponse> {
         let patch = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
@@ -136,7 +138,7 @@ impl Write<'_> {
     }
 
     /// Replaces an event.
-    pub fn update(&mut self, id: &str) -> Result<Value, Response> {
+    pub fn update(&mut self, id: &str) -> Result<Value, HttpResponse> {
         let body = self.body()?;
         let target = self.target(id)?;
         self.fits(&target.event)?;
@@ -144,7 +146,7 @@ impl Write<'_> {
     }
 
     /// Deletes an event.
-    pub fn delete(&mut self, id: &str) -> Result<(), Response> {
+    pub fn delete(&mut self, id: &str) -> Result<(), HttpResponse> {
         self.may_write()?;
         let tell = self.tells()?;
         let target = self.target(id)?;
@@ -157,7 +159,11 @@ impl Write<'_> {
     }
 
     /// Writes what a body makes of an event.
-    fn apply(&mut self, target: Target, body: Map<String, Value>) -> Result<Value, Response> {
+    fn apply(
+        &mut self,
+        target: EventTarget,
+        body: Map<String, Value>,
+    ) -> Result<Value, HttpResponse> {
         self.may_write()?;
         let tell = self.tells()?;
         let old = &target.event;
@@ -173,7 +179,7 @@ impl Write<'_> {
         }
         if new.deleted {
             let view = self.view();
-            let deleted = Event { deleted: true, ..old.clone() };
+            let deleted = StoredEvent { deleted: true, ..old.clone() };
             let deleted = view.event(&deleted);
             self.remove(&target, tell);
             return Ok(deleted);
@@ -196,7 +202,7 @@ impl Write<'_> {
     }
 
     /// Writes what somebody who is only asked may change.
-    fn attend(&mut self, place: usize, new: &Event, tell: bool) {
+    fn attend(&mut self, place: usize, new: &StoredEvent, tell: bool) {
         let owner = self.calendar.owner.clone();
         let Some(old) = self.agenda.event(place).cloned() else {
             return;
@@ -208,12 +214,12 @@ impl Write<'_> {
             event.visibility = new.visibility;
             event.private = new.private.clone();
         });
-        let known = |guest: &&Guest| old.guest(&guest.address).is_none();
-        let more: Vec<Guest> = new.guests.iter().filter(known).cloned().collect();
+        let known = |guest: &&EventGuest| old.guest(&guest.address).is_none();
+        let more: Vec<EventGuest> = new.guests.iter().filter(known).cloned().collect();
         if !more.is_empty() {
             self.agenda.ask_more(place, more, tell);
         }
-        let own_answer = |event: &Event| {
+        let own_answer = |event: &StoredEvent| {
             let reply = event.replies.iter().find(|it| same(&it.address, &owner));
             let comment = reply.and_then(|reply| reply.comment.clone());
             (event.guest(&owner).map(|guest| guest.answer), comment)
@@ -228,7 +234,7 @@ impl Write<'_> {
         }
     }
 
-    fn remove(&mut self, target: &Target, tell: bool) {
+    fn remove(&mut self, target: &EventTarget, tell: bool) {
         // Deleting an invitation declines it, whoever gets mail.
         let tell = tell || !is_organizer(&target.event, &self.calendar);
         match target.place {
@@ -240,10 +246,10 @@ impl Write<'_> {
     }
 
     /// Finds an event or an occurrence, gone or not.
-    fn target(&self, id: &str) -> Result<Target, Response> {
+    fn target(&self, id: &str) -> Result<EventTarget, HttpResponse> {
         if let Some(place) = self.agenda.find(self.at, id) {
             let event = self.agenda.event(place).cloned();
-            return Ok(Target {
+            return Ok(EventTarget {
                 place: WriteTarget::Event(place),
                 event: event.ok_or_else(refuse::not_found)?,
             });
@@ -251,27 +257,27 @@ impl Write<'_> {
         let (series, original) =
             self.agenda.series_of(self.at, id).ok_or_else(refuse::not_found)?;
         let found = self.agenda.occurrence(series, original);
-        Ok(Target {
+        Ok(EventTarget {
             place: WriteTarget::Occurrence(series, original),
             event: found.ok_or_else(refuse::not_found)?.event.into_owned(),
         })
     }
 
     /// An event with nothing in it.
-    fn blank(&self, id: &str, uid: &str) -> Event {
+    fn blank(&self, id: &str, uid: &str) -> StoredEvent {
         let never = ZonedTime::Day(jiff::civil::Date::ZERO);
-        let mut event = Event::new(self.at, id, uid, never.clone(), never, self.agenda.now());
+        let mut event = StoredEvent::new(self.at, id, uid, never.clone(), never, self.agenda.now());
         event.organizer.address = self.calendar.owner.clone();
         event
     }
 
-    fn reading(&self, new: bool, import: bool) -> Result<Reading<'_>, Response> {
+    fn reading(&self, new: bool, import: bool) -> Result<BodyReading<'_>, HttpResponse> {
         let version = match self.params.one("conferenceDataVersion") {
             None | Some("0") => false,
             Some("1") => true,
             Some(_) => return Err(bad_value("conferenceDataVersion")),
         };
-        Ok(Reading {
+        Ok(BodyReading {
             calendar: &self.calendar,
             conference: version,
             attachments: self.params.flag("supportsAttachments", "supportsAttachments")?,
@@ -282,7 +288,7 @@ impl Write<'_> {
     }
 
     /// The start that a body names for an occurrence.
-    fn original(&self, time: &Value) -> Result<EventTime, Response> {
+    fn original(&self, time: &Value) -> Result<EventTime, HttpResponse> {
         let wrong = || refuse::invalid("Invalid original start time.");
         let part = |name: &str| time.get(name).and_then(Value::as_str);
         if let Some(day) = part("date") {
@@ -293,21 +299,21 @@ impl Write<'_> {
         at.map(EventTime::At).ok_or_else(wrong)
     }
 
-    fn body(&self) -> Result<Map<String, Value>, Response> {
+    fn body(&self) -> Result<Map<String, Value>, HttpResponse> {
         read::object(&self.request.body, &EVENT)
     }
 
-    fn view(&self) -> View<'_> {
+    fn view(&self) -> EventView<'_> {
         view(self.agenda, &self.calendar)
     }
 
     /// An event after it was written.
-    fn event_json(&self, place: usize) -> Result<Value, Response> {
+    fn event_json(&self, place: usize) -> Result<Value, HttpResponse> {
         let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
         Ok(self.view().event(event))
     }
 
-    fn may_write(&self) -> Result<(), Response> {
+    fn may_write(&self) -> Result<(), HttpResponse> {
         match self.calendar.access {
             CalendarAccess::Owner | CalendarAccess::Writer => Ok(()),
             CalendarAccess::Reader | CalendarAccess::Busy => Err(refuse::access("writer")),
@@ -315,7 +321,7 @@ impl Write<'_> {
     }
 
     /// Checks that the event is the one that the client has read.
-    fn fits(&self, event: &Event) -> Result<(), Response> {
+    fn fits(&self, event: &StoredEvent) -> Result<(), HttpResponse> {
         let Some(if_match) = self.request.header("if-match") else {
             return Ok(());
         };
@@ -325,7 +331,7 @@ impl Write<'_> {
     }
 
     /// True if people are notified.
-    fn tells(&self) -> Result<bool, Response> {
+    fn tells(&self) -> Result<bool, HttpResponse> {
         match self.params.one("sendUpdates") {
             Some("all" | "externalOnly") => Ok(true),
             Some("none") => Ok(false),
@@ -336,7 +342,7 @@ impl Write<'_> {
 }
 
 /// What of an event is the same for all.
-fn shared_part(event: &Event) -> impl PartialEq + use<> {
+fn shared_part(event: &StoredEvent) -> impl PartialEq + use<> {
     (
         event.title.clone(),
         event.notes.clone(),
@@ -348,8 +354,8 @@ fn shared_part(event: &Event) -> impl PartialEq + use<> {
 }
 
 /// Puts in what was read, but for what tells one event from another.
-fn become_(event: &mut Event, new: Event) {
-    *event = Event {
+fn become_(event: &mut StoredEvent, new: StoredEvent) {
+    *event = StoredEvent {
         id: std::mem::take(&mut event.id),
         uid: std::mem::take(&mut event.uid),
         calendar: event.calendar,

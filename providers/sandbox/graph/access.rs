@@ -3,9 +3,9 @@
 use hyper::header::HeaderMap;
 
 use super::error::{GraphError, denied, invalid_user, unauthenticated};
-use super::exchange::Store;
-use crate::auth::tokens::{Access, Issuer};
-use crate::state::State;
+use super::exchange::ExchangeMailbox;
+use crate::auth::tokens::{TokenAccess, TokenIssuer};
+use crate::state::RequestState;
 
 /// The bearer's token of a request.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -15,27 +15,29 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// What the token of a request allows. It has to be Microsoft's.
-pub(super) fn access(state: &State, headers: &HeaderMap) -> Result<Access, GraphError> {
+pub(super) fn access(state: &RequestState, headers: &HeaderMap) -> Result<TokenAccess, GraphError> {
     let token = bearer(headers).unwrap_or_default();
     let access = state.sign_in().access(token);
-    access.filter(|access| access.issuer == Issuer::Microsoft).ok_or_else(|| unauthenticated(token))
+    access
+        .filter(|access| access.issuer == TokenIssuer::Microsoft)
+        .ok_or_else(|| unauthenticated(token))
 }
 
 /// The mailbox that a token opens under the name of `user`: its own, or
 /// another, where it may see what others share.
 pub(super) fn let_in<'a>(
-    state: &'a State,
-    access: &Access,
+    state: &'a RequestState,
+    access: &TokenAccess,
     user: Option<&str>,
     [own, shared]: [&[&str]; 2],
-) -> Result<Store<'a>, GraphError> {
-    let own_store = Store::of(state, &access.mailbox);
+) -> Result<ExchangeMailbox<'a>, GraphError> {
+    let own_store = ExchangeMailbox::of(state, &access.mailbox);
     let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
     let (store, needed) = match user {
         None => (own_store, own),
         Some(user) if user == own_store.ids().mailbox() => (own_store, own),
         Some(user) => {
-            let store = Store::of(state, user).ok_or_else(|| invalid_user(user))?;
+            let store = ExchangeMailbox::of(state, user).ok_or_else(|| invalid_user(user))?;
             let mine = store.mailbox.address == own_store.mailbox.address;
             (store, if mine { own } else { shared })
         }

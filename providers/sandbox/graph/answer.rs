@@ -6,7 +6,7 @@
 use super::call::{MessagePart, ReadCall};
 use super::error::{GraphError, bad_request, unsupported_filter};
 use super::exchange::folders;
-use super::filter::{Condition, Filter};
+use super::filter::{FilterCondition, FilterExpression};
 use super::mail::categories;
 use super::mail::contacts;
 use super::mail::read::attachments;
@@ -16,14 +16,14 @@ use super::mail::rules;
 use super::params::unquote;
 use super::people;
 use super::request::RequestContext;
-use super::response::Body;
+use super::response::GraphBody;
 use super::types::mail::{CATEGORY, CONTACT, FOLDER, MESSAGE};
 use super::user;
-use crate::store::mailbox::contacts::Person;
+use crate::store::mailbox::contacts::MailboxPerson;
 
 impl RequestContext<'_> {
     /// Makes the answer's body.
-    pub fn handle(&self, call: &ReadCall<'_>) -> Result<Body, GraphError> {
+    pub fn handle(&self, call: &ReadCall<'_>) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         match call {
             ReadCall::User => {
@@ -62,13 +62,13 @@ impl RequestContext<'_> {
                 let folder = folder.map(|id| store.folder(id)).transpose()?;
                 let list =
                     list::messages(self.request, store, folder.as_ref(), options, self.prefer)?;
-                Ok(Body::Json(list))
+                Ok(GraphBody::Json(list))
             }
             ReadCall::Message(id, part) => self.message(id, part),
         }
     }
 
-    fn message(&self, id: &str, part: &MessagePart<'_>) -> Result<Body, GraphError> {
+    fn message(&self, id: &str, part: &MessagePart<'_>) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         let message = store.message(id)?;
         match part {
@@ -77,7 +77,7 @@ impl RequestContext<'_> {
                 let json = message::json(store, message, options, self.prefer)?;
                 Ok(self.single(json, "messages"))
             }
-            MessagePart::Raw => Ok(Body::Bytes("text/plain", message.raw.to_vec())),
+            MessagePart::Raw => Ok(GraphBody::Bytes("text/plain", message.raw.to_vec())),
             MessagePart::Attachments => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
                 let all = attachments::list(store, message, options, self.prefer);
@@ -91,12 +91,12 @@ impl RequestContext<'_> {
             }
             MessagePart::File(attachment) => {
                 let bytes = attachments::bytes(store, message, attachment)?;
-                Ok(Body::Bytes("application/octet-stream", bytes))
+                Ok(GraphBody::Bytes("application/octet-stream", bytes))
             }
         }
     }
 
-    fn folders(&self, parent: Option<&str>) -> Result<Body, GraphError> {
+    fn folders(&self, parent: Option<&str>) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_type(&FOLDER)?;
         let parent = parent.map(|id| store.folder(id)).transpose()?;
@@ -107,14 +107,14 @@ impl RequestContext<'_> {
         })
     }
 
-    fn contacts(&self) -> Result<Body, GraphError> {
+    fn contacts(&self) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_type(&CONTACT)?;
         let mut contacts = contacts::all(store);
         match self.filter()? {
             None => {}
             // By a whole address, and by nothing else.
-            Some(Filter::Test(Condition::Member(path, inside, expected)))
+            Some(FilterExpression::Test(FilterCondition::Member(path, inside, expected)))
                 if path == "emailAddresses" && inside == "address" =>
             {
                 contacts.retain(|contact| user::has_address(contact, &expected));
@@ -126,13 +126,13 @@ impl RequestContext<'_> {
         })
     }
 
-    fn people(&self) -> Result<Body, GraphError> {
+    fn people(&self) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         options.check_select(&people::PERSON, "person")?;
         let search = options.search.map(unquote).transpose();
         let search = search.map_err(bad_request)?;
         let people = store.people().others.iter();
-        let people: Vec<&Person> = people
+        let people: Vec<&MailboxPerson> = people
             .filter(|person| search.as_ref().is_none_or(|search| person.matches(search)))
             .collect();
         self.list(&people, DEFAULT_TOP, "people", |place, person| {

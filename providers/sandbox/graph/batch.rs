@@ -14,16 +14,19 @@ use serde_json::{Map, Value, json};
 
 use super::access;
 use super::error::{self, GraphError, bad_request, not_allowed};
-use super::response::{Body, GraphResponse};
-use crate::faults::Fault;
-use crate::http::Request;
-use crate::state::State;
+use super::response::{GraphBody, GraphResponse};
+use crate::faults::DrawnFault;
+use crate::http::HttpRequest;
+use crate::state::RequestState;
 
 /// Requests in a batch at most.
 const MAX_ITEMS: usize = 20;
 
 /// Answers a batch.
-pub(super) fn handle(state: &State, request: &Request) -> Result<GraphResponse, GraphError> {
+pub(super) fn handle(
+    state: &RequestState,
+    request: &HttpRequest,
+) -> Result<GraphResponse, GraphError> {
     // A batch without a token is refused whole, not item by item.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
@@ -49,7 +52,7 @@ pub(super) fn handle(state: &State, request: &Request) -> Result<GraphResponse, 
     let mut responses: Vec<Value> =
         items.into_iter().map(|item| response(state, request, item)).collect();
     responses.reverse();
-    Ok(GraphResponse::of(Body::Json(json!({ "responses": responses }))))
+    Ok(GraphResponse::of(GraphBody::Json(json!({ "responses": responses }))))
 }
 
 /// One request of a batch.
@@ -113,7 +116,7 @@ fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
 }
 
 /// Answers one request of a batch.
-fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
+fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value {
     let mut headers = item.headers;
     for name in ["authorization", "host"] {
         if let Some(value) = outer.headers.get(name) {
@@ -122,11 +125,11 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
     }
     let (path, query) = item.url.split_once('?').unwrap_or((&item.url, ""));
     let path = format!("v1.0/{}", path.trim_start_matches('/'));
-    let request = Request::of(item.method, &path, query, headers, item.body);
+    let request = HttpRequest::of(item.method, &path, query, headers, item.body);
     let path: Vec<&str> = request.path.iter().skip(1).map(String::as_str).collect();
     let fault = state.item_fault().map(|fault| {
         // A connection cannot break inside an answer: a gateway's patience can.
-        error::fault(fault).or_else(|| error::fault(Fault::Timeout))
+        error::fault(fault).or_else(|| error::fault(DrawnFault::Timeout))
     });
     let result = match fault.flatten() {
         Some(refusal) => Err(refusal),
@@ -144,12 +147,12 @@ fn response(state: &State, outer: &Request, item: BatchItem) -> Value {
                 put("Location", location);
             }
             let body = match reply.body {
-                Body::Nothing => None,
-                Body::Json(value) => {
+                GraphBody::Nothing => None,
+                GraphBody::Json(value) => {
                     put("Content-Type", json.to_owned());
                     Some(value)
                 }
-                Body::Bytes(kind, bytes) => {
+                GraphBody::Bytes(kind, bytes) => {
                     put("Content-Type", kind.to_owned());
                     Some(STANDARD.encode(bytes).into())
                 }

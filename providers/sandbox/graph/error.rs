@@ -11,8 +11,8 @@ use hyper::StatusCode;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::faults::Fault;
-use crate::http::Response;
+use crate::faults::DrawnFault;
+use crate::http::HttpResponse;
 
 /// An error on its way out.
 #[derive(Debug)]
@@ -209,39 +209,39 @@ pub(super) fn unauthenticated(token: &str) -> GraphError {
 
 /// A failure on purpose, where it has Graph's shape; a page for people, a
 /// connection that breaks, have none.
-pub(super) fn fault(fault: Fault) -> Option<GraphError> {
+pub(super) fn fault(fault: DrawnFault) -> Option<GraphError> {
     match fault {
-        Fault::TooMany => Some(too_many().again_soon()),
-        Fault::Forbidden => Some(denied()),
-        Fault::Server => Some(internal()),
-        Fault::Unavailable => Some(busy().again_soon()),
-        Fault::Timeout => Some(overdue()),
-        Fault::Html
-        | Fault::Reset
-        | Fault::Half
-        | Fault::Lost
-        | Fault::Gate
-        | Fault::Late
-        | Fault::Overdue => None,
+        DrawnFault::TooMany => Some(too_many().again_soon()),
+        DrawnFault::Forbidden => Some(denied()),
+        DrawnFault::Server => Some(internal()),
+        DrawnFault::Unavailable => Some(busy().again_soon()),
+        DrawnFault::Timeout => Some(overdue()),
+        DrawnFault::Html
+        | DrawnFault::Reset
+        | DrawnFault::Half
+        | DrawnFault::Lost
+        | DrawnFault::Gate
+        | DrawnFault::Late
+        | DrawnFault::Overdue => None,
     }
 }
 
 /// 502 as the gateway in front of Graph words it: a page for people.
-pub(super) fn gateway_page() -> Response {
+pub(super) fn gateway_page() -> HttpResponse {
     page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
 }
 
 /// 411: a body without an end, which the real front end never looks into.
-pub(crate) fn length_required() -> Response {
+pub(crate) fn length_required() -> HttpResponse {
     page(
         StatusCode::LENGTH_REQUIRED,
         "HTTP Error 411. The request must be chunked or have a content length.",
     )
 }
 
-fn page(status: StatusCode, sentence: &str) -> Response {
+fn page(status: StatusCode, sentence: &str) -> HttpResponse {
     let word = status.canonical_reason().unwrap_or_default();
-    Response::html(
+    HttpResponse::html(
         status,
         format!(
             "<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 4.01//EN\">\r\n\

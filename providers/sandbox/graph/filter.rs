@@ -9,19 +9,19 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::store::query::Query;
+use crate::store::query::StoreQuery;
 
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;
 
 /// A filter, or a part of one.
-pub(crate) type Filter = Query<Condition>;
+pub(crate) type FilterExpression = StoreQuery<FilterCondition>;
 
 /// A condition on one entity.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Condition {
+pub(crate) enum FilterCondition {
     /// A property against a value.
-    Compare(String, Comparison, Literal),
+    Compare(String, FilterComparison, FilterLiteral),
     /// A property's text against a piece of text.
     Text(TextTest, String, String),
     /// A property that is a list, one of whose members is a text, or has it at the path
@@ -29,7 +29,7 @@ pub(crate) enum Condition {
     Member(String, String, String),
 }
 
-impl Condition {
+impl FilterCondition {
     /// The property that it is about.
     pub fn property(&self) -> &str {
         match self {
@@ -40,7 +40,7 @@ impl Condition {
 
 /// How a property and a value compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(crate) enum FilterComparison {
     Equal,
     NotEqual,
     GreaterThan,
@@ -58,7 +58,7 @@ pub(crate) enum TextTest {
 
 /// A value in a filter.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Literal {
+pub(crate) enum FilterLiteral {
     Text(String),
     Truth(bool),
     /// Milliseconds since 1970.
@@ -66,7 +66,7 @@ pub(crate) enum Literal {
     Null,
 }
 
-impl Literal {
+impl FilterLiteral {
     /// The type's name in messages.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Literal {
 }
 
 /// Reads a filter, or says why it is none.
-pub(super) fn parse(text: &str) -> Result<Filter, String> {
+pub(super) fn parse(text: &str) -> Result<FilterExpression, String> {
     let mut parser = FilterParser { text, rest: text };
     let filter = parser.any(MAX_DEPTH)?;
     if parser.rest.trim_start().is_empty() { Ok(filter) } else { Err(parser.wrong()) }
@@ -122,26 +122,26 @@ impl<'a> FilterParser<'a> {
         }
     }
 
-    fn any(&mut self, depth: usize) -> Result<Filter, String> {
+    fn any(&mut self, depth: usize) -> Result<FilterExpression, String> {
         let mut parts = vec![self.all(depth)?];
         while self.keyword("or") {
             parts.push(self.all(depth)?);
         }
-        Ok(Query::join(parts, Query::Any))
+        Ok(StoreQuery::join(parts, StoreQuery::Any))
     }
 
-    fn all(&mut self, depth: usize) -> Result<Filter, String> {
+    fn all(&mut self, depth: usize) -> Result<FilterExpression, String> {
         let mut parts = vec![self.one(depth)?];
         while self.keyword("and") {
             parts.push(self.one(depth)?);
         }
-        Ok(Query::join(parts, Query::All))
+        Ok(StoreQuery::join(parts, StoreQuery::All))
     }
 
-    fn one(&mut self, depth: usize) -> Result<Filter, String> {
+    fn one(&mut self, depth: usize) -> Result<FilterExpression, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.keyword("not") {
-            return Ok(Query::Not(Box::new(self.one(depth)?)));
+            return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
         }
         self.rest = self.rest.trim_start();
         if self.rest.starts_with('(') {
@@ -163,7 +163,7 @@ impl<'a> FilterParser<'a> {
         }
         let comparison = self.comparison()?;
         let literal = self.literal()?;
-        Ok(Query::Test(Condition::Compare(path.to_owned(), comparison, literal)))
+        Ok(StoreQuery::Test(FilterCondition::Compare(path.to_owned(), comparison, literal)))
     }
 
     /// Reads `from/emailAddress/address`.
@@ -180,45 +180,45 @@ impl<'a> FilterParser<'a> {
     }
 
     /// Reads `(path,'text')`.
-    fn text_test(&mut self, test: TextTest) -> Result<Filter, String> {
+    fn text_test(&mut self, test: TextTest) -> Result<FilterExpression, String> {
         self.sign('(')?;
         let path = self.path()?.to_owned();
         self.sign(',')?;
         let text = self.text_value()?;
         self.sign(')')?;
-        Ok(Query::Test(Condition::Text(test, path, text)))
+        Ok(StoreQuery::Test(FilterCondition::Text(test, path, text)))
     }
 
     /// Reads `(x:x eq 'y')` or `(x:x/path eq 'y')`.
-    fn member(&mut self, path: &str) -> Result<Filter, String> {
+    fn member(&mut self, path: &str) -> Result<FilterExpression, String> {
         self.sign('(')?;
         let variable = self.path()?;
         self.sign(':')?;
         let inside = self.path()?.strip_prefix(variable).ok_or_else(|| self.wrong())?;
-        let Comparison::Equal = self.comparison()? else {
+        let FilterComparison::Equal = self.comparison()? else {
             return Err(self.wrong());
         };
         let text = self.text_value()?;
         self.sign(')')?;
         let inside = inside.trim_start_matches('/').to_owned();
-        Ok(Query::Test(Condition::Member(path.to_owned(), inside, text)))
+        Ok(StoreQuery::Test(FilterCondition::Member(path.to_owned(), inside, text)))
     }
 
     fn text_value(&mut self) -> Result<String, String> {
         match self.literal()? {
-            Literal::Text(text) => Ok(text),
+            FilterLiteral::Text(text) => Ok(text),
             _ => Err(self.wrong()),
         }
     }
 
-    fn comparison(&mut self) -> Result<Comparison, String> {
+    fn comparison(&mut self) -> Result<FilterComparison, String> {
         for (word, comparison) in [
-            ("eq", Comparison::Equal),
-            ("ne", Comparison::NotEqual),
-            ("gt", Comparison::GreaterThan),
-            ("ge", Comparison::GreaterThanOrEqual),
-            ("lt", Comparison::LessThan),
-            ("le", Comparison::LessThanOrEqual),
+            ("eq", FilterComparison::Equal),
+            ("ne", FilterComparison::NotEqual),
+            ("gt", FilterComparison::GreaterThan),
+            ("ge", FilterComparison::GreaterThanOrEqual),
+            ("lt", FilterComparison::LessThan),
+            ("le", FilterComparison::LessThanOrEqual),
         ] {
             if self.keyword(word) {
                 return Ok(comparison);
@@ -227,7 +227,7 @@ impl<'a> FilterParser<'a> {
         Err(self.wrong())
     }
 
-    fn literal(&mut self) -> Result<Literal, String> {
+    fn literal(&mut self) -> Result<FilterLiteral, String> {
         self.rest = self.rest.trim_start();
         if let Some(rest) = self.rest.strip_prefix('\'') {
             return self.text_literal(rest);
@@ -236,17 +236,17 @@ impl<'a> FilterParser<'a> {
         let end = self.rest.find(|c| !inside(c)).unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
         let literal = match word {
-            "true" => Literal::Truth(true),
-            "false" => Literal::Truth(false),
-            "null" => Literal::Null,
-            _ => Literal::Time(time(word).ok_or_else(|| self.wrong())?),
+            "true" => FilterLiteral::Truth(true),
+            "false" => FilterLiteral::Truth(false),
+            "null" => FilterLiteral::Null,
+            _ => FilterLiteral::Time(time(word).ok_or_else(|| self.wrong())?),
         };
         self.rest = rest;
         Ok(literal)
     }
 
     /// Reads a text up to its quote; two quotes are one in the text.
-    fn text_literal(&mut self, mut rest: &'a str) -> Result<Literal, String> {
+    fn text_literal(&mut self, mut rest: &'a str) -> Result<FilterLiteral, String> {
         let mut text = String::new();
         loop {
             let Some((piece, after)) = rest.split_once('\'') else {
@@ -264,7 +264,7 @@ impl<'a> FilterParser<'a> {
                 }
                 None => {
                     self.rest = after;
-                    return Ok(Literal::Text(text));
+                    return Ok(FilterLiteral::Text(text));
                 }
             }
         }

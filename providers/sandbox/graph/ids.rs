@@ -65,7 +65,7 @@ fn bytes(id: &str) -> Option<Vec<u8>> {
 
 /// The maker and reader of one mailbox's ids.
 #[derive(Debug)]
-pub(crate) struct Ids {
+pub(crate) struct MailboxIds {
     /// The mailbox's number, written out.
     guid: String,
     /// Two more numbers that all its ids carry.
@@ -73,7 +73,7 @@ pub(crate) struct Ids {
     root: [u8; 16],
 }
 
-impl Ids {
+impl MailboxIds {
     /// The ids of an address's mailbox.
     pub fn of(address: &str) -> Self {
         let address = address.to_lowercase();
@@ -158,7 +158,7 @@ impl Ids {
         text(bytes)
     }
 
-    /// What the id of an event stands for, as it was given to [`Ids::event`]:
+    /// What the id of an event stands for, as it was given to [`MailboxIds::event`]:
     /// an error for what has not the form of one, nothing for one that was not
     /// made here.
     pub fn event_of(&self, id: &str) -> Result<Option<(usize, Option<i64>, bool)>, ()> {

@@ -35,29 +35,29 @@ use hyper::header::HeaderMap;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::auth::tokens::Access;
-use super::faults::Fault;
-use super::http::{Request, Response};
+use super::auth::tokens::TokenAccess;
+use super::faults::DrawnFault;
+use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
-use super::state::State;
+use super::state::RequestState;
 use access::{access, let_in};
 use calendar::context::CalendarRef;
-use calendar::respond::Action;
+use calendar::respond::MeetingAction;
 use calendar::{CalendarCall as Calendar, places};
 use call::{MessagePart, ReadCall as Read};
 use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
-use exchange::Store;
+use exchange::ExchangeMailbox;
 use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, send, upload};
-use params::{Prefer, QueryOptions};
+use params::{PreferHeader, QueryOptions};
 use request::RequestContext;
-use response::{Body, GraphResponse};
+use response::{GraphBody, GraphResponse};
 use state::ConcurrencySlot;
 
 /// Answers what comes below `/v1.0`. A slash too many, as Microsoft's own library for Python
 /// writes before `me`, is none.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
+pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let path = path.strip_prefix(&[""]).unwrap_or(path);
     let result = match path {
         ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
@@ -68,7 +68,7 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
 }
 
 /// A failure on purpose, in Graph's looks.
-pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Response {
+pub(super) fn fault(state: &RequestState, headers: &HeaderMap, fault: DrawnFault) -> HttpResponse {
     match error::fault(fault) {
         Some(refusal) => wire(state, headers, Err(refusal)),
         None => error::gateway_page(),
@@ -76,17 +76,17 @@ pub(super) fn fault(state: &State, headers: &HeaderMap, fault: Fault) -> Respons
 }
 
 /// A body that is larger than any that is read.
-pub(super) fn too_large(state: &State) -> Response {
+pub(super) fn too_large(state: &RequestState) -> HttpResponse {
     wire(state, &HeaderMap::new(), Err(error::too_large()))
 }
 
 /// Takes a place at the mailbox that a request is for; a request of nobody
 /// known needs none. All places taken is an answer already.
 pub(super) fn enter<'a>(
-    state: &'a State,
+    state: &'a RequestState,
     path: &str,
     headers: &HeaderMap,
-) -> Result<Option<ConcurrencySlot<'a>>, Response> {
+) -> Result<Option<ConcurrencySlot<'a>>, HttpResponse> {
     let Ok(access) = access(state, headers) else {
         return Ok(None);
     };
@@ -101,7 +101,11 @@ pub(super) fn enter<'a>(
 }
 
 /// Puts an answer or a refusal on the wire.
-fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphError>) -> Response {
+fn wire(
+    state: &RequestState,
+    headers: &HeaderMap,
+    result: Result<GraphResponse, GraphError>,
+) -> HttpResponse {
     let id = state.graph.request_id();
     let client = headers.get("client-request-id");
     let client = client.and_then(|id| id.to_str().ok()).unwrap_or(&id);
@@ -109,9 +113,11 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
     let answer = match result {
         Ok(reply) => {
             let answer = match &reply.body {
-                Body::Nothing => Response::empty(reply.status),
-                Body::Json(value) => Response::of(reply.status, reply.json(), text(value)),
-                Body::Bytes(kind, bytes) => Response::of(reply.status, kind, bytes.clone()),
+                GraphBody::Nothing => HttpResponse::empty(reply.status),
+                GraphBody::Json(value) => HttpResponse::of(reply.status, reply.json(), text(value)),
+                GraphBody::Bytes(kind, bytes) => {
+                    HttpResponse::of(reply.status, kind, bytes.clone())
+                }
             };
             let answer = match reply.location {
                 Some(location) => answer.with("location", location),
@@ -125,7 +131,7 @@ fn wire(state: &State, headers: &HeaderMap, result: Result<GraphResponse, GraphE
         }
         Err(refusal) => {
             let body = refusal.body(&id, client, state.clock.now());
-            let answer = Response::of(refusal.status, "application/json", text(&body));
+            let answer = HttpResponse::of(refusal.status, "application/json", text(&body));
             let headers = refusal.headers.into_iter();
             headers.fold(answer, |answer, (name, value)| answer.with(name, value))
         }
@@ -222,13 +228,13 @@ routes! { GraphCall below "/v1.0/me" {
     "PATCH" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
     "DELETE" ["events", id] => GraphCall::Calendar(Calendar::Event(id)),
     "GET" ["events", id, "instances"] => GraphCall::Calendar(Calendar::Instances(id)),
-    "POST" ["events", id, "accept"] => GraphCall::Calendar(Calendar::Action(id, Action::ACCEPT)),
-    "POST" ["events", id, "decline"] => GraphCall::Calendar(Calendar::Action(id, Action::DECLINE)),
+    "POST" ["events", id, "accept"] => GraphCall::Calendar(Calendar::Action(id, MeetingAction::ACCEPT)),
+    "POST" ["events", id, "decline"] => GraphCall::Calendar(Calendar::Action(id, MeetingAction::DECLINE)),
     "POST" ["events", id, "tentativelyAccept"] => {
-        GraphCall::Calendar(Calendar::Action(id, Action::TENTATIVE))
+        GraphCall::Calendar(Calendar::Action(id, MeetingAction::TENTATIVE))
     },
-    "POST" ["events", id, "cancel"] => GraphCall::Calendar(Calendar::Action(id, Action::Cancel)),
-    "POST" ["events", id, "forward"] => GraphCall::Calendar(Calendar::Action(id, Action::Forward)),
+    "POST" ["events", id, "cancel"] => GraphCall::Calendar(Calendar::Action(id, MeetingAction::Cancel)),
+    "POST" ["events", id, "forward"] => GraphCall::Calendar(Calendar::Action(id, MeetingAction::Forward)),
 }}
 
 /// The routes that are no user's.
@@ -238,8 +244,8 @@ const ROOMS: &str = "GET /v1.0/places/microsoft.graph.room";
 
 /// Answers one request, or refuses it.
 pub(super) fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     path: &[&str],
 ) -> Result<GraphResponse, GraphError> {
     let access = access(state, &request.headers)?;
@@ -277,31 +283,35 @@ pub(super) fn handle(
 
 /// Answers a request that reads.
 fn read(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     user: Option<&str>,
-    access: &Access,
+    access: &TokenAccess,
     call: &Read<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
     let options = QueryOptions::read(request, call.options())?;
-    let prefer = Prefer::read(request);
+    let prefer = PreferHeader::read(request);
     let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
     let body = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
 /// Answers with the tenant's rooms, which take an administrator's consent.
-fn rooms(state: &State, request: &Request, access: &Access) -> Result<Body, GraphError> {
+fn rooms(
+    state: &RequestState,
+    request: &HttpRequest,
+    access: &TokenAccess,
+) -> Result<GraphBody, GraphError> {
     if request.method != Method::GET {
         return Err(not_allowed());
     }
-    let store = Store::of(state, &access.mailbox).ok_or_else(denied)?;
+    let store = ExchangeMailbox::of(state, &access.mailbox).ok_or_else(denied)?;
     if !state.graph.rooms() {
         return Err(denied());
     }
     let options = QueryOptions::read(request, &["$select", "$top", "$skip", "$count", "$filter"])?;
-    let prefer = Prefer::read(request);
+    let prefer = PreferHeader::read(request);
     let context = RequestContext { state, request, store, options: &options, prefer: &prefer };
     places::rooms(&context)
 }

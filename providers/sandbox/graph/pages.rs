@@ -13,15 +13,15 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::error::{GraphError, invalid_page};
-use super::params::{Prefer, QueryOptions};
-use crate::http::Request;
+use super::params::{PreferHeader, QueryOptions};
+use crate::http::HttpRequest;
 
 /// What is written with signs in addresses.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Where a page stands in its list.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct PagePosition {
     /// The rows, counted from the first of the list.
     pub rows: Range<usize>,
     /// True when a link is to carry its place in the token alone.
@@ -30,11 +30,11 @@ pub(super) struct Page {
 
 /// Finds the page that a request wants of a list of `default` rows a page.
 pub(super) fn page(
-    request: &Request,
+    request: &HttpRequest,
     options: &QueryOptions<'_>,
-    prefer: &Prefer,
+    prefer: &PreferHeader,
     default: usize,
-) -> Result<Page, GraphError> {
+) -> Result<PagePosition, GraphError> {
     let size = options.top.or(prefer.page_size).unwrap_or(default);
     let by_token = options.search.is_some();
     let mut start = options.skip.unwrap_or_default();
@@ -44,14 +44,14 @@ pub(super) fn page(
             start = place;
         }
     }
-    Ok(Page { rows: start..start.saturating_add(size), by_token })
+    Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
 /// Puts a page of a list of `total` rows together.
 pub(super) fn answer(
-    request: &Request,
+    request: &HttpRequest,
     options: &QueryOptions<'_>,
-    page: &Page,
+    page: &PagePosition,
     total: usize,
     context: String,
     rows: Vec<Value>,
@@ -69,14 +69,14 @@ pub(super) fn answer(
 }
 
 /// The base of the address that a request came to.
-pub(super) fn base(request: &Request) -> String {
+pub(super) fn base(request: &HttpRequest) -> String {
     format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }
 
 /// The address that says what an answer is; `of` is the path to its entities
 /// below the user.
 pub(super) fn context(
-    request: &Request,
+    request: &HttpRequest,
     address: &str,
     of: &str,
     options: &QueryOptions<'_>,
@@ -101,7 +101,7 @@ pub(super) fn web_link(id: &str) -> String {
 }
 
 /// The path of a request, as it is written.
-pub(super) fn path(request: &Request) -> String {
+pub(super) fn path(request: &HttpRequest) -> String {
     let parts = request.path.iter();
     let parts = parts.map(|part| utf8_percent_encode(part, ENCODED).to_string());
     parts.collect::<Vec<_>>().join("/")
@@ -114,7 +114,7 @@ pub(super) fn event_link(id: &str) -> String {
 }
 
 /// The address of the page after a page.
-fn link(request: &Request, page: &Page) -> String {
+fn link(request: &HttpRequest, page: &PagePosition) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
     let parameters =
         request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
@@ -129,7 +129,7 @@ fn link(request: &Request, page: &Page) -> String {
 }
 
 /// What a token must fit: the path and all options that change the list.
-fn question(request: &Request) -> [u8; 8] {
+fn question(request: &HttpRequest) -> [u8; 8] {
     let mut hash = Sha256::new();
     for part in &request.path {
         hash.update(part);

@@ -1,11 +1,11 @@
 //! What a Graph request says beside its path: OData's query options, and the
-//! `Prefer` header. Options that a path does not have are refused.
+//! `PreferHeader` header. Options that a path does not have are refused.
 
 use serde_json::{Map, Value};
 
 use super::error::{GraphError, bad_request, no_property, unreadable};
 use super::types::ObjectType;
-use crate::http::Request;
+use crate::http::HttpRequest;
 
 /// Rows of a page at most.
 pub(super) const MAX_TOP: usize = 1_000;
@@ -42,7 +42,7 @@ pub(crate) struct QueryOptions<'a> {
 
 impl<'a> QueryOptions<'a> {
     /// Reads the options of a request; `known` are those its path has.
-    pub fn read(request: &'a Request, known: &[&str]) -> Result<Self, GraphError> {
+    pub fn read(request: &'a HttpRequest, known: &[&str]) -> Result<Self, GraphError> {
         let mut options = Self::default();
         let mut seen: Vec<&str> = Vec::new();
         for (name, value) in &request.query {
@@ -195,7 +195,7 @@ pub(super) fn unquote(value: &str) -> Result<String, String> {
 
 /// What a request would rather have.
 #[derive(Debug)]
-pub(crate) struct Prefer {
+pub(crate) struct PreferHeader {
     /// True for immutable ids.
     pub immutable: bool,
     /// The rows of a page, where `$top` says nothing.
@@ -206,9 +206,9 @@ pub(crate) struct Prefer {
     pub applied: Vec<String>,
 }
 
-impl Prefer {
+impl PreferHeader {
     /// Reads the preferences of a request; what is not known is passed over.
-    pub fn read(request: &Request) -> Self {
+    pub fn read(request: &HttpRequest) -> Self {
         let mut prefer =
             Self { immutable: false, page_size: None, zone: None, applied: Vec::new() };
         let lines = request.headers.get_all("prefer").iter();

@@ -8,7 +8,7 @@ use mail_parser::parsers::MessageStream;
 use mail_parser::{Addr, Address, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::ids::{Ids, named_guid};
+use super::ids::{MailboxIds, named_guid};
 use crate::store::head::{self, HeaderField};
 use crate::store::mailbox::contacts;
 
@@ -62,7 +62,7 @@ fn person(found: &Addr<'_>) -> Option<EmailAddress> {
 }
 
 /// The name shown of somebody: the address, where there is no name.
-pub(super) fn display_name(person: &contacts::Person) -> &str {
+pub(super) fn display_name(person: &contacts::MailboxPerson) -> &str {
     match person.name.as_str() {
         "" => &person.email,
         name => name,
@@ -70,7 +70,7 @@ pub(super) fn display_name(person: &contacts::Person) -> &str {
 }
 
 /// Somebody as a contact.
-pub(super) fn contact(ids: &Ids, person: &contacts::Person) -> Map<String, Value> {
+pub(super) fn contact(ids: &MailboxIds, person: &contacts::MailboxPerson) -> Map<String, Value> {
     let name = display_name(person);
     object(json!({
         "id": ids.other("contact", &person.email),
@@ -94,7 +94,7 @@ pub(super) const PERSON: [&str; 7] = [
 ];
 
 /// Somebody as one of the people around the owner.
-pub(super) fn relevant(person: &contacts::Person, place: usize) -> Map<String, Value> {
+pub(super) fn relevant(person: &contacts::MailboxPerson, place: usize) -> Map<String, Value> {
     object(json!({
         "id": named_guid(&person.email),
         "displayName": display_name(person),

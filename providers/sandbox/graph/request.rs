@@ -4,31 +4,31 @@
 use serde_json::{Map, Value};
 
 use super::error::{GraphError, invalid_filter};
-use super::exchange::Store;
+use super::exchange::ExchangeMailbox;
 use super::filter;
 use super::pages;
-use super::params::{Prefer, QueryOptions};
-use super::response::{Body, with_context};
-use crate::http::Request;
-use crate::state::State;
+use super::params::{PreferHeader, QueryOptions};
+use super::response::{GraphBody, with_context};
+use crate::http::HttpRequest;
+use crate::state::RequestState;
 
 /// A request that was let in.
 pub(crate) struct RequestContext<'a> {
     /// All there is.
-    pub state: &'a State,
+    pub state: &'a RequestState,
     /// The request, for what an answer repeats of it.
-    pub request: &'a Request,
+    pub request: &'a HttpRequest,
     /// The mailbox.
-    pub store: Store<'a>,
+    pub store: ExchangeMailbox<'a>,
     /// Its options.
     pub options: &'a QueryOptions<'a>,
     /// Its preferences.
-    pub prefer: &'a Prefer,
+    pub prefer: &'a PreferHeader,
 }
 
 impl RequestContext<'_> {
     /// The filter, where there is one.
-    pub fn filter(&self) -> Result<Option<filter::Filter>, GraphError> {
+    pub fn filter(&self) -> Result<Option<filter::FilterExpression>, GraphError> {
         let filter = self.options.filter.map(filter::parse).transpose();
         filter.map_err(|why| invalid_filter(&why))
     }
@@ -40,7 +40,7 @@ impl RequestContext<'_> {
         default: usize,
         of: &str,
         row: impl Fn(usize, &T) -> Value,
-    ) -> Result<Body, GraphError> {
+    ) -> Result<GraphBody, GraphError> {
         let (request, options) = (self.request, self.options);
         let page = pages::page(request, options, self.prefer, default)?;
         let rows = all.iter().enumerate();
@@ -48,18 +48,18 @@ impl RequestContext<'_> {
         let rows = rows.map(|(place, item)| row(place, item)).collect();
         let address = &self.store.mailbox.address;
         let context = pages::context(request, address, of, options, false);
-        Ok(Body::Json(pages::answer(request, options, &page, all.len(), context, rows)))
+        Ok(GraphBody::Json(pages::answer(request, options, &page, all.len(), context, rows)))
     }
 
     /// One entity, under the address that says what it is.
-    pub fn single(&self, members: Map<String, Value>, of: &str) -> Body {
+    pub fn single(&self, members: Map<String, Value>, of: &str) -> GraphBody {
         let address = &self.store.mailbox.address;
         let context = pages::context(self.request, address, of, self.options, true);
         with_context(context, members)
     }
 
     /// A user, with the context of users.
-    pub fn one_user(&self, members: Map<String, Value>) -> Body {
+    pub fn one_user(&self, members: Map<String, Value>) -> GraphBody {
         let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
         with_context(context, members)
     }

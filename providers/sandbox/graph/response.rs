@@ -3,7 +3,7 @@
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value};
 
-use crate::http::Request;
+use crate::http::HttpRequest;
 
 /// The media type of JSON, as Graph writes it.
 const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
@@ -19,7 +19,7 @@ pub(crate) struct GraphResponse {
     /// The status.
     pub status: StatusCode,
     /// The body.
-    pub body: Body,
+    pub body: GraphBody,
     /// Where what was created stands.
     pub location: Option<String>,
     /// The preferences that were heard.
@@ -30,7 +30,7 @@ pub(crate) struct GraphResponse {
 
 impl GraphResponse {
     /// An answer with nothing special to it.
-    pub fn of(body: Body) -> Self {
+    pub fn of(body: GraphBody) -> Self {
         Self { status: StatusCode::OK, body, location: None, applied: Vec::new(), bare: false }
     }
 
@@ -40,18 +40,20 @@ impl GraphResponse {
     }
 
     /// Leaves out what the request can do without: what a change has made, annotations.
-    pub fn heeding(mut self, request: &Request) -> Self {
+    pub fn heeding(mut self, request: &HttpRequest) -> Self {
         let says = |name, what| {
             let lines = request.headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
             let mut words = lines.flat_map(|line| line.split([',', ';']));
             words.any(|word| word.trim().eq_ignore_ascii_case(what))
         };
-        let changed = request.method == Method::PATCH && matches!(self.body, Body::Json(_));
+        let changed = request.method == Method::PATCH && matches!(self.body, GraphBody::Json(_));
         if changed && says("prefer", "return=minimal") {
             self.applied.push("return=minimal".to_owned());
-            (self.status, self.body) = (StatusCode::NO_CONTENT, Body::Nothing);
+            (self.status, self.body) = (StatusCode::NO_CONTENT, GraphBody::Nothing);
         }
-        if let (Body::Json(value), true) = (&mut self.body, says("accept", "odata.metadata=none")) {
+        if let (GraphBody::Json(value), true) =
+            (&mut self.body, says("accept", "odata.metadata=none"))
+        {
             strip(value);
             self.bare = true;
         }
@@ -60,12 +62,12 @@ impl GraphResponse {
 
     /// An answer that says no more than that all went well.
     pub fn empty(status: StatusCode) -> Self {
-        Self { status, ..Self::of(Body::Nothing) }
+        Self { status, ..Self::of(GraphBody::Nothing) }
     }
 }
 
 /// The body of an answer.
-pub(crate) enum Body {
+pub(crate) enum GraphBody {
     /// There is none.
     Nothing,
     /// JSON.
@@ -81,15 +83,15 @@ pub(super) fn no_content() -> GraphResponse {
 
 /// The answer that it will be done.
 pub(super) fn accepted() -> GraphResponse {
-    GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::of(Body::Nothing) }
+    GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::of(GraphBody::Nothing) }
 }
 
 /// An entity under its context.
-pub(super) fn with_context(context: String, members: Map<String, Value>) -> Body {
+pub(super) fn with_context(context: String, members: Map<String, Value>) -> GraphBody {
     let mut entity = Map::new();
     entity.insert("@odata.context".to_owned(), context.into());
     entity.extend(members);
-    Body::Json(Value::Object(entity))
+    GraphBody::Json(Value::Object(entity))
 }
 
 /// Takes annotations out of JSON.

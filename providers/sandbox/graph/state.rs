@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::exchange::state::ExchangeState;
 use super::ids::named_guid;
-use super::mail::file::Upload;
+use super::mail::file::FileUpload;
 
 /// Requests that a mailbox takes at a time.
 const AT_ONCE: usize = 4;
@@ -21,7 +21,7 @@ pub(crate) struct GraphState {
     items: AtomicU64,
     busy: Mutex<HashMap<String, usize>>,
     exchanges: Mutex<HashMap<String, ExchangeState>>,
-    uploads: Mutex<Vec<Upload>>,
+    uploads: Mutex<Vec<FileUpload>>,
 }
 
 impl GraphState {
@@ -66,7 +66,7 @@ impl GraphState {
     }
 
     /// Reads or changes what is being sent up piece by piece.
-    pub fn uploads<T>(&self, then: impl FnOnce(&mut Vec<Upload>) -> T) -> T {
+    pub fn uploads<T>(&self, then: impl FnOnce(&mut Vec<FileUpload>) -> T) -> T {
         let uploads = self.uploads.lock();
         then(&mut uploads.unwrap_or_else(PoisonError::into_inner))
     }

@@ -3,18 +3,18 @@
 
 use serde_json::{Map, Value, json};
 
-use super::exchange::Store;
+use super::exchange::ExchangeMailbox;
 use super::params::QueryOptions;
 use super::people::object;
 use super::zones::windows_name;
-use crate::state::State;
+use crate::state::RequestState;
 
 /// The properties of a user that can be selected.
 pub(super) const USER: [&str; 5] =
     ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
 
 /// A mailbox's owner.
-pub(super) fn user(store: Store<'_>, options: &QueryOptions<'_>) -> Map<String, Value> {
+pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Map<String, Value> {
     let address = &store.mailbox.address;
     let mut members = object(json!({
         "displayName": name(store),
@@ -33,7 +33,7 @@ pub(super) fn user(store: Store<'_>, options: &QueryOptions<'_>) -> Map<String, 
 }
 
 /// The name that the owner writes under; else the address's first half.
-pub(super) fn name<'a>(store: Store<'a>) -> &'a str {
+pub(super) fn name<'a>(store: ExchangeMailbox<'a>) -> &'a str {
     let address = &store.mailbox.address;
     match &store.people().owner {
         Some(name) => name,
@@ -43,7 +43,7 @@ pub(super) fn name<'a>(store: Store<'a>) -> &'a str {
 
 /// The addresses that reach the mailbox: its own first, in capitals, then the
 /// one that every tenant gives, then those that messages were delivered to.
-fn proxies(store: Store<'_>) -> Vec<String> {
+fn proxies(store: ExchangeMailbox<'_>) -> Vec<String> {
     let address = store.mailbox.address.as_str();
     let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
     let tenant = domain.split('.').next().unwrap_or(domain);
@@ -61,7 +61,7 @@ fn proxies(store: Store<'_>) -> Vec<String> {
 }
 
 /// The settings of a mailbox whose owner is in a zone of Windows' name.
-pub(super) fn settings(store: Store<'_>, zone: &str) -> Map<String, Value> {
+pub(super) fn settings(store: ExchangeMailbox<'_>, zone: &str) -> Map<String, Value> {
     let mut settings = object(json!({
         "timeZone": zone,
         "automaticRepliesSetting": {
@@ -98,14 +98,14 @@ pub(super) fn has_address(contact: &Map<String, Value>, expected: &str) -> bool 
 }
 
 /// The addresses that one sends as.
-pub(super) fn addresses(store: Store<'_>) -> Vec<String> {
+pub(super) fn addresses(store: ExchangeMailbox<'_>) -> Vec<String> {
     let proxies = proxies(store).into_iter();
     proxies.filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned())).collect()
 }
 
 /// Windows' name of the zone that a mailbox's owner is in: the one they chose,
 /// or that of their main calendar.
-pub(super) fn mailbox_zone(state: &State, store: Store<'_>) -> String {
+pub(super) fn mailbox_zone(state: &RequestState, store: ExchangeMailbox<'_>) -> String {
     let chosen = store.with(|exchange| {
         let zone = exchange.settings.get("timeZone").and_then(Value::as_str);
         zone.map(str::to_owned)

@@ -13,14 +13,14 @@ use super::error::{GraphError, unknown_zone};
 
 /// A zone under the requested name.
 #[derive(Debug, Clone)]
-pub(crate) struct Zone {
+pub(crate) struct RequestedZone {
     /// The name, as it was asked.
     pub name: String,
     /// The zone.
     pub zone: TimeZone,
 }
 
-impl Zone {
+impl RequestedZone {
     /// UTC, the zone of responses unless another is requested.
     pub fn utc() -> Self {
         Self { name: "UTC".to_owned(), zone: TimeZone::UTC }

@@ -25,13 +25,15 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::files::{self, FileFilter, unreadable};
-use super::shift::Shift;
-use crate::store::agenda::{Agenda, Calendar, CalendarAccess, Event, event_id, instance_id};
+use super::shift::WeekShift;
+use crate::store::agenda::{
+    CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, event_id, instance_id,
+};
 use daysheet_core::clock::Clock;
 use daysheet_core::error::Result;
 use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::ical::{self, CalendarDocument, Entry};
-use daysheet_core::provider::calendar::Guest;
+use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::provider::calendar::EventGuest;
 use daysheet_core::text;
 
 /// The calendars of the sample mailboxes' owner and of the people around:
@@ -78,9 +80,9 @@ pub(crate) enum CalendarSource<'a> {
 
 /// What was loaded.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedCalendars {
     /// The calendars.
-    pub agenda: Agenda,
+    pub agenda: SandboxCalendars,
     /// The number of their entries.
     pub events: usize,
     /// What was passed over, as the file and the reason.
@@ -92,12 +94,12 @@ pub(crate) fn load(
     from: CalendarSource<'_>,
     addresses: &[String],
     clock: &Clock,
-) -> Result<Loaded> {
+) -> Result<LoadedCalendars> {
     let mut loader = CalendarLoader { files: Vec::new(), skipped: Vec::new(), addresses };
     match from {
         CalendarSource::Path(path) => loader.path(path)?,
         CalendarSource::Samples(today) => {
-            let shift = Shift::to(today);
+            let shift = WeekShift::to(today);
             for (name, content) in SAMPLES {
                 let moved = match shift {
                     // Holidays are when they are.
@@ -213,7 +215,7 @@ impl CalendarLoader<'_> {
 
     /// Puts what was read into calendars: those of the mailboxes first, then
     /// those of others, each owner's main one first.
-    fn agenda(mut self, clock: &Clock) -> Loaded {
+    fn agenda(mut self, clock: &Clock) -> LoadedCalendars {
         let mut files: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
         for file in std::mem::take(&mut self.files) {
             files.entry(file.owner.clone()).or_default().push(file);
@@ -221,14 +223,14 @@ impl CalendarLoader<'_> {
         let known: BTreeSet<String> = self.addresses.iter().map(|it| it.to_lowercase()).collect();
         let others = files.keys().filter(|owner| !known.contains(*owner)).cloned();
         let owners: Vec<String> = self.addresses.iter().cloned().chain(others).collect();
-        let mut agenda = Agenda::new(clock.clone());
+        let mut agenda = SandboxCalendars::new(clock.clone());
         let mut events = 0;
         for owner in owners {
             let mine = files.remove(&owner.to_lowercase()).unwrap_or_default();
             let alone = mine.len() == 1;
             let (main, further): (Vec<_>, Vec<_>) =
                 mine.into_iter().partition(|file| alone || file.is_main());
-            let mut calendar = Calendar::main(&owner, SAMPLE_ZONE);
+            let mut calendar = StoredCalendar::main(&owner, SAMPLE_ZONE);
             if let Some(first) = main.first() {
                 dress(&mut calendar, first);
                 calendar.name = first.name().to_owned();
@@ -241,7 +243,7 @@ impl CalendarLoader<'_> {
                 named.entry(file.name().to_owned()).or_default().push(file);
             }
             for (at, (name, files)) in (1_usize..).zip(named) {
-                let mut calendar = Calendar::further(&owner, &name, SAMPLE_ZONE);
+                let mut calendar = StoredCalendar::further(&owner, &name, SAMPLE_ZONE);
                 // Google has 24 colours of calendars.
                 calendar.colour = u8::try_from(at % 24).unwrap_or_default() + 1;
                 if let Some(first) = files.first() {
@@ -251,19 +253,19 @@ impl CalendarLoader<'_> {
                 events += self.fill(&mut agenda, place, &owner, &files);
             }
         }
-        Loaded { agenda, events, skipped: self.skipped }
+        LoadedCalendars { agenda, events, skipped: self.skipped }
     }
 
     /// Puts the entries of files into a calendar: of several versions of one
     /// the latest. Says how many there are.
     fn fill(
         &mut self,
-        agenda: &mut Agenda,
+        agenda: &mut SandboxCalendars,
         calendar: usize,
         owner: &str,
         files: &[CalendarFile],
     ) -> usize {
-        let mut entries: Vec<&Entry> = Vec::new();
+        let mut entries: Vec<&IcalEvent> = Vec::new();
         let mut places: HashMap<(&str, Option<EventTime>), usize> = HashMap::new();
         for file in files {
             for entry in &file.document.entries {
@@ -289,7 +291,7 @@ impl CalendarLoader<'_> {
 }
 
 /// Gives a calendar what its file says of it.
-fn dress(calendar: &mut Calendar, file: &CalendarFile) {
+fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
     if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
         calendar.zone = zone;
     }
@@ -300,7 +302,7 @@ fn dress(calendar: &mut Calendar, file: &CalendarFile) {
 
 /// An entry as the sandbox keeps it, loaded at `now`. An occurrence names its series, even if
 /// that is not there, as with people who are invited to one occurrence only.
-fn event(entry: &Entry, calendar: usize, owner: &str, now: Timestamp) -> Event {
+fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> StoredEvent {
     let series = event_id(&entry.uid);
     let id = match entry.recurrence_id {
         Some(original) => instance_id(&series, original),
@@ -308,7 +310,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, now: Timestamp) -> Event {
     };
     let (start, end) = (entry.start.clone(), entry.end.clone());
     let begins = start.when();
-    let mut event = Event::new(calendar, &id, &entry.uid, start, end, now);
+    let mut event = StoredEvent::new(calendar, &id, &entry.uid, start, end, now);
     event.instead_of = entry.recurrence_id.map(|original| (series, original));
     event.repeat = entry.repeat.clone();
     event.title.clone_from(&entry.title);
@@ -317,7 +319,7 @@ fn event(entry: &Entry, calendar: usize, owner: &str, now: Timestamp) -> Event {
     event.organizer = entry
         .organizer
         .clone()
-        .unwrap_or_else(|| Guest { address: owner.to_owned(), ..Guest::default() });
+        .unwrap_or_else(|| EventGuest { address: owner.to_owned(), ..EventGuest::default() });
     event.guests.clone_from(&entry.guests);
     event.show = entry.show;
     event.visibility = entry.visibility;

@@ -6,10 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// A file to load.
-pub(super) struct Source {
+pub(super) struct SourceFile {
     /// Whose it is, where the folder tells.
     pub owner: Option<String>,
     /// The path below the one that was named, for the report.
@@ -36,10 +36,10 @@ pub(super) fn sources(
     path: &Path,
     filter: &FileFilter,
     skipped: &mut Vec<(String, String)>,
-) -> Result<Vec<Source>> {
+) -> Result<Vec<SourceFile>> {
     let unusable = |error: io::Error| {
         Error::new(
-            Kind::Argument,
+            ErrorKind::Argument,
             format!("cannot read {} from {}: {error}", filter.what, path.display()),
         )
         .next(filter.next)
@@ -47,7 +47,7 @@ pub(super) fn sources(
     let data = fs::metadata(path).map_err(unusable)?;
     let own = path.file_name().map(|name| name.to_string_lossy().into_owned());
     if data.is_file() {
-        return Ok(vec![Source {
+        return Ok(vec![SourceFile {
             owner: None,
             name: own.unwrap_or_default(),
             path: path.to_owned(),
@@ -73,7 +73,7 @@ pub(super) fn sources(
             } else if (filter.is)(&file) {
                 let name = below(path, &file);
                 match fs::metadata(&file) {
-                    Ok(data) if data.is_file() => sources.push(Source {
+                    Ok(data) if data.is_file() => sources.push(SourceFile {
                         owner: owner(&name),
                         name,
                         size: data.len(),

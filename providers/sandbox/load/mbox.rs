@@ -10,14 +10,14 @@ use mail_parser::DateTime;
 
 /// A message and the time its separator gives.
 #[derive(Debug)]
-pub(super) struct Posted {
+pub(super) struct MboxMessage {
     /// The message's bytes.
     pub bytes: Vec<u8>,
     /// When the separator says it came, in seconds since 1970.
     pub time: Option<i64>,
 }
 
-impl Posted {
+impl MboxMessage {
     /// Takes off the empty line that the format puts after every message.
     fn trim_end(mut self) -> Self {
         let line_end = match self.bytes.as_slice() {
@@ -37,9 +37,9 @@ impl Posted {
 pub(super) fn read(
     mut file: impl BufRead,
     limit: usize,
-    mut each: impl FnMut(Posted),
+    mut each: impl FnMut(MboxMessage),
 ) -> io::Result<()> {
-    let mut message: Option<Posted> = None;
+    let mut message: Option<MboxMessage> = None;
     let mut after_empty = true;
     let mut line = Vec::new();
     loop {
@@ -49,7 +49,7 @@ pub(super) fn read(
         }
         let text = line.trim_ascii_end();
         if after_empty && is_separator(text) {
-            let next = Posted { bytes: Vec::new(), time: time(text) };
+            let next = MboxMessage { bytes: Vec::new(), time: time(text) };
             if let Some(done) = message.replace(next) {
                 each(done.trim_end());
             }

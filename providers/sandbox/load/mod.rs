@@ -23,12 +23,12 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::civil::Date;
 
-use super::store::mailbox::{Arrival, Mailbox};
+use super::store::mailbox::{ArrivingMessage, Mailbox};
 use super::store::message::{self, MAX_MESSAGE};
 use daysheet_core::error::Result;
 use files::{FileFilter, unreadable};
-use mbox::Posted;
-use shift::Shift;
+use mbox::MboxMessage;
+use shift::WeekShift;
 
 /// The mailboxes that the sandbox comes with: file, owner, messages. One
 /// person's, in private and at work.
@@ -66,7 +66,7 @@ pub(super) fn load(
     let mut loader = MailLoader::default();
     match mail {
         None => {
-            loader.shift = Shift::to(today);
+            loader.shift = WeekShift::to(today);
             for (name, owner, messages) in SAMPLES {
                 loader.mbox(name, Some(owner), messages, |_| ());
             }
@@ -79,8 +79,8 @@ pub(super) fn load(
 /// What has been loaded so far.
 #[derive(Default)]
 struct MailLoader {
-    messages: BTreeMap<Option<String>, Vec<Arrival>>,
-    shift: Option<Shift>,
+    messages: BTreeMap<Option<String>, Vec<ArrivingMessage>>,
+    shift: Option<WeekShift>,
     report: LoadReport,
 }
 
@@ -128,7 +128,7 @@ impl MailLoader {
         mut done: impl FnMut(usize),
     ) {
         let mut count = 0;
-        let read = mbox::read(file, MAX_MESSAGE, |Posted { bytes, time }| {
+        let read = mbox::read(file, MAX_MESSAGE, |MboxMessage { bytes, time }| {
             count += 1;
             done(bytes.len());
             self.load_message(format!("{name}:{count}"), owner, &bytes, time);
@@ -152,7 +152,7 @@ impl MailLoader {
         match message::facts(&raw, time) {
             Ok(facts) => {
                 let owner = owner.map(str::to_lowercase);
-                let arrival = Arrival { name, raw, facts };
+                let arrival = ArrivingMessage { name, raw, facts };
                 self.messages.entry(owner).or_default().push(arrival);
             }
             Err(why) => self.skip(name, why.to_owned()),
@@ -168,7 +168,7 @@ impl MailLoader {
     /// always one, be it empty.
     fn mailboxes(self) -> (Vec<Mailbox>, LoadReport) {
         let mut report = self.report;
-        let mut owned: BTreeMap<String, Vec<Arrival>> = BTreeMap::new();
+        let mut owned: BTreeMap<String, Vec<ArrivingMessage>> = BTreeMap::new();
         for (owner, messages) in self.messages {
             let owner = owner.unwrap_or_else(|| commonest(&messages));
             owned.entry(owner).or_default().extend(messages);
@@ -209,7 +209,7 @@ fn kind(path: &Path) -> Option<MailFormat> {
 }
 
 /// The address that most messages were delivered to.
-fn commonest(messages: &[Arrival]) -> String {
+fn commonest(messages: &[ArrivingMessage]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for arrival in messages {
         let address = arrival.facts.delivered_to.trim_matches(['<', '>']).to_lowercase();

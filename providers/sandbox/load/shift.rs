@@ -67,11 +67,11 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A move by whole weeks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Shift {
+pub(super) struct WeekShift {
     days: i64,
 }
 
-impl Shift {
+impl WeekShift {
     /// Returns the move that makes `today` a day the samples are the present of, or
     /// none if they are as they stand.
     pub(super) fn to(today: Option<Date>) -> Option<Self> {

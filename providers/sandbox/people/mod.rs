@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 
 use super::auth::google::bearer;
 use super::google::error;
-use super::google::fields::{Shape, shape};
-use super::google::params::Params;
-use super::http::{Request, Response};
+use super::google::fields::{FieldShape, shape};
+use super::google::params::RequestParameters;
+use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
-use super::state::State;
-use super::store::mailbox::contacts::Person;
-use super::store::settings::Contact;
+use super::state::RequestState;
+use super::store::mailbox::contacts::MailboxPerson;
+use super::store::settings::SavedContact;
 use person::{PERSON, PeopleSource, SERVICE, mask, resource};
 
 /// Rows of a search unless said otherwise, and at most.
@@ -31,10 +31,10 @@ const SEARCH_ROWS: (usize, usize) = (10, 30);
 const LIST_ROWS: (usize, usize) = (100, 1_000);
 
 /// The type of a search's answer.
-static SEARCH: Shape = shape! { "results": &shape! { "person": &PERSON } };
+static SEARCH: FieldShape = shape! { "results": &shape! { "person": &PERSON } };
 
 /// The type of a list's answer.
-static LIST: Shape = shape! {
+static LIST: FieldShape = shape! {
     "connections": &PERSON, "otherContacts": &PERSON, "nextPageToken", "nextSyncToken",
     "totalPeople", "totalItems", "totalSize",
 };
@@ -61,7 +61,7 @@ routes! { PeopleCall below "/v1" {
 }}
 
 /// Answers what comes below `/v1`.
-pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Response {
+pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     // What is done with a contact stands behind a colon.
     let path: Vec<&str> = match path {
         ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
@@ -79,7 +79,11 @@ pub(super) fn answer(state: &State, request: &Request, path: &[&str]) -> Respons
     }
 }
 
-fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Response, Response> {
+fn handle(
+    state: &RequestState,
+    request: &HttpRequest,
+    call: PeopleCall<'_>,
+) -> Result<HttpResponse, HttpResponse> {
     let (mailbox, access) = bearer(state, request)?;
     let (kind, list) = match call {
         PeopleCall::Search(kind) => (kind, false),
@@ -89,7 +93,7 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
     if !kind.open_to(|scope| access.has(scope)) {
         return Err(error::insufficient_scopes(SERVICE));
     }
-    let people: Vec<(Person, Option<Contact>)> = match kind {
+    let people: Vec<(MailboxPerson, Option<SavedContact>)> = match kind {
         PeopleSource::Contacts => write::all(state, mailbox),
         PeopleSource::Others => {
             let others = mailbox.people().others.iter();
@@ -104,12 +108,12 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
             }
             PeopleSource::Others => ("readMask", &["readMask", "pageSize", "pageToken"]),
         };
-        let params = Params::check(&request.query, known, &LIST)?;
+        let params = RequestParameters::check(&request.query, known, &LIST)?;
         let fields = mask(&params, asked, kind)?;
         return Ok(params.answer(page(&params, &people, kind, &fields)?));
     }
     let known = &["query", "readMask", "pageSize"];
-    let params = Params::check(&request.query, known, &SEARCH)?;
+    let params = RequestParameters::check(&request.query, known, &SEARCH)?;
     let fields = mask(&params, "readMask", kind)?;
     let rows = rows(&params, SEARCH_ROWS)?;
     let question = params.one("query").unwrap_or_default();
@@ -126,11 +130,11 @@ fn handle(state: &State, request: &Request, call: PeopleCall<'_>) -> Result<Resp
 
 /// One page of a list.
 fn page(
-    params: &Params<'_>,
-    people: &[(Person, Option<Contact>)],
+    params: &RequestParameters<'_>,
+    people: &[(MailboxPerson, Option<SavedContact>)],
     kind: PeopleSource,
     fields: &[&str],
-) -> Result<Value, Response> {
+) -> Result<Value, HttpResponse> {
     let (key, totals): (_, &[&str]) = match kind {
         PeopleSource::Contacts => ("connections", &["totalPeople", "totalItems"]),
         PeopleSource::Others => ("otherContacts", &["totalSize"]),
@@ -158,7 +162,10 @@ fn page(
 }
 
 /// The rows wanted.
-fn rows(params: &Params<'_>, (usual, most): (usize, usize)) -> Result<usize, Response> {
+fn rows(
+    params: &RequestParameters<'_>,
+    (usual, most): (usize, usize),
+) -> Result<usize, HttpResponse> {
     let rows = params.number("pageSize", "page_size")?;
     Ok(rows.unwrap_or(usual).min(most))
 }

@@ -6,11 +6,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::google::error;
-use crate::google::fields::{Shape, shape};
-use crate::google::params::Params;
-use crate::http::Response;
-use crate::store::mailbox::contacts::Person;
-use crate::store::settings::Contact;
+use crate::google::fields::{FieldShape, shape};
+use crate::google::params::RequestParameters;
+use crate::http::HttpResponse;
+use crate::store::mailbox::contacts::MailboxPerson;
+use crate::store::settings::SavedContact;
 
 /// The API's own name, in its errors.
 pub(super) const SERVICE: &str = "people.googleapis.com";
@@ -24,21 +24,22 @@ const PERSON_FIELDS: [&str; 7] = [
 /// The fields of another contact that may be requested.
 const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
 
-static SOURCE: Shape = shape! { "type", "id", "etag", "updateTime" };
+static SOURCE: FieldShape = shape! { "type", "id", "etag", "updateTime" };
 
-static FIELD_METADATA: Shape = shape! { "primary", "sourcePrimary", "verified", "source": &SOURCE };
+static FIELD_METADATA: FieldShape =
+    shape! { "primary", "sourcePrimary", "verified", "source": &SOURCE };
 
-static NAME: Shape = shape! {
+static NAME: FieldShape = shape! {
     "metadata": &FIELD_METADATA, "displayName", "displayNameLastFirst", "unstructuredName",
     "familyName", "givenName", "middleName",
 };
 
-static EMAIL: Shape = shape! {
+static EMAIL: FieldShape = shape! {
     "metadata": &FIELD_METADATA, "value", "type", "formattedType", "displayName",
 };
 
 /// The type of a person. What the sandbox never has is masked, not described.
-pub(super) static PERSON: Shape = shape! {
+pub(super) static PERSON: FieldShape = shape! {
     "resourceName", "etag", "metadata": &shape! { "sources": &SOURCE, "objectType" },
     "names": &NAME, "emailAddresses": &EMAIL, "phoneNumbers", "organizations", "biographies",
 };
@@ -72,10 +73,10 @@ impl PeopleSource {
 
 /// The requested fields of a person: the API returns no others.
 pub(super) fn mask<'a>(
-    params: &Params<'a>,
+    params: &RequestParameters<'a>,
     name: &str,
     kind: PeopleSource,
-) -> Result<Vec<&'a str>, Response> {
+) -> Result<Vec<&'a str>, HttpResponse> {
     let text = params.all(name).find(|text| !text.is_empty());
     let text = text.ok_or_else(|| error::invalid(&format!("{name} mask is required.")))?;
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -91,7 +92,7 @@ pub(super) fn mask<'a>(
 }
 
 /// The tag of a contact: another one after every change.
-pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
+pub(super) fn etag(id: u64, contact: Option<&SavedContact>) -> String {
     let version = contact.map_or(0, |contact| contact.version);
     let number = id.wrapping_add(version);
     format!("%{}", STANDARD.encode(number.to_be_bytes()))
@@ -99,8 +100,8 @@ pub(super) fn etag(id: u64, contact: Option<&Contact>) -> String {
 
 /// A person with the requested fields; `contact` is what was written by hand.
 pub(super) fn resource(
-    person: &Person,
-    contact: Option<&Contact>,
+    person: &MailboxPerson,
+    contact: Option<&SavedContact>,
     kind: PeopleSource,
     fields: &[&str],
 ) -> Value {

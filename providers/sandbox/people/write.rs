@@ -6,15 +6,15 @@
 use serde_json::{Map, Value, json};
 
 use super::person::{PERSON, PeopleSource, SERVICE, etag, mask, resource};
-use crate::auth::tokens::Access;
+use crate::auth::tokens::TokenAccess;
 use crate::google::body::{inner, object, text};
 use crate::google::error;
-use crate::google::params::Params;
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::google::params::RequestParameters;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::contacts::Person;
-use crate::store::settings::Contact;
+use crate::store::mailbox::contacts::MailboxPerson;
+use crate::store::settings::SavedContact;
 
 /// The fields that can be written; only those that the sandbox keeps.
 const WRITTEN: [&str; 5] =
@@ -33,12 +33,12 @@ pub(super) enum ContactCall<'a> {
 
 /// Answers one of these methods, or refuses it.
 pub(super) fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     mailbox: &Mailbox,
-    access: &Access,
+    access: &TokenAccess,
     call: &ContactCall<'_>,
-) -> Result<Response, Response> {
+) -> Result<HttpResponse, HttpResponse> {
     let reads = matches!(call, ContactCall::Get(_)) && access.has("contacts.readonly");
     if !reads && !access.has("contacts") {
         return Err(error::insufficient_scopes(SERVICE));
@@ -48,7 +48,7 @@ pub(super) fn handle(
         ContactCall::Update(_) => &["personFields", "updatePersonFields", "sources"],
         ContactCall::Delete(_) => &[],
     };
-    let params = Params::check(&request.query, known, &PERSON)?;
+    let params = RequestParameters::check(&request.query, known, &PERSON)?;
     let body = object(&request.body, &PERSON)?;
     let id = match call {
         ContactCall::Get(id) => number(id)?,
@@ -81,17 +81,20 @@ pub(super) fn handle(
 }
 
 /// The number in a contact's id.
-fn number(id: &str) -> Result<u64, Response> {
+fn number(id: &str) -> Result<u64, HttpResponse> {
     let number = id.strip_prefix('c').and_then(|number| number.parse().ok());
     number.ok_or_else(error::not_found)
 }
 
 /// The contacts of a mailbox: those of its mail, with what was changed by hand,
 /// and those made by hand, in the order in which they were made.
-pub(super) fn all(state: &State, mailbox: &Mailbox) -> Vec<(Person, Option<Contact>)> {
+pub(super) fn all(
+    state: &RequestState,
+    mailbox: &Mailbox,
+) -> Vec<(MailboxPerson, Option<SavedContact>)> {
     let written = state.settings(&mailbox.address, |settings| settings.contacts.clone());
     let mail = mailbox.people().others.iter();
-    let mail: Vec<&Person> = mail.filter(|person| person.saved).collect();
+    let mail: Vec<&MailboxPerson> = mail.filter(|person| person.saved).collect();
     let mut all = Vec::new();
     for person in &mail {
         match written.get(&person.id) {
@@ -109,8 +112,8 @@ pub(super) fn all(state: &State, mailbox: &Mailbox) -> Vec<(Person, Option<Conta
 }
 
 /// A contact by hand as a person.
-fn as_person(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
-    let person = Person {
+fn as_person(id: u64, contact: &SavedContact) -> (MailboxPerson, Option<SavedContact>) {
+    let person = MailboxPerson {
         name: contact.name(),
         email: contact.emails.first().cloned().unwrap_or_default(),
         count: 0,
@@ -121,15 +124,23 @@ fn as_person(id: u64, contact: &Contact) -> (Person, Option<Contact>) {
 }
 
 /// The contact of a number.
-fn find(state: &State, mailbox: &Mailbox, id: u64) -> Result<(Person, Option<Contact>), Response> {
+fn find(
+    state: &RequestState,
+    mailbox: &Mailbox,
+    id: u64,
+) -> Result<(MailboxPerson, Option<SavedContact>), HttpResponse> {
     let mut all = all(state, mailbox).into_iter();
     let found = all.find(|(person, _)| person.id == id);
     found.ok_or_else(error::not_found)
 }
 
 /// Makes a contact and gives its number.
-fn create(state: &State, mailbox: &Mailbox, body: &Map<String, Value>) -> Result<u64, Response> {
-    let mut contact = Contact::default();
+fn create(
+    state: &RequestState,
+    mailbox: &Mailbox,
+    body: &Map<String, Value>,
+) -> Result<u64, HttpResponse> {
+    let mut contact = SavedContact::default();
     for field in WRITTEN {
         write(&mut contact, field, body)?;
     }
@@ -143,12 +154,12 @@ fn create(state: &State, mailbox: &Mailbox, body: &Map<String, Value>) -> Result
 
 /// Changes the fields of a contact that are named.
 fn update(
-    state: &State,
+    state: &RequestState,
     mailbox: &Mailbox,
     id: u64,
-    params: &Params<'_>,
+    params: &RequestParameters<'_>,
     body: &Map<String, Value>,
-) -> Result<(), Response> {
+) -> Result<(), HttpResponse> {
     let named = params.one("updatePersonFields").unwrap_or_default();
     let named: Vec<&str> = named.split(',').filter(|name| !name.is_empty()).collect();
     if named.is_empty() {
@@ -185,22 +196,26 @@ fn update(
 }
 
 /// What the mail says of a person, as a contact.
-fn of_mail(person: &Person) -> Contact {
+fn of_mail(person: &MailboxPerson) -> SavedContact {
     let (given, family) = match person.name.rsplit_once(' ') {
         Some((given, family)) => (given, family),
         None => (person.name.as_str(), ""),
     };
-    Contact {
+    SavedContact {
         given: given.to_owned(),
         family: family.to_owned(),
         emails: vec![person.email.clone()],
-        ..Contact::default()
+        ..SavedContact::default()
     }
 }
 
 /// Writes one field of a body into a contact; a field that is missing there is
 /// taken away.
-fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Result<(), Response> {
+fn write(
+    contact: &mut SavedContact,
+    field: &str,
+    body: &Map<String, Value>,
+) -> Result<(), HttpResponse> {
     let entries = match body.get(field) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(entries)) => entries.iter().filter_map(Value::as_object).collect(),
@@ -226,7 +241,7 @@ fn write(contact: &mut Contact, field: &str, body: &Map<String, Value>) -> Resul
             }
         }
         "emailAddresses" => {
-            let emails: Result<Vec<_>, Response> = entries
+            let emails: Result<Vec<_>, HttpResponse> = entries
                 .into_iter()
                 .map(|entry| Ok(text(entry, "value")?.unwrap_or_default().to_owned()))
                 .collect();

@@ -13,7 +13,7 @@ use mail_parser::DateTime;
 
 use super::head::{self, HeaderField};
 use super::lines;
-use super::mime::{self, Part};
+use super::mime::{self, ParsedPart};
 use super::words::{beginning, each_word, has_phrase, number, visible, words};
 use daysheet_core::ical;
 use daysheet_core::text::flowed::unflow;
@@ -38,7 +38,7 @@ const TELLING: [&str; 10] = [
 
 /// What a message's header section says.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
+pub(crate) struct MessageFacts {
     /// From, decoded.
     pub from: String,
     /// To, decoded.
@@ -65,7 +65,7 @@ pub(crate) struct Facts {
 
 /// What a search and a snippet need of the body.
 #[derive(Debug, Clone)]
-struct Content {
+struct SearchContent {
     snippet: String,
     preview: String,
     filenames: Vec<String>,
@@ -86,16 +86,16 @@ pub(crate) struct Message {
     /// The ids of its labels.
     pub labels: Vec<String>,
     /// What its header section says.
-    pub facts: Arc<Facts>,
+    pub facts: Arc<MessageFacts>,
     /// The bytes.
     pub raw: Arc<[u8]>,
     /// Worked out at the first need, once for all states of the message.
-    content: Arc<OnceLock<Content>>,
+    content: Arc<OnceLock<SearchContent>>,
 }
 
 impl Message {
     /// A message that is a conversation of its own, as yet.
-    pub fn new(id: u64, labels: Vec<String>, facts: Facts, raw: Arc<[u8]>) -> Self {
+    pub fn new(id: u64, labels: Vec<String>, facts: MessageFacts, raw: Arc<[u8]>) -> Self {
         Self {
             id,
             thread: id,
@@ -125,7 +125,7 @@ impl Message {
     /// The texts as they are shown: those that are plain, and those in HTML.
     /// Exchange keeps no lines that flow: it joins them when a message comes in.
     pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
-        let part = Part::of_message(&self.raw);
+        let part = ParsedPart::of_message(&self.raw);
         let texts = part.own().into_iter().filter(|part| part.is_inline_text());
         let mut plain = Vec::new();
         let mut html = Vec::new();
@@ -170,14 +170,14 @@ impl Message {
         if !all {
             return false;
         }
-        let (plain, html) = bodies(&Part::of_message(&self.raw), &self.raw);
+        let (plain, html) = bodies(&ParsedPart::of_message(&self.raw), &self.raw);
         let mut texts = plain.iter().chain(&html);
         texts.any(|text| has_phrase(&words(text), phrase))
     }
 
-    fn content(&self) -> &Content {
+    fn content(&self) -> &SearchContent {
         self.content.get_or_init(|| {
-            let part = Part::of_message(&self.raw);
+            let part = ParsedPart::of_message(&self.raw);
             let (plain, html) = bodies(&part, &self.raw);
             let mut words = Vec::new();
             let texts = plain.iter().chain(&html).map(String::as_str);
@@ -190,12 +190,12 @@ impl Message {
             let first_of = |limit| shown.map(|text| beginning(text, limit));
             let parts = part.own();
             let is_calendar =
-                |part: &&&Part| part.mime_type == "text/calendar" && part.filename.is_empty();
+                |part: &&&ParsedPart| part.mime_type == "text/calendar" && part.filename.is_empty();
             let calendar = parts.iter().find(is_calendar).map(|part| {
                 let text = head::text(&part.decode(&self.raw), part.charset.as_deref(), &self.raw);
                 ical::read(&text, &TimeZone::UTC)
             });
-            Content {
+            SearchContent {
                 calendar_method: calendar.and_then(|read| read.ok()?.method),
                 snippet: first_of(SNIPPET).unwrap_or_default(),
                 preview: first_of(PREVIEW).unwrap_or_default(),
@@ -217,14 +217,14 @@ impl Message {
 
     /// All texts that free words are looked for in.
     fn texts(&self) -> Vec<String> {
-        let (plain, html) = bodies(&Part::of_message(&self.raw), &self.raw);
+        let (plain, html) = bodies(&ParsedPart::of_message(&self.raw), &self.raw);
         let headers = self.headers().into_iter().map(str::to_owned);
         headers.chain(plain).chain(html).collect()
     }
 }
 
 /// The texts of a message: those that are plain, and those made from HTML.
-fn bodies(message: &Part, raw: &[u8]) -> (Vec<String>, Vec<String>) {
+fn bodies(message: &ParsedPart, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut plain = Vec::new();
     let mut html = Vec::new();
     for part in message.own().into_iter().filter(|part| part.is_inline_text()) {
@@ -280,7 +280,7 @@ pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
 
 /// Reads the facts of a message, or says why it is none. `posted` is the time
 /// that the mbox gives, in seconds.
-pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static str> {
+pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<MessageFacts, &'static str> {
     if raw.is_empty() {
         return Err("it is empty");
     }
@@ -299,7 +299,7 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<Facts, &'static s
     let plain = |name| text(name).unwrap_or_default();
     let mut references = ids(&plain("References"));
     references.extend(ids(&plain("In-Reply-To")));
-    Ok(Facts {
+    Ok(MessageFacts {
         from: plain("From"),
         to: plain("To"),
         cc: plain("Cc"),

@@ -29,7 +29,7 @@ const MAX_PARTS: usize = 1_000;
 
 /// A part of a message, or the message itself.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct ParsedPart {
     /// Where the header section stands in the message.
     pub head: Range<usize>,
     /// Where the body stands, still transfer-encoded.
@@ -45,20 +45,20 @@ pub(crate) struct Part {
     /// True for a picture that the text shows by its Content-ID.
     pub embedded: bool,
     /// How the body is encoded.
-    encoding: Encoding,
+    encoding: TransferEncoding,
     /// The parts of a multipart, or the one message in a message/rfc822.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ParsedPart>,
 }
 
 /// A transfer encoding, as far as it changes bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Encoding {
+enum TransferEncoding {
     Identity,
     Base64,
     QuotedPrintable,
 }
 
-impl Part {
+impl ParsedPart {
     /// Takes a message apart.
     pub fn of_message(raw: &[u8]) -> Self {
         let mut left = MAX_PARTS;
@@ -70,9 +70,9 @@ impl Part {
     pub fn decode<'a>(&self, raw: &'a [u8]) -> Cow<'a, [u8]> {
         let body = slice(raw, &self.body);
         match self.encoding {
-            Encoding::Identity => Cow::Borrowed(body),
-            Encoding::Base64 => Cow::Owned(base64(body)),
-            Encoding::QuotedPrintable => Cow::Owned(quoted_printable(body)),
+            TransferEncoding::Identity => Cow::Borrowed(body),
+            TransferEncoding::Base64 => Cow::Owned(base64(body)),
+            TransferEncoding::QuotedPrintable => Cow::Owned(quoted_printable(body)),
         }
     }
 
@@ -97,17 +97,17 @@ impl Part {
     }
 
     /// This part and all parts in it, in reading order.
-    pub fn walk(&self) -> Vec<&Part> {
+    pub fn walk(&self) -> Vec<&ParsedPart> {
         let mut found = vec![self];
-        found.extend(self.parts.iter().flat_map(Part::walk));
+        found.extend(self.parts.iter().flat_map(ParsedPart::walk));
         found
     }
 
     /// The same without what is in a message in the message.
-    pub fn own(&self) -> Vec<&Part> {
+    pub fn own(&self) -> Vec<&ParsedPart> {
         let mut found = vec![self];
         if !self.is_message() {
-            found.extend(self.parts.iter().flat_map(Part::own));
+            found.extend(self.parts.iter().flat_map(ParsedPart::own));
         }
         found
     }
@@ -149,16 +149,18 @@ fn build(
     default_type: &str,
     depth: usize,
     left: &mut usize,
-) -> Part {
+) -> ParsedPart {
     *left = left.saturating_sub(1);
     let fields = head::fields(slice(raw, &head), raw);
     let text = |name| head::find(&fields, name).map(|field| field.unfolded());
     let content_type = text("Content-Type").and_then(|value| parse_structured(&value));
     let disposition = text("Content-Disposition").and_then(|value| parse_structured(&value));
     let encoding = match text("Content-Transfer-Encoding") {
-        Some(word) if word.eq_ignore_ascii_case("base64") => Encoding::Base64,
-        Some(word) if word.eq_ignore_ascii_case("quoted-printable") => Encoding::QuotedPrintable,
-        _ => Encoding::Identity,
+        Some(word) if word.eq_ignore_ascii_case("base64") => TransferEncoding::Base64,
+        Some(word) if word.eq_ignore_ascii_case("quoted-printable") => {
+            TransferEncoding::QuotedPrintable
+        }
+        _ => TransferEncoding::Identity,
     };
     let mut mime_type = content_type.as_ref().map_or_else(
         || default_type.to_owned(),
@@ -203,7 +205,7 @@ fn build(
             "noname.eml".clone_into(&mut filename);
         }
         // RFC 2046 (5.2.1) allows no encoding that would hide the message.
-        if depth > 0 && encoding == Encoding::Identity && *left > 0 {
+        if depth > 0 && encoding == TransferEncoding::Identity && *left > 0 {
             let (head, body) = split(raw, body.clone());
             parts.push(build(raw, head, body, "text/plain", depth - 1, left));
         }
@@ -212,7 +214,7 @@ fn build(
     }
     let attached = disposition.as_ref().is_some_and(|d| d.is_attachment());
     let named = head::find(&fields, "Content-ID").is_some();
-    Part {
+    ParsedPart {
         charset: attribute(&content_type, "charset"),
         flowed: attribute(&content_type, "format")
             .filter(|format| format.eq_ignore_ascii_case("flowed"))

@@ -9,7 +9,7 @@ use super::words::{has_phrase, words};
 
 /// Conditions, joined.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Query<T> {
+pub(crate) enum StoreQuery<T> {
     /// All of them; none is no condition.
     All(Vec<Self>),
     /// Any of them.
@@ -20,7 +20,7 @@ pub(crate) enum Query<T> {
     Test(T),
 }
 
-impl<T> Query<T> {
+impl<T> StoreQuery<T> {
     /// One part as it is, several joined.
     pub fn join(mut parts: Vec<Self>, by: fn(Vec<Self>) -> Self) -> Self {
         match (parts.len(), parts.pop()) {
@@ -54,7 +54,7 @@ impl<T> Query<T> {
 
 /// Where words are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum SearchField {
     /// Headers and text.
     Anywhere,
     From,
@@ -73,20 +73,22 @@ pub(crate) enum Field {
 impl Message {
     /// True when the words stand next to each other in a field. A phrase does not run
     /// from a name into the address behind it.
-    pub fn says_in(&self, field: Field, phrase: &[String]) -> bool {
+    pub fn says_in(&self, field: SearchField, phrase: &[String]) -> bool {
         let facts = &self.facts;
         let in_text = |text: &str| has_phrase(&words(text), phrase);
         let in_people = |text: &String| text.split(['<', '>']).any(in_text);
         match field {
-            Field::Anywhere => self.says(phrase),
-            Field::From => in_people(&facts.from),
-            Field::To => in_people(&facts.to),
-            Field::Cc => in_people(&facts.cc),
-            Field::Bcc => in_people(&facts.bcc),
-            Field::Recipients => [&facts.to, &facts.cc, &facts.bcc].into_iter().any(in_people),
-            Field::Subject => in_text(&facts.subject),
-            Field::Body => self.body_says(phrase),
-            Field::Attachment => self.filenames().iter().any(|name| in_text(name)),
+            SearchField::Anywhere => self.says(phrase),
+            SearchField::From => in_people(&facts.from),
+            SearchField::To => in_people(&facts.to),
+            SearchField::Cc => in_people(&facts.cc),
+            SearchField::Bcc => in_people(&facts.bcc),
+            SearchField::Recipients => {
+                [&facts.to, &facts.cc, &facts.bcc].into_iter().any(in_people)
+            }
+            SearchField::Subject => in_text(&facts.subject),
+            SearchField::Body => self.body_says(phrase),
+            SearchField::Attachment => self.filenames().iter().any(|name| in_text(name)),
         }
     }
 }

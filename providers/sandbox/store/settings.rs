@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 /// The settings of one mailbox.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+pub(crate) struct StoredSettings {
     /// Signatures in HTML, by the address one sends as, in lower case.
     pub signatures: BTreeMap<String, String>,
     /// Names one sends under, by the same.
@@ -21,12 +21,12 @@ pub(crate) struct Settings {
     pub filters: Vec<(String, Value)>,
     /// Contacts by their ids: made by hand, changed from what the mail says, or
     /// deleted, which is `None`.
-    pub contacts: BTreeMap<u64, Option<Contact>>,
+    pub contacts: BTreeMap<u64, Option<SavedContact>>,
     /// How many things have been made; ids are counted from it.
     made: u64,
 }
 
-impl Settings {
+impl StoredSettings {
     /// A number that no thing made before has.
     pub fn number(&mut self) -> u64 {
         self.made += 1;
@@ -36,7 +36,7 @@ impl Settings {
 
 /// A contact that was made or changed by hand.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Contact {
+pub(crate) struct SavedContact {
     /// How often it was changed; it is in the contact's tag.
     pub version: u64,
     /// The given name; empty where there is none. So are all texts here.
@@ -49,7 +49,7 @@ pub(crate) struct Contact {
     pub rest: Map<String, Value>,
 }
 
-impl Contact {
+impl SavedContact {
     /// The whole name.
     pub fn name(&self) -> String {
         let both = format!("{} {}", self.given, self.family);

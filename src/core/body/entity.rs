@@ -23,7 +23,7 @@ const FIRST_SHOWN: &[&str] = &["signed", "report"];
 
 /// A part of a multipart, as far as it decides which one is shown.
 #[derive(Debug, Clone, Copy)]
-pub struct Child<'a> {
+pub struct MultipartChild<'a> {
     /// Its Content-ID, with or without brackets.
     pub cid: &'a str,
     /// True if it is a text or a multipart.
@@ -32,7 +32,7 @@ pub struct Child<'a> {
 
 /// Returns the place of the only part of a multipart that mail programs show as text; `None` if
 /// they show all. `start` names the root of a `multipart/related` (RFC 2387, 3.2).
-pub fn root(subtype: &str, start: Option<&str>, children: &[Child<'_>]) -> Option<usize> {
+pub fn root(subtype: &str, start: Option<&str>, children: &[MultipartChild<'_>]) -> Option<usize> {
     let is = |known: &&str| known.eq_ignore_ascii_case(subtype);
     if FIRST_SHOWN.iter().any(is) {
         return Some(0);
@@ -61,7 +61,7 @@ pub fn unknown(subtype: &str) -> Option<Note> {
 }
 
 /// The parts of a message, texts and files apart.
-pub struct Tree<'m> {
+pub struct PartTree<'m> {
     message: &'m Message<'m>,
     /// The texts, each in one or more forms, the plainest first.
     pub texts: Vec<Vec<Vec<TextPart>>>,
@@ -71,7 +71,7 @@ pub struct Tree<'m> {
     pub odd: Vec<String>,
 }
 
-impl<'m> Tree<'m> {
+impl<'m> PartTree<'m> {
     /// Sorts the parts of a message.
     pub fn of(message: &'m Message<'m>) -> Self {
         let mut tree = Self { message, texts: Vec::new(), files: Vec::new(), odd: Vec::new() };
@@ -122,7 +122,7 @@ impl<'m> Tree<'m> {
         }
     }
 
-    fn child(&self, id: u32) -> Child<'m> {
+    fn child(&self, id: u32) -> MultipartChild<'m> {
         let part = self.message.part(id);
         let is_text = |part: &MessagePart<'_>| {
             let attached =
@@ -130,7 +130,10 @@ impl<'m> Tree<'m> {
             matches!(part.body, PartType::Html(_) | PartType::Text(_)) && !attached
         };
         let readable = part.is_some_and(|part| part.is_multipart() || is_text(part));
-        Child { cid: part.and_then(|part| part.content_id()).unwrap_or_default(), readable }
+        MultipartChild {
+            cid: part.and_then(|part| part.content_id()).unwrap_or_default(),
+            readable,
+        }
     }
 }
 

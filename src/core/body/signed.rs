@@ -6,7 +6,7 @@
 
 use mail_parser::{MessageParser, MessagePart};
 
-use super::entity::{self, Tree};
+use super::entity::{self, PartTree};
 use crate::provider::MessageContent;
 use crate::text::{note, quoted_list};
 
@@ -27,7 +27,7 @@ const DEEPEST: usize = 20;
 pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
     let Some(content) = content(p7m) else { return };
     let Some(parsed) = MessageParser::default().parse(&content) else { return };
-    let tree = Tree::of(&parsed);
+    let tree = PartTree::of(&parsed);
     if !tree.texts.is_empty() {
         message
             .notes
@@ -51,7 +51,7 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
 /// Returns the signed content of a CMS document: a MIME entity. `None` if it is encrypted, has
 /// the signature alone, or is damaged.
 pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
-    let whole = Element::first(bytes, DEEPEST)?.of(SEQUENCE)?;
+    let whole = BerElement::first(bytes, DEEPEST)?.of(SEQUENCE)?;
     let [kind, signed, ..] = whole.children()?[..] else { return None };
     let [signed, ..] = signed.of(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
     else {
@@ -68,7 +68,7 @@ pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// An element of BER (X.690, 8.1).
 #[derive(Clone, Copy)]
-struct Element<'a> {
+struct BerElement<'a> {
     tag: u8,
     body: &'a [u8],
     /// The bytes of the whole element.
@@ -77,7 +77,7 @@ struct Element<'a> {
     levels: usize,
 }
 
-impl<'a> Element<'a> {
+impl<'a> BerElement<'a> {
     /// Reads the element at the beginning of `bytes`.
     fn first(bytes: &'a [u8], levels: usize) -> Option<Self> {
         let levels = levels.checked_sub(1)?;

@@ -8,7 +8,7 @@ use crate::text::charset;
 
 /// What a `winmail.dat` holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tnef {
+pub struct TnefContent {
     /// The text, plain.
     pub plain: Option<String>,
     /// The text as HTML.
@@ -49,27 +49,27 @@ pub fn is_tnef(bytes: &[u8]) -> bool {
 /// Returns the attributes of a `winmail.dat`, each by its id.
 pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     // After the signature comes a key that links messages.
-    let mut input = Input(bytes.get(6..).unwrap_or_default());
+    let mut input = TnefInput(bytes.get(6..).unwrap_or_default());
     std::iter::from_fn(move || input.attribute())
 }
 
 /// Returns the MAPI properties of an attribute by their tags; of several values, the first.
 pub fn properties(data: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    let mut input = Input(data);
+    let mut input = TnefInput(data);
     let count = input.length().unwrap_or_default();
     (0..count.min(MOST)).map_while(move |_| input.property())
 }
 
 /// Reads a `winmail.dat`; none if it is not one.
-pub fn read(bytes: &[u8]) -> Option<Tnef> {
+pub fn read(bytes: &[u8]) -> Option<TnefContent> {
     if !is_tnef(bytes) || bytes.len() < 6 {
         return None;
     }
-    let mut found = Tnef::default();
+    let mut found = TnefContent::default();
     let mut page = 1252;
     for (id, data) in attributes(bytes) {
         match id {
-            CODE_PAGE => page = Input(data).u32().unwrap_or(page),
+            CODE_PAGE => page = TnefInput(data).u32().unwrap_or(page),
             BODY => found.plain = Some(decoded(data, page)),
             PROPERTIES => message(data, page, &mut found),
             FILE if found.files.len() < MOST => found.files.push(String::new()),
@@ -88,15 +88,15 @@ pub fn read(bytes: &[u8]) -> Option<Tnef> {
     Some(found)
 }
 
-fn name(found: &mut Tnef, name: String) {
+fn name(found: &mut TnefContent, name: String) {
     if let Some(last) = found.files.last_mut() {
         *last = name;
     }
 }
 
-fn message(data: &[u8], page: u32, found: &mut Tnef) {
+fn message(data: &[u8], page: u32, found: &mut TnefContent) {
     let html_page = properties(data).find(|(tag, _)| tag >> 16 == HTML_CODE_PAGE);
-    let html_page = html_page.and_then(|(_, value)| Input(value).u32()).unwrap_or(page);
+    let html_page = html_page.and_then(|(_, value)| TnefInput(value).u32()).unwrap_or(page);
     for (tag, value) in properties(data) {
         match tag >> 16 {
             TEXT => found.plain = Some(text(tag, value, page)),
@@ -124,9 +124,9 @@ fn decoded(bytes: &[u8], page: u32) -> String {
 }
 
 /// The bytes that are left.
-struct Input<'a>(&'a [u8]);
+struct TnefInput<'a>(&'a [u8]);
 
-impl<'a> Input<'a> {
+impl<'a> TnefInput<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

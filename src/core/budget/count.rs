@@ -9,9 +9,9 @@ pub mod merge;
 pub mod split;
 pub mod vocabulary;
 
-use merge::Merger;
+use merge::PieceMerger;
 use split::PieceIter;
-use vocabulary::Vocabulary;
+use vocabulary::TokenVocabulary;
 
 /// The name of the vocabulary that [`tokens`] counts in.
 pub const TOKENIZER: &str = Tokenizer::O200k.name();
@@ -28,7 +28,7 @@ pub enum Tokenizer {
 
 /// The result of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Work {
+pub struct CountResult {
     /// The number of tokens in the text.
     pub tokens: usize,
     /// The number of characters and pairs examined: the cost of a count, measured
@@ -59,15 +59,15 @@ impl Tokenizer {
 
     /// Counts as [`count`](Self::count) does, and measures the cost: `steps` grow
     /// linearly with the length of the text, whatever its content.
-    pub fn work(self, text: &str) -> Work {
-        let vocabulary = Vocabulary::of(self.file());
-        let mut merger = Merger::new(&vocabulary);
+    pub fn work(self, text: &str) -> CountResult {
+        let vocabulary = TokenVocabulary::of(self.file());
+        let mut merger = PieceMerger::new(&vocabulary);
         let mut pieces = PieceIter::new(text, self);
         let tokens = pieces.by_ref().map(|piece| merger.count(piece.as_bytes())).sum();
-        Work { tokens, steps: pieces.steps() + merger.steps() }
+        CountResult { tokens, steps: pieces.steps() + merger.steps() }
     }
 
-    /// Returns the bytes of its vocabulary, for [`Vocabulary::of`].
+    /// Returns the bytes of its vocabulary, for [`TokenVocabulary::of`].
     pub const fn file(self) -> &'static [u8] {
         match self {
             Self::O200k => vocabulary::O200K,

@@ -12,15 +12,15 @@ mod pieces;
 mod view;
 mod words;
 
-use self::pieces::Pieces;
-use self::view::Chosen;
+use self::pieces::AnswerPieces;
+use self::view::ChosenRenderings;
 use self::words::AnswerLimit;
-use super::Response;
+use super::WholeAnswer;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
-use super::value::Strategy;
+use super::value::ValueStrategy;
 use crate::encode::{Document, Format};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::text::fence::Fence;
 use crate::text::{LINE, wrapped};
 
@@ -55,14 +55,14 @@ pub struct FitOptions<'a> {
     /// complete output.
     pub chunks: bool,
     /// The strategy that values its items.
-    pub strategy: Strategy,
+    pub strategy: ValueStrategy,
     /// The secret that fences are derived from.
     pub secret: &'a [u8; 32],
 }
 
 /// An answer that fits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Fitted {
+pub struct FittedAnswer {
     /// Its text blocks: the document, long texts, notes.
     pub blocks: Vec<String>,
     /// Their number of tokens.
@@ -74,14 +74,14 @@ pub struct Fitted {
     /// True when the last block is notes.
     pub notes: bool,
     /// How many items are shown in which way; `None` if all are complete.
-    pub shortened: Option<Shortened>,
+    pub shortened: Option<ShortenedCounts>,
     /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
 }
 
 /// The counts of what was shortened in one chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Shortened {
+pub struct ShortenedCounts {
     /// Items that are shown, in whatever form.
     pub shown: usize,
     /// Items of the whole answer.
@@ -107,8 +107,8 @@ pub struct WholeBlocks {
 
 impl WholeBlocks {
     /// Returns all of a draft.
-    pub fn of(response: &Response, format: Format, secret: &[u8; 32]) -> Self {
-        let pieces = pieces::pieces(response, &Sizes::none(format), secret);
+    pub fn of(response: &WholeAnswer, format: Format, secret: &[u8; 32]) -> Self {
+        let pieces = pieces::pieces(response, &AnswerSizer::none(format), secret);
         let chosen = pieces.whole();
         let notes = response.notes.iter().cloned().chain(response.legend.note(|_| true)).collect();
         let (first, notes) = words::split(response, notes);
@@ -131,13 +131,13 @@ impl WholeBlocks {
 
     /// Returns all of a response in the form that is stored for `output_read`, whatever
     /// format was requested.
-    pub fn kept(response: &Response, secret: &[u8; 32]) -> Self {
+    pub fn kept(response: &WholeAnswer, secret: &[u8; 32]) -> Self {
         let whole = Self::of(response, Format::default(), secret);
         whole.with_rows(response).with_cuts(response, secret)
     }
 
     /// Adds to the fence of each text the name of its row: a line of the text may be shown alone.
-    fn with_rows(mut self, response: &Response) -> Self {
+    fn with_rows(mut self, response: &WholeAnswer) -> Self {
         for text in &response.texts {
             let table = text.row.and_then(|(table, _)| response.document.tables.get(table));
             let (Some(table), Some((_, row))) = (table, text.row) else {
@@ -152,7 +152,7 @@ impl WholeBlocks {
     }
 
     /// Adds the complete values of cut cells, each in a fence of its own.
-    fn with_cuts(mut self, response: &Response, secret: &[u8; 32]) -> Self {
+    fn with_cuts(mut self, response: &WholeAnswer, secret: &[u8; 32]) -> Self {
         let at = self.blocks.len() - usize::from(self.notes);
         let values = response.document.tables.iter().flat_map(|table| {
             table.cuts().map(move |(row, cut)| {
@@ -171,21 +171,21 @@ impl WholeBlocks {
 }
 
 /// Returns the whole document of a response, with its long texts as fields of their rows.
-pub fn whole_document(response: &Response, secret: &[u8; 32]) -> Document {
-    let pieces = pieces::pieces(response, &Sizes::none(Format::Json), secret);
+pub fn whole_document(response: &WholeAnswer, secret: &[u8; 32]) -> Document {
+    let pieces = pieces::pieces(response, &AnswerSizer::none(Format::Json), secret);
     view::unwritten(response, &pieces, &pieces.whole(), Format::Json).document
 }
 
 /// The tokenizer and format by which sizes are computed.
 #[derive(Debug, Clone, Copy)]
-struct Sizes {
+struct AnswerSizer {
     format: Format,
     tokenizer: Option<Tokenizer>,
     /// The budget, above which no size is looked at.
     most: usize,
 }
 
-impl Sizes {
+impl AnswerSizer {
     fn none(format: Format) -> Self {
         Self { format, tokenizer: None, most: 0 }
     }
@@ -206,13 +206,13 @@ fn lines(text: &str) -> Vec<&str> {
 /// called if anything was shortened.
 ///
 /// # Errors
-/// [`Kind::BudgetTooSmall`] if even the smallest form does not fit, with a budget that
-/// suffices; [`Kind::Argument`] for a chunk that does not exist.
+/// [`ErrorKind::BudgetTooSmall`] if even the smallest form does not fit, with a budget that
+/// suffices; [`ErrorKind::Argument`] for a chunk that does not exist.
 pub fn fit(
-    response: &Response,
+    response: &WholeAnswer,
     options: &FitOptions<'_>,
     output: impl FnOnce(&WholeBlocks) -> String,
-) -> Result<Fitted> {
+) -> Result<FittedAnswer> {
     // The stored output is the same whatever format was requested: it can be read by
     // lines, and requested again.
     let kept = || WholeBlocks::kept(response, options.secret);
@@ -232,7 +232,7 @@ pub fn fit(
     };
     if let Some(fitted) = as_it_is(&whole, options) {
         return match options.chunk {
-            0 | 1 => Ok(Fitted { cut, ..fitted }),
+            0 | 1 => Ok(FittedAnswer { cut, ..fitted }),
             chunk => Err(no_such_chunk(chunk, 1, None)),
         };
     }
@@ -271,7 +271,7 @@ pub fn fit(
     let mut blocks = view::view(response, &pieces, &chunk.chosen, first, options.format).blocks;
     let spent = tokens_of(&blocks, options.tokenizer);
     if number == 1 && count > 1 {
-        let ranges: Vec<Vec<usize>> = chunks.iter().map(Chunk::items).collect();
+        let ranges: Vec<Vec<usize>> = chunks.iter().map(AnswerChunk::items).collect();
         // With the line break before the notes.
         let room = options.room.saturating_sub(spent + 1);
         words::index(response, &pieces, &ranges, &mut notes, |notes| {
@@ -279,7 +279,7 @@ pub fn fit(
         });
     }
     blocks.extend(words::block(&notes));
-    Ok(Fitted {
+    Ok(FittedAnswer {
         tokens: tokens_of(&blocks, options.tokenizer),
         blocks,
         planned: chunk.planned,
@@ -293,12 +293,12 @@ pub fn fit(
 /// Returns what an answer needs that does not fit. The first part that does not fit determines the
 /// next attempt; this is repeated until everything fits.
 fn sufficient<T>(
-    mut short: Short,
+    mut short: DoesNotFit,
     options: &FitOptions<'_>,
-    divide: impl Fn(&FitOptions<'_>) -> std::result::Result<T, Short>,
-) -> Short {
+    divide: impl Fn(&FitOptions<'_>) -> std::result::Result<T, DoesNotFit>,
+) -> DoesNotFit {
     for _ in 0..TRIES {
-        let Short::Tokens(needed) = short else {
+        let DoesNotFit::Tokens(needed) = short else {
             break;
         };
         let more = FitOptions {
@@ -308,8 +308,8 @@ fn sufficient<T>(
         };
         match divide(&more) {
             Ok(_) => break,
-            Err(Short::Tokens(again)) => {
-                short = Short::Tokens(again.max(needed + 1 + needed / 64));
+            Err(DoesNotFit::Tokens(again)) => {
+                short = DoesNotFit::Tokens(again.max(needed + 1 + needed / 64));
             }
             Err(other) => short = other,
         }
@@ -319,20 +319,23 @@ fn sufficient<T>(
 
 /// Returns all chunks of an answer, given its cut cells, the output's id and where its texts start.
 fn chunks(
-    response: &Response,
+    response: &WholeAnswer,
     options: &FitOptions<'_>,
     limit: AnswerLimit,
     cuts: &[(&'static str, usize)],
     id: &str,
     starts: &[usize],
-) -> std::result::Result<(Pieces, Vec<Chunk>), Short> {
-    let sizes =
-        Sizes { format: options.format, tokenizer: Some(options.tokenizer), most: options.room };
+) -> std::result::Result<(AnswerPieces, Vec<AnswerChunk>), DoesNotFit> {
+    let sizes = AnswerSizer {
+        format: options.format,
+        tokenizer: Some(options.tokenizer),
+        most: options.room,
+    };
     let mut pieces = pieces::pieces(response, &sizes, options.secret);
     pieces.value(response, options.strategy);
     pieces.pointer(id, starts);
-    let fixed = Fixed::of_all(response, &pieces, &sizes, cuts, limit);
-    let mut chunks: Vec<Chunk> = Vec::new();
+    let fixed = FixedCost::of_all(response, &pieces, &sizes, cuts, limit);
+    let mut chunks: Vec<AnswerChunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, limit, options };
     // Something is always shown, so there are no more chunks than items.
@@ -362,12 +365,12 @@ pub fn bytes_of(blocks: &[String]) -> usize {
 }
 
 /// Returns all blocks, if they fit.
-fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<Fitted> {
+fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<FittedAnswer> {
     if bytes_of(&whole.blocks) > options.ceiling {
         return None;
     }
     let tokens = tokens_of(&whole.blocks, options.tokenizer);
-    (tokens <= options.budget).then(|| Fitted {
+    (tokens <= options.budget).then(|| FittedAnswer {
         blocks: whole.blocks.clone(),
         tokens,
         planned: 0,
@@ -386,18 +389,18 @@ fn is_over_ceiling(whole: &WholeBlocks, options: &FitOptions<'_>) -> bool {
 }
 
 /// The cost of an answer without any item.
-struct Fixed {
+struct FixedCost {
     /// Scalars and empty tables.
     document: usize,
     /// The notes of the first chunk but for the index, and those of the others.
     notes: (usize, usize),
 }
 
-impl Fixed {
+impl FixedCost {
     fn of_all(
-        response: &Response,
-        pieces: &Pieces,
-        sizes: &Sizes,
+        response: &WholeAnswer,
+        pieces: &AnswerPieces,
+        sizes: &AnswerSizer,
         cuts: &[(&'static str, usize)],
         limit: AnswerLimit,
     ) -> Self {
@@ -426,17 +429,17 @@ impl Fixed {
 }
 
 /// One chunk.
-struct Chunk {
-    chosen: Chosen,
+struct AnswerChunk {
+    chosen: ChosenRenderings,
     planned: usize,
 }
 
 /// The answer that chunks are made of.
 struct ChunkSource<'a> {
-    response: &'a Response,
-    pieces: &'a Pieces,
+    response: &'a WholeAnswer,
+    pieces: &'a AnswerPieces,
     cuts: &'a [(&'static str, usize)],
-    fixed: &'a Fixed,
+    fixed: &'a FixedCost,
     limit: AnswerLimit,
     options: &'a FitOptions<'a>,
 }
@@ -444,11 +447,11 @@ struct ChunkSource<'a> {
 impl ChunkSource<'_> {
     /// Makes the next chunk of what is left. The first chunk also holds the index of
     /// the others, if there are others.
-    fn next(&self, left: &[usize], number: usize) -> std::result::Result<Chunk, Short> {
+    fn next(&self, left: &[usize], number: usize) -> std::result::Result<AnswerChunk, DoesNotFit> {
         let make = |index| self.make(left, number, index);
         let (most, least) = INDEX;
         let all = make(0);
-        let whole = |chunk: &Chunk| left.iter().all(|item| chunk.shows(*item));
+        let whole = |chunk: &AnswerChunk| left.iter().all(|item| chunk.shows(*item));
         let options = self.options;
         if number > 1 || !options.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
             return all;
@@ -463,14 +466,15 @@ impl ChunkSource<'_> {
         left: &[usize],
         number: usize,
         index: usize,
-    ) -> std::result::Result<Chunk, Short> {
+    ) -> std::result::Result<AnswerChunk, DoesNotFit> {
         let Self { response, pieces, cuts, limit, options, .. } = *self;
         let (document, saying) = self.fixed.of(number == 1);
         let reserved = saying + index;
         let room = options.room.saturating_sub(document + reserved);
         let besides = options.stated_budget.saturating_sub(options.room);
-        let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room)
-            .map_err(|TooSmall { needed }| Short::Tokens(needed + document + reserved + besides))?;
+        let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room).map_err(
+            |TooSmall { needed }| DoesNotFit::Tokens(needed + document + reserved + besides),
+        )?;
         loop {
             let chosen = plan.chosen().to_vec();
             let notes = words::notes(
@@ -493,7 +497,7 @@ impl ChunkSource<'_> {
             let bytes = bytes_of(&blocks) + 8 * index;
             let tokens = tokens_of(&blocks, options.tokenizer) + 1 + index;
             if tokens <= options.room && bytes <= options.ceiling {
-                return Ok(Chunk { chosen, planned: plan.tokens() + document + reserved });
+                return Ok(AnswerChunk { chosen, planned: plan.tokens() + document + reserved });
             }
             let over = tokens
                 .saturating_sub(options.room)
@@ -506,16 +510,16 @@ impl ChunkSource<'_> {
             }
             if !undone {
                 return Err(if bytes > options.ceiling {
-                    Short::Bytes { bytes, ceiling: options.ceiling }
+                    DoesNotFit::Bytes { bytes, ceiling: options.ceiling }
                 } else {
-                    Short::Tokens(tokens + besides)
+                    DoesNotFit::Tokens(tokens + besides)
                 });
             }
         }
     }
 }
 
-impl Chunk {
+impl AnswerChunk {
     fn shows(&self, item: usize) -> bool {
         matches!(self.chosen.get(item), Some(Some(_)))
     }
@@ -526,22 +530,22 @@ impl Chunk {
 }
 
 /// The reason why the smallest form of an answer does not fit.
-enum Short {
+enum DoesNotFit {
     /// It needs this budget.
     Tokens(usize),
     /// The number of bytes it would have, and how many it may.
     Bytes { bytes: usize, ceiling: usize },
 }
 
-impl Short {
+impl DoesNotFit {
     fn error(self) -> Error {
         match self {
             Self::Tokens(needed) => {
-                Error::new(Kind::BudgetTooSmall, format!("budget_too_small needed={needed}"))
+                Error::new(ErrorKind::BudgetTooSmall, format!("budget_too_small needed={needed}"))
                     .next("set budget to at least that, or ask for less")
             }
             Self::Bytes { bytes, ceiling } => Error::new(
-                Kind::BudgetTooSmall,
+                ErrorKind::BudgetTooSmall,
                 format!("the smallest form of the answer has {bytes} bytes, over {ceiling}"),
             )
             .next("ask for less: fewer ids, a lower limit, a shorter time"),

@@ -1,7 +1,7 @@
 //! The one allocator: which blocks are shown, in which rendering, for how much.
 //!
 //! A block is a row, a message of a thread, a window of a body. It comes with
-//! alternative [`Rendering`]s, each with a real cost and a value; what they say
+//! alternative [`BlockRendering`]s, each with a real cost and a value; what they say
 //! is not known here. [`plan`] works in three steps:
 //!
 //! 1. What is pinned or critical, at its smallest. If that alone is over the
@@ -33,11 +33,11 @@ mod upgrade;
 use std::cmp::Reverse;
 use std::fmt;
 
-use self::allocation::{Allocation, narrow, wide};
+use self::allocation::{RenderingAllocation, narrow, wide};
 
 /// One way to show a block. The renderings of a block are in rising order of cost and value.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Rendering {
+pub struct BlockRendering {
     /// Its cost in tokens, without its headings.
     pub tokens: usize,
     /// Its value, usually 0 to 1. NaN and negative numbers count as 0.
@@ -49,12 +49,12 @@ pub struct Rendering {
 
 /// Something that can be shown in several ways, or left over.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Block {
+pub struct PlannedBlock {
     /// From the smallest to the fullest. With none there is nothing to show,
     /// and the block is neither chosen nor left over.
-    pub renderings: Vec<Rendering>,
+    pub renderings: Vec<BlockRendering>,
     /// The tier, which decides the order of blocks.
-    pub tier: Tier,
+    pub tier: PlacementTier,
     /// True when an answer without it is none.
     pub pinned: bool,
     /// The list it is part of, if any: no block of a list is upgraded beyond the one
@@ -63,15 +63,15 @@ pub struct Block {
     pub list: Option<usize>,
 }
 
-impl Block {
+impl PlannedBlock {
     const fn must(&self) -> bool {
-        self.pinned || matches!(self.tier, Tier::Critical)
+        self.pinned || matches!(self.tier, PlacementTier::Critical)
     }
 }
 
 /// In which order blocks are placed; a critical one has to be there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
+pub enum PlacementTier {
     /// There, or there is no answer.
     Critical,
     /// Before the others.
@@ -100,7 +100,7 @@ impl std::error::Error for TooSmall {}
 
 /// The chosen renderings. It records its steps, so that they can be undone.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
+pub struct RenderingPlan {
     chosen: Vec<Option<usize>>,
     /// The blocks it covers that have something to show, in their order.
     members: Vec<usize>,
@@ -123,7 +123,11 @@ struct PlanStep {
 /// Chooses renderings for all `blocks` within `budget` tokens. `headings` are
 /// the costs of the headings that renderings name; one that is not in the list
 /// costs nothing.
-pub fn plan(blocks: &[Block], headings: &[usize], budget: usize) -> Result<Plan, TooSmall> {
+pub fn plan(
+    blocks: &[PlannedBlock],
+    headings: &[usize],
+    budget: usize,
+) -> Result<RenderingPlan, TooSmall> {
     let all: Vec<usize> = (0..blocks.len()).collect();
     plan_of(blocks, &all, headings, budget)
 }
@@ -131,21 +135,21 @@ pub fn plan(blocks: &[Block], headings: &[usize], budget: usize) -> Result<Plan,
 /// Plans only some of the blocks, such as the leftovers of another plan. The result is
 /// still by index into `blocks`.
 pub fn plan_of(
-    blocks: &[Block],
+    blocks: &[PlannedBlock],
     members: &[usize],
     headings: &[usize],
     budget: usize,
-) -> Result<Plan, TooSmall> {
-    let mut allocation = Allocation::new(blocks, headings);
-    let mut plan = Plan::new(blocks, members);
+) -> Result<RenderingPlan, TooSmall> {
+    let mut allocation = RenderingAllocation::new(blocks, headings);
+    let mut plan = RenderingPlan::new(blocks, members);
     plan.place(&mut allocation, blocks, budget)?;
     plan.upgrade(&mut allocation, blocks, budget);
     plan.chosen = allocation.into_chosen();
     Ok(plan)
 }
 
-impl Plan {
-    fn new(blocks: &[Block], members: &[usize]) -> Self {
+impl RenderingPlan {
+    fn new(blocks: &[PlannedBlock], members: &[usize]) -> Self {
         let shows = |at: &usize| {
             let block = blocks.get(*at);
             block.is_some_and(|block| !block.renderings.is_empty())
@@ -205,16 +209,16 @@ impl Plan {
     /// Steps 1 and 2.
     fn place(
         &mut self,
-        allocation: &mut Allocation<'_>,
-        blocks: &[Block],
+        allocation: &mut RenderingAllocation<'_>,
+        blocks: &[PlannedBlock],
         budget: usize,
     ) -> Result<(), TooSmall> {
-        let must = |at: &usize| blocks.get(*at).is_some_and(Block::must);
+        let must = |at: &usize| blocks.get(*at).is_some_and(PlannedBlock::must);
         let (pins, mut others): (Vec<usize>, Vec<usize>) =
             self.members.iter().partition(|at| must(at));
         self.pin(allocation, &pins, budget)?;
 
-        let tier = |at: usize| blocks.get(at).map_or(Tier::Low, |block| block.tier);
+        let tier = |at: usize| blocks.get(at).map_or(PlacementTier::Low, |block| block.tier);
         // Values are never below 0, so their bits are in their order.
         others.sort_by_cached_key(|at| {
             let value = allocation.value(*at, allocation.smallest(*at));
@@ -235,7 +239,7 @@ impl Plan {
     /// Step 1. Required blocks cannot be undone, so this is recorded as no step.
     fn pin(
         &mut self,
-        allocation: &mut Allocation<'_>,
+        allocation: &mut RenderingAllocation<'_>,
         pins: &[usize],
         budget: usize,
     ) -> Result<(), TooSmall> {
@@ -266,7 +270,7 @@ impl Plan {
     /// Makes a step and records the state before it.
     fn step(
         &mut self,
-        allocation: &mut Allocation<'_>,
+        allocation: &mut RenderingAllocation<'_>,
         (block, to): (usize, usize),
         other: Option<(usize, usize)>,
     ) {
@@ -286,7 +290,7 @@ impl Plan {
 
 /// Returns the smallest rendering of a block, or the cheapest if only that fits;
 /// otherwise the total that the cheapest would lead to.
-fn fitting(allocation: &Allocation<'_>, at: usize, budget: usize) -> Result<usize, u128> {
+fn fitting(allocation: &RenderingAllocation<'_>, at: usize, budget: usize) -> Result<usize, u128> {
     for to in [allocation.smallest(at), allocation.cheapest(at)].into_iter().flatten() {
         if allocation.total(at, to) <= wide(budget) {
             return Ok(to);

@@ -4,16 +4,16 @@
 
 use std::borrow::Cow;
 
-use super::plan::Tier;
-use super::value::Hint;
+use super::plan::PlacementTier;
+use super::value::ValueHint;
 use crate::encode::Document;
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 use crate::text::fence::Fence;
 use crate::text::{Note, TextKind, note, ours, shown};
 
 /// A whole answer.
 #[derive(Debug, Clone, Default)]
-pub struct Response {
+pub struct WholeAnswer {
     /// Scalars and tables.
     pub document: Document,
     /// Long texts, each of which is a block of its own.
@@ -21,10 +21,10 @@ pub struct Response {
     /// Notes for the reader, one line each.
     pub notes: Vec<Note>,
     /// Explanations of the rows; each chunk has those of its own rows.
-    pub legend: Legend,
+    pub legend: RowLegend,
     /// The units that are shown or left out as a whole, in the order of the answer;
     /// each row is a unit of its own if none are given.
-    pub items: Option<Vec<Item>>,
+    pub items: Option<Vec<AnswerItem>>,
     /// For a table, by its position in the document, the call that fetches all of it.
     /// The notes say how much of such a table is shown.
     pub calls: Vec<(usize, String)>,
@@ -34,11 +34,11 @@ pub struct Response {
     pub sort: Option<&'static str>,
 }
 
-impl Response {
+impl WholeAnswer {
     /// Cleans every text that is shown, whatever made it; notes are clean.
     pub fn clean(&mut self) {
         let scalars = self.document.scalars.iter_mut().map(|(_, cell)| cell);
-        scalars.for_each(Cell::clean);
+        scalars.for_each(RowCell::clean);
         self.document.tables.iter_mut().for_each(RowTable::clean);
         for text in &mut self.texts {
             if let Cow::Owned(clean) = shown(&text.text, TextKind::Lines) {
@@ -50,14 +50,14 @@ impl Response {
 
 /// An explanation of several rows in one note: `why: to_me m1 m4; my_thread m2`.
 #[derive(Debug, Clone, Default)]
-pub struct Legend {
+pub struct RowLegend {
     /// The word before the colon.
     pub name: &'static str,
     /// Words of ours, and the first cells of the rows that they explain.
     pub groups: Vec<(String, Vec<String>)>,
 }
 
-impl Legend {
+impl RowLegend {
     /// Returns the note on the rows shown; `None` if it explains no shown row.
     pub fn note(&self, is_shown: impl Fn(&str) -> bool) -> Option<Note> {
         let groups = self.groups.iter().filter_map(|(words, rows)| {
@@ -101,15 +101,15 @@ impl LongText {
 
 /// A unit that is shown or left out as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Item {
+pub struct AnswerItem {
     /// Its rows: the position of the table in the document, and of the row in it.
     pub rows: Vec<(usize, usize)>,
     /// Its long text, by position among the draft's texts.
     pub text: Option<usize>,
     /// Its importance.
-    pub tier: Tier,
+    pub tier: PlacementTier,
     /// True if it is always shown.
     pub pinned: bool,
     /// The input of the value functions.
-    pub hint: Hint,
+    pub hint: ValueHint,
 }

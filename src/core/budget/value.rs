@@ -1,11 +1,11 @@
 //! The value of an item to a reader, as a number from 0 to 1.
 //!
-//! A [`Strategy`] states which properties of an item decide; each tool has a default
+//! A [`ValueStrategy`] states which properties of an item decide; each tool has a default
 //! ([`resolve`]). The numbers only need the right order and sensible distances: the
 //! allocator ([`plan`](super::plan)) weighs them against the cost of the item. Nothing
-//! here reads an item; a tool describes it in a [`Hint`].
+//! here reads an item; a tool describes it in a [`ValueHint`].
 
-use crate::schemas::Level;
+use crate::schemas::ColumnLevel;
 
 /// The value of the last item of a list, if the first has 1.0.
 const LEAST: f64 = 0.3;
@@ -16,7 +16,7 @@ const ORDER: f64 = 0.01;
 
 /// The property by which items are valued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
+pub enum ValueStrategy {
     /// The order of the list: 1.0 for the first, in a line to 0.3 for the last.
     ElementCount,
     /// The state of a conversation: needs an answer 1.0, settled 0.3, not known
@@ -29,7 +29,7 @@ pub enum Strategy {
     QueryMatch,
 }
 
-impl Strategy {
+impl ValueStrategy {
     /// All of them.
     pub const ALL: [Self; 4] =
         [Self::ElementCount, Self::ThreadLevel, Self::Uniform, Self::QueryMatch];
@@ -52,7 +52,7 @@ impl Strategy {
 
 /// The properties of an item, as far as its tool knows them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Hint {
+pub struct ValueHint {
     /// The position in the list, from 0.
     pub position: usize,
     /// The number of items in the list.
@@ -66,7 +66,7 @@ pub struct Hint {
     pub mentions: f64,
 }
 
-impl Hint {
+impl ValueHint {
     /// Returns the relative position: 0 for the first of the list, 1 for the last.
     fn along(&self) -> f64 {
         let last = self.of.saturating_sub(1);
@@ -75,16 +75,16 @@ impl Hint {
 }
 
 /// Returns the value of an item, 0 to 1.
-pub fn value(strategy: Strategy, hint: &Hint) -> f64 {
+pub fn value(strategy: ValueStrategy, hint: &ValueHint) -> f64 {
     match strategy {
-        Strategy::ElementCount => 1.0 - (1.0 - LEAST) * hint.along(),
-        Strategy::ThreadLevel => match hint.open {
+        ValueStrategy::ElementCount => 1.0 - (1.0 - LEAST) * hint.along(),
+        ValueStrategy::ThreadLevel => match hint.open {
             Some(true) => 1.0,
             Some(false) => LEAST,
             None => UNSETTLED,
         },
-        Strategy::Uniform => 1.0,
-        Strategy::QueryMatch => {
+        ValueStrategy::Uniform => 1.0,
+        ValueStrategy::QueryMatch => {
             // NaN is no match.
             let found = hint.mentions > 0.0;
             let mentions = if found { hint.mentions.min(1.0) } else { 0.0 };
@@ -94,16 +94,16 @@ pub fn value(strategy: Strategy, hint: &Hint) -> f64 {
 }
 
 /// Returns true if an answer without the item would be useless: an end of a thread.
-pub fn pinned(strategy: Strategy, hint: &Hint) -> bool {
-    strategy == Strategy::ThreadLevel && hint.end
+pub fn pinned(strategy: ValueStrategy, hint: &ValueHint) -> bool {
+    strategy == ValueStrategy::ThreadLevel && hint.end
 }
 
 /// Returns the share of an item's value that its rendering at this level carries.
-pub const fn share(level: Level) -> f64 {
+pub const fn share(level: ColumnLevel) -> f64 {
     match level {
-        Level::Key => 0.6,
-        Level::Core => 0.85,
-        Level::More => 1.0,
+        ColumnLevel::Key => 0.6,
+        ColumnLevel::Core => 0.85,
+        ColumnLevel::More => 1.0,
     }
 }
 
@@ -114,23 +114,23 @@ pub fn part(shown: usize, total: usize) -> f64 {
 }
 
 /// The default strategies of tools whose items differ.
-const DEFAULTS: &[(&str, Strategy)] = &[
-    ("mail_search", Strategy::ElementCount),
-    ("mail_read", Strategy::ThreadLevel),
-    ("calendar_search", Strategy::ElementCount),
-    ("changes", Strategy::ElementCount),
+const DEFAULTS: &[(&str, ValueStrategy)] = &[
+    ("mail_search", ValueStrategy::ElementCount),
+    ("mail_read", ValueStrategy::ThreadLevel),
+    ("calendar_search", ValueStrategy::ElementCount),
+    ("changes", ValueStrategy::ElementCount),
 ];
 
 /// Returns true if the tool's items have the property that the strategy uses.
-pub fn fits(tool: &str, strategy: Strategy) -> bool {
-    strategy != Strategy::ThreadLevel || matches!(bare(tool), "mail_read" | "brief")
+pub fn fits(tool: &str, strategy: ValueStrategy) -> bool {
+    strategy != ValueStrategy::ThreadLevel || matches!(bare(tool), "mail_read" | "brief")
 }
 
 /// Returns the strategy for a tool: an override for exactly its name, else one for the
 /// same tool under another client's name for it, else the tool's default, else
-/// [`Strategy::Uniform`]. The first of several counts. If words were `searched` for,
-/// [`Strategy::QueryMatch`] replaces the order of a list.
-pub fn resolve(tool: &str, overrides: &[(String, Strategy)], searched: bool) -> Strategy {
+/// [`ValueStrategy::Uniform`]. The first of several counts. If words were `searched` for,
+/// [`ValueStrategy::QueryMatch`] replaces the order of a list.
+pub fn resolve(tool: &str, overrides: &[(String, ValueStrategy)], searched: bool) -> ValueStrategy {
     let bare = bare(tool);
     let given = |same: &dyn Fn(&str) -> bool| {
         let found = overrides.iter().find(|(name, _)| same(name));
@@ -141,11 +141,11 @@ pub fn resolve(tool: &str, overrides: &[(String, Strategy)], searched: bool) -> 
         .or_else(|| {
             let found = DEFAULTS.iter().find(|(name, _)| *name == bare);
             found.map(|(_, strategy)| match strategy {
-                Strategy::ElementCount if searched => Strategy::QueryMatch,
+                ValueStrategy::ElementCount if searched => ValueStrategy::QueryMatch,
                 own => *own,
             })
         })
-        .unwrap_or(Strategy::Uniform)
+        .unwrap_or(ValueStrategy::Uniform)
 }
 
 /// Strips client prefixes from a tool's name: `mcp__daysheet__lookup`,

@@ -33,12 +33,12 @@ const TELLING: u128 = 5;
 
 /// The part of a text that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct TextWindow {
     /// Ranges of line numbers from 0, rising, with a gap between any two.
     pub ranges: Vec<Range<usize>>,
 }
 
-impl Window {
+impl TextWindow {
     /// Returns the number of lines kept.
     pub fn lines(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
@@ -75,13 +75,13 @@ pub fn window(
     marker: usize,
     budget: usize,
     split: HeadTailSplit,
-) -> Window {
-    Windows::new(lines, costs, marker, split).of(budget)
+) -> TextWindow {
+    TextWindows::new(lines, costs, marker, split).of(budget)
 }
 
 /// The windows of one text at any size; shared work is done once.
 #[derive(Debug, Clone)]
-pub struct Windows {
+pub struct TextWindows {
     /// All lines in the order in which they are taken, each with its cost.
     order: Vec<(usize, u128)>,
     /// The cost of the first n lines of the order, with their gaps.
@@ -90,7 +90,7 @@ pub struct Windows {
     marker: u128,
 }
 
-impl Windows {
+impl TextWindows {
     /// Prepares the windows of some lines, as [`window`] takes them.
     pub fn new(lines: &[&str], costs: &[usize], marker: usize, split: HeadTailSplit) -> Self {
         let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
@@ -121,11 +121,11 @@ impl Windows {
     }
 
     /// Returns the window that fits into `budget`.
-    pub fn of(&self, budget: usize) -> Window {
+    pub fn of(&self, budget: usize) -> TextWindow {
         let budget = budget as u128;
         let count = self.order.len();
         if self.all <= budget {
-            return Window { ranges: ranges(0..count) };
+            return TextWindow { ranges: ranges(0..count) };
         }
         let most = self.spent.iter().rposition(|spent| *spent <= budget);
         let most = most.map_or(0, |rank| rank + 1);
@@ -139,7 +139,7 @@ impl Windows {
             taken.extend(self.order.iter().find(alone).map(|(at, _)| *at));
         }
         taken.sort_unstable();
-        Window { ranges: ranges(taken) }
+        TextWindow { ranges: ranges(taken) }
     }
 }
 

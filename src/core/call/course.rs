@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 
 tokio::task_local! {
     /// The course of the call that the task carries out.
-    static COURSE: Course;
+    static COURSE: CallCourse;
 }
 
 /// Nothing was written yet.
@@ -27,18 +27,18 @@ const GIVEN_UP: u8 = 2;
 
 /// The course of one call.
 #[derive(Debug, Clone, Default)]
-pub struct Course(Arc<CallState>);
+pub struct CallCourse(Arc<CallState>);
 
 #[derive(Debug, Default)]
 struct CallState {
     /// [`OPEN`], [`BEGUN`] or [`GIVEN_UP`].
     writing: AtomicU8,
-    steps: Mutex<Vec<Step>>,
+    steps: Mutex<Vec<ProgressStep>>,
 }
 
 /// Things of one kind that a call works through.
 #[derive(Debug)]
-struct Step {
+struct ProgressStep {
     what: String,
     done: u64,
     total: u64,
@@ -46,7 +46,7 @@ struct Step {
 
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
+pub struct CallProgress {
     /// How much is done, over all kinds of things; never less than before.
     pub done: u64,
     /// Out of how much; may grow. 0 if the call counts nothing.
@@ -55,7 +55,7 @@ pub struct Progress {
     pub message: String,
 }
 
-impl Course {
+impl CallCourse {
     fn change(&self, to: u8) -> bool {
         let state = &self.0.writing;
         let changed = state.compare_exchange(OPEN, to, Ordering::SeqCst, Ordering::SeqCst);
@@ -63,15 +63,15 @@ impl Course {
     }
 
     /// Returns how far the call is. The message names what is unfinished, or all if nothing is.
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> CallProgress {
         let steps = self.0.steps.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = |step: &&Step| step.done < step.total;
-        let mut named: Vec<&Step> = steps.iter().filter(open).collect();
+        let open = |step: &&ProgressStep| step.done < step.total;
+        let mut named: Vec<&ProgressStep> = steps.iter().filter(open).collect();
         if named.is_empty() {
             named.extend(steps.iter());
         }
         let words = named.iter().map(|one| format!("{} of {} {}", one.done, one.total, one.what));
-        Progress {
+        CallProgress {
             done: steps.iter().map(|step| step.done).sum(),
             total: steps.iter().map(|step| step.total).sum(),
             message: words.collect::<Vec<_>>().join(", "),
@@ -79,10 +79,10 @@ impl Course {
     }
 
     /// Changes the step called `what`, which begins with nothing.
-    fn step(&self, what: &str, change: impl FnOnce(&mut Step)) {
+    fn step(&self, what: &str, change: impl FnOnce(&mut ProgressStep)) {
         let mut steps = self.0.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let at = steps.iter().position(|step| step.what == what).unwrap_or_else(|| {
-            steps.push(Step { what: what.to_owned(), done: 0, total: 0 });
+            steps.push(ProgressStep { what: what.to_owned(), done: 0, total: 0 });
             steps.len() - 1
         });
         if let Some(step) = steps.get_mut(at) {
@@ -101,7 +101,7 @@ impl Course {
 /// no effect outside a call that can be cancelled.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if the call was cancelled: then
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the call was cancelled: then
 /// nothing may be written.
 pub fn begin_write() -> Result<()> {
     match COURSE.try_with(|course| course.change(BEGUN)) {
@@ -168,25 +168,25 @@ pub fn counted<F: Future>(
 
 /// The calls of a session that are under way.
 #[derive(Debug, Clone, Default)]
-pub struct Calls(Arc<Under>);
+pub struct SessionCalls(Arc<RunningEntry>);
 
 #[derive(Debug, Default)]
-struct Under {
-    way: Mutex<Vec<Course>>,
+struct RunningEntry {
+    way: Mutex<Vec<CallCourse>>,
     ended: Notify,
 }
 
 /// A call that is under way, until it is dropped.
-struct Entered {
-    calls: Calls,
-    course: Course,
+struct EnteredCall {
+    calls: SessionCalls,
+    course: CallCourse,
 }
 
-impl Calls {
+impl SessionCalls {
     /// Runs a call; `course` records whether it can still be cancelled.
-    pub async fn run<T>(&self, course: Course, call: impl Future<Output = T>) -> T {
+    pub async fn run<T>(&self, course: CallCourse, call: impl Future<Output = T>) -> T {
         self.courses(|all| all.push(course.clone()));
-        let _entered = Entered { calls: self.clone(), course: course.clone() };
+        let _entered = EnteredCall { calls: self.clone(), course: course.clone() };
         COURSE.scope(course, call).await
     }
 
@@ -211,12 +211,12 @@ impl Calls {
         self.courses(|all| all.is_empty())
     }
 
-    fn courses<T>(&self, with: impl FnOnce(&mut Vec<Course>) -> T) -> T {
+    fn courses<T>(&self, with: impl FnOnce(&mut Vec<CallCourse>) -> T) -> T {
         with(&mut self.0.way.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Drop for Entered {
+impl Drop for EnteredCall {
     fn drop(&mut self) {
         let own = &self.course.0;
         self.calls.courses(|all| all.retain(|one| !Arc::ptr_eq(&one.0, own)));

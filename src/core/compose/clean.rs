@@ -70,8 +70,8 @@ pub fn clean_html(html: &str) -> Option<String> {
     Some(read(html)?.finish())
 }
 
-fn read(html: &str) -> Option<Cleaner> {
-    if html.len() > MOST { None } else { run(html, Cleaner::default()) }
+fn read(html: &str) -> Option<HtmlCleaner> {
+    if html.len() > MOST { None } else { run(html, HtmlCleaner::default()) }
 }
 
 /// Returns the first signature of a document above its quoted text, cleaned and without
@@ -80,7 +80,7 @@ fn read(html: &str) -> Option<Cleaner> {
 pub fn signature(html: &str) -> Option<String> {
     let cleaner = read(html)?;
     let whole = cleaner.finish();
-    let Sign::Was(from, to) = cleaner.sign.take() else {
+    let SignaturePosition::Was(from, to) = cleaner.sign.take() else {
         return None;
     };
     let inside = whole.get(from..to)?.trim();
@@ -94,7 +94,7 @@ pub fn signature(html: &str) -> Option<String> {
 pub fn above_signature(html: &str) -> Option<(String, bool)> {
     let cleaner = read(html)?;
     let whole = cleaner.finish();
-    let Sign::Was(from, _) = cleaner.sign.take() else {
+    let SignaturePosition::Was(from, _) = cleaner.sign.take() else {
         return Some((whole, false));
     };
     // The signature is inside its element.
@@ -106,13 +106,13 @@ pub fn above_signature(html: &str) -> Option<(String, bool)> {
 /// Removes remote pictures from cleaned HTML, leaving their `alt` texts, and counts
 /// them; `None` for HTML that was not [cleaned](clean_html) and is built to be slow.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
-    let cleaner = Cleaner { local: true, ..Cleaner::default() };
+    let cleaner = HtmlCleaner { local: true, ..HtmlCleaner::default() };
     let cleaner = run(html, cleaner)?;
     let left_out = cleaner.left_out.get();
     Some((cleaner.finish(), left_out))
 }
 
-fn run(html: &str, cleaner: Cleaner) -> Option<Cleaner> {
+fn run(html: &str, cleaner: HtmlCleaner) -> Option<HtmlCleaner> {
     let tokenizer = Tokenizer::new(cleaner, TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut parts = 0;
@@ -143,7 +143,7 @@ fn run(html: &str, cleaner: Cleaner) -> Option<Cleaner> {
 
 /// The position of the signature in what was written.
 #[derive(Clone, Copy, Default)]
-enum Sign {
+enum SignaturePosition {
     #[default]
     Unseen,
     /// It begins here, in the element that is open at this depth.
@@ -155,11 +155,11 @@ enum Sign {
 }
 
 #[derive(Default)]
-struct Cleaner {
+struct HtmlCleaner {
     out: RefCell<String>,
     /// The open elements, and where the content of each begins.
     open: RefCell<Vec<(String, usize)>>,
-    sign: Cell<Sign>,
+    sign: Cell<SignaturePosition>,
     /// The element whose content is left out, and how often it is open.
     skipped: RefCell<Option<(String, usize)>>,
     /// Set when the tokenizer has emitted a token.
@@ -170,7 +170,7 @@ struct Cleaner {
     left_out: Cell<usize>,
 }
 
-impl Cleaner {
+impl HtmlCleaner {
     fn finish(&self) -> String {
         self.close(0);
         self.out.take().trim_end().to_owned()
@@ -180,10 +180,10 @@ impl Cleaner {
     fn close(&self, depth: usize) {
         let mut out = self.out.borrow_mut();
         for (at, (name, _)) in self.open.borrow_mut().drain(depth..).enumerate().rev() {
-            if let Sign::Open(from, signed) = self.sign.get()
+            if let SignaturePosition::Open(from, signed) = self.sign.get()
                 && signed == depth + at
             {
-                self.sign.set(Sign::Was(from, out.len()));
+                self.sign.set(SignaturePosition::Was(from, out.len()));
             }
             end(&mut out, &name);
         }
@@ -191,7 +191,7 @@ impl Cleaner {
 
     /// Records where a signature or quoted text begins.
     fn mark(&self, tag: &Tag, depth: usize, at: usize) {
-        if !matches!(self.sign.get(), Sign::Unseen) {
+        if !matches!(self.sign.get(), SignaturePosition::Unseen) {
             return;
         }
         let marked = |words: &[&str]| {
@@ -204,9 +204,9 @@ impl Cleaner {
         // A quote that the author made is not one of a message.
         let cited = tag.attrs.iter().any(|one| &*one.name.local == "type" && &*one.value == "cite");
         if (&*tag.name == "blockquote" && cited) || marked(QUOTES) {
-            self.sign.set(Sign::None);
+            self.sign.set(SignaturePosition::None);
         } else if marked(SIGNATURES) {
-            self.sign.set(Sign::Open(at, depth));
+            self.sign.set(SignaturePosition::Open(at, depth));
         }
     }
 
@@ -297,9 +297,11 @@ impl Cleaner {
         let open = self.open.borrow();
         if text.trim() == "--"
             && let Some((name, at)) = open.last()
-            && (name == "div" && *at == out.len() && matches!(self.sign.get(), Sign::Unseen))
+            && (name == "div"
+                && *at == out.len()
+                && matches!(self.sign.get(), SignaturePosition::Unseen))
         {
-            self.sign.set(Sign::Open(*at, open.len() - 1));
+            self.sign.set(SignaturePosition::Open(*at, open.len() - 1));
         }
         // What begins a document stays where it is counted from.
         let text = if out.is_empty() { text.trim_start() } else { text };
@@ -307,7 +309,7 @@ impl Cleaner {
     }
 }
 
-impl TokenSink for Cleaner {
+impl TokenSink for HtmlCleaner {
     type Handle = ();
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {

@@ -7,14 +7,16 @@ use mail_parser::{
 use super::ids::ends;
 use super::text as texts;
 use crate::error::{Error, Result};
-use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
+use crate::provider::mail::{
+    AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
+};
 use crate::text;
 
 /// Reads a message back from its bytes, with its attachments. A text form that is
 /// missing is made from the other.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if the bytes are not a message.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the bytes are not a message.
 pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let message = MessageParser::default()
         .parse(raw)
@@ -50,14 +52,14 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let files = message.attachments().enumerate().map(|(at, part)| file(at, part));
     // A repeated field is invalid (RFC 5322, 3.6), but a server may still send to all
     // the recipients it names.
-    let all = |name: &HeaderName<'_>| -> Vec<Person> {
+    let all = |name: &HeaderName<'_>| -> Vec<MailPerson> {
         let fields = message.headers().iter().filter(|field| field.name == *name);
         fields.flat_map(|field| people(field.value().as_address())).collect()
     };
     let from = all(&HeaderName::From).into_iter().next();
     Ok(OutgoingMessage {
         message_id: message.message_id().unwrap_or_default().to_owned(),
-        from: from.unwrap_or(Person { name: None, address: String::new() }),
+        from: from.unwrap_or(MailPerson { name: None, address: String::new() }),
         to: all(&HeaderName::To),
         cc: all(&HeaderName::Cc),
         bcc: all(&HeaderName::Bcc),
@@ -72,7 +74,7 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     })
 }
 
-fn file(at: usize, part: &MessagePart<'_>) -> Attachment {
+fn file(at: usize, part: &MessagePart<'_>) -> OutgoingAttachment {
     let media = part.content_type().map_or_else(
         || "application/octet-stream".to_owned(),
         |kind| match kind.subtype() {
@@ -89,7 +91,7 @@ fn file(at: usize, part: &MessagePart<'_>) -> Attachment {
         .content_disposition()
         .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));
     let name = part.attachment_name().map(text::cell);
-    Attachment {
+    OutgoingAttachment {
         name: name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("file{}", at + 1)),
         media,
         cid: part.content_id().filter(|_| inline).map(bare),
@@ -97,13 +99,13 @@ fn file(at: usize, part: &MessagePart<'_>) -> Attachment {
     }
 }
 
-fn people(list: Option<&Address<'_>>) -> Vec<Person> {
+fn people(list: Option<&Address<'_>>) -> Vec<MailPerson> {
     let list = list.map(|list| list.iter().collect::<Vec<_>>());
     let one = |known: &mail_parser::Addr<'_>| {
         let address = text::cell(known.address()?);
         let name = known.name().map(text::cell);
         (!address.is_empty())
-            .then(|| Person { name: name.filter(|name| !name.is_empty()), address })
+            .then(|| MailPerson { name: name.filter(|name| !name.is_empty()), address })
     };
     list.unwrap_or_default().into_iter().filter_map(one).collect()
 }

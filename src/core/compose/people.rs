@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
-use crate::provider::mail::Person;
+use crate::provider::mail::MailPerson;
 use crate::text::sender_auth::is_mixed;
 use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
@@ -29,7 +29,7 @@ const BARE: &str =
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadPeople {
     /// The people, each address once, in order.
-    pub people: Vec<Person>,
+    pub people: Vec<MailPerson>,
     /// Warnings about them, one line each.
     pub warnings: Vec<Note>,
 }
@@ -38,7 +38,7 @@ pub struct ReadPeople {
 /// commas or semicolons. `field` is the name of the argument. Empty items are ignored.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), which names the item and the next step.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names the item and the next step.
 pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
     let mut found = ReadPeople::default();
     let mut known = HashSet::new();
@@ -110,14 +110,14 @@ fn is_bare_name(input: &str) -> bool {
 }
 
 /// Returns true if the address is among these people.
-pub fn holds(people: &[Person], address: &str) -> bool {
+pub fn holds(people: &[MailPerson], address: &str) -> bool {
     people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
 }
 
 /// Returns a person from a received message as a recipient; `None` for an address that
 /// cannot be sent to. A name that contains another address or invisible characters is
 /// left out, with a warning.
-pub fn known_person(person: &Person, warnings: &mut Vec<Note>) -> Option<Person> {
+pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<MailPerson> {
     let Ok(address) = ascii(&person.address) else {
         warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
         return None;
@@ -135,7 +135,7 @@ pub fn known_person(person: &Person, warnings: &mut Vec<Note>) -> Option<Person>
         }
         name => name.map(|name| text::clip(name, LONGEST_NAME).0),
     };
-    let person = Person { name, address };
+    let person = MailPerson { name, address };
     warnings.extend(warning(&person));
     Some(person)
 }
@@ -143,7 +143,7 @@ pub fn known_person(person: &Person, warnings: &mut Vec<Note>) -> Option<Person>
 /// Returns the address as it is sent: the domain in ASCII and lower case.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid address, and for one
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid address, and for one
 /// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or
 /// a domain that mixes scripts.
 pub fn ascii(address: &str) -> Result<String> {
@@ -191,7 +191,7 @@ fn seen(host: &str) -> String {
 }
 
 /// Returns a warning if an address that can be sent to is odd.
-fn warning(person: &Person) -> Option<Note> {
+fn warning(person: &MailPerson) -> Option<Note> {
     let (_, host) = person.address.rsplit_once('@')?;
     let seen = seen(host);
     (seen != host).then(|| {
@@ -263,13 +263,13 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
 }
 
 /// Reads one mailbox: an address, or a name with the address in brackets.
-fn mailbox(input: &str) -> Result<Person> {
+fn mailbox(input: &str) -> Result<MailPerson> {
     let Some(opened) = outside_quotes(input, '<') else {
         if is_bare_name(input) {
             let error = Error::argument(format!("{} is not an address", quoted(input)));
             return Err(error.next(BARE).naming(input));
         }
-        return Ok(Person { name: None, address: ascii(input)? });
+        return Ok(MailPerson { name: None, address: ascii(input)? });
     };
     let (name, rest) = input.split_at(opened);
     let inside = rest
@@ -294,7 +294,7 @@ fn mailbox(input: &str) -> Result<Person> {
         ))
         .next("leave out the name, or the address in it"));
     }
-    Ok(Person { name, address })
+    Ok(MailPerson { name, address })
 }
 
 /// Returns the position of a character that is not within quotes.

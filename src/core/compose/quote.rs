@@ -7,8 +7,8 @@ use html_escape::encode_text;
 use jiff::tz::TimeZone;
 
 use super::clean::{self, clean_html};
-use super::text::{Both, from_plain, html_of, plain_of};
-use crate::provider::mail::{Person, SourceMessage};
+use super::text::{TextForms, from_plain, html_of, plain_of};
+use crate::provider::mail::{MailPerson, SourceMessage};
 use crate::text as words;
 use crate::text::quote::split_quoted;
 
@@ -22,7 +22,7 @@ const QUOTED: usize = 8;
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
 /// Quotes the original of a reply, below a line that names its author; times in `zone`.
-pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> Both {
+pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     let line = attribution(original, zone);
     let plain = plain(original);
     let quoted: Vec<String> = plain
@@ -33,7 +33,7 @@ pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> Both {
             line => format!("> {line}"),
         })
         .collect();
-    Both {
+    TextForms {
         text: format!("{line}\n{}", quoted.join("\n")).trim_end().to_owned(),
         html: format!(
             "<p>{}</p>\n{QUOTE} style=\"{STYLE}\">\n{}\n</blockquote>",
@@ -44,7 +44,7 @@ pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> Both {
 }
 
 /// Quotes a forwarded message, below the lines of its header.
-pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> Both {
+pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     let mut lines = vec![FORWARDED.to_owned(), format!("From: {}", list(&original.from))];
     if let Some(sent) = original.sent {
         lines.push(format!("Date: {}", when(sent, zone)));
@@ -56,7 +56,7 @@ pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> Both {
         }
     }
     let escaped: Vec<_> = lines.iter().map(|line| encode_text(line)).collect();
-    Both {
+    TextForms {
         text: format!("{}\n\n{}", lines.join("\n"), plain(original)).trim_end().to_owned(),
         html: format!("<p>{}</p>\n<div>\n{}\n</div>", escaped.join("<br>\n"), html(original)),
     }
@@ -64,10 +64,10 @@ pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> Both {
 
 /// Returns the quote at the end of a message that we composed; `None` if it is not
 /// found in both forms.
-pub fn own_quote(text: &str, html: &str) -> Option<Both> {
+pub fn own_quote(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html)?;
     let lines: Vec<&str> = text.lines().skip(line).collect();
-    Some(Both {
+    Some(TextForms {
         text: lines.join("\n").trim_end().to_owned(),
         // If the HTML is a whole document, its end follows the quote.
         html: clean_html(html.get(start..)?)?,
@@ -75,25 +75,25 @@ pub fn own_quote(text: &str, html: &str) -> Option<Both> {
 }
 
 /// Returns the signature of any draft, from above its quote; `None` if none is marked as such.
-pub fn signature(text: &str, html: &str) -> Option<Both> {
+pub fn signature(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
     let plain = split_quoted(&lines.join("\n")).signature;
     let plain = plain.map(|text| text.strip_prefix("--\n").unwrap_or(&text).to_owned());
     match clean::signature(html.get(..start)?) {
-        Some(html) => Some(Both { text: plain.unwrap_or_else(|| plain_of(&html)), html }),
+        Some(html) => Some(TextForms { text: plain.unwrap_or_else(|| plain_of(&html)), html }),
         None => plain.map(|text| from_plain(&text)),
     }
 }
 
 /// Returns the text of a message that we composed, above its signature and its quote.
-pub fn own_text(text: &str, html: &str) -> Option<Both> {
+pub fn own_text(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
     let (html, signed) = clean::above_signature(html.get(..start)?)?;
     let mark = lines.iter().rposition(|line| signed && line.trim_end() == "--");
     let own = lines.get(..mark.unwrap_or(lines.len()))?;
-    Some(Both { text: own.join("\n").trim_end().to_owned(), html })
+    Some(TextForms { text: own.join("\n").trim_end().to_owned(), html })
 }
 
 /// The text of a draft, parted.
@@ -183,7 +183,11 @@ fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
 }
 
 /// Joins new text, signature and quote, in that order; empty ones are left out.
-pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> Both {
+pub fn together(
+    body: &TextForms,
+    signature: Option<&TextForms>,
+    quote: Option<&TextForms>,
+) -> TextForms {
     let (mut text, mut html) = (Vec::new(), Vec::new());
     if !body.text.trim().is_empty() || !body.html.trim().is_empty() {
         text.push(body.text.trim_end().to_owned());
@@ -197,7 +201,7 @@ pub fn together(body: &Both, signature: Option<&Both>, quote: Option<&Both>) -> 
         text.push(quote.text.clone());
         html.push(quote.html.clone());
     }
-    Both { text: text.join("\n\n"), html: html.join("\n") }
+    TextForms { text: text.join("\n\n"), html: html.join("\n") }
 }
 
 /// Returns `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
@@ -213,9 +217,10 @@ fn when(at: jiff::Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%a, %-d %b %Y at %H:%M").to_string()
 }
 
-fn list(people: &[Person]) -> String {
-    let one =
-        |person: &Person| words::Address::new(person.name.as_deref(), &person.address).to_string();
+fn list(people: &[MailPerson]) -> String {
+    let one = |person: &MailPerson| {
+        words::MailAddress::new(person.name.as_deref(), &person.address).to_string()
+    };
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::ids::{self, is_id};
 use super::people::{self, holds};
 use crate::error::{Error, Result};
-use crate::provider::mail::{Person, SourceMessage};
+use crate::provider::mail::{MailPerson, SourceMessage};
 use crate::text;
 use crate::text::{Note, note, quoted_end};
 
@@ -66,14 +66,14 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
 /// Oddities about people are added to `warnings`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if there are more than a message
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there are more than a message
 /// may have; nobody is checked then.
 pub fn recipients(
     original: &SourceMessage,
     own: &[String],
     all: bool,
     warnings: &mut Vec<Note>,
-) -> Result<(Vec<Person>, Vec<Person>)> {
+) -> Result<(Vec<MailPerson>, Vec<MailPerson>)> {
     let authors = if original.reply_to.is_empty() { &original.from } else { &original.reply_to };
     let first = if original.own { &original.to } else { authors };
     let others = if !all {
@@ -90,9 +90,9 @@ pub fn recipients(
         return Err(Error::argument(error).next(next));
     }
     let first = reachable(first, warnings);
-    let mut to: Vec<Person> = Vec::new();
+    let mut to: Vec<MailPerson> = Vec::new();
     let mut known: HashSet<String> = own.iter().map(|one| one.to_lowercase()).collect();
-    let mut add = |list: &mut Vec<Person>, people: Vec<Person>| {
+    let mut add = |list: &mut Vec<MailPerson>, people: Vec<MailPerson>| {
         for person in people {
             if known.insert(person.address.to_lowercase()) {
                 list.push(person);
@@ -121,7 +121,7 @@ pub fn recipients(
     Ok((to, cc))
 }
 
-fn reachable(list: &[Person], warnings: &mut Vec<Note>) -> Vec<Person> {
+fn reachable(list: &[MailPerson], warnings: &mut Vec<Note>) -> Vec<MailPerson> {
     list.iter().filter_map(|one| people::known_person(one, warnings)).collect()
 }
 

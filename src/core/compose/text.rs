@@ -9,7 +9,7 @@ use crate::text::html as read;
 
 /// A text in both forms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Both {
+pub struct TextForms {
     /// The plain text, lines ending in LF, none at the end.
     pub text: String,
     /// The content of the body of an HTML document.
@@ -22,7 +22,7 @@ fn options() -> Options {
 }
 
 /// Converts a text that was written in Markdown. HTML in it is plain text.
-pub fn markdown(source: &str) -> Both {
+pub fn markdown(source: &str) -> TextForms {
     let source = normalize(source);
     let events = Parser::new_ext(&source, options()).map(|event| match event {
         // A line that its writer broke stays broken: mail is no web page.
@@ -36,25 +36,25 @@ pub fn markdown(source: &str) -> Both {
     let mut rendered = String::new();
     html::push_html(&mut rendered, events);
     let html = clean_html(&rendered).unwrap_or_else(|| html_of(&source));
-    Both { text: plain(&source), html }
+    TextForms { text: plain(&source), html }
 }
 
 /// Converts a plain text.
-pub fn from_plain(source: &str) -> Both {
+pub fn from_plain(source: &str) -> TextForms {
     let text = normalize(source);
-    Both { html: html_of(&text), text: text.trim_end().to_owned() }
+    TextForms { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
 /// Converts a text that was written in HTML, and removes anything active.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large or too deeply
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large or too deeply
 /// nested to be cleaned.
-pub fn from_html(source: &str) -> Result<Both> {
+pub fn from_html(source: &str) -> Result<TextForms> {
     let html = clean_html(source).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
     })?;
-    Ok(Both { text: plain_of(&html), html })
+    Ok(TextForms { text: plain_of(&html), html })
 }
 
 /// Converts plain text to HTML: paragraphs between blank lines, other line ends stay.
@@ -84,7 +84,7 @@ fn spaced(line: &str) -> String {
 
 /// Converts HTML to plain text, with the addresses of links after their texts.
 pub fn plain_of(html: &str) -> String {
-    let found = read::html(html, read::Style::Text, true);
+    let found = read::html(html, read::TextStyle::Text, true);
     let mut text = found.text;
     let notes: Vec<String> = found
         .links
@@ -102,7 +102,7 @@ pub fn plain_of(html: &str) -> String {
 /// Converts Markdown to readable plain text: unchanged except for signs that have no
 /// meaning there.
 fn plain(source: &str) -> String {
-    let mut out = Plain::default();
+    let mut out = PlainText::default();
     for event in Parser::new_ext(source, options()) {
         out.event(event);
     }
@@ -112,7 +112,7 @@ fn plain(source: &str) -> String {
 
 /// Plain text while it is written.
 #[derive(Default)]
-struct Plain {
+struct PlainText {
     text: String,
     /// The lists that are open, with the number of their next item.
     lists: Vec<Option<u64>>,
@@ -125,7 +125,7 @@ struct Plain {
     cells: usize,
 }
 
-impl Plain {
+impl PlainText {
     fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.start(tag),

@@ -19,8 +19,10 @@ use mail_builder::mime::{BodyPart, MimePart};
 
 use super::ids::is_id;
 use super::people;
-use crate::error::{Error, Kind, Result};
-use crate::provider::mail::{Attachment, AttachmentContent, Importance, OutgoingMessage, Person};
+use crate::error::{Error, ErrorKind, Result};
+use crate::provider::mail::{
+    AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
+};
 use crate::text::quoted;
 
 /// The most bytes of a line of Base64, before its CRLF.
@@ -32,8 +34,8 @@ const WORD: usize = 36;
 /// Bcc is included, because drafts keep it; the sending service removes it.
 ///
 /// # Errors
-/// [`Kind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
-/// or Message-ID. [`Kind::Internal`] if the bytes of an attachment are missing.
+/// [`ErrorKind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
+/// or Message-ID. [`ErrorKind::Internal`] if the bytes of an attachment are missing.
 pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     check(outgoing)?;
     let mut message = MessageBuilder::new()
@@ -71,16 +73,16 @@ pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     }
     let bytes = message.body(body(outgoing)?).write_to_vec();
     bytes.map_err(|error| {
-        Error::new(Kind::Internal, format!("a message could not be written: {error}"))
+        Error::new(ErrorKind::Internal, format!("a message could not be written: {error}"))
     })
 }
 
 /// Returns the tree of parts: attachments beside the texts, pictures beside the HTML
 /// that shows them.
 fn body(outgoing: &OutgoingMessage) -> Result<MimePart<'_>> {
-    let shown = |file: &&Attachment| file.cid.is_some();
+    let shown = |file: &&OutgoingAttachment| file.cid.is_some();
     let mut html = text("text/html", &outgoing.html);
-    let pictures: Vec<&Attachment> = outgoing.files.iter().filter(shown).collect();
+    let pictures: Vec<&OutgoingAttachment> = outgoing.files.iter().filter(shown).collect();
     if !pictures.is_empty() {
         let mut parts = vec![html];
         for picture in pictures {
@@ -111,9 +113,9 @@ fn text<'a>(kind: &'static str, content: &str) -> MimePart<'a> {
     MimePart::new(kind, lines.replace('\n', "\r\n"))
 }
 
-fn file(enclosed: &Attachment) -> Result<MimePart<'_>> {
+fn file(enclosed: &OutgoingAttachment) -> Result<MimePart<'_>> {
     let AttachmentContent::Bytes(bytes) = &enclosed.content else {
-        return Err(Error::new(Kind::Internal, "a file to be written does not exist"));
+        return Err(Error::new(ErrorKind::Internal, "a file to be written does not exist"));
     };
     let media = essence(&enclosed.media);
     // RFC 2046 forbids encoding an attached message: it is written unchanged, or as plain bytes.
@@ -188,13 +190,13 @@ fn essence(media: &str) -> String {
     }
 }
 
-fn addresses(people: &[Person]) -> HeaderType<'_> {
-    let one = |person: &Person| {
+fn addresses(people: &[MailPerson]) -> HeaderType<'_> {
+    let one = |person: &MailPerson| {
         Address::Address(EmailAddress { name: None, email: person.address.clone().into() })
     };
     // A name that looks encoded would be decoded by the recipient's program; encoding
     // it once more preserves it.
-    let odd = |person: &Person| person.name.as_ref().is_some_and(|name| name.contains("=?"));
+    let odd = |person: &MailPerson| person.name.as_ref().is_some_and(|name| name.contains("=?"));
     if people.iter().any(odd) {
         let list: Vec<String> = people
             .iter()

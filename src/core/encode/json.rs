@@ -9,8 +9,8 @@ use std::iter::once;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::Document;
-use crate::row::{Cell, Extra, RowTable};
-use crate::schemas::Field;
+use crate::row::{RowCell, RowExtra, RowTable};
+use crate::schemas::TableColumn;
 
 /// Returns the document as one line of JSON.
 pub fn encode(document: &Document) -> String {
@@ -38,7 +38,7 @@ pub fn parts(mut document: Document) -> impl Iterator<Item = String> + Send {
 }
 
 /// Returns a row of a table.
-fn written(table: &RowTable, row: Option<(&[Cell], &Extra)>) -> String {
+fn written(table: &RowTable, row: Option<(&[RowCell], &RowExtra)>) -> String {
     let row = row.map(|(cells, extra)| JsonRow { columns: table.columns(), cells, extra });
     serde_json::to_string(&row).unwrap_or_default()
 }
@@ -56,13 +56,13 @@ impl Serialize for Document {
             map.serialize_entry(name, value)?;
         }
         for table in &self.tables {
-            map.serialize_entry(&table.name(), &Rows(table))?;
+            map.serialize_entry(&table.name(), &JsonRows(table))?;
         }
         map.end()
     }
 }
 
-impl Serialize for Cell {
+impl Serialize for RowCell {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Null => serializer.serialize_unit(),
@@ -74,9 +74,9 @@ impl Serialize for Cell {
     }
 }
 
-struct Rows<'a>(&'a RowTable);
+struct JsonRows<'a>(&'a RowTable);
 
-impl Serialize for Rows<'_> {
+impl Serialize for JsonRows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.rows().zip(self.0.extras()).map(|(cells, extra)| JsonRow {
             columns: self.0.columns(),
@@ -87,9 +87,9 @@ impl Serialize for Rows<'_> {
 }
 
 struct JsonRow<'a> {
-    columns: &'a [&'static Field],
-    cells: &'a [Cell],
-    extra: &'a Extra,
+    columns: &'a [&'static TableColumn],
+    cells: &'a [RowCell],
+    extra: &'a RowExtra,
 }
 
 impl Serialize for JsonRow<'_> {

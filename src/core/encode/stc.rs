@@ -12,13 +12,13 @@ pub mod value;
 pub mod write;
 
 use super::Document;
-use crate::row::{Cell, Extra, RowTable};
-use value::Json;
+use crate::row::{RowCell, RowExtra, RowTable};
+use value::JsonValue;
 use write::{ROW, StcStyle, columns, heading, row, spell, write};
 
 /// The versions of STC. Both have the same content and are read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Version {
+pub enum StcVersion {
     /// With braces around the object at the root, and all text in quotes.
     #[default]
     One,
@@ -26,7 +26,7 @@ pub enum Version {
     Two,
 }
 
-impl Version {
+impl StcVersion {
     /// Returns the number that answers name it by.
     pub const fn number(self) -> u32 {
         match self {
@@ -37,21 +37,21 @@ impl Version {
 }
 
 /// Returns the document as one line of STC.
-pub fn encode(document: &Document, version: Version) -> String {
+pub fn encode(document: &Document, version: StcVersion) -> String {
     let scalars = document.scalars.iter();
     let scalars = scalars.map(|(name, cell)| ((*name).to_owned(), primitive(cell)));
     let tables = document.tables.iter();
-    let tables = tables.map(|table| (table.name().into_owned(), Json::List(objects(table))));
-    write(&Json::Object(scalars.chain(tables).collect()), version)
+    let tables = tables.map(|table| (table.name().into_owned(), JsonValue::List(objects(table))));
+    write(&JsonValue::Object(scalars.chain(tables).collect()), version)
 }
 
 /// Returns the text around the rows of a table, and each of its rows with its delimiter.
-pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>) {
+pub(super) fn pieces(table: &RowTable, version: StcVersion) -> (String, Vec<String>) {
     let name = table.name();
     let rows = objects(table);
     let style = match version {
-        Version::One => StcStyle::One,
-        Version::Two => StcStyle::Two,
+        StcVersion::One => StcStyle::One,
+        StcVersion::Two => StcStyle::Two,
     };
     match columns(&rows) {
         Some(columns) => {
@@ -75,24 +75,24 @@ pub(super) fn pieces(table: &RowTable, version: Version) -> (String, Vec<String>
 }
 
 /// Returns the rows of a table as objects.
-fn objects(table: &RowTable) -> Vec<Json> {
-    let object = |(cells, extra): (&[Cell], &Extra)| {
+fn objects(table: &RowTable) -> Vec<JsonValue> {
+    let object = |(cells, extra): (&[RowCell], &RowExtra)| {
         let columns = table.columns().iter().map(|field| field.name.to_owned());
         let mut members: Vec<_> = columns.zip(cells.iter().map(primitive)).collect();
         for (name, value) in [("provider_id", &extra.provider_id), ("text", &extra.text)] {
-            members.extend(value.clone().map(|text| (name.to_owned(), Json::Text(text))));
+            members.extend(value.clone().map(|text| (name.to_owned(), JsonValue::Text(text))));
         }
-        Json::Object(members)
+        JsonValue::Object(members)
     };
     table.rows().zip(table.extras()).map(object).collect()
 }
 
-fn primitive(cell: &Cell) -> Json {
+fn primitive(cell: &RowCell) -> JsonValue {
     match cell {
-        Cell::Null => Json::Null,
-        Cell::Flag(flag) => Json::Bool(*flag),
-        Cell::Count(count) => Json::Number(count.to_string()),
-        Cell::Text(text) | Cell::Id(text) => Json::Text(text.clone()),
-        Cell::Handle(kind, number) => Json::Text(format!("{kind}{number}")),
+        RowCell::Null => JsonValue::Null,
+        RowCell::Flag(flag) => JsonValue::Bool(*flag),
+        RowCell::Count(count) => JsonValue::Number(count.to_string()),
+        RowCell::Text(text) | RowCell::Id(text) => JsonValue::Text(text.clone()),
+        RowCell::Handle(kind, number) => JsonValue::Text(format!("{kind}{number}")),
     }
 }

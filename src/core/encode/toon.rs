@@ -9,7 +9,7 @@ use super::digits::{digits, ends, sign};
 use std::fmt::Write;
 
 use super::{Delimiter, Document};
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 
 /// A guess at the bytes of a row, to start with a buffer that seldom grows.
 const ROW_BYTES: usize = 160;
@@ -77,7 +77,7 @@ fn head(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
     out.push_str("}:");
 }
 
-fn row(out: &mut String, cells: &[Cell], delimiter: Delimiter) {
+fn row(out: &mut String, cells: &[RowCell], delimiter: Delimiter) {
     out.push_str("\n  ");
     for (at, value) in cells.iter().enumerate() {
         if at > 0 {
@@ -87,14 +87,14 @@ fn row(out: &mut String, cells: &[Cell], delimiter: Delimiter) {
     }
 }
 
-fn cell(out: &mut String, value: &Cell, delimiter: Delimiter) {
+fn cell(out: &mut String, value: &RowCell, delimiter: Delimiter) {
     match value {
-        Cell::Null => out.push_str("null"),
-        Cell::Flag(true) => out.push_str("true"),
-        Cell::Flag(false) => out.push_str("false"),
-        Cell::Count(count) => number(out, count),
-        Cell::Text(string) | Cell::Id(string) => text(out, string, delimiter),
-        Cell::Handle(kind, count) => {
+        RowCell::Null => out.push_str("null"),
+        RowCell::Flag(true) => out.push_str("true"),
+        RowCell::Flag(false) => out.push_str("false"),
+        RowCell::Count(count) => number(out, count),
+        RowCell::Text(string) | RowCell::Id(string) => text(out, string, delimiter),
+        RowCell::Handle(kind, count) => {
             out.push(*kind);
             number(out, count);
         }

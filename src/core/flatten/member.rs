@@ -6,12 +6,12 @@
 
 use serde_json::Value;
 
-use super::{Room, RowContext, at, clip};
+use super::{RowContext, RowRoom, at, clip};
 use crate::event_time::{self, EventTime};
-use crate::row::{Cell, CutCell};
-use crate::schemas::{Field, GuestNames, wire};
+use crate::row::{CutCell, RowCell};
+use crate::schemas::{GuestNames, TableColumn, wire};
 use crate::text;
-use crate::text::deceptive::{Disarmed, inert_cell};
+use crate::text::deceptive::{DisarmedText, inert_cell};
 
 /// The number of people or names that a cell shows before `+N`, and the columns that
 /// each may take.
@@ -23,18 +23,18 @@ const REMARK: usize = 80;
 /// A member of a list: the part that may be cut, and the part after it that stays, such
 /// as a person's address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Member {
+pub(super) struct ListMember {
     head: String,
     tail: String,
 }
 
-impl Member {
+impl ListMember {
     pub(super) fn text(text: &str) -> Self {
         Self { head: text::cell(text), tail: String::new() }
     }
 
     /// Creates the member for a person, with a remark. The address stays, or at least its domain.
-    pub(super) fn person(person: &text::Address, answer: &str) -> Self {
+    pub(super) fn person(person: &text::MailAddress, answer: &str) -> Self {
         let (head, tail) = match (&person.name, person.email.rsplit_once('@')) {
             (Some(name), _) if person.email.is_empty() => (name.as_str(), String::new()),
             (Some(name), _) => (name.as_str(), format!(" <{}>", person.email)),
@@ -50,7 +50,7 @@ impl Member {
 
     /// Returns the member as it is shown: nothing of it is followed.
     fn inert(&self) -> Self {
-        let inert = |text: &String| inert_cell(text.clone(), &mut Disarmed::default());
+        let inert = |text: &String| inert_cell(text.clone(), &mut DisarmedText::default());
         Self { head: inert(&self.head), tail: inert(&self.tail) }
     }
 
@@ -72,19 +72,19 @@ impl Member {
 
 /// Returns the first members of a list and a count of the rest, under the column's cap.
 pub(super) fn sample(
-    field: &Field,
-    list: &[Member],
+    field: &TableColumn,
+    list: &[ListMember],
     between: &str,
-    room: Room,
-) -> (Cell, Option<CutCell>) {
-    let whole = |list: &[Member]| -> String {
-        let members: Vec<String> = list.iter().map(Member::whole).collect();
+    room: RowRoom,
+) -> (RowCell, Option<CutCell>) {
+    let whole = |list: &[ListMember]| -> String {
+        let members: Vec<String> = list.iter().map(ListMember::whole).collect();
         members.join(between)
     };
     let Some(cap) = field.untrusted else {
-        return (Cell::Text(whole(list)), None);
+        return (RowCell::Text(whole(list)), None);
     };
-    let list: Vec<Member> = list.iter().map(Member::inert).collect();
+    let list: Vec<ListMember> = list.iter().map(ListMember::inert).collect();
     let most = room.cap(cap);
     let each = room.cap(MEMBER).min(most);
     let mut text = String::new();
@@ -106,11 +106,11 @@ pub(super) fn sample(
     if list.len() > shown {
         text.push_str(&format!(" +{}", list.len() - shown));
     } else if text == all {
-        return (Cell::Text(text), None);
+        return (RowCell::Text(text), None);
     }
     let members: Vec<String> = list.iter().map(|one| one.within(each)).collect();
     let cut = CutCell { column: field.name, whole: all, members: Some(members.join(between)) };
-    (Cell::Text(text), Some(cut))
+    (RowCell::Text(text), Some(cut))
 }
 
 /// Returns the guests of a meeting; the account's owner first, without rooms.
@@ -119,7 +119,7 @@ pub(super) fn guests(
     names: &GuestNames,
     short: bool,
     context: &RowContext,
-) -> Vec<Member> {
+) -> Vec<ListMember> {
     let own = context.address;
     let text = |guest: &Value, path: &str| {
         at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
@@ -147,9 +147,9 @@ pub(super) fn guests(
         let shown = if short {
             let head = if own { "me".to_owned() } else { text::cell(&short_name(&name, &email)) };
             let tail = format!("{mark}{}", if optional { "*" } else { "" });
-            Member { head, tail }
+            ListMember { head, tail }
         } else {
-            let who = text::Address::new(Some(&name), &email);
+            let who = text::MailAddress::new(Some(&name), &email);
             let word = if organizer { "organizer" } else { word };
             let mut tail = format!(" {word}");
             if optional {
@@ -161,7 +161,7 @@ pub(super) fn guests(
             if let Some(span) = proposed(guest, names.proposed, context) {
                 tail.push_str(&format!(", proposes {span}"));
             }
-            Member::person(&who, &tail)
+            ListMember::person(&who, &tail)
         };
         if own { &mut me } else { &mut others }.push(shown);
     }
@@ -211,11 +211,11 @@ fn short_name(name: &str, email: &str) -> String {
 }
 
 /// Returns a Graph recipient.
-pub(super) fn recipient(value: &Value) -> Option<Member> {
+pub(super) fn recipient(value: &Value) -> Option<ListMember> {
     let inner = value.get(wire::RECIPIENT)?;
     let (name, address) = wire::ADDRESS;
     let part = |key| inner.get(key).and_then(Value::as_str);
-    let person = text::Address::new(part(name), part(address).unwrap_or_default());
+    let person = text::MailAddress::new(part(name), part(address).unwrap_or_default());
     let known = person.name.is_some() || !person.email.is_empty();
-    known.then(|| Member::person(&person, ""))
+    known.then(|| ListMember::person(&person, ""))
 }

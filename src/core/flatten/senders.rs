@@ -5,11 +5,11 @@
 
 use serde_json::Value;
 
-use super::{ReadValue, Reader, RowContext, headers};
-use crate::schemas::{Source, Table, wire};
+use super::{ReadValue, RowContext, RowReader, headers};
+use crate::schemas::{Table, ValueSource, wire};
 use crate::text::payment::names_new_account;
-use crate::text::sender_auth::{self, AuthResults, SenderHeaders, Warning};
-use crate::text::{self, Address, Note, orders};
+use crate::text::sender_auth::{self, AuthResults, SenderHeaders, SenderWarning};
+use crate::text::{self, MailAddress, Note, orders};
 
 /// The word for orders to an assistant in a message.
 pub const INJECTION: &str = "injection";
@@ -28,7 +28,7 @@ pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
         .filter_map(|source| match source {
-            Source::SenderWarnings(path, opening, spam) => {
+            ValueSource::SenderWarnings(path, opening, spam) => {
                 Some(warnings_at(object, path, (*opening, *spam), context))
             }
             _ => None,
@@ -40,16 +40,16 @@ pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note
 
 /// Returns the sender of a message, as the header field From names them; `None` for an
 /// object without one.
-pub fn sender(table: &Table, object: &Value, context: &RowContext) -> Option<Address> {
+pub fn sender(table: &Table, object: &Value, context: &RowContext) -> Option<MailAddress> {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     let path = sources.find_map(|source| match source {
-        Source::SenderWarnings(path, ..) => Some(path),
+        ValueSource::SenderWarnings(path, ..) => Some(path),
         _ => None,
     })?;
     sender_at(object, path)
 }
 
-fn sender_at(object: &Value, path: &str) -> Option<Address> {
+fn sender_at(object: &Value, path: &str) -> Option<MailAddress> {
     let (from, _) = wire::SENDER;
     let senders = text::address_list(headers(object, path, from).next()?);
     senders.into_iter().next().filter(|one| !one.email.is_empty())
@@ -60,7 +60,7 @@ fn sender_at(object: &Value, path: &str) -> Option<Address> {
 pub fn needs_folder(table: &Table, object: &Value, context: &RowContext) -> bool {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     sources.any(|source| {
-        matches!(source, Source::SenderWarnings(path, _, Source::Names(_))
+        matches!(source, ValueSource::SenderWarnings(path, _, ValueSource::Names(_))
             if is_unchecked(object, path, context))
     })
 }
@@ -70,7 +70,7 @@ pub(super) fn is_unchecked(object: &Value, path: &str, context: &RowContext) -> 
     let receivers = context.api.receivers();
     let results = headers(object, path, wire::RESULTS).next();
     let results = results.and_then(|value| AuthResults::read(value, receivers)?.line());
-    let others = |one: Address| !one.email.eq_ignore_ascii_case(context.address);
+    let others = |one: MailAddress| !one.email.eq_ignore_ascii_case(context.address);
     results.is_none() && sender_at(object, path).is_some_and(others)
 }
 
@@ -78,9 +78,9 @@ pub(super) fn is_unchecked(object: &Value, path: &str, context: &RowContext) -> 
 pub(super) fn warnings_at(
     object: &Value,
     path: &str,
-    (opening, spam): (Source, Source),
+    (opening, spam): (ValueSource, ValueSource),
     context: &RowContext,
-) -> Vec<Warning> {
+) -> Vec<SenderWarning> {
     let first = |name: &str| headers(object, path, name).next();
     let (from, reply_to) = wire::SENDER;
     let heads = SenderHeaders {
@@ -91,14 +91,14 @@ pub(super) fn warnings_at(
         reply_to: first(reply_to),
     };
     let mut found = sender_auth::warnings(&heads, context.address);
-    let mut reader = Reader::new(context);
+    let mut reader = RowReader::new(context);
     let in_spam = match reader.read(object, spam) {
         ReadValue::Text(folder) => folder == "spam",
         ReadValue::Flag(flag) => flag,
         _ => false,
     };
     if in_spam && is_unchecked(object, path, context) {
-        found.push(Warning {
+        found.push(SenderWarning {
             word: "unchecked",
             note: "the provider has not checked the sender".into(),
         });
@@ -107,13 +107,13 @@ pub(super) fn warnings_at(
         return found;
     };
     if orders::gives_orders(&text) {
-        found.push(Warning { word: INJECTION, note: ORDERS.into() });
+        found.push(SenderWarning { word: INJECTION, note: ORDERS.into() });
     }
     let is_others = || {
         sender_at(object, path).is_none_or(|one| !one.email.eq_ignore_ascii_case(context.address))
     };
     if names_new_account(&text) && is_others() {
-        found.push(Warning { word: PAYMENT, note: NEW_ACCOUNT.into() });
+        found.push(SenderWarning { word: PAYMENT, note: NEW_ACCOUNT.into() });
     }
     found
 }

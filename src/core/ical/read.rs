@@ -5,16 +5,16 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::scan::{self, Component, Line, Notes, Property, clean};
-use super::settle::{Raw, settle};
+use super::scan::{self, ContentLine, DocumentNotes, IcalComponent, IcalProperty, clean};
+use super::settle::{RawEvent, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
 use super::values::{self, WrittenDate, utc};
-use super::zones::Zones;
-use super::{CalendarDocument, Entry, LONGEST, series_uid};
+use super::zones::DocumentZones;
+use super::{CalendarDocument, IcalEvent, LONGEST, series_uid};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::recurrence::{RecurrenceRule, Repeat};
+use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use crate::recurrence::{EventRecurrence, RecurrenceRule};
 use crate::text;
 use crate::text::{note, ours, quoted};
 
@@ -24,7 +24,7 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
         return Err(Error::argument("the calendar is larger than 2 MiB")
             .next("split it into smaller documents"));
     }
-    let mut notes = Notes::default();
+    let mut notes = DocumentNotes::default();
     let roots = scan::components(text, &mut notes);
     let mut document = CalendarDocument::default();
     let mut found = false;
@@ -42,7 +42,7 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
             .next("give an iCalendar document (RFC 5545)"));
     }
     let raws = settle(raws, floating, &mut notes).into_iter();
-    let (timeless, timed): (Vec<Raw>, _) = raws.partition(|raw| raw.timeless);
+    let (timeless, timed): (Vec<RawEvent>, _) = raws.partition(|raw| raw.timeless);
     document.entries = timed.into_iter().map(|raw| raw.entry).collect();
     document.timeless = timeless.into_iter().map(|raw| raw.entry).collect();
     document.notes = notes.taken();
@@ -50,11 +50,11 @@ pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
 }
 
 fn calendar(
-    root: &Component,
+    root: &IcalComponent,
     floating: &TimeZone,
     document: &mut CalendarDocument,
-    notes: &mut Notes,
-) -> Vec<Raw> {
+    notes: &mut DocumentNotes,
+) -> Vec<RawEvent> {
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let method = some(root.text("METHOD").trim().to_ascii_uppercase());
     let name = some(root.text("X-WR-CALNAME")).or_else(|| some(root.text("NAME")));
@@ -63,7 +63,7 @@ fn calendar(
     document.method = document.method.take().or(method);
     document.name = document.name.take().or(name);
     document.zone = document.zone.take().or(zone);
-    let zones = Zones::new(root, own.unwrap_or_else(|| floating.clone()), notes);
+    let zones = DocumentZones::new(root, own.unwrap_or_else(|| floating.clone()), notes);
     let method = document.method.as_deref();
     let mut raws = Vec::new();
     for part in &root.parts {
@@ -87,14 +87,14 @@ struct EventParts {
     /// Its local time, if it names no zone.
     end_local: Option<DateTime>,
     length: Option<ICalendarDuration>,
-    repeat: Repeat,
+    repeat: EventRecurrence,
     transparent: bool,
     status: String,
     busy: String,
     own: String,
     conference: Option<String>,
     url: Option<String>,
-    guests: Vec<Guest>,
+    guests: Vec<EventGuest>,
     /// Exceptions and added dates.
     except: Vec<WrittenDate>,
     extra: Vec<WrittenDate>,
@@ -105,8 +105,13 @@ struct EventParts {
     following: bool,
 }
 
-fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Notes) -> Option<Raw> {
-    let mut entry = Entry::new(
+fn entry(
+    event: &IcalComponent,
+    zones: &DocumentZones,
+    method: Option<&str>,
+    notes: &mut DocumentNotes,
+) -> Option<RawEvent> {
+    let mut entry = IcalEvent::new(
         String::new(),
         ZonedTime::Day(jiff::civil::Date::ZERO),
         ZonedTime::Day(jiff::civil::Date::ZERO),
@@ -146,7 +151,7 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
         notes.line(event.number, "it is one occurrence: its recurrence rule was ignored");
     }
     if entry.recurrence_id.is_some() {
-        parts.repeat = Repeat::default();
+        parts.repeat = EventRecurrence::default();
     }
     if let (Some((local, zone)), false) = (&parts.clock, parts.repeat.rule.is_empty())
         && zones.may_carry_out()
@@ -167,19 +172,19 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
     // Exceptions to nothing are no series.
-    let recurs = |repeat: &Repeat| !repeat.rule.is_empty() || !repeat.extra.is_empty();
+    let recurs = |repeat: &EventRecurrence| !repeat.rule.is_empty() || !repeat.extra.is_empty();
     entry.repeat = Some(parts.repeat).filter(recurs);
     entry.link = parts.conference.or(parts.url);
     entry.show = show(parts.transparent, &parts.status, &parts.busy, &parts.own);
     entry.reminder = reminder(event, &entry);
     if let Some(organizer) = &mut entry.organizer {
-        let same = |guest: &Guest| guest.address.eq_ignore_ascii_case(&organizer.address);
+        let same = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(&organizer.address);
         if let Some(at) = parts.guests.iter().position(same) {
             organizer.answer = parts.guests.remove(at).answer;
         }
     }
     entry.guests = parts.guests;
-    Some(Raw {
+    Some(RawEvent {
         entry,
         number: event.number,
         stamps: parts.stamps,
@@ -192,12 +197,12 @@ fn entry(event: &Component, zones: &Zones, method: Option<&str>, notes: &mut Not
 
 /// Applies a property; `None` if its value cannot be read.
 fn take(
-    entry: &mut Entry,
+    entry: &mut IcalEvent,
     parts: &mut EventParts,
-    line: &Line,
-    property: &Property,
-    zones: &Zones,
-    notes: &mut Notes,
+    line: &ContentLine,
+    property: &IcalProperty,
+    zones: &DocumentZones,
+    notes: &mut DocumentNotes,
 ) -> Option<()> {
     match line.name.as_str() {
         "UID" => entry.uid = series_uid(&property.text()).into_owned(),
@@ -231,7 +236,7 @@ fn take(
                 notes.line(line.number, note!("part {} of the rule was ignored", part));
             }
             if parts.repeat.rule.is_empty() {
-                parts.repeat.rule = Repeat::foreign(&rule);
+                parts.repeat.rule = EventRecurrence::foreign(&rule);
             } else {
                 notes.line(line.number, "only the first rule was read");
             }
@@ -256,10 +261,10 @@ fn take(
         "X-DAYSHEET-SHOW" => parts.own = upper(property),
         "CLASS" => {
             entry.visibility = match upper(property).as_str() {
-                "PUBLIC" => Visibility::Public,
-                "CONFIDENTIAL" => Visibility::Confidential,
+                "PUBLIC" => EventVisibility::Public,
+                "CONFIDENTIAL" => EventVisibility::Confidential,
                 // RFC 5545: an unknown value counts as private.
-                _ => Visibility::Private,
+                _ => EventVisibility::Private,
             }
         }
         "CATEGORIES" => entry.categories.extend(
@@ -279,24 +284,24 @@ fn take(
     Some(())
 }
 
-fn upper(property: &Property) -> String {
+fn upper(property: &IcalProperty) -> String {
     property.text().trim().to_ascii_uppercase()
 }
 
-fn show(transparent: bool, status: &str, busy: &str, own: &str) -> Show {
+fn show(transparent: bool, status: &str, busy: &str, own: &str) -> ShowAs {
     match (own, busy) {
-        ("FOCUS", _) => Show::Focus,
-        (_, "OOF") => Show::Oof,
-        (_, "WORKINGELSEWHERE") => Show::Elsewhere,
-        (_, "TENTATIVE") => Show::Tentative,
-        (_, "FREE") => Show::Free,
-        _ if transparent => Show::Free,
-        (_, "") if status == "TENTATIVE" => Show::Tentative,
-        _ => Show::Busy,
+        ("FOCUS", _) => ShowAs::Focus,
+        (_, "OOF") => ShowAs::Oof,
+        (_, "WORKINGELSEWHERE") => ShowAs::Elsewhere,
+        (_, "TENTATIVE") => ShowAs::Tentative,
+        (_, "FREE") => ShowAs::Free,
+        _ if transparent => ShowAs::Free,
+        (_, "") if status == "TENTATIVE" => ShowAs::Tentative,
+        _ => ShowAs::Busy,
     }
 }
 
-fn guest(property: &Property) -> Guest {
+fn guest(property: &IcalProperty) -> EventGuest {
     let value = property.text();
     let value = value.trim();
     let bare = match value.split_at_checked(7) {
@@ -313,23 +318,23 @@ fn guest(property: &Property) -> Guest {
         param.is_some_and(|param| param.eq_ignore_ascii_case(value))
     };
     let answer = match property.param("PARTSTAT") {
-        Some(text) if text.eq_ignore_ascii_case("ACCEPTED") => Some(Answer::Accepted),
-        Some(text) if text.eq_ignore_ascii_case("DECLINED") => Some(Answer::Declined),
-        Some(text) if text.eq_ignore_ascii_case("TENTATIVE") => Some(Answer::Tentative),
+        Some(text) if text.eq_ignore_ascii_case("ACCEPTED") => Some(InvitationAnswer::Accepted),
+        Some(text) if text.eq_ignore_ascii_case("DECLINED") => Some(InvitationAnswer::Declined),
+        Some(text) if text.eq_ignore_ascii_case("TENTATIVE") => Some(InvitationAnswer::Tentative),
         _ => None,
     };
-    Guest {
+    EventGuest {
         address: text::cell(address),
         name: property.param_text("CN").map(|name| text::cell(&name)).filter(|it| !it.is_empty()),
         answer,
         optional: is("ROLE", "OPT-PARTICIPANT"),
         room: is("CUTYPE", "ROOM") || is("CUTYPE", "RESOURCE"),
-        ..Guest::default()
+        ..EventGuest::default()
     }
 }
 
 /// Minutes before the start, of the first alarm that is not after it.
-fn reminder(event: &Component, entry: &Entry) -> Option<u32> {
+fn reminder(event: &IcalComponent, entry: &IcalEvent) -> Option<u32> {
     let alarms = event.parts.iter().filter(|part| part.name == "VALARM");
     let start = entry.start.when().instant(&TimeZone::UTC);
     alarms

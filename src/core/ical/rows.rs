@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Entry;
+use super::IcalEvent;
 use crate::event_time::EventTime;
-use crate::provider::calendar::{Answer, Guest};
+use crate::provider::calendar::{EventGuest, InvitationAnswer};
 use crate::schemas::wire;
 
 /// Returns an event as an object that the table's sources read. `kind` is the document's
 /// method; `times` is none for an event that only identifies itself.
 pub fn object(
     kind: &str,
-    entry: &Entry,
-    guests: &[Guest],
+    entry: &IcalEvent,
+    guests: &[EventGuest],
     times: Option<(EventTime, EventTime)>,
 ) -> Map<String, Value> {
     let organizer = entry.organizer.as_ref();
@@ -36,14 +36,14 @@ fn recipient(name: Option<&str>, email: &str) -> Value {
     json!({ key: { named: name, address: email } })
 }
 
-fn person(guest: &Guest) -> Value {
+fn person(guest: &EventGuest) -> Value {
     json!({
         "name": guest.name,
         "address": guest.address,
         "answer": guest.answer.map(|answer| match answer {
-            Answer::Accepted => "accepted",
-            Answer::Declined => "declined",
-            Answer::Tentative => "tentative",
+            InvitationAnswer::Accepted => "accepted",
+            InvitationAnswer::Declined => "declined",
+            InvitationAnswer::Tentative => "tentative",
         }),
         "me": guest.me,
         "optional": guest.optional,

@@ -11,17 +11,17 @@ use jiff::civil::DateTime;
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 
-use super::scan::Component;
+use super::scan::IcalComponent;
 use super::values::date_time;
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{RecurrenceRule, Repeat, Until};
+use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
 
 /// Onsets of one observance that are worked out: those since 1601, with room.
 const ONSETS: usize = 1_000;
 
 /// The content of a `VTIMEZONE`.
 #[derive(Debug, Clone)]
-pub struct Rules {
+pub struct ZoneRules {
     /// The zone, to resolve times in.
     pub zone: TimeZone,
     /// When its first observance begins: of what was before it says nothing.
@@ -30,7 +30,7 @@ pub struct Rules {
     last: Option<Timestamp>,
 }
 
-impl Rules {
+impl ZoneRules {
     /// Returns true if the offset at an instant is known. If the offset changes now and
     /// then and the changes end, the rules were cut to the years of some event.
     pub fn tells(&self, at: Timestamp) -> bool {
@@ -49,7 +49,7 @@ impl Rules {
 /// Returns the zone that the observances of a `VTIMEZONE` define, correct from the
 /// first of some years to the last; `None` if one of them is incomplete. Each onset is
 /// taken from `room`, and nothing is made without it.
-pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rules> {
+pub fn read(part: &IcalComponent, years: (i16, i16), room: &mut usize) -> Option<ZoneRules> {
     let mut changes: Vec<(i64, i32, i32)> = Vec::new();
     let (mut first, mut recurs) = (i64::MAX, false);
     let observances = part.parts.iter();
@@ -70,7 +70,7 @@ pub fn read(part: &Component, years: (i16, i16), room: &mut usize) -> Option<Rul
     let ((_, before, _), (last, ..)) = (changes.first()?, changes.last()?);
     let data = tzif(*before, &changes)?;
     let at = |second: i64| Timestamp::from_second(second).ok();
-    Some(Rules {
+    Some(ZoneRules {
         zone: TimeZone::tzif("", &data).ok()?,
         first: at(first).unwrap_or(Timestamp::MIN),
         last: if recurs { None } else { at(*last) },
@@ -100,13 +100,13 @@ pub fn changes(
 /// Returns the local times at which an observance begins, by the offset before it: the
 /// first ever, whether there is a last, and those of some years.
 fn onsets(
-    part: &Component,
+    part: &IcalComponent,
     from: i32,
     years: (i16, i16),
 ) -> Option<(DateTime, bool, Vec<DateTime>)> {
-    let local = |until: Until| match until {
-        Until::Day(day) => day.at(0, 0, 0, 0),
-        Until::Local(at) | Until::Utc(at) => at,
+    let local = |until: RuleEnd| match until {
+        RuleEnd::Day(day) => day.at(0, 0, 0, 0),
+        RuleEnd::Local(at) | RuleEnd::Utc(at) => at,
     };
     let ICalendarValue::PartialDateTime(start) =
         part.property("DTSTART")?.values().first()?.clone()
@@ -126,9 +126,9 @@ fn onsets(
                     return None;
                 }
                 // `UNTIL` is in UTC, everything else in local time.
-                if let Some(Until::Utc(at)) = read.until {
+                if let Some(RuleEnd::Utc(at)) = read.until {
                     let by = SignedDuration::from_secs(i64::from(from));
-                    read.until = Some(Until::Local(at.checked_add(by).ok()?));
+                    read.until = Some(RuleEnd::Local(at.checked_add(by).ok()?));
                 }
                 ends = read.until.is_some() || read.parts.count.is_some();
                 rule = read.write();
@@ -150,7 +150,7 @@ fn onsets(
             _ => {}
         }
     }
-    let repeat = Repeat { rule, extra, ..Repeat::default() };
+    let repeat = EventRecurrence { rule, extra, ..EventRecurrence::default() };
     let first_of = |year: i16| {
         let day = jiff::civil::Date::new(year, 1, 1).ok()?;
         Some(EventTime::Day(day).instant(&TimeZone::UTC))
@@ -165,14 +165,14 @@ fn onsets(
 }
 
 /// Returns the offset of a `VTIMEZONE` that has no dates: that of its standard time.
-pub fn standard(part: &Component) -> Option<Offset> {
+pub fn standard(part: &IcalComponent) -> Option<Offset> {
     let standard = part.parts.iter().find(|part| part.name == "STANDARD");
     let seconds = offset(standard.or_else(|| part.parts.first())?, "TZOFFSETTO")?;
     Offset::from_seconds(seconds).ok()
 }
 
 /// Reads the seconds of `+0100`, `-033000` or, as some write it, `01:00`.
-fn offset(part: &Component, name: &str) -> Option<i32> {
+fn offset(part: &IcalComponent, name: &str) -> Option<i32> {
     let line = part.lines.iter().find(|line| line.name == name)?;
     let text: String = line.value().chars().filter(|c| !matches!(c, ':' | ' ')).collect();
     let (sign, digits) = match text.strip_prefix('-') {

@@ -10,7 +10,7 @@ use calcard::icalendar::{ICalendarEntry, ICalendarParameterName, ICalendarValue}
 use calcard::{Entry, Parser};
 
 use super::COMPONENTS;
-use crate::text::{Note, Tally, note, quoted};
+use crate::text::{Note, NoteTally, note, quoted};
 
 /// Components stand in each other no deeper than this.
 const DEEPEST: usize = 16;
@@ -20,7 +20,7 @@ const ALIKE: usize = 5;
 
 /// A line, put together from its parts.
 #[derive(Debug)]
-pub struct Line {
+pub struct ContentLine {
     /// Its number in the document, from 1 on.
     pub number: usize,
     /// The property's name, upper case.
@@ -30,28 +30,28 @@ pub struct Line {
 
 /// A component with its own lines and the components within.
 #[derive(Debug)]
-pub struct Component {
+pub struct IcalComponent {
     /// Its name, upper case.
     pub name: String,
     /// The number of its `BEGIN` line.
     pub number: usize,
     /// The properties.
-    pub lines: Vec<Line>,
+    pub lines: Vec<ContentLine>,
     /// The components within.
-    pub parts: Vec<Component>,
+    pub parts: Vec<IcalComponent>,
 }
 
 /// The notes on a document.
 #[derive(Debug)]
-pub struct Notes(Tally);
+pub struct DocumentNotes(NoteTally);
 
-impl Default for Notes {
+impl Default for DocumentNotes {
     fn default() -> Self {
-        Self(Tally::new(ALIKE))
+        Self(NoteTally::new(ALIKE))
     }
 }
 
-impl Notes {
+impl DocumentNotes {
     /// Takes a note of a line.
     pub fn line(&mut self, number: usize, what: impl Into<Note>) {
         self.0.add(what.into().under(note!("line {}", number)));
@@ -64,9 +64,9 @@ impl Notes {
 }
 
 /// Returns the components of a document.
-pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
+pub fn components(text: &str, notes: &mut DocumentNotes) -> Vec<IcalComponent> {
     let mut done = Vec::new();
-    let mut open: Vec<Component> = Vec::new();
+    let mut open: Vec<IcalComponent> = Vec::new();
     let mut many = 0;
     // How many components within one that is too deep are open.
     let mut below = 0_usize;
@@ -102,7 +102,12 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
                     below = 1;
                     continue;
                 }
-                open.push(Component { name: kind, number, lines: Vec::new(), parts: Vec::new() });
+                open.push(IcalComponent {
+                    name: kind,
+                    number,
+                    lines: Vec::new(),
+                    parts: Vec::new(),
+                });
             }
             "END" if below > 0 => below -= 1,
             "END" => {
@@ -124,7 +129,7 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
             }
             _ if below > 0 => {}
             _ => match open.last_mut() {
-                Some(component) => component.lines.push(Line { number, name, text }),
+                Some(component) => component.lines.push(ContentLine { number, name, text }),
                 None => notes.line(number, "outside the calendar"),
             },
         }
@@ -136,11 +141,11 @@ pub fn components(text: &str, notes: &mut Notes) -> Vec<Component> {
     done
 }
 
-fn unended(component: &Component, notes: &mut Notes) {
+fn unended(component: &IcalComponent, notes: &mut DocumentNotes) {
     notes.line(component.number, note!("{} has no END", quoted(&component.name)));
 }
 
-fn close(component: Component, open: &mut [Component], done: &mut Vec<Component>) {
+fn close(component: IcalComponent, open: &mut [IcalComponent], done: &mut Vec<IcalComponent>) {
     match open.last_mut() {
         Some(outer) => outer.parts.push(component),
         None => done.push(component),
@@ -190,14 +195,14 @@ fn name(line: &str) -> Option<String> {
     right.then(|| name.to_ascii_uppercase())
 }
 
-impl Line {
+impl ContentLine {
     /// Returns the property as the library reads it.
-    pub fn read(&self) -> Option<Property> {
+    pub fn read(&self) -> Option<IcalProperty> {
         let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", mended(&self.text));
         match Parser::new(&text).entry() {
             Entry::ICalendar(calendar) => {
                 let event = calendar.components.into_iter().next()?;
-                event.entries.into_iter().next().map(Property)
+                event.entries.into_iter().next().map(IcalProperty)
             }
             _ => None,
         }
@@ -214,11 +219,11 @@ impl Line {
     }
 }
 
-impl Component {
+impl IcalComponent {
     /// Returns the first property of a name that the library can read.
-    pub fn property(&self, name: &str) -> Option<Property> {
+    pub fn property(&self, name: &str) -> Option<IcalProperty> {
         let mut lines = self.lines.iter().filter(|line| line.name == name);
-        lines.find_map(Line::read)
+        lines.find_map(ContentLine::read)
     }
 
     /// Returns its text, empty if there is none.
@@ -229,9 +234,9 @@ impl Component {
 
 /// A property as the library has read it.
 #[derive(Debug)]
-pub struct Property(ICalendarEntry);
+pub struct IcalProperty(ICalendarEntry);
 
-impl Property {
+impl IcalProperty {
     /// Returns the values.
     pub fn values(&self) -> &[ICalendarValue] {
         &self.0.values

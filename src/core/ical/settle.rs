@@ -7,11 +7,11 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use super::Entry;
-use super::scan::Notes;
+use super::IcalEvent;
+use super::scan::DocumentNotes;
 use super::values::WrittenDate;
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{RecurrenceRule, Repeat, Until, compact, compact_day};
+use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, compact, compact_day};
 use crate::text::{note, ours};
 
 /// Rules that are carried out to understand a document, and days of one.
@@ -23,9 +23,9 @@ const COPIED: usize = 4 * 1024 * 1024;
 
 /// An event as it was read, with what is only needed to understand the others.
 #[derive(Debug)]
-pub struct Raw {
+pub struct RawEvent {
     /// The event.
-    pub entry: Entry,
+    pub entry: IcalEvent,
     /// The line it begins on.
     pub number: usize,
     /// `DTSTAMP` and `LAST-MODIFIED`.
@@ -42,9 +42,13 @@ pub struct Raw {
 
 /// Takes the latest version of each event, links exceptions to their series, and splits series at
 /// changes that apply from an occurrence on. Times without a zone are in `floating`.
-pub fn settle(raws: Vec<Raw>, floating: &TimeZone, notes: &mut Notes) -> Vec<Raw> {
+pub fn settle(
+    raws: Vec<RawEvent>,
+    floating: &TimeZone,
+    notes: &mut DocumentNotes,
+) -> Vec<RawEvent> {
     let mut raws = latest(raws, notes);
-    let series: HashMap<String, (ZonedTime, Repeat)> = raws
+    let series: HashMap<String, (ZonedTime, EventRecurrence)> = raws
         .iter()
         .filter(|raw| raw.entry.recurrence_id.is_none() && !raw.entry.uid.is_empty())
         .map(|raw| {
@@ -117,12 +121,12 @@ pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &Hash
 
 /// Returns the occurrence that a midnight stands for: the one that starts then, or else the
 /// one of that day, because calendars that Exchange publishes name no more than the day.
-fn of_day(repeat: &Repeat, start: &ZonedTime, at: Timestamp, day: Date) -> EventTime {
+fn of_day(repeat: &EventRecurrence, start: &ZonedTime, at: Timestamp, day: Date) -> EventTime {
     let ZonedTime::At(_, zone) = start else {
         return EventTime::At(at);
     };
     let begin = |day: Date| ZonedTime::At(day.at(0, 0, 0, 0), zone.clone()).when();
-    let all = Repeat { except: Vec::new(), ..repeat.clone() };
+    let all = EventRecurrence { except: Vec::new(), ..repeat.clone() };
     let first = |from: Timestamp, to: Timestamp| all.occurrences(start, from, to, 1).pop();
     let second = at.checked_add(1.second()).unwrap_or(at);
     let (EventTime::At(from), Ok(EventTime::At(to))) = (begin(day), day.tomorrow().map(begin))
@@ -133,8 +137,8 @@ fn of_day(repeat: &Repeat, start: &ZonedTime, at: Timestamp, day: Date) -> Event
 }
 
 /// Returns the days of a series of whole days, the first of them.
-pub fn days(repeat: &Repeat, start: &ZonedTime) -> HashSet<Date> {
-    let all = Repeat { except: Vec::new(), ..repeat.clone() };
+pub fn days(repeat: &EventRecurrence, start: &ZonedTime) -> HashSet<Date> {
+    let all = EventRecurrence { except: Vec::new(), ..repeat.clone() };
     let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
     let days = found.into_iter().filter_map(|when| match when {
         EventTime::Day(day) => Some(day),
@@ -144,9 +148,9 @@ pub fn days(repeat: &Repeat, start: &ZonedTime) -> HashSet<Date> {
 }
 
 /// Returns the latest of several events that have one UID and mean the same occurrence.
-fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
-    let version = |raw: &Raw| (raw.entry.sequence, raw.stamps);
-    let mut entries: Vec<Raw> = Vec::new();
+fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
+    let version = |raw: &RawEvent| (raw.entry.sequence, raw.stamps);
+    let mut entries: Vec<RawEvent> = Vec::new();
     let mut places: HashMap<(String, Option<EventTime>), usize> = HashMap::new();
     for mut raw in raws {
         if raw.entry.uid.is_empty() || raw.timeless {
@@ -174,13 +178,13 @@ fn latest(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
 }
 
 /// Leaves out occurrences that a later version of their series no longer has.
-fn excluded(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let mut gone = HashMap::new();
-    for Entry { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
+    for IcalEvent { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
         let except = repeat.iter().flat_map(|repeat| &repeat.except);
         gone.extend(except.map(|at| ((uid.clone(), *at), *sequence)));
     }
-    raws.retain(|Raw { entry, number, .. }| {
+    raws.retain(|RawEvent { entry, number, .. }| {
         let excluded = entry.recurrence_id.and_then(|at| gone.get(&(entry.uid.clone(), at)));
         let outdated = excluded.is_some_and(|sequence| *sequence > entry.sequence);
         if outdated {
@@ -192,8 +196,8 @@ fn excluded(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
 }
 
 /// Turns a change that applies to an occurrence and all later ones into a series.
-fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
-    let at = |raw: &Raw| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
+fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
+    let at = |raw: &RawEvent| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
     let mut ranged: Vec<usize> =
         (0..raws.len()).filter(|place| raws.get(*place).is_some_and(|raw| raw.following)).collect();
     // The last first: it takes the end of the rule with it.
@@ -203,12 +207,12 @@ fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
             continue;
         };
         let is_master =
-            |one: &Raw| one.entry.recurrence_id.is_none() && one.entry.uid == raw.entry.uid;
+            |one: &RawEvent| one.entry.recurrence_id.is_none() && one.entry.uid == raw.entry.uid;
         let master = raws.iter().position(is_master);
         let parted = master
             .filter(|_| number < RULES)
             .and_then(|master| raws.get(master))
-            .and_then(|master| Parted::of(&master.entry, &raw.entry));
+            .and_then(|master| SplitSeries::of(&master.entry, &raw.entry));
         let (Some(master), Some(parted)) = (master, parted) else {
             notes.line(raw.number, "replaces one occurrence, not the later ones");
             continue;
@@ -235,20 +239,20 @@ fn following(mut raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
 }
 
 /// A series in two.
-struct Parted {
+struct SplitSeries {
     /// How the first part recurs, if there is one.
-    before: Option<Repeat>,
+    before: Option<EventRecurrence>,
     /// The second.
-    series: Entry,
+    series: IcalEvent,
     zone: TimeZone,
     days: i64,
     by: SignedDuration,
 }
 
-impl Parted {
+impl SplitSeries {
     /// Splits a series at an occurrence with a change for all later ones; `None` if the
     /// rule does not determine the days from there on.
-    fn of(master: &Entry, one: &Entry) -> Option<Self> {
+    fn of(master: &IcalEvent, one: &IcalEvent) -> Option<Self> {
         let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
         // The series continues in its own zone, whatever zone the change is written in.
         let (start, end, zone) = match (&master.start, &one.start, &one.end) {
@@ -278,7 +282,7 @@ impl Parted {
         };
         let mut parted = Self {
             before,
-            series: Entry {
+            series: IcalEvent {
                 uid: parted_uid(&one.uid, at),
                 recurrence_id: None,
                 start,
@@ -292,12 +296,12 @@ impl Parted {
         let rule = parted.rule(&after.rule)?;
         let list = |list: &[EventTime]| list.iter().filter_map(|at| parted.moved(*at)).collect();
         parted.series.repeat =
-            Some(Repeat { rule, except: list(&after.except), extra: list(&after.extra) });
+            Some(EventRecurrence { rule, except: list(&after.except), extra: list(&after.extra) });
         Some(parted)
     }
 
     /// Makes an occurrence of the series one of its second part.
-    fn take(&self, other: &mut Entry) {
+    fn take(&self, other: &mut IcalEvent) {
         other.uid.clone_from(&self.series.uid);
         other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
     }
@@ -340,11 +344,11 @@ impl Parted {
         let utc = |at| event_time::resolve(at, &TimeZone::UTC);
         rule.until = match rule.until {
             None => None,
-            Some(Until::Day(day)) => Some(Until::Day(day.checked_add(self.days.days()).ok()?)),
-            Some(Until::Local(at)) => Some(Until::Local(at.checked_add(self.by).ok()?)),
-            Some(Until::Utc(at)) => match self.moved(EventTime::At(utc(at)))? {
-                EventTime::At(at) => Some(Until::Utc(TimeZone::UTC.to_datetime(at))),
-                EventTime::Day(day) => Some(Until::Day(day)),
+            Some(RuleEnd::Day(day)) => Some(RuleEnd::Day(day.checked_add(self.days.days()).ok()?)),
+            Some(RuleEnd::Local(at)) => Some(RuleEnd::Local(at.checked_add(self.by).ok()?)),
+            Some(RuleEnd::Utc(at)) => match self.moved(EventTime::At(utc(at)))? {
+                EventTime::At(at) => Some(RuleEnd::Utc(TimeZone::UTC.to_datetime(at))),
+                EventTime::Day(day) => Some(RuleEnd::Day(day)),
             },
         };
         Some(rule.write())
@@ -374,7 +378,7 @@ fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
 }
 
 /// Makes occurrences of the dates that end otherwise than their series does.
-fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
+fn periods(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let known: HashSet<(String, EventTime)> = raws
         .iter()
         .filter_map(|raw| Some((raw.entry.uid.clone(), raw.entry.recurrence_id?)))
@@ -405,8 +409,8 @@ fn periods(raws: Vec<Raw>, notes: &mut Notes) -> Vec<Raw> {
                 break;
             };
             room = left;
-            all.push(Raw {
-                entry: Entry {
+            all.push(RawEvent {
+                entry: IcalEvent {
                     recurrence_id: Some(at),
                     start: local(start),
                     end: local(end),

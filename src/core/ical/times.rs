@@ -8,23 +8,23 @@ use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
-use super::scan::{Component, Line, Notes, Property};
+use super::scan::{ContentLine, DocumentNotes, IcalComponent, IcalProperty};
 use super::settle::{day, days};
 use super::values::{self, WrittenDate};
-use super::zones::{Zone, Zones};
+use super::zones::{DocumentZones, IcalZone};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{RecurrenceRule, Repeat, Until};
+use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
 
 /// The most dates that stand for a rule.
 const DATES: usize = 500;
 
 /// Returns a time, and where only the document has its zone the local one, too.
 pub fn moment(
-    line: &Line,
-    property: &Property,
-    zones: &Zones,
+    line: &ContentLine,
+    property: &IcalProperty,
+    zones: &DocumentZones,
     recurs: bool,
-    notes: &mut Notes,
+    notes: &mut DocumentNotes,
 ) -> Option<(ZonedTime, Option<(DateTime, TimeZone)>)> {
     let Some(ICalendarValue::PartialDateTime(at)) = property.values().first() else {
         return None;
@@ -33,7 +33,9 @@ pub fn moment(
     let zone = zones.find(id, line.number, notes);
     let moment = zones.moment(at, id, &zone, recurs)?;
     let own = match (&zone, &moment, values::date_time(at)?) {
-        (Zone::Own(own), ZonedTime::At(_, name), (Until::Local(local), None)) if name == "UTC" => {
+        (IcalZone::Own(own), ZonedTime::At(_, name), (RuleEnd::Local(local), None))
+            if name == "UTC" =>
+        {
             Some((local, own.clone()))
         }
         _ => None,
@@ -42,10 +44,10 @@ pub fn moment(
 }
 
 /// Returns the local time of a property that names no zone.
-pub fn floating(property: &Property) -> Option<DateTime> {
+pub fn floating(property: &IcalProperty) -> Option<DateTime> {
     match (property.values().first()?, property.param("TZID")) {
         (ICalendarValue::PartialDateTime(at), None) => match values::date_time(at)? {
-            (Until::Local(at), None) => Some(at),
+            (RuleEnd::Local(at), None) => Some(at),
             _ => None,
         },
         _ => None,
@@ -54,14 +56,18 @@ pub fn floating(property: &Property) -> Option<DateTime> {
 
 /// Replaces a rule in a zone that only the document has by its dates, because in UTC it
 /// would fall on other hours, and on other days.
-pub fn replace_with_dates(repeat: &mut Repeat, start: DateTime, zone: &TimeZone) -> Option<usize> {
+pub fn replace_with_dates(
+    repeat: &mut EventRecurrence,
+    start: DateTime,
+    zone: &TimeZone,
+) -> Option<usize> {
     let utc = |when: EventTime| TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
     let mut rule = RecurrenceRule::foreign(&repeat.rule)?;
-    if let Some(Until::Utc(at)) = rule.until {
+    if let Some(RuleEnd::Utc(at)) = rule.until {
         let at = event_time::resolve(at, &TimeZone::UTC);
-        rule.until = Some(Until::Local(zone.to_datetime(at)));
+        rule.until = Some(RuleEnd::Local(zone.to_datetime(at)));
     }
-    let by_clock = Repeat { rule: rule.write(), ..Repeat::default() };
+    let by_clock = EventRecurrence { rule: rule.write(), ..EventRecurrence::default() };
     let start = ZonedTime::At(start, "UTC".to_owned());
     let found = by_clock.occurrences(&start, Timestamp::MIN, Timestamp::MAX, DATES);
     let times = found.iter().map(|at| event_time::resolve(utc(*at), zone));
@@ -72,21 +78,21 @@ pub fn replace_with_dates(repeat: &mut Repeat, start: DateTime, zone: &TimeZone)
 
 /// Makes the `UNTIL` of a rule for whole days a day: the one that begins then in a zone of
 /// the document, because Exchange writes midnight of its zone in UTC.
-pub fn until_day(repeat: &mut Repeat, zones: &Zones) {
+pub fn until_day(repeat: &mut EventRecurrence, zones: &DocumentZones) {
     let Some(mut rule) = RecurrenceRule::foreign(&repeat.rule) else {
         return;
     };
-    if let Some(Until::Utc(at)) = rule.until {
+    if let Some(RuleEnd::Utc(at)) = rule.until {
         let when = event_time::resolve(at, &TimeZone::UTC);
         let mut local = zones.all().map(|zone| zone.to_datetime(when));
         let begins = local.find(|local| local.time() == Time::midnight());
-        rule.until = Some(Until::Day(begins.unwrap_or(at).date()));
+        rule.until = Some(RuleEnd::Day(begins.unwrap_or(at).date()));
         repeat.rule = rule.write();
     }
 }
 
 /// Returns when a version was written, if that can be read.
-pub fn stamp(property: &Property) -> Option<Timestamp> {
+pub fn stamp(property: &IcalProperty) -> Option<Timestamp> {
     match property.values().first()? {
         ICalendarValue::PartialDateTime(at) => {
             let at = values::when(at, &TimeZone::UTC)?;
@@ -97,10 +103,15 @@ pub fn stamp(property: &Property) -> Option<Timestamp> {
 }
 
 /// Dates, and those that are periods as starts and ends.
-pub type Dates = (Vec<WrittenDate>, Vec<(Timestamp, Timestamp)>);
+pub type DateList = (Vec<WrittenDate>, Vec<(Timestamp, Timestamp)>);
 
 /// Returns the dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
-pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes) -> Option<Dates> {
+pub fn dates(
+    line: &ContentLine,
+    property: &IcalProperty,
+    zones: &DocumentZones,
+    notes: &mut DocumentNotes,
+) -> Option<DateList> {
     let id = property.param("TZID");
     let zone = zones.find(id, line.number, notes);
     let zone = zone.zone();
@@ -122,9 +133,9 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
             _ => return None,
         };
         let (local_time, floating) = match values::date_time(at)? {
-            (Until::Local(at), None) => (Some(at), id.is_none()),
-            (Until::Local(at) | Until::Utc(at), _) => (Some(at), false),
-            (Until::Day(_), _) => (None, false),
+            (RuleEnd::Local(at), None) => (Some(at), id.is_none()),
+            (RuleEnd::Local(at) | RuleEnd::Utc(at), _) => (Some(at), false),
+            (RuleEnd::Day(_), _) => (None, false),
         };
         let when = values::when(at, zone)?;
         if let (EventTime::At(from), Some(EventTime::At(to))) = (when, end)
@@ -140,10 +151,10 @@ pub fn dates(line: &Line, property: &Property, zones: &Zones, notes: &mut Notes)
 /// Dates beside a rule as the start is one: of whole days the days that times
 /// mean, and in the zone of the start what names none.
 pub fn alike(
-    repeat: &Repeat,
+    repeat: &EventRecurrence,
     dates: &[WrittenDate],
     start: (&ZonedTime, Option<&TimeZone>),
-    zones: &Zones,
+    zones: &DocumentZones,
 ) -> Vec<EventTime> {
     let (start, own) = start;
     let named = match start {
@@ -176,8 +187,8 @@ pub fn end(
     start: &ZonedTime,
     end: Option<ZonedTime>,
     length: Option<ICalendarDuration>,
-    event: &Component,
-    notes: &mut Notes,
+    event: &IcalComponent,
+    notes: &mut DocumentNotes,
 ) -> ZonedTime {
     let least = match start {
         ZonedTime::Day(day) => ZonedTime::Day(day.tomorrow().unwrap_or(*day)),

@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::Until;
+use crate::recurrence::RuleEnd;
 
 /// A date as it is written.
 #[derive(Debug, Clone, Copy)]
@@ -23,11 +23,11 @@ pub struct WrittenDate {
 }
 
 /// Returns a date or a time without its zone, and the offset that it states.
-pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
+pub fn date_time(at: &PartialDateTime) -> Option<(RuleEnd, Option<Offset>)> {
     let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
     let day = Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?).ok()?;
     if at.hour.is_none() {
-        return Some((Until::Day(day), None));
+        return Some((RuleEnd::Day(day), None));
     }
     let second = part(at.second).unwrap_or_default();
     let time = Time::new(
@@ -40,12 +40,12 @@ pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
     .ok()?;
     let local = day.to_datetime(time);
     match (at.tz_hour, at.tz_minute.unwrap_or_default()) {
-        (None, _) => Some((Until::Local(local), None)),
-        (Some(0), 0) => Some((Until::Utc(local), None)),
+        (None, _) => Some((RuleEnd::Local(local), None)),
+        (Some(0), 0) => Some((RuleEnd::Utc(local), None)),
         (Some(hours), minutes) => {
             let seconds = (i32::from(hours) * 60 + i32::from(minutes)) * 60;
             let seconds = if at.tz_minus { -seconds } else { seconds };
-            Some((Until::Local(local), Some(Offset::from_seconds(seconds).ok()?)))
+            Some((RuleEnd::Local(local), Some(Offset::from_seconds(seconds).ok()?)))
         }
     }
 }
@@ -53,12 +53,12 @@ pub fn date_time(at: &PartialDateTime) -> Option<(Until, Option<Offset>)> {
 /// Returns the same as a day or an instant; `zone` is that of a time without one.
 pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
     Some(match date_time(at)? {
-        (Until::Day(day), _) => EventTime::Day(day),
-        (Until::Utc(local), _) => EventTime::At(event_time::resolve(local, &TimeZone::UTC)),
-        (Until::Local(local), Some(offset)) => {
+        (RuleEnd::Day(day), _) => EventTime::Day(day),
+        (RuleEnd::Utc(local), _) => EventTime::At(event_time::resolve(local, &TimeZone::UTC)),
+        (RuleEnd::Local(local), Some(offset)) => {
             EventTime::At(event_time::resolve(local, &TimeZone::fixed(offset)))
         }
-        (Until::Local(local), None) => EventTime::At(event_time::resolve(local, zone)),
+        (RuleEnd::Local(local), None) => EventTime::At(event_time::resolve(local, zone)),
     })
 }
 

@@ -14,10 +14,10 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
 use super::scan::clean;
-use super::{CalendarDocument, Entry};
+use super::{CalendarDocument, IcalEvent};
 use crate::event_time::{EventTime, ZonedTime};
-use crate::provider::calendar::{Answer, Guest, Show, Visibility};
-use crate::recurrence::{RecurrenceRule, Repeat, Until, until_of};
+use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};
 
 /// What names the program that made a document.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
@@ -58,7 +58,7 @@ fn add(all: &mut Vec<ICalendarComponent>, to: usize, part: ICalendarComponent) -
     at
 }
 
-fn event(entry: &Entry, now: Timestamp) -> ICalendarComponent {
+fn event(entry: &IcalEvent, now: Timestamp) -> ICalendarComponent {
     let mut event = component(ICalendarComponentType::VEvent);
     let stamp = ZonedTime::At(TimeZone::UTC.to_datetime(now), "UTC".to_owned());
     let mut all = vec![
@@ -111,50 +111,50 @@ fn event(entry: &Entry, now: Timestamp) -> ICalendarComponent {
 }
 
 /// Status, transparency and class.
-fn push_visibility(entry: &Entry, all: &mut Vec<ICalendarEntry>) {
+fn push_visibility(entry: &IcalEvent, all: &mut Vec<ICalendarEntry>) {
     let status = match (entry.cancelled, entry.show) {
         (true, _) => "CANCELLED",
-        (false, Show::Tentative) => "TENTATIVE",
+        (false, ShowAs::Tentative) => "TENTATIVE",
         _ => "CONFIRMED",
     };
     all.push(text(ICalendarProperty::Status, status));
-    let transparent = matches!(entry.show, Show::Free | Show::Elsewhere);
+    let transparent = matches!(entry.show, ShowAs::Free | ShowAs::Elsewhere);
     let transparency = if transparent { "TRANSPARENT" } else { "OPAQUE" };
     all.push(text(ICalendarProperty::Transp, transparency));
     let busy = match entry.show {
-        Show::Busy | Show::Focus => "BUSY",
-        Show::Free => "FREE",
-        Show::Tentative => "TENTATIVE",
-        Show::Oof => "OOF",
-        Show::Elsewhere => "WORKINGELSEWHERE",
+        ShowAs::Busy | ShowAs::Focus => "BUSY",
+        ShowAs::Free => "FREE",
+        ShowAs::Tentative => "TENTATIVE",
+        ShowAs::Oof => "OOF",
+        ShowAs::Elsewhere => "WORKINGELSEWHERE",
     };
     all.push(other("X-MICROSOFT-CDO-BUSYSTATUS", busy));
-    if entry.show == Show::Focus {
+    if entry.show == ShowAs::Focus {
         all.push(other("X-DAYSHEET-SHOW", "FOCUS"));
     }
     let class = match entry.visibility {
-        Visibility::Default => return,
-        Visibility::Public => "PUBLIC",
-        Visibility::Private => "PRIVATE",
-        Visibility::Confidential => "CONFIDENTIAL",
+        EventVisibility::Default => return,
+        EventVisibility::Public => "PUBLIC",
+        EventVisibility::Private => "PRIVATE",
+        EventVisibility::Confidential => "CONFIDENTIAL",
     };
     all.push(text(ICalendarProperty::Class, class));
 }
 
-fn recurrence(repeat: &Repeat, start: &ZonedTime, all: &mut Vec<ICalendarEntry>) {
+fn recurrence(repeat: &EventRecurrence, start: &ZonedTime, all: &mut Vec<ICalendarEntry>) {
     if !repeat.rule.is_empty() {
         let value = match RecurrenceRule::foreign(&repeat.fit(start)) {
             Some(rule) => {
                 let mut parts = rule.parts;
                 parts.until = rule.until.map(|until| match until {
-                    Until::Day(day) => partial_day(day),
-                    Until::Local(at) => partial(at, false),
-                    Until::Utc(at) => partial(at, true),
+                    RuleEnd::Day(day) => partial_day(day),
+                    RuleEnd::Local(at) => partial(at, false),
+                    RuleEnd::Utc(at) => partial(at, true),
                 });
                 ICalendarValue::RecurrenceRule(Box::new(parts))
             }
             // A rule that was read and not understood is written unchanged.
-            None => ICalendarValue::Text(Repeat::foreign(&repeat.rule)),
+            None => ICalendarValue::Text(EventRecurrence::foreign(&repeat.rule)),
         };
         all.push(ICalendarEntry::new(ICalendarProperty::Rrule).with_value(value));
     }
@@ -170,13 +170,13 @@ fn dates(name: ICalendarProperty, list: &[EventTime], start: &ZonedTime) -> Vec<
     let mut utc = Vec::new();
     for when in list {
         match until_of(*when, start) {
-            Until::Day(day) => days.push(partial_day(day)),
-            Until::Local(at) if has_zone(start) => local.push(partial(at, false)),
-            Until::Local(_) => {
+            RuleEnd::Day(day) => days.push(partial_day(day)),
+            RuleEnd::Local(at) if has_zone(start) => local.push(partial(at, false)),
+            RuleEnd::Local(_) => {
                 let at = TimeZone::UTC.to_datetime(when.instant(&TimeZone::UTC));
                 utc.push(partial(at, true));
             }
-            Until::Utc(at) => utc.push(partial(at, true)),
+            RuleEnd::Utc(at) => utc.push(partial(at, true)),
         }
     }
     let mut all = Vec::new();
@@ -226,7 +226,7 @@ fn chrono_zone(name: &str) -> bool {
     matches!(Tz::from_str(name), Ok(Tz::Tz(zone)) if zone.name() == name)
 }
 
-fn attendee(guest: &Guest) -> ICalendarEntry {
+fn attendee(guest: &EventGuest) -> ICalendarEntry {
     let mut entry = person(ICalendarProperty::Attendee, guest);
     let mut add = |name: ICalendarParameterName, value: &str| {
         let value = ICalendarParameterValue::Text(value.to_owned());
@@ -239,9 +239,9 @@ fn attendee(guest: &Guest) -> ICalendarEntry {
         add(ICalendarParameterName::Role, "OPT-PARTICIPANT");
     }
     match guest.answer {
-        Some(Answer::Accepted) => add(ICalendarParameterName::Partstat, "ACCEPTED"),
-        Some(Answer::Declined) => add(ICalendarParameterName::Partstat, "DECLINED"),
-        Some(Answer::Tentative) => add(ICalendarParameterName::Partstat, "TENTATIVE"),
+        Some(InvitationAnswer::Accepted) => add(ICalendarParameterName::Partstat, "ACCEPTED"),
+        Some(InvitationAnswer::Declined) => add(ICalendarParameterName::Partstat, "DECLINED"),
+        Some(InvitationAnswer::Tentative) => add(ICalendarParameterName::Partstat, "TENTATIVE"),
         None => {
             add(ICalendarParameterName::Partstat, "NEEDS-ACTION");
             add(ICalendarParameterName::Rsvp, "TRUE");
@@ -250,7 +250,7 @@ fn attendee(guest: &Guest) -> ICalendarEntry {
     entry
 }
 
-fn person(name: ICalendarProperty, guest: &Guest) -> ICalendarEntry {
+fn person(name: ICalendarProperty, guest: &EventGuest) -> ICalendarEntry {
     let address = crate::text::cell(&guest.address);
     let address = if address.contains(':') { address } else { format!("mailto:{address}") };
     let mut entry = uri(name, &address);

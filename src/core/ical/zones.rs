@@ -15,11 +15,11 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 
-use super::rules::{self, Rules};
-use super::scan::{Component, Notes};
+use super::rules::{self, ZoneRules};
+use super::scan::{DocumentNotes, IcalComponent};
 use super::values::{date_time, utc};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::Until;
+use crate::recurrence::RuleEnd;
 use crate::text::{note, ours, quoted};
 
 /// The years by whose rules zones are compared.
@@ -49,14 +49,14 @@ const COMMON: [&str; 30] = [
 
 /// The zone of a time.
 #[derive(Debug, Clone)]
-pub enum Zone {
+pub enum IcalZone {
     /// A zone that others know by its name.
     Named(TimeZone),
     /// One that only the document has.
     Own(TimeZone),
 }
 
-impl Zone {
+impl IcalZone {
     /// Returns a zone as one of others if it has a name.
     fn of(zone: TimeZone) -> Self {
         if zone.iana_name().is_some() { Self::Named(zone) } else { Self::Own(zone) }
@@ -72,18 +72,18 @@ impl Zone {
 
 /// The zones that the times of a document can be in.
 #[derive(Debug)]
-pub struct Zones {
+pub struct DocumentZones {
     floating: TimeZone,
-    defined: HashMap<String, Zone>,
+    defined: HashMap<String, IcalZone>,
     /// The names of zones with the same rules as an own one, from a year on.
     alike: RefCell<HashMap<(String, i16, bool), Option<TimeZone>>>,
     /// How many rules of events may still be carried out.
     rules: Cell<usize>,
 }
 
-impl Zones {
+impl DocumentZones {
     /// Reads the zones of a calendar.
-    pub fn new(calendar: &Component, floating: TimeZone, notes: &mut Notes) -> Self {
+    pub fn new(calendar: &IcalComponent, floating: TimeZone, notes: &mut DocumentNotes) -> Self {
         let mut zones = Self {
             floating,
             defined: HashMap::new(),
@@ -127,13 +127,13 @@ impl Zones {
                     own_or_fixed(own)
                 }
                 // The name alone says it.
-                (Some(known), _) if named.is_some() => Zone::of(known),
+                (Some(known), _) if named.is_some() => IcalZone::of(known),
                 (Some(known), _) => {
                     // A location says it; a number is a guess.
                     if part.text("X-LIC-LOCATION").is_empty() {
                         take(format!("is read as {}", event_time::zone_label(&known)));
                     }
-                    Zone::Named(known)
+                    IcalZone::Named(known)
                 }
                 (None, Some(own)) => own_or_fixed(own),
                 (None, None) => {
@@ -141,7 +141,7 @@ impl Zones {
                         continue;
                     };
                     take(format!("is read as {}", event_time::zone_label(&fixed)));
-                    Zone::of(fixed)
+                    IcalZone::of(fixed)
                 }
             };
             zones.defined.insert(key(&id), zone);
@@ -163,13 +163,13 @@ impl Zones {
 
     /// Returns the zones of the document, first that of times without one.
     pub fn all(&self) -> impl Iterator<Item = &TimeZone> {
-        std::iter::once(&self.floating).chain(self.defined.values().map(Zone::zone))
+        std::iter::once(&self.floating).chain(self.defined.values().map(IcalZone::zone))
     }
 
     /// Returns the zone that a `TZID` names; for an unknown name, or none, the zone of
     /// times without one.
-    pub fn find(&self, id: Option<&str>, number: usize, notes: &mut Notes) -> Zone {
-        let floating = || Zone::Named(self.floating.clone());
+    pub fn find(&self, id: Option<&str>, number: usize, notes: &mut DocumentNotes) -> IcalZone {
+        let floating = || IcalZone::Named(self.floating.clone());
         let Some(id) = id else {
             return floating();
         };
@@ -177,7 +177,7 @@ impl Zones {
             return zone.clone();
         }
         if let Some(zone) = by_name(id) {
-            return Zone::of(zone);
+            return IcalZone::of(zone);
         }
         notes.line(
             number,
@@ -232,21 +232,21 @@ impl Zones {
         &self,
         at: &PartialDateTime,
         id: Option<&str>,
-        zone: &Zone,
+        zone: &IcalZone,
         series: bool,
     ) -> Option<ZonedTime> {
         let (until, offset) = date_time(at)?;
         let local = match (until, offset) {
-            (Until::Day(day), _) => return Some(ZonedTime::Day(day)),
-            (Until::Utc(local), _) => return Some(ZonedTime::At(local, "UTC".to_owned())),
-            (Until::Local(local), Some(offset)) => {
+            (RuleEnd::Day(day), _) => return Some(ZonedTime::Day(day)),
+            (RuleEnd::Utc(local), _) => return Some(ZonedTime::At(local, "UTC".to_owned())),
+            (RuleEnd::Local(local), Some(offset)) => {
                 return Some(utc(local, &TimeZone::fixed(offset)));
             }
-            (Until::Local(local), None) => local,
+            (RuleEnd::Local(local), None) => local,
         };
         let named = match zone {
-            Zone::Named(zone) => Some(zone.clone()),
-            Zone::Own(own) => self.zone_by_name(id.unwrap_or_default(), own, local, series),
+            IcalZone::Named(zone) => Some(zone.clone()),
+            IcalZone::Own(own) => self.zone_by_name(id.unwrap_or_default(), own, local, series),
         };
         let name = named.as_ref().and_then(TimeZone::iana_name);
         Some(match name {
@@ -257,7 +257,7 @@ impl Zones {
 }
 
 /// Returns the local times of a calendar's events, by the names of their zones.
-fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
+fn used(calendar: &IcalComponent) -> HashMap<String, BTreeSet<DateTime>> {
     const TIMES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut used: HashMap<String, BTreeSet<DateTime>> = HashMap::new();
     let events = calendar.parts.iter().filter(|one| one.name == "VEVENT");
@@ -272,7 +272,7 @@ fn used(calendar: &Component) -> HashMap<String, BTreeSet<DateTime>> {
         let times = used.entry(key(id)).or_default();
         for value in property.values() {
             if let calcard::icalendar::ICalendarValue::PartialDateTime(at) = value
-                && let Some((Until::Local(at), None)) = date_time(at)
+                && let Some((RuleEnd::Local(at), None)) = date_time(at)
             {
                 times.insert(at);
             }
@@ -301,7 +301,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
 }
 
 /// Returns the zone that a `VTIMEZONE` names beside its rules.
-fn zone_of(zone: &Component) -> Option<TimeZone> {
+fn zone_of(zone: &IcalComponent) -> Option<TimeZone> {
     let location = zone.text("X-LIC-LOCATION");
     if let Some(zone) = by_name(&location).filter(|_| !location.is_empty()) {
         return Some(zone);
@@ -315,7 +315,7 @@ fn zone_of(zone: &Component) -> Option<TimeZone> {
 /// Returns true if a time means another instant by the rules of the document than in
 /// the zone they are called after, and they are not that zone's rules of any year since
 /// [`OLDEST`].
-fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
+fn differ(own: &ZoneRules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
     let when = event_time::resolve(at, &own.zone);
     if !own.tells(when) || when == event_time::resolve(at, named) {
@@ -339,10 +339,10 @@ fn differ(own: &Rules, named: &TimeZone, at: DateTime) -> bool {
 
 /// A zone whose offset never changes, by the name of its offset where it has
 /// one; any other as it is.
-fn own_or_fixed(own: Rules) -> Zone {
+fn own_or_fixed(own: ZoneRules) -> IcalZone {
     match own.fixed().and_then(fixed) {
-        Some(fixed) if fixed.iana_name().is_some() => Zone::Named(fixed),
-        _ => Zone::Own(own.zone),
+        Some(fixed) if fixed.iana_name().is_some() => IcalZone::Named(fixed),
+        _ => IcalZone::Own(own.zone),
     }
 }
 

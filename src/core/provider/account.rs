@@ -7,11 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Whether an account can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
+pub enum AccountStatus {
     /// It can, as far as we know.
     Ok,
     /// The provider refused its grant, because it expired or for no stated reason.
@@ -20,7 +20,7 @@ pub enum Status {
     Revoked,
 }
 
-impl Status {
+impl AccountStatus {
     /// Returns the word that is stored and shown.
     pub const fn word(self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Status {
 }
 
 /// The word.
-impl fmt::Display for Status {
+impl fmt::Display for AccountStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -61,7 +61,7 @@ pub struct Account {
     /// The tenant that it signed in at, for providers that have tenants.
     pub tenant: Option<String>,
     /// Whether it can be used.
-    pub status: Status,
+    pub status: AccountStatus,
     /// Why it cannot be used.
     pub problem: Option<String>,
     /// The scopes granted.
@@ -76,7 +76,7 @@ pub trait TokenStore: Send + Sync {
     /// Returns an access token of the account with this id, valid for at least a minute.
     ///
     /// # Errors
-    /// [`Kind::NoAccount`], [`Kind::Auth`] if its grant is no longer valid, and any
+    /// [`ErrorKind::NoAccount`], [`ErrorKind::Auth`] if its grant is no longer valid, and any
     /// error of the refresh.
     async fn bearer(&self, id: &str) -> Result<String>;
 
@@ -123,7 +123,7 @@ impl TokenSource {
     /// Returns an access token other than `rejected`, which the provider has refused.
     ///
     /// # Errors
-    /// As [`TokenStore::bearer`]; [`Kind::Auth`] if there is only one token.
+    /// As [`TokenStore::bearer`]; [`ErrorKind::Auth`] if there is only one token.
     pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
         match &self.0 {
             Source::Account { store, id } => store.refreshed_after_401(id, rejected).await,
@@ -133,7 +133,7 @@ impl TokenSource {
 }
 
 fn only_one() -> Error {
-    Error::new(Kind::Auth, "the provider rejects the token it just issued")
+    Error::new(ErrorKind::Auth, "the provider rejects the token it just issued")
         .next("sign in again and allow the requested access")
 }
 

@@ -14,12 +14,12 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Page;
+use super::ListPage;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::project::Projection;
-use crate::recurrence::Repeat;
-use crate::schemas::Api;
+use crate::recurrence::EventRecurrence;
+use crate::schemas::Service;
 use crate::text::Note;
 use crate::words;
 
@@ -71,7 +71,7 @@ pub struct EventData {
     /// Its own zone, as IANA names it; that of the calendar if none.
     pub zone: Option<String>,
     /// The rule of a recurring event.
-    pub repeat: Option<Repeat>,
+    pub repeat: Option<EventRecurrence>,
     /// The iCalendar UID of the event or its series, as [`crate::ical::series_uid`] has it.
     pub uid: Option<String>,
     /// `SEQUENCE`, which grows when the organizer moves the event, if the service reports it.
@@ -85,20 +85,20 @@ pub struct EventData {
     /// The organizer's address, if reported and not the owner's.
     pub organizer: Option<String>,
     /// The guests, without the organizer.
-    pub guests: Vec<Guest>,
+    pub guests: Vec<EventGuest>,
     /// True if the service does not list all guests.
     pub omitted: bool,
     /// True if a guest's change applies to everyone.
     pub joint: bool,
     /// The owner's own answer, when it is an invitation.
-    pub answer: Option<Answer>,
+    pub answer: Option<InvitationAnswer>,
     /// True for an invitation that the owner has not answered.
     pub unanswered: bool,
     /// True when it takes the owner's time: neither free, nor cancelled, nor
     /// declined by them.
     pub busy: bool,
     /// How its time appears, whether or not it is the owner's.
-    pub show: Show,
+    pub show: ShowAs,
     /// True when it is cancelled.
     pub cancelled: bool,
     /// The version, which differs after every change (`etag`, `@odata.etag`).
@@ -111,26 +111,26 @@ pub struct EventData {
 
 /// A person or room invited to an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Guest {
+pub struct EventGuest {
     /// The address, as it was written.
     pub address: String,
     /// The display name.
     pub name: Option<String>,
     /// Their answer to the invitation.
-    pub answer: Option<Answer>,
+    pub answer: Option<InvitationAnswer>,
     /// True if their attendance is optional.
     pub optional: bool,
     /// True for a room or other bookable resource.
     pub room: bool,
     /// True for the account's owner.
     pub me: bool,
-    /// Their comment or proposed time, as the service has it; only in [`Changes`].
+    /// Their comment or proposed time, as the service has it; only in [`ChangeFeed`].
     pub remark: Option<String>,
 }
 
 /// An answer to an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
+pub enum InvitationAnswer {
     /// Yes.
     Accepted,
     /// No.
@@ -141,7 +141,7 @@ pub enum Answer {
 
 /// New values for an event; a field that is `None` stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct EventChange {
     /// The title.
     pub title: Option<String>,
     /// The start and the end.
@@ -152,15 +152,15 @@ pub struct Change {
     pub notes: Option<String>,
     /// All guests, without the organizer. For existing guests, the adapter preserves
     /// what it knows (above all their answers).
-    pub guests: Option<Vec<Guest>>,
+    pub guests: Option<Vec<EventGuest>>,
     /// The recurrence; `Some(None)` to end it.
-    pub repeat: Option<Option<Repeat>>,
+    pub repeat: Option<Option<EventRecurrence>>,
     /// True to add an online meeting (Google Meet, Teams), false to remove it.
     pub online: Option<bool>,
     /// How the time appears to others.
-    pub show: Option<Show>,
+    pub show: Option<ShowAs>,
     /// Who may see the details.
-    pub visibility: Option<Visibility>,
+    pub visibility: Option<EventVisibility>,
     /// Minutes before the start to remind at; `Some(None)` for no reminder.
     pub reminder: Option<Option<u32>>,
     /// A colour by its name, or a category, whichever the provider has; empty for none.
@@ -170,13 +170,13 @@ pub struct Change {
     /// The start by the rule of the series, for an imported occurrence: the UID names its series.
     pub original: Option<EventTime>,
     /// The organizer, for imported events.
-    pub organizer: Option<Guest>,
+    pub organizer: Option<EventGuest>,
 }
 
 words! {
     /// How the time of an event appears to others.
     #[expect(missing_docs, reason = "the words say it")]
-    pub enum Show {
+    pub enum ShowAs {
         Busy = "busy",
         Free = "free",
         Tentative = "tentative",
@@ -192,7 +192,7 @@ words! {
 words! {
     /// Who may see the details of an event.
     #[expect(missing_docs, reason = "the words say it")]
-    pub enum Visibility {
+    pub enum EventVisibility {
         Default = "default",
         Public = "public",
         Private = "private",
@@ -202,7 +202,7 @@ words! {
 
 words! {
     /// The guests who are notified of a change by mail.
-    pub enum Notify {
+    pub enum GuestNotice {
         /// All guests.
         All = "all",
         /// Guests who do not use the same service.
@@ -216,7 +216,7 @@ words! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvitationReply {
     /// The answer.
-    pub answer: Answer,
+    pub answer: InvitationAnswer,
     /// A word to the organizer.
     pub comment: Option<String>,
     /// Another time that is proposed.
@@ -227,18 +227,18 @@ pub struct InvitationReply {
 
 /// When a person or room is busy.
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub struct BusySchedule {
     /// The address, as it was requested.
     pub who: String,
     /// The intervals as objects of the table `busy`.
     pub busy: Vec<Value>,
     /// Their working hours, if the service reports them.
-    pub hours: Option<Hours>,
+    pub hours: Option<WorkingHours>,
 }
 
 /// A person's working hours.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hours {
+pub struct WorkingHours {
     /// IANA's name of their zone.
     pub zone: String,
     /// The days of the week, Monday being 0.
@@ -251,7 +251,7 @@ pub struct Hours {
 
 /// The changes since a cursor.
 #[derive(Debug, Clone, Default)]
-pub struct Changes {
+pub struct ChangeFeed {
     /// New items.
     pub new: Vec<Value>,
     /// Items that have changed.
@@ -265,7 +265,7 @@ pub struct Changes {
     /// Ids of drafts that were deleted.
     pub gone_drafts: Vec<String>,
     /// How items differ from before, by their ids; unknown for those missing here.
-    pub differences: HashMap<String, Difference>,
+    pub differences: HashMap<String, ItemDifference>,
     /// When removed events started, by their ids, as far as that is known.
     pub starts: HashMap<String, EventTime>,
     /// Names of labels and folders, and [`shown_names`] of calendars, that the items name by id.
@@ -282,7 +282,7 @@ pub struct Changes {
 
 /// How a changed item differs from before.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Difference {
+pub struct ItemDifference {
     /// What is different, in words that may contain names of folders and labels; empty
     /// if it is nothing that is tracked.
     pub words: Vec<String>,
@@ -296,7 +296,7 @@ pub struct Difference {
     pub cancelled: Vec<EventTime>,
 }
 
-impl Difference {
+impl ItemDifference {
     /// Adds an occurrence of the series that differs from before, or was not known then.
     pub fn add_occurrence(&mut self, now: &EventData, difference: Option<&Self>) {
         let was = match difference {
@@ -349,12 +349,12 @@ pub enum CalendarOp {
 /// The calendars of one account.
 ///
 /// Reads are retried; writes are carried out once, and an error of the kind
-/// [`Kind::Network`](crate::error::Kind::Network) or
-/// [`Kind::Timeout`](crate::error::Kind::Timeout) leaves open whether they were.
+/// [`Kind::Network`](crate::error::ErrorKind::Network) or
+/// [`Kind::Timeout`](crate::error::ErrorKind::Timeout) leaves open whether they were.
 #[async_trait]
 pub trait Calendars: Send + Sync {
     /// Returns the API whose JSON the objects are.
-    fn api(&self) -> Api;
+    fn api(&self) -> Service;
 
     /// Returns what the calendars support.
     fn capabilities(&self) -> &'static CalendarCapabilities;
@@ -375,7 +375,7 @@ pub trait Calendars: Send + Sync {
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>>;
 
     /// Returns the events of a range: one result for each calendar requested.
-    async fn events(&self, request: &EventListRequest) -> Vec<Result<Page>>;
+    async fn events(&self, request: &EventListRequest) -> Vec<Result<ListPage>>;
 
     /// Returns events by id, complete, one result for each.
     async fn event(&self, ids: &[String]) -> Vec<Result<Value>>;
@@ -403,20 +403,34 @@ pub trait Calendars: Send + Sync {
     }
 
     /// Creates an event in `calendar`, or in the main one; returns the event as created.
-    async fn create(&self, calendar: Option<&str>, event: &Change, notify: Notify)
-    -> Result<Value>;
+    async fn create(
+        &self,
+        calendar: Option<&str>,
+        event: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value>;
 
     /// Changes an event that was fetched complete, unless it has changed since; returns
     /// the changed event.
     ///
     /// # Errors
-    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if it has changed.
-    async fn update(&self, current: &Value, change: &Change, notify: Notify) -> Result<Value>;
+    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if it has changed.
+    async fn update(
+        &self,
+        current: &Value,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<Value>;
 
     /// Deletes an event that was fetched whole, unless it has changed since; a
     /// meeting of one's own is cancelled, with a message where the service
     /// carries one.
-    async fn delete(&self, current: &Value, message: Option<&str>, notify: Notify) -> Result<()>;
+    async fn delete(
+        &self,
+        current: &Value,
+        message: Option<&str>,
+        notify: GuestNotice,
+    ) -> Result<()>;
 
     /// Returns the parts of an event that [`Calendars::restore`] restores, as one text; `None`
     /// if it restores nothing.
@@ -427,7 +441,7 @@ pub trait Calendars: Send + Sync {
 
     /// Returns why a change of an event, or its deletion if there is no `change`, cannot be
     /// undone by [`Calendars::restore`].
-    fn irreversible(&self, event: &Value, change: Option<&Change>) -> Option<&'static str> {
+    fn irreversible(&self, event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
         let _ = (event, change);
         None
     }
@@ -437,7 +451,7 @@ pub trait Calendars: Send + Sync {
     /// one. Without it the event is created again.
     ///
     /// # Errors
-    /// [`Kind::Conflict`](crate::error::Kind::Conflict) if `now` has changed.
+    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if `now` has changed.
     async fn restore(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
         let _ = (before, now);
         Err(Error::argument("the provider restores no events").next("write it again"))
@@ -457,21 +471,31 @@ pub trait Calendars: Send + Sync {
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()>;
 
     /// Returns when people and rooms are busy: one result for each, in the order of `who`.
-    async fn busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Vec<Result<Schedule>>;
+    async fn busy(
+        &self,
+        who: &[String],
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<Result<BusySchedule>>;
 
     /// Returns the changes since `cursor`; without one, only the cursor to start from.
-    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<Changes>;
+    async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed>;
 
     /// Refuses what the service cannot do in a change of `current`, or in a new event,
     /// before anything is written: recurrence rules that it cannot express, guests who
     /// cannot be left unnotified.
-    fn check(&self, current: Option<&Value>, change: &Change, notify: Notify) -> Result<()> {
+    fn check(
+        &self,
+        current: Option<&Value>,
+        change: &EventChange,
+        notify: GuestNotice,
+    ) -> Result<()> {
         let _ = (current, change, notify);
         Ok(())
     }
 
     /// Refuses a deletion of `current` that would notify others than `notify` says.
-    fn check_deletion(&self, current: &Value, notify: Notify) -> Result<()> {
+    fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let _ = (current, notify);
         Ok(())
     }
@@ -482,8 +506,8 @@ pub trait Calendars: Send + Sync {
         &self,
         calendar: Option<&str>,
         current: Option<&Value>,
-        change: &Change,
-        notify: Notify,
+        change: &EventChange,
+        notify: GuestNotice,
     ) -> Result<()> {
         let _ = calendar;
         self.check(current, change, notify)

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::upstream::Share;
+use super::upstream::UpstreamShare;
 use crate::clock::Clock;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The base URLs of the providers. Each ends in a slash if it is a base that
 /// paths are joined to, and is `https`, or `http` on loopback.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Endpoints {
+pub struct ProviderEndpoints {
     /// Gmail API, without `gmail/v1/`.
     pub gmail: Url,
     /// Google Calendar API, with `calendar/v3/`.
@@ -30,15 +30,16 @@ pub struct Endpoints {
     pub microsoft_authority: Url,
 }
 
-impl Endpoints {
+impl ProviderEndpoints {
     /// Returns the providers' real paths below one base, as the sandbox serves them.
     ///
     /// # Errors
-    /// [`Kind::Internal`] if `base` is a URL that cannot have paths.
+    /// [`ErrorKind::Internal`] if `base` is a URL that cannot have paths.
     pub fn below(base: &Url) -> Result<Self> {
         let at = |path: &str| {
-            base.join(&format!("/{path}"))
-                .map_err(|error| Error::new(Kind::Internal, format!("the path {path}: {error}")))
+            base.join(&format!("/{path}")).map_err(|error| {
+                Error::new(ErrorKind::Internal, format!("the path {path}: {error}"))
+            })
         };
         Ok(Self {
             gmail: at("")?,
@@ -71,12 +72,12 @@ impl Endpoints {
 #[derive(Debug, Clone)]
 pub struct ServiceSettings {
     /// The services' endpoints.
-    pub endpoints: Endpoints,
+    pub endpoints: ProviderEndpoints,
     /// How long the effect of a write is looked for if its response was lost, before it
     /// is reported as unknown.
     pub look: Duration,
     /// The clock.
     pub clock: Clock,
     /// The share of all requests of the process that these adapters have.
-    pub share: Share,
+    pub share: UpstreamShare,
 }

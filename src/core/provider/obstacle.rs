@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What keeps a message's text from being read, whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Obstacle {
+pub enum TextObstacle {
     /// It is encrypted with S/MIME.
     Smime,
     /// It is packed by S/MIME: signed, or perhaps encrypted if that is not known.
@@ -28,7 +28,7 @@ pub enum Obstacle {
     Winmail,
 }
 
-impl Obstacle {
+impl TextObstacle {
     /// Returns the obstacle that the `Content-Type` of a message names.
     pub fn of(content_type: &str) -> Option<Self> {
         let line = format!("Content-Type: {}\r\n\r\n", content_type.replace(['\r', '\n'], " "));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// Requests in flight unless the settings say otherwise.
 pub const MOST: usize = 256;
@@ -19,7 +19,7 @@ const PART: usize = 4;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum What {
+pub enum CountKind {
     /// A request for a call.
     Request,
     /// The sign-in of an account.
@@ -30,9 +30,9 @@ pub enum What {
 
 /// A kind of event that is counted separately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Counted {
+pub struct CountedEvent {
     /// What happened.
-    pub what: What,
+    pub what: CountKind,
     /// The provider's name in commands.
     pub provider: String,
     /// How it ended: the class of its status, such as `2xx`, or a word.
@@ -41,32 +41,32 @@ pub struct Counted {
 
 /// The requests of a process.
 #[derive(Debug)]
-pub struct Upstream {
+pub struct UpstreamRequests {
     places: Semaphore,
     most: usize,
     people: Mutex<HashMap<String, Weak<PersonShare>>>,
-    counts: Mutex<BTreeMap<Counted, u64>>,
+    counts: Mutex<BTreeMap<CountedEvent, u64>>,
 }
 
 /// One person's share of them. Clones are the same share.
 #[derive(Debug, Clone)]
-pub struct Share(Arc<PersonShare>);
+pub struct UpstreamShare(Arc<PersonShare>);
 
 #[derive(Debug)]
 struct PersonShare {
-    upstream: Arc<Upstream>,
+    upstream: Arc<UpstreamRequests>,
     places: Semaphore,
     turn: Arc<Semaphore>,
 }
 
 /// The permit for one request.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct UpstreamPermit<'a> {
     _own: Option<SemaphorePermit<'a>>,
     _common: Option<SemaphorePermit<'a>>,
 }
 
-impl Upstream {
+impl UpstreamRequests {
     /// Creates the requests of a process, at most `most` in flight.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -78,20 +78,20 @@ impl Upstream {
     }
 
     /// Returns the share of a process's only person: all.
-    pub fn whole(self: &Arc<Self>) -> Share {
-        Share(self.person(self.most))
+    pub fn whole(self: &Arc<Self>) -> UpstreamShare {
+        UpstreamShare(self.person(self.most))
     }
 
     /// Returns the share of one person of many; the same for the same owner.
-    pub fn share_of(self: &Arc<Self>, owner: &str) -> Share {
+    pub fn share_of(self: &Arc<Self>, owner: &str) -> UpstreamShare {
         let mut people = lock(&self.people);
         if let Some(person) = people.get(owner).and_then(Weak::upgrade) {
-            return Share(person);
+            return UpstreamShare(person);
         }
         people.retain(|_, person| person.strong_count() > 0);
         let person = self.person((self.most / PART).max(1));
         people.insert(owner.to_owned(), Arc::downgrade(&person));
-        Share(person)
+        UpstreamShare(person)
     }
 
     fn person(self: &Arc<Self>, places: usize) -> Arc<PersonShare> {
@@ -100,13 +100,13 @@ impl Upstream {
     }
 
     /// Counts an event.
-    pub fn count(&self, what: What, provider: &str, outcome: &'static str) {
-        let counted = Counted { what, provider: provider.to_owned(), outcome };
+    pub fn count(&self, what: CountKind, provider: &str, outcome: &'static str) {
+        let counted = CountedEvent { what, provider: provider.to_owned(), outcome };
         *lock(&self.counts).entry(counted).or_default() += 1;
     }
 
     /// Returns how often each kind of event was counted.
-    pub fn counts(&self) -> Vec<(Counted, u64)> {
+    pub fn counts(&self) -> Vec<(CountedEvent, u64)> {
         lock(&self.counts).iter().map(|(counted, count)| (counted.clone(), *count)).collect()
     }
 
@@ -116,11 +116,11 @@ impl Upstream {
     }
 }
 
-impl Share {
+impl UpstreamShare {
     /// Waits until one more request may be sent.
-    pub async fn place(&self) -> Place<'_> {
+    pub async fn place(&self) -> UpstreamPermit<'_> {
         let own = self.0.places.acquire().await.ok();
-        Place { _own: own, _common: self.0.upstream.places.acquire().await.ok() }
+        UpstreamPermit { _own: own, _common: self.0.upstream.places.acquire().await.ok() }
     }
 
     /// Waits until no other request of the same person has the turn that one of all people has.
@@ -129,15 +129,15 @@ impl Share {
     }
 
     /// Returns the requests of the process.
-    pub fn upstream(&self) -> &Arc<Upstream> {
+    pub fn upstream(&self) -> &Arc<UpstreamRequests> {
         &self.0.upstream
     }
 }
 
 /// A share of its own, as of a process with one person.
-impl Default for Share {
+impl Default for UpstreamShare {
     fn default() -> Self {
-        Upstream::new(MOST).whole()
+        UpstreamRequests::new(MOST).whole()
     }
 }
 
@@ -146,11 +146,16 @@ impl Default for Share {
 pub fn outcome<T>(response: &Result<T, Error>) -> &'static str {
     match response.as_ref().map_err(Error::kind) {
         Ok(_) => "2xx",
-        Err(Kind::RateLimited(_) | Kind::Provider(429)) => "throttled",
-        Err(Kind::Provider(500..)) => "5xx",
-        Err(Kind::Provider(400..) | Kind::NotFound | Kind::Conflict | Kind::Auth) => "4xx",
-        Err(Kind::Network) => "network",
-        Err(Kind::Timeout) => "timeout",
+        Err(ErrorKind::RateLimited(_) | ErrorKind::Provider(429)) => "throttled",
+        Err(ErrorKind::Provider(500..)) => "5xx",
+        Err(
+            ErrorKind::Provider(400..)
+            | ErrorKind::NotFound
+            | ErrorKind::Conflict
+            | ErrorKind::Auth,
+        ) => "4xx",
+        Err(ErrorKind::Network) => "network",
+        Err(ErrorKind::Timeout) => "timeout",
         Err(_) => "other",
     }
 }

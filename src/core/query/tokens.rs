@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use crate::error::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Token {
+pub(super) enum QueryToken {
     Open,
     Close,
     OpenAny,
@@ -19,18 +19,18 @@ pub(super) enum Token {
 }
 
 /// Cuts the text into tokens; quotes join, `\"` is a quote within them, and an operator ends at its colon.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
+pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((at, char)) = chars.next() {
         match char {
             _ if char.is_whitespace() => {}
-            '(' => tokens.push(Token::Open),
-            ')' => tokens.push(Token::Close),
-            '{' => tokens.push(Token::OpenAny),
-            '}' => tokens.push(Token::CloseAny),
+            '(' => tokens.push(QueryToken::Open),
+            ')' => tokens.push(QueryToken::Close),
+            '{' => tokens.push(QueryToken::OpenAny),
+            '}' => tokens.push(QueryToken::CloseAny),
             '-' if chars.peek().is_some_and(|(_, next)| !next.is_whitespace() && *next != '-') => {
-                tokens.push(Token::Not);
+                tokens.push(QueryToken::Not);
             }
             '"' | '\u{201c}' | '\u{201d}' => {
                 let closes: &[char] = if char == '"' { &['"'] } else { &['\u{201c}', '\u{201d}'] };
@@ -60,7 +60,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                     return Err(Error::argument("the query has an empty phrase `\"\"`")
                         .next("put words between the quotes, or leave them out"));
                 }
-                tokens.push(Token::Text(phrase));
+                tokens.push(QueryToken::Text(phrase));
             }
             _ => {
                 let mut word = String::from(char);
@@ -78,11 +78,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>> {
                     word.push(next);
                 }
                 tokens.push(match word.as_str() {
-                    _ if operator => Token::Operator(word.to_ascii_lowercase()),
-                    "OR" | "||" => Token::Or,
+                    _ if operator => QueryToken::Operator(word.to_ascii_lowercase()),
+                    "OR" | "||" => QueryToken::Or,
                     "AND" | "&&" => continue,
-                    "NOT" => Token::Not,
-                    _ => Token::Text(word),
+                    "NOT" => QueryToken::Not,
+                    _ => QueryToken::Text(word),
                 });
             }
         }

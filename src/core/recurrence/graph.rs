@@ -15,14 +15,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::{DAYS, RecurrenceRule, Repeat, Until, until};
+use super::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, until};
 use crate::error::{Error, Result};
 use crate::event_time::{self, ZonedTime};
 
 mod month;
 mod shape;
 
-use shape::Shape;
+use shape::PatternShape;
 
 /// The days of the week as Graph writes them, Monday first.
 const NAMES: [&str; 7] =
@@ -39,8 +39,8 @@ const COUNTED: u32 = 999;
 /// the zone called `zone`. Exceptions (`EXDATE`) are not in it: these occurrences are deleted.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for a rule that Graph cannot express.
-pub fn pattern(repeat: &Repeat, start: &ZonedTime, zone: &str) -> Result<Value> {
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that Graph cannot express.
+pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Result<Value> {
     if !repeat.extra.is_empty() {
         return Err(refusal("cannot have dates besides its rule (RDATE)")
             .next("create separate events for these dates"));
@@ -123,9 +123,9 @@ fn check_times(rule: &RecurrenceRule, start: &ZonedTime) -> Result<()> {
     }
 }
 
-fn not_begun(repeat: &Repeat, start: &ZonedTime) -> Error {
+fn not_begun(repeat: &EventRecurrence, start: &ZonedTime) -> Error {
     let error = refusal("must start on a day of its rule");
-    let alone = Repeat { rule: repeat.rule.clone(), ..Repeat::default() };
+    let alone = EventRecurrence { rule: repeat.rule.clone(), ..EventRecurrence::default() };
     let from = start.when().instant(&TimeZone::UTC);
     let all = alone.occurrences(start, from, jiff::Timestamp::MAX, 2);
     match all.get(1).and_then(|next| alone.nominal(start, *next)) {
@@ -135,12 +135,12 @@ fn not_begun(repeat: &Repeat, start: &ZonedTime) -> Error {
 }
 
 /// Returns the last day that can have an occurrence.
-fn end(until: Until, start: &ZonedTime) -> Date {
+fn end(until: RuleEnd, start: &ZonedTime) -> Date {
     let (day, past) = match (until, start) {
-        (Until::Day(day), _) => (day, false),
-        (Until::Local(at) | Until::Utc(at), ZonedTime::Day(_)) => (at.date(), false),
-        (Until::Local(at), ZonedTime::At(first, _)) => (at.date(), first.time() > at.time()),
-        (Until::Utc(at), ZonedTime::At(first, name)) => {
+        (RuleEnd::Day(day), _) => (day, false),
+        (RuleEnd::Local(at) | RuleEnd::Utc(at), ZonedTime::Day(_)) => (at.date(), false),
+        (RuleEnd::Local(at), ZonedTime::At(first, _)) => (at.date(), first.time() > at.time()),
+        (RuleEnd::Utc(at), ZonedTime::At(first, name)) => {
             let zone = event_time::find_zone(name).unwrap_or(TimeZone::UTC);
             let at = event_time::resolve(at, &TimeZone::UTC);
             let day = zone.to_datetime(at).date();
@@ -150,40 +150,40 @@ fn end(until: Until, start: &ZonedTime) -> Date {
     if past { day.yesterday().unwrap_or(day) } else { day }
 }
 
-fn pattern_value(shape: &Shape) -> Value {
+fn pattern_value(shape: &PatternShape) -> Value {
     let days = |days: &[usize]| -> Vec<&str> {
         let names = days.iter().filter_map(|at| NAMES.get(*at));
         names.copied().collect()
     };
     match shape {
-        Shape::Daily { interval } => json!({ "type": "daily", "interval": interval }),
-        Shape::Weekly { interval, days: list, first } => json!({
+        PatternShape::Daily { interval } => json!({ "type": "daily", "interval": interval }),
+        PatternShape::Weekly { interval, days: list, first } => json!({
             "type": "weekly",
             "interval": interval,
             "daysOfWeek": days(list),
             "firstDayOfWeek": NAMES.get(*first),
         }),
-        Shape::Monthly { interval, day } => match day {
-            month::Day::Absolute(day) => json!({
+        PatternShape::Monthly { interval, day } => match day {
+            month::MonthDay::Absolute(day) => json!({
                 "type": "absoluteMonthly",
                 "interval": interval,
                 "dayOfMonth": day,
             }),
-            month::Day::Relative(list, index) => json!({
+            month::MonthDay::Relative(list, index) => json!({
                 "type": "relativeMonthly",
                 "interval": interval,
                 "daysOfWeek": days(list),
                 "index": index_name(*index),
             }),
         },
-        Shape::Yearly { interval, month, day } => match day {
-            month::Day::Absolute(day) => json!({
+        PatternShape::Yearly { interval, month, day } => match day {
+            month::MonthDay::Absolute(day) => json!({
                 "type": "absoluteYearly",
                 "interval": interval,
                 "month": month,
                 "dayOfMonth": day,
             }),
-            month::Day::Relative(list, index) => json!({
+            month::MonthDay::Relative(list, index) => json!({
                 "type": "relativeYearly",
                 "interval": interval,
                 "month": month,
@@ -253,8 +253,8 @@ pub fn rule(recurrence: &Value) -> Option<String> {
     let range = recurrence.get("range").unwrap_or(&Value::Null);
     match word(range, "type").as_str() {
         "enddate" => match until(&word(range, "endDate"))? {
-            Until::Day(day) => rule.until = Some(Until::Day(day)),
-            Until::Local(at) | Until::Utc(at) => rule.until = Some(Until::Day(at.date())),
+            RuleEnd::Day(day) => rule.until = Some(RuleEnd::Day(day)),
+            RuleEnd::Local(at) | RuleEnd::Utc(at) => rule.until = Some(RuleEnd::Day(at.date())),
         },
         "numbered" => {
             let count = whole(range, "numberOfOccurrences")?;

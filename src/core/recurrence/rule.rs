@@ -31,7 +31,7 @@ const TIMES: usize = 96;
 
 /// When a rule ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
+pub enum RuleEnd {
     /// With this day.
     Day(Date),
     /// At this local time.
@@ -46,7 +46,7 @@ pub struct RecurrenceRule {
     /// All parts but `UNTIL`.
     pub parts: ICalendarRecurrenceRule,
     /// `UNTIL`.
-    pub until: Option<Until>,
+    pub until: Option<RuleEnd>,
     /// The names of parts that no standard has; always empty for a rule read strictly.
     pub unknown: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl RecurrenceRule {
     /// Reads a rule; `RRULE:` in front is taken off.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for what RFC 5545 does not
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for what RFC 5545 does not
     /// allow, and for rules that repeat within a day by their frequency.
     pub fn read(text: &str) -> Result<Self> {
         Self::parse(text, true)
@@ -231,7 +231,7 @@ impl RecurrenceRule {
                 let _ = write!(text, ";{name}={value}");
             }
         };
-        add("UNTIL", self.until.map(Until::write).unwrap_or_default());
+        add("UNTIL", self.until.map(RuleEnd::write).unwrap_or_default());
         add("COUNT", opt(parts.count));
         add("INTERVAL", opt(parts.interval));
         add("BYSECOND", list(&parts.bysecond));
@@ -309,7 +309,7 @@ impl RecurrenceRule {
     }
 }
 
-impl Until {
+impl RuleEnd {
     /// Writes the value as in `UNTIL`.
     pub fn write(self) -> String {
         match self {
@@ -331,7 +331,7 @@ pub fn compact(at: DateTime) -> String {
 }
 
 /// Reads a `DATE` or `DATE-TIME`; dashes and colons in it do no harm.
-pub fn until(text: &str) -> Option<Until> {
+pub fn until(text: &str) -> Option<RuleEnd> {
     let text: String = text.chars().filter(|c| !matches!(c, '-' | ':' | ' ')).collect();
     let (text, utc) = match text.strip_suffix(['Z', 'z']) {
         Some(rest) => (rest, true),
@@ -350,7 +350,7 @@ pub fn until(text: &str) -> Option<Until> {
         .ok()
     })?;
     let Some(time) = time else {
-        return Some(Until::Day(day));
+        return Some(RuleEnd::Day(day));
     };
     let time = match time.len() {
         // Seconds are left out by some.
@@ -367,7 +367,7 @@ pub fn until(text: &str) -> Option<Until> {
     )
     .ok()?;
     let at = day.to_datetime(time);
-    Some(if utc { Until::Utc(at) } else { Until::Local(at) })
+    Some(if utc { RuleEnd::Utc(at) } else { RuleEnd::Local(at) })
 }
 
 fn digits(text: &str, many: usize) -> Option<u32> {

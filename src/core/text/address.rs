@@ -11,14 +11,14 @@ use super::{cell, header};
 
 /// A mail address with its name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Address {
+pub struct MailAddress {
     /// The display name, clean and on one line.
     pub name: Option<String>,
     /// The address; empty if the header gave only a name.
     pub email: String,
 }
 
-impl Address {
+impl MailAddress {
     /// Creates an address with its name cleaned: one line, no enclosing quotes, no angle brackets
     /// that could pass for an address, and no name at all if it only repeats the address.
     pub fn new(name: Option<&str>, email: &str) -> Self {
@@ -34,7 +34,7 @@ impl Address {
     }
 }
 
-impl fmt::Display for Address {
+impl fmt::Display for MailAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.name, self.email.is_empty()) {
             (Some(name), false) => write!(f, "{name} <{}>", self.email),
@@ -59,7 +59,7 @@ fn clean_name(raw: &str) -> String {
 }
 
 /// Returns all addresses of a header, in order, including members of groups.
-pub fn address_list(s: &str) -> Vec<Address> {
+pub fn address_list(s: &str) -> Vec<MailAddress> {
     let mut reader = AddressReader::default();
     let mut rest = s;
     while let Some(c) = rest.chars().next() {
@@ -73,17 +73,17 @@ pub fn address_list(s: &str) -> Vec<Address> {
 /// What has been read of the address at hand.
 #[derive(Default)]
 struct AddressReader {
-    done: Vec<Address>,
+    done: Vec<MailAddress>,
     phrase: String,
     comment: String,
     angle: Option<String>,
     /// Signs whose closing part is not there any more.
-    unclosed: Vec<Bracket>,
+    unclosed: Vec<BracketSign>,
 }
 
 /// A sign that needs a second one to close it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bracket {
+enum BracketSign {
     Quote,
     Paren,
     Angle,
@@ -96,7 +96,7 @@ impl AddressReader {
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '"' => {
-                if let Some((text, after)) = self.once(Bracket::Quote, || quoted_string(rest)) {
+                if let Some((text, after)) = self.once(BracketSign::Quote, || quoted_string(rest)) {
                     if after.starts_with('@') {
                         // The local part of an address without angle brackets.
                         let end = after.find([',', ';', '(', ' ', '\t', '\r', '\n']);
@@ -109,7 +109,7 @@ impl AddressReader {
                 }
             }
             '(' => {
-                if let Some((text, after)) = self.once(Bracket::Paren, || comment(rest)) {
+                if let Some((text, after)) = self.once(BracketSign::Paren, || comment(rest)) {
                     // At the end of a name it is read with it, because services that decode
                     // a name do not always quote what was encoded in it.
                     if after.trim_start().starts_with('<') && !self.phrase.trim().is_empty() {
@@ -121,7 +121,7 @@ impl AddressReader {
                 }
             }
             '<' => {
-                let closed = self.once(Bracket::Angle, || rest.split_once('>'));
+                let closed = self.once(BracketSign::Angle, || rest.split_once('>'));
                 let Some((text, after)) = closed else {
                     self.phrase.push(' ');
                     return rest;
@@ -146,7 +146,7 @@ impl AddressReader {
             // group, it is part of a name that was encoded.
             ':' if self.angle.is_none()
                 && !self.phrase.contains('@')
-                && self.once(Bracket::Group, || rest.find(';')).is_some() =>
+                && self.once(BracketSign::Group, || rest.find(';')).is_some() =>
             {
                 self.phrase.clear();
                 self.comment.clear();
@@ -159,7 +159,7 @@ impl AddressReader {
     /// What `search` finds for an opening sign. A search that came to the end
     /// of the text is not repeated for every further sign; those count for
     /// nothing.
-    fn once<T>(&mut self, mark: Bracket, search: impl FnOnce() -> Option<T>) -> Option<T> {
+    fn once<T>(&mut self, mark: BracketSign, search: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.unclosed.contains(&mark) {
             return None;
         }
@@ -179,7 +179,7 @@ impl AddressReader {
             None => bare(&phrase),
         };
         let name = if name.trim().is_empty() { comment } else { name };
-        let next = Address::new(Some(&name), &email);
+        let next = MailAddress::new(Some(&name), &email);
         if next.email.is_empty() && next.name.is_none() {
             return;
         }
@@ -190,7 +190,7 @@ impl AddressReader {
             && !next.email.is_empty()
         {
             let whole = format!("{}, {name}", first.name.as_deref().unwrap_or_default());
-            *first = Address::new(Some(&whole), &next.email);
+            *first = MailAddress::new(Some(&whole), &next.email);
             return;
         }
         self.done.push(next);

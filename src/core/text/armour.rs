@@ -42,13 +42,13 @@ pub fn named(text: &str) -> String {
 }
 
 /// A block of lines and what is written for it.
-struct Block {
+struct ArmourBlock {
     lines: usize,
     name: Option<String>,
 }
 
 /// `begin 644 name`, lines that begin with their length, `end`.
-fn uuencoded(lines: &[&str]) -> Option<Block> {
+fn uuencoded(lines: &[&str]) -> Option<ArmourBlock> {
     let (mode, name) = lines.first()?.strip_prefix("begin ")?.split_once(' ')?;
     if !matches!(mode.len(), 3 | 4) || !mode.bytes().all(|b| matches!(b, b'0'..=b'7')) {
         return None;
@@ -59,7 +59,7 @@ fn uuencoded(lines: &[&str]) -> Option<Block> {
             let (name, _) = clip(cell(name), MAX_NAME);
             let name =
                 Some(format!("file {}, {bytes} bytes, uuencoded in the text", quoted(&name)));
-            return Some(Block { lines: number + 1, name });
+            return Some(ArmourBlock { lines: number + 1, name });
         }
         // A length of 0 is written as a backtick, or as a space, which is gone.
         let Some(first) = line.bytes().next() else { continue };
@@ -75,14 +75,14 @@ fn uuencoded(lines: &[&str]) -> Option<Block> {
 }
 
 /// The blocks of PGP, and the header of a signed text.
-fn pgp(lines: &[&str], signed: &mut bool) -> Option<Block> {
+fn pgp(lines: &[&str], signed: &mut bool) -> Option<ArmourBlock> {
     let kind = lines.first()?.strip_prefix("-----BEGIN PGP ")?.strip_suffix("-----")?;
     if kind == "SIGNED MESSAGE" {
         *signed = true;
         // `Hash:` lines, up to the blank one.
         let head = lines.iter().skip(1).take_while(|line| line.starts_with("Hash: ")).count();
         let blank = usize::from(lines.get(head + 1).is_some_and(|line| line.is_empty()));
-        return Some(Block { lines: 1 + head + blank, name: None });
+        return Some(ArmourBlock { lines: 1 + head + blank, name: None });
     }
     let name = match kind {
         "MESSAGE" => "PGP message: encrypted, nothing can be read here".to_owned(),
@@ -100,11 +100,11 @@ fn pgp(lines: &[&str], signed: &mut bool) -> Option<Block> {
     let inside = lines.iter().skip(1).take_while(|line| is_armour(line)).count();
     lines.get(inside + 1).filter(|line| **line == end)?;
     *signed = false;
-    Some(Block { lines: inside + 2, name: Some(name) })
+    Some(ArmourBlock { lines: inside + 2, name: Some(name) })
 }
 
 /// Long runs of Base64.
-fn encoded(lines: &[&str]) -> Option<Block> {
+fn encoded(lines: &[&str]) -> Option<ArmourBlock> {
     let digits = |line: &&&str| {
         !line.is_empty() && line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))
     };
@@ -114,7 +114,7 @@ fn encoded(lines: &[&str]) -> Option<Block> {
     let rest = lines.get(count).filter(|line| line.len() < first.len() && digits(line));
     let last = usize::from(count > 0 && rest.is_some());
     let characters = first.len() * count + rest.map_or(0, |line| line.len());
-    (characters > MIN_ENCODED).then(|| Block {
+    (characters > MIN_ENCODED).then(|| ArmourBlock {
         lines: count + last,
         name: Some(format!("{characters} characters of encoded data")),
     })

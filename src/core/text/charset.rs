@@ -19,15 +19,15 @@ const HEAD: usize = 64 << 10;
 
 /// The reason why a decoded text may not be what was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Doubt {
+pub struct CharsetDoubt {
     /// The charset that was used, by its name on the web.
     pub charset: &'static str,
     /// True if it was detected; false if it was declared, and some bytes are invalid in it.
     pub detected: bool,
 }
 
-impl From<Doubt> for Note {
-    fn from(doubt: Doubt) -> Self {
+impl From<CharsetDoubt> for Note {
+    fn from(doubt: CharsetDoubt) -> Self {
         if doubt.detected {
             note!("no known charset is declared, read as {}", ours(doubt.charset))
         } else {
@@ -37,7 +37,7 @@ impl From<Doubt> for Note {
 }
 
 /// Decodes `bytes`, with a doubt if the result may not be what was written.
-pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<Doubt>) {
+pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<CharsetDoubt>) {
     decode_in(bytes, charset, &[])
 }
 
@@ -45,7 +45,11 @@ pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<Doubt>) {
 ///
 /// The undecoded message helps to detect the charset of a short text that declares none, such as
 /// a subject in 8-bit characters.
-pub fn decode_in(bytes: &[u8], charset: Option<&str>, message: &[u8]) -> (String, Option<Doubt>) {
+pub fn decode_in(
+    bytes: &[u8],
+    charset: Option<&str>,
+    message: &[u8],
+) -> (String, Option<CharsetDoubt>) {
     let label = charset.map(clean_label).unwrap_or_default();
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
         return by(marked, bytes);
@@ -76,7 +80,7 @@ pub fn decode_in(bytes: &[u8], charset: Option<&str>, message: &[u8]) -> (String
     }
     let encoding = detect::detect(bytes, message);
     let (text, _) = encoding.decode_without_bom_handling(bytes);
-    (text.into_owned(), Some(Doubt { charset: encoding.name(), detected: true }))
+    (text.into_owned(), Some(CharsetDoubt { charset: encoding.name(), detected: true }))
 }
 
 /// Returns the encoding that a clean label declares; none for names of ASCII, in which no text
@@ -124,7 +128,7 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
 }
 
 /// What a text in an unknown state is made of.
-pub(super) enum Mixed<'a> {
+pub(super) enum MixedText<'a> {
     /// Bytes in the declared charset.
     Bytes(&'a [u8]),
     /// Characters that were bytes, or were characters from the start.
@@ -133,14 +137,14 @@ pub(super) enum Mixed<'a> {
 
 /// The text, if its characters were bytes in the declared charset that somebody
 /// took for Latin letters; none when they can be what was meant.
-pub(super) fn undone(mixed: &[Mixed<'_>], charset: &str) -> Option<String> {
+pub(super) fn undone(mixed: &[MixedText<'_>], charset: &str) -> Option<String> {
     let encoding = encoding(&clean_label(charset))?;
     let mut bytes = Vec::new();
     let mut meant = true;
     for part in mixed {
         match part {
-            Mixed::Bytes(part) => bytes.extend_from_slice(part),
-            Mixed::Text(text) => {
+            MixedText::Bytes(part) => bytes.extend_from_slice(part),
+            MixedText::Text(text) => {
                 meant &= encoding != UTF_8 && !encoding.encode(text).2;
                 for c in text.chars() {
                     bytes.push(latin(c)?);
@@ -167,13 +171,13 @@ pub fn is_known(label: &str) -> bool {
 }
 
 /// Decodes in `encoding`, or in the one a byte order mark names.
-fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<Doubt>) {
+fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<CharsetDoubt>) {
     let (text, used, damaged) = encoding.decode(bytes);
-    (text.into_owned(), damaged.then_some(Doubt { charset: used.name(), detected: false }))
+    (text.into_owned(), damaged.then_some(CharsetDoubt { charset: used.name(), detected: false }))
 }
 
 /// Decodes UTF-7, which browsers dropped and mail still has; mail-parser reads it.
-fn utf7(bytes: &[u8]) -> (String, Option<Doubt>) {
+fn utf7(bytes: &[u8]) -> (String, Option<CharsetDoubt>) {
     match charset_decoder(b"utf-7") {
         // It takes each direct byte for a character, so only ASCII is safe.
         Some(decoder) if bytes.is_ascii() => {

@@ -26,14 +26,14 @@ const MAX_SIGNS: usize = 2_000;
 
 /// What was written out in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Disarmed {
+pub struct DisarmedText {
     /// How many pictures.
     pub pictures: usize,
     /// Where they would have been fetched from.
     pub hosts: BTreeSet<String>,
 }
 
-impl Disarmed {
+impl DisarmedText {
     /// Returns the note on what was written out.
     pub fn note(&self) -> Option<Note> {
         let from = quoted_list(&self.hosts);
@@ -50,7 +50,7 @@ impl Disarmed {
 }
 
 /// Returns a clean text in which nothing is fetched and hosts are what they seem.
-pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
+pub fn disarm(text: &str, disarmed: &mut DisarmedText) -> String {
     let text = inert(text, disarmed);
     let mut explained = BTreeSet::new();
     let mut out = String::with_capacity(text.len());
@@ -67,17 +67,17 @@ pub fn disarm(text: &str, disarmed: &mut Disarmed) -> String {
 /// Returns a text with its pictures written out, and no other sign in it that a program which
 /// shows Markdown would follow. It does not matter what stands around a sign: a part of the text
 /// may be shown, in whatever place.
-pub fn inert(text: &str, disarmed: &mut Disarmed) -> String {
+pub fn inert(text: &str, disarmed: &mut DisarmedText) -> String {
     followed(text, &['!', '<', ']'], true, disarmed)
 }
 
 /// The same for JSON and XML, of which the tags stay.
-pub fn inert_source(text: &str, disarmed: &mut Disarmed) -> String {
+pub fn inert_source(text: &str, disarmed: &mut DisarmedText) -> String {
     followed(text, &['!', ']'], true, disarmed)
 }
 
 /// The same for what is not between fences, without a line of ours.
-pub fn inert_cell(text: String, disarmed: &mut Disarmed) -> String {
+pub fn inert_cell(text: String, disarmed: &mut DisarmedText) -> String {
     if text.contains("](") || text.contains("]:") || text.contains('<') {
         followed(&text, &['!', '<', ']'], false, disarmed)
     } else {
@@ -87,12 +87,12 @@ pub fn inert_cell(text: String, disarmed: &mut Disarmed) -> String {
 
 /// Returns a text on one clean line in which nothing is followed.
 pub fn line(text: &str) -> String {
-    inert_cell(cell(text), &mut Disarmed::default())
+    inert_cell(cell(text), &mut DisarmedText::default())
 }
 
 /// Returns a text in which none of these signs is followed, with remarks on links that are not
 /// what they say.
-fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut Disarmed) -> String {
+fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedText) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut looked = 0;
@@ -203,7 +203,7 @@ fn has_attributes(from: &str, most: usize) -> bool {
 }
 
 /// A picture at the beginning of a text.
-struct Picture<'t> {
+struct LeadingPicture<'t> {
     alt: &'t str,
     url: &'t str,
     /// Its length in bytes.
@@ -211,14 +211,14 @@ struct Picture<'t> {
 }
 
 /// Returns the `![alt](address)` that a text begins with.
-fn markdown(from: &str) -> Option<Picture<'_>> {
+fn markdown(from: &str) -> Option<LeadingPicture<'_>> {
     let inner = from.strip_prefix("![")?;
     let end = closing(inner, '[', ']', MAX_ALT)?;
     let (alt, after) = (inner.get(..end)?, inner.get(end + 1..)?);
     let target = after.strip_prefix('(')?;
     let end = closing(target, '(', ')', MAX_URL)?;
     let url = address(target.get(..end)?);
-    is_remote(url).then_some(Picture { alt, url, len: from.len() - target.len() + end + 1 })
+    is_remote(url).then_some(LeadingPicture { alt, url, len: from.len() - target.len() + end + 1 })
 }
 
 /// Returns the address in the brackets after a description.
@@ -246,7 +246,7 @@ fn closing(text: &str, open: char, close: char, most: usize) -> Option<usize> {
 }
 
 /// Returns the `<img>` with an address that a text begins with.
-fn element(from: &str) -> Option<Picture<'_>> {
+fn element(from: &str) -> Option<LeadingPicture<'_>> {
     from.get(..4).filter(|name| name.eq_ignore_ascii_case("<img"))?;
     let end = from.char_indices().take_while(|(at, _)| *at <= MAX_URL).find(|(_, c)| *c == '>')?.0;
     let tag = from.get(..end)?;
@@ -254,7 +254,7 @@ fn element(from: &str) -> Option<Picture<'_>> {
     let value = tag.get(at + 3..)?.trim_start().strip_prefix('=')?.trim_start();
     let url = value.trim_start_matches(['"', '\'']);
     let url = url.split(|c: char| c.is_whitespace() || "\"'".contains(c)).next()?;
-    is_remote(url).then_some(Picture { alt: "", url, len: end + 1 })
+    is_remote(url).then_some(LeadingPicture { alt: "", url, len: end + 1 })
 }
 
 fn is_remote(url: &str) -> bool {

@@ -289,10 +289,10 @@ impl EncodedWord<'_> {
         out.push_str(&charset::decode(&joined, Some(self.charset)).0);
     }
 
-    fn latin(&self) -> Vec<charset::Mixed<'_>> {
+    fn latin(&self) -> Vec<charset::MixedText<'_>> {
         let mixed = self.data.iter().map(|data| match data {
-            EncodedData::Bytes(bytes) => charset::Mixed::Bytes(bytes),
-            EncodedData::Raw(raw) => charset::Mixed::Text(raw),
+            EncodedData::Bytes(bytes) => charset::MixedText::Bytes(bytes),
+            EncodedData::Raw(raw) => charset::MixedText::Text(raw),
         });
         mixed.collect()
     }

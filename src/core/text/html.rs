@@ -26,22 +26,22 @@ pub use css::WORK;
 pub use parse::{MAX_INPUT, shorten};
 
 use super::fence::theirs;
-use super::invisible::Unseen;
+use super::invisible::InvisibleUse;
 
 /// An HTML mail as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Html {
+pub struct HtmlText {
     /// The text, clean as by [`lines`](super::lines).
     pub text: String,
     /// The links that are numbered in the text, from one; empty unless asked
     /// for.
-    pub links: Vec<Link>,
+    pub links: Vec<MailLink>,
     /// What was left out because a reader would not see it.
-    pub hidden: Hidden,
+    pub hidden: HiddenText,
     /// What is shown although a reader may not see it.
-    pub doubt: Doubt,
+    pub doubt: DoubtfulText,
     /// What its invisible characters are there for.
-    pub unseen: Unseen,
+    pub unseen: InvisibleUse,
     /// How many characters were left out because they stand in more elements
     /// than are looked at, which may hide them.
     pub deep: usize,
@@ -53,7 +53,7 @@ pub struct Html {
 
 /// Text left out because a reader would not see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hidden {
+pub struct HiddenText {
     /// Its characters, without white space.
     pub chars: usize,
     /// Those of them that newsletters begin with, for the preview in a list of mail.
@@ -64,7 +64,7 @@ pub struct Hidden {
     pub orders: bool,
 }
 
-impl Hidden {
+impl HiddenText {
     /// Adds what another part of the message hides.
     pub fn add(&mut self, other: &Self) {
         self.chars += other.chars;
@@ -76,14 +76,14 @@ impl Hidden {
 
 /// Text that is shown although a reader may not see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Doubt {
+pub struct DoubtfulText {
     /// Its characters, without white space; 0 if it may be any of them.
     pub chars: usize,
     /// Why it may be hidden; empty if nothing is in doubt.
-    pub why: BTreeSet<Why>,
+    pub why: BTreeSet<HidingReason>,
 }
 
-impl Doubt {
+impl DoubtfulText {
     /// Adds what another part of the message may hide.
     pub fn add(&mut self, other: &Self) {
         self.chars += other.chars;
@@ -93,7 +93,7 @@ impl Doubt {
 
 /// Why a text may be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum HidingReason {
     /// It stands on a picture or a gradient that may have its colour.
     Picture,
     /// It is hardly darker, or lighter, than its ground.
@@ -114,7 +114,7 @@ pub enum Why {
     Limit,
 }
 
-impl Why {
+impl HidingReason {
     /// Returns the reason in words, as in "may be hidden (covered)".
     pub fn words(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ impl Why {
 
 /// A link of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct MailLink {
     /// The address, without tracking parameters.
     pub url: String,
     /// The text of the first link to it; empty if that is the address itself.
@@ -144,7 +144,7 @@ pub struct Link {
 
 /// What the text is to look like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
+pub enum TextStyle {
     /// Plain text: no signs but list markers and quote marks.
     Text,
     /// Markdown, with headings, emphasis and tables.
@@ -153,27 +153,27 @@ pub enum Style {
 
 /// Returns the text of an HTML mail. With `links`, links are numbered, as in `text
 /// [1]`, and listed.
-pub fn html(input: &str, style: Style, links: bool) -> Html {
+pub fn html(input: &str, style: TextStyle, links: bool) -> HtmlText {
     html_within(input, style, links, WORK)
 }
 
 /// Does the same for a mail whose style sheets may make no more than `work`, so that a test
 /// soon reaches the limit.
-pub fn html_within(input: &str, style: Style, links: bool, work: usize) -> Html {
+pub fn html_within(input: &str, style: TextStyle, links: bool, work: usize) -> HtmlText {
     let mut html = read(input, style, links, work);
     html.text = theirs(html.text);
     html
 }
 
 /// Does the same as [`html`], with [`OURS`](super::fence::OURS) before each line of ours.
-pub fn marked(input: &str, style: Style, links: bool) -> Html {
+pub fn marked(input: &str, style: TextStyle, links: bool) -> HtmlText {
     read(input, style, links, WORK)
 }
 
-fn read(input: &str, style: Style, links: bool, work: usize) -> Html {
-    let parse::Parsed { mut tree, cut, deep } = parse::parse(input);
+fn read(input: &str, style: TextStyle, links: bool, work: usize) -> HtmlText {
+    let parse::ParsedHtml { mut tree, cut, deep } = parse::parse(input);
     let (hidden, doubt, drawn) = prune::prune(&mut tree, work);
     let rendered = render::render(&tree, &drawn, style, links);
-    let render::Rendered { text, links, pictures, unseen } = rendered;
-    Html { text: super::lines(&text), links, hidden, doubt, unseen, deep, cut, pictures }
+    let render::RenderedText { text, links, pictures, unseen } = rendered;
+    HtmlText { text: super::lines(&text), links, hidden, doubt, unseen, deep, cut, pictures }
 }

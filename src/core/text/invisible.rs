@@ -143,7 +143,7 @@ const LINE: usize = 2_000;
 
 /// What the invisible characters of a text are there for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unseen {
+pub struct InvisibleUse {
     /// How many fill up a preview, between blanks or at an end.
     pub padding: usize,
     /// How many words they split, which hides them from filters.
@@ -158,7 +158,7 @@ pub struct Unseen {
     pub turned: Option<(String, String)>,
 }
 
-impl Unseen {
+impl InvisibleUse {
     /// Returns what a reader has to know of it.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
@@ -201,7 +201,7 @@ impl Unseen {
 }
 
 /// Adds what the invisible characters of `s` are there for.
-pub fn scan(s: &str, unseen: &mut Unseen) {
+pub fn scan(s: &str, unseen: &mut InvisibleUse) {
     if s.is_ascii() || !s.chars().any(is_invisible) {
         return;
     }
@@ -230,7 +230,7 @@ pub fn scan(s: &str, unseen: &mut Unseen) {
 }
 
 /// Adds how people see a text of which the markup turns the direction around.
-pub fn scan_reversed(s: &str, unseen: &mut Unseen) {
+pub fn scan_reversed(s: &str, unseen: &mut InvisibleUse) {
     for line in s.lines() {
         if unseen.turned.is_some() {
             break;
@@ -240,7 +240,7 @@ pub fn scan_reversed(s: &str, unseen: &mut Unseen) {
 }
 
 /// Adds what one run of invisible characters is there for.
-fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut Unseen) {
+fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut InvisibleUse) {
     let (last, next) = (before.last().copied(), after.first().copied());
     // England's flag, and its like.
     let flag = last == Some('\u{1f3f4}') && run.len() <= 8;

@@ -101,9 +101,9 @@ impl Note {
         self.key
     }
 
-    /// Limits notes as a [`Tally`] with at most `most` of each kind does.
+    /// Limits notes as a [`NoteTally`] with at most `most` of each kind does.
     pub fn merge_repeats(notes: Vec<Self>, most: usize) -> Vec<Self> {
-        let mut tally = Tally::new(most);
+        let mut tally = NoteTally::new(most);
         for note in notes {
             tally.add(note);
         }
@@ -114,12 +114,12 @@ impl Note {
 /// Collects notes: each once, and only some of those that report the same about
 /// different objects; the last of them has the number of the others.
 #[derive(Debug, Clone)]
-pub struct Tally {
+pub struct NoteTally {
     most: usize,
     notes: Vec<(Note, usize)>,
 }
 
-impl Tally {
+impl NoteTally {
     /// Creates a tally without notes, with at most `most` of a kind, which is at least one.
     pub fn new(most: usize) -> Self {
         let notes = Vec::new();
@@ -202,8 +202,8 @@ pub trait NotePart: fmt::Display {}
 impl<T: NotePart + ?Sized> NotePart for &T {}
 impl NotePart for &'static str {}
 impl NotePart for Note {}
-impl NotePart for Quoted {}
-impl<T: fmt::Display> NotePart for Ours<T> {}
+impl NotePart for QuotedText {}
+impl<T: fmt::Display> NotePart for OwnText<T> {}
 impl NotePart for i32 {}
 impl NotePart for u16 {}
 impl NotePart for u32 {}
@@ -215,9 +215,9 @@ impl NotePart for Error {}
 
 /// Text by others, in backticks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Quoted(String);
+pub struct QuotedText(String);
 
-impl fmt::Display for Quoted {
+impl fmt::Display for QuotedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -226,19 +226,19 @@ impl fmt::Display for Quoted {
 /// Quotes text by others (a sender, an organizer, the owner of a shared folder, a
 /// provider) for a note, an error or a question: one clean line of at most [`MOST`]
 /// columns in backticks, which it cannot close.
-pub fn quoted(text: &str) -> Quoted {
-    Quoted(format!("`{}`", shortly(text, MOST)))
+pub fn quoted(text: &str) -> QuotedText {
+    QuotedText(format!("`{}`", shortly(text, MOST)))
 }
 
 /// Quotes a service's explanation of its refusal as [`quoted`] does, in at most
 /// [`WORDS`] columns, because the reader has no other information.
-pub fn quoted_words(text: &str) -> Quoted {
-    Quoted(format!("`{}`", shortly(text, WORDS)))
+pub fn quoted_words(text: &str) -> QuotedText {
+    QuotedText(format!("`{}`", shortly(text, WORDS)))
 }
 
 /// Quotes an address or a domain by others: it is cut at its beginning, because the end
 /// identifies its owner.
-pub fn quoted_end(text: &str) -> Quoted {
+pub fn quoted_end(text: &str) -> QuotedText {
     let whole = shortly(text, usize::MAX);
     let mut from = whole.len();
     let mut room = MOST - 1;
@@ -249,20 +249,20 @@ pub fn quoted_end(text: &str) -> Quoted {
         (from, room) = (at, left);
     }
     match (clip(whole.clone(), MOST), whole.get(from..)) {
-        ((_, true), Some(end)) => Quoted(format!("`…{end}`")),
-        ((whole, _), _) => Quoted(format!("`{whole}`")),
+        ((_, true), Some(end)) => QuotedText(format!("`…{end}`")),
+        ((whole, _), _) => QuotedText(format!("`{whole}`")),
     }
 }
 
 /// Quotes several texts, separated by commas: the first eight, and how many more there are.
-pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Quoted {
-    let all: Vec<Quoted> = texts.into_iter().map(|one| quoted(one.as_ref())).collect();
+pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> QuotedText {
+    let all: Vec<QuotedText> = texts.into_iter().map(|one| quoted(one.as_ref())).collect();
     let shown: Vec<&str> = all.iter().take(NAMES).map(|one| one.0.as_str()).collect();
     let mut line = shown.join(", ");
     if let more @ 1.. = all.len().saturating_sub(NAMES) {
         line.push_str(&format!(" and {more} more"));
     }
-    Quoted(line)
+    QuotedText(line)
 }
 
 /// Returns one clean line of at most `most` columns that cannot close backticks or open a fence.
@@ -277,9 +277,9 @@ pub(super) fn shortly(text: &str, most: usize) -> String {
 
 /// Text of ours, as declared by the author of the call.
 #[derive(Debug, Clone, Copy)]
-pub struct Ours<T>(T);
+pub struct OwnText<T>(T);
 
-impl<T: fmt::Display> fmt::Display for Ours<T> {
+impl<T: fmt::Display> fmt::Display for OwnText<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -288,14 +288,14 @@ impl<T: fmt::Display> fmt::Display for Ours<T> {
 /// Marks text of ours that is composed at run time: handles, times, names of columns
 /// and zones, the user's own accounts, arguments of the call. Never for text from a
 /// provider; that is [`quoted`].
-pub fn ours<T: fmt::Display>(text: T) -> Ours<T> {
-    Ours(text)
+pub fn ours<T: fmt::Display>(text: T) -> OwnText<T> {
+    OwnText(text)
 }
 
 /// Formats a number with its noun: `1 message`, `2 messages`.
-pub fn counted(count: usize, one: &'static str, many: &'static str) -> Ours<String> {
+pub fn counted(count: usize, one: &'static str, many: &'static str) -> OwnText<String> {
     let noun = if count == 1 { one } else { many };
-    Ours(format!("{count} {noun}"))
+    OwnText(format!("{count} {noun}"))
 }
 
 /// Makes a note from a literal and the values for its `{}`, in order: `note!("{} of {}", 3,

@@ -12,10 +12,10 @@ mod marks;
 mod words;
 
 pub use fold::fold;
-use foot::Foot;
+use foot::MessageFoot;
 use marks::{
-    Header, Sort, attribution, bare, block, forwards, header, heads_block, is_quoted, is_rule,
-    names_author, original_message, sort, spread, topic,
+    HeaderKind, SubjectMark, attribution, bare, block, forwards, header, heads_block, is_quoted,
+    is_rule, names_author, original_message, sort, spread, topic,
 };
 
 use super::fence::QUOTE;
@@ -50,21 +50,25 @@ pub fn split_quoted(text: &str) -> QuoteParts {
 pub fn split(text: &str, subject: &str) -> QuoteParts {
     let marked = spread(text);
     let lines: Vec<&str> = marked.iter().map(String::as_str).collect();
-    let headers: Vec<Option<Header>> = marked.iter().map(|line| header(bare(line))).collect();
-    let text =
-        Text { lines: &lines, headers: &headers, sort: sort(subject), topic: topic(subject) };
+    let headers: Vec<Option<HeaderKind>> = marked.iter().map(|line| header(bare(line))).collect();
+    let text = MessageLines {
+        lines: &lines,
+        headers: &headers,
+        sort: sort(subject),
+        topic: topic(subject),
+    };
     if let Some((above, below)) = text.forwarded().and_then(|at| lines.split_at_checked(at)) {
-        let mut foot = Foot::default();
+        let mut foot = MessageFoot::default();
         let fresh = foot.take(above);
         return parts(fresh, &[], below, foot);
     }
     if let Some((fresh, quoted)) =
         text.plain_cut(lines.len()).and_then(|at| lines.split_at_checked(at))
     {
-        return history(fresh, quoted, Foot::default(), &lines);
+        return history(fresh, quoted, MessageFoot::default(), &lines);
     }
     // A signature or the footer of a list may stand below the quote.
-    let mut foot = Foot::default();
+    let mut foot = MessageFoot::default();
     let rest = foot.take(&lines);
     if let Some((fresh, quoted)) = trailing(rest).and_then(|at| rest.split_at_checked(at)) {
         return history(fresh, quoted, foot, &lines);
@@ -79,17 +83,17 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
 fn history<'t>(
     fresh: &[&'t str],
     quoted: &[&'t str],
-    mut foot: Foot<'t>,
+    mut foot: MessageFoot<'t>,
     all: &[&'t str],
 ) -> QuoteParts {
     if is_blank(fresh) {
-        return parts(all, &[], &[], Foot::default());
+        return parts(all, &[], &[], MessageFoot::default());
     }
     let fresh = foot.take(fresh);
     parts(fresh, quoted, &[], foot)
 }
 
-fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: Foot<'_>) -> QuoteParts {
+fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: MessageFoot<'_>) -> QuoteParts {
     let some = |lines: &[&str]| (!is_blank(lines)).then(|| join(lines));
     QuoteParts {
         fresh: join(fresh),
@@ -104,46 +108,46 @@ fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: Foot<'_>) ->
 /// Returns true if lines of a text introduce what follows them as quoted.
 pub(super) fn introduces(lines: &[&str]) -> bool {
     let last = lines.len().saturating_sub(1);
-    let headers: Vec<Option<Header>> = lines.iter().map(|line| header(line)).collect();
+    let headers: Vec<Option<HeaderKind>> = lines.iter().map(|line| header(line)).collect();
     introduction(lines, last).is_some()
         || (0..lines.len()).any(|at| block(lines, &headers, at).is_some())
         || lines.last().is_some_and(|line| original_message(line) || forwards(line))
 }
 
 /// The lines of a message, and what its subject says of it.
-struct Text<'a> {
+struct MessageLines<'a> {
     lines: &'a [&'a str],
     /// What the label of each line names.
-    headers: &'a [Option<Header>],
-    sort: Sort,
+    headers: &'a [Option<HeaderKind>],
+    sort: SubjectMark,
     topic: String,
 }
 
-impl Text<'_> {
+impl MessageLines<'_> {
     /// Returns where a message begins that this one sends on.
     fn forwarded(&self) -> Option<usize> {
         let lines = self.lines;
         let divider = (0..lines.len()).find(|at| self.divides(*at));
         let divider = divider.filter(|at| self.plain_cut(*at).is_none());
-        if divider.is_some() || self.sort == Sort::Reply {
+        if divider.is_some() || self.sort == SubjectMark::Reply {
             return divider;
         }
         let is_block = |at: &usize| {
             let found = block(lines, self.headers, *at);
             found.is_some_and(|block| {
-                self.sort == Sort::Forward
+                self.sort == SubjectMark::Forward
                     || !self.topic.is_empty() && topic(block.subject) == self.topic
             })
         };
         let found = (0..lines.len()).find(|at| {
             let line = lines.get(*at).copied().unwrap_or_default();
             let marked = || line.starts_with(QUOTE) || original_message(line);
-            is_block(at) || self.sort == Sort::Forward && marked()
+            is_block(at) || self.sort == SubjectMark::Forward && marked()
         });
         if let Some(at) = found {
             return Some(self.with_rule(at));
         }
-        (self.sort == Sort::Forward).then(|| trailing(lines)).flatten()
+        (self.sort == SubjectMark::Forward).then(|| trailing(lines)).flatten()
     }
 
     /// Returns true for the line above a forwarded message, unless it is part of a quote.
@@ -195,7 +199,7 @@ impl Text<'_> {
             let older = topic(block.subject);
             let marked =
                 self.topic.len() > older.len() && !older.is_empty() && self.topic.ends_with(&older);
-            self.sort == Sort::Reply || self.topic.is_empty() || marked
+            self.sort == SubjectMark::Reply || self.topic.is_empty() || marked
         })
     }
 

@@ -11,10 +11,10 @@ mod twin;
 pub(crate) use script::is_mixed;
 
 use super::note::{note, quoted_end};
-use super::{Address, Note, quoted};
+use super::{MailAddress, Note, quoted};
 
 pub use auth_results::AuthResults;
-pub use twin::{Acquaintance, imitated};
+pub use twin::{KnownPerson, imitated};
 
 /// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,7 +34,7 @@ pub struct SenderHeaders<'a> {
 
 /// One warning about a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
+pub struct SenderWarning {
     /// Its word in a column.
     pub word: &'static str,
     /// Its text.
@@ -42,7 +42,7 @@ pub struct Warning {
 }
 
 /// Returns the warnings about a message to the account `own`, most telling first.
-pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<Warning> {
+pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<SenderWarning> {
     let mut found = Vec::new();
     let from = super::address_list(headers.from.unwrap_or_default());
     let Some(sender) = from.first() else {
@@ -61,7 +61,7 @@ pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<Warning> {
 }
 
 /// Returns a warning if the receiving provider's checks failed.
-fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<Warning> {
+fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<SenderWarning> {
     let is = |found: &Option<String>, words: &[&str]| {
         found.as_deref().is_some_and(|word| words.contains(&word))
     };
@@ -87,14 +87,14 @@ fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<Warning>
         ),
         None => note!("{} failed for {}", word, quoted_end(email)),
     };
-    Some(Warning { word, note })
+    Some(SenderWarning { word, note })
 }
 
 /// Warns of a name that looks like another address or domain than the sender's.
-fn name(sender: &Address, domain: &str) -> Option<Warning> {
+fn name(sender: &MailAddress, domain: &str) -> Option<SenderWarning> {
     let name = sender.name.as_deref()?;
     let claimed = claims(name).find(|claimed| !related(claimed, domain))?;
-    Some(Warning {
+    Some(SenderWarning {
         word: "name",
         note: note!(
             "the sender's name says {} but the address is {}",
@@ -105,27 +105,30 @@ fn name(sender: &Address, domain: &str) -> Option<Warning> {
 }
 
 /// Warns of a message by several senders, of which people may see another than the first.
-fn several(from: &[Address], second: Option<&str>) -> Option<Warning> {
+fn several(from: &[MailAddress], second: Option<&str>) -> Option<SenderWarning> {
     let second = super::address_list(second.unwrap_or_default());
     let first = from.first()?;
     let mut others = from.iter().skip(1).chain(&second);
     let other = others.find(|other| !other.email.eq_ignore_ascii_case(&first.email))?;
     let (first, other) = (quoted_end(&first.email), quoted_end(&other.email));
-    Some(Warning { word: "senders", note: note!("From says {}, but also {}", first, other) })
+    Some(SenderWarning { word: "senders", note: note!("From says {}, but also {}", first, other) })
 }
 
 /// Answers that go to other people than the sender.
-fn replies(reply_to: Option<&str>, domain: &str) -> Option<Warning> {
+fn replies(reply_to: Option<&str>, domain: &str) -> Option<SenderWarning> {
     let answers = super::address_list(reply_to?);
     let other = answers.iter().find(|one| {
         let own = self::domain(&one.email);
         !own.is_empty() && !domain.is_empty() && !related(own, domain)
     })?;
-    Some(Warning { word: "reply_to", note: note!("replies go to {}", quoted_end(&other.email)) })
+    Some(SenderWarning {
+        word: "reply_to",
+        note: note!("replies go to {}", quoted_end(&other.email)),
+    })
 }
 
 /// Warns of letters that look like those of another script.
-fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
+fn spelling(sender: &MailAddress, domain: &str, own: &str) -> Vec<SenderWarning> {
     let mut found = Vec::new();
     let plain = to_unicode(domain);
     let both = match to_ascii(domain) {
@@ -136,9 +139,12 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
     };
     let mixed = |text: &str| text.split(['.', '-', ' ']).any(script::is_mixed);
     if mixed(&plain) {
-        found.push(Warning { word: "script", note: note!("the domain {} mixes scripts", both) });
+        found.push(SenderWarning {
+            word: "script",
+            note: note!("the domain {} mixes scripts", both),
+        });
     } else if let Some(name) = sender.name.as_deref().filter(|name| mixed(name)) {
-        found.push(Warning {
+        found.push(SenderWarning {
             word: "script",
             note: note!("the sender's name {} mixes scripts", quoted(name)),
         });
@@ -146,17 +152,20 @@ fn spelling(sender: &Address, domain: &str, own: &str) -> Vec<Warning> {
     let own = to_unicode(self::domain(own));
     let twin = |one: &str| one != plain && script::skeleton(one) == script::skeleton(&plain);
     if twin(&own) {
-        found.push(Warning {
+        found.push(SenderWarning {
             word: "lookalike",
             note: note!("the domain {} looks like your own, {}", both, quoted_end(&own)),
         });
     } else if let Some(latin) = script::latin(&plain) {
-        found.push(Warning {
+        found.push(SenderWarning {
             word: "lookalike",
             note: note!("the domain {} looks like {}", both, quoted_end(&latin)),
         });
     } else if !plain.is_ascii() && !found.iter().any(|one| one.word == "script") {
-        found.push(Warning { word: "punycode", note: note!("the domain is not ASCII: {}", both) });
+        found.push(SenderWarning {
+            word: "punycode",
+            note: note!("the domain is not ASCII: {}", both),
+        });
     }
     found
 }

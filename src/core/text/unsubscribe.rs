@@ -12,7 +12,7 @@ const TEXT: usize = 1_000;
 
 /// A way out of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Way {
+pub enum UnsubscribeWay {
     /// One request, which needs nothing else (RFC 8058).
     Post(Url),
     /// A message.
@@ -21,7 +21,7 @@ pub enum Way {
     Open(Url),
 }
 
-impl Way {
+impl UnsubscribeWay {
     /// Returns its word in the column `unsubscribe`.
     pub fn word(&self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ pub struct UnsubscribeMessage {
 
 /// Returns the best way that header fields offer, given as names and values: a request
 /// before a message, and a message before a page.
-pub fn way(headers: &[(String, String)]) -> Option<Way> {
+pub fn way(headers: &[(String, String)]) -> Option<UnsubscribeWay> {
     let value = |header: &str| {
         headers
             .iter()
@@ -60,12 +60,12 @@ pub fn way(headers: &[(String, String)]) -> Option<Way> {
     let page = urls.iter().find(|url| callable(url));
     let safe = urls.iter().find(|url| callable(url) && one_request(url));
     if let (true, Some(url)) = (one_click, safe) {
-        return Some(Way::Post(url.clone()));
+        return Some(UnsubscribeWay::Post(url.clone()));
     }
     if let Some(message) = urls.iter().find_map(message) {
-        return Some(Way::Mail(message));
+        return Some(UnsubscribeWay::Mail(message));
     }
-    page.map(|url| Way::Open(url.clone()))
+    page.map(|url| UnsubscribeWay::Open(url.clone()))
 }
 
 /// Returns the texts between angle brackets; white space in them is from folded lines.

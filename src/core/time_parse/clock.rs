@@ -27,7 +27,7 @@ impl ClockTime {
     /// `None` for words that do not look like one.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for an invalid time of day.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid time of day.
     pub fn read(word: &str, after: Option<&str>) -> Result<Option<(Self, usize)>> {
         let lower = word.trim_end_matches(',').to_ascii_lowercase();
         match lower.as_str() {
@@ -59,8 +59,8 @@ impl ClockTime {
         let hour = match half {
             None => hour,
             Some(_) if !(1..=12).contains(&hour) => return Err(wrong()),
-            Some(Half::Am) => hour % 12,
-            Some(Half::Pm) => hour % 12 + 12,
+            Some(DayHalf::Am) => hour % 12,
+            Some(DayHalf::Pm) => hour % 12 + 12,
         };
         if (hour, minute, second) == (24, 0, 0) {
             let over = Self { time: Time::midnight(), over: true };
@@ -78,16 +78,16 @@ impl ClockTime {
 }
 
 #[derive(Clone, Copy)]
-enum Half {
+enum DayHalf {
     Am,
     Pm,
 }
 
 /// Takes `am` or `pm` off the end.
-fn half(word: &str) -> Option<(&str, Half)> {
+fn half(word: &str) -> Option<(&str, DayHalf)> {
     let word = word.trim_end_matches(',');
     for (ending, half) in
-        [("a.m.", Half::Am), ("am", Half::Am), ("p.m.", Half::Pm), ("pm", Half::Pm)]
+        [("a.m.", DayHalf::Am), ("am", DayHalf::Am), ("p.m.", DayHalf::Pm), ("pm", DayHalf::Pm)]
     {
         if let Some(rest) = word.strip_suffix(ending) {
             return Some((rest, half));
@@ -119,7 +119,7 @@ fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
 /// minutes.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument), if it is not understood,
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument), if it is not understood,
 /// negative, longer than a year, or no whole number of minutes.
 pub fn minutes(text: &str) -> Result<u32> {
     let line = text::cell(text);

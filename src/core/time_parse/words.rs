@@ -35,7 +35,7 @@ impl DateWords {
     /// day alone, and distances, count from `start` if there is one.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument) for a date that does not
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a date that does not
     /// exist, or contradicts itself.
     pub fn read(
         words: &[String],

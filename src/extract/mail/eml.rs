@@ -1,16 +1,16 @@
 //! Messages as files, in the format in which they are sent (RFC 5322).
 
-use daysheet_core::body::entity::{Tree, bytes_of, decoded, field, fields, is, name};
+use daysheet_core::body::entity::{PartTree, bytes_of, decoded, field, fields, is, name};
 use daysheet_core::body::signed;
 use daysheet_core::provider::MessageContent;
 use daysheet_core::text;
 use mail_parser::{MessageParser, MessagePart, MimeHeaders, PartType};
 
-use super::Message;
-use crate::{Failure, File, Finding, Kind, Out, Stop};
+use super::StoredMessage;
+use crate::{EmbeddedFile, FileKind, Finding, OutputSink, ReadFailure, StopReason};
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let outer = parse(bytes)?;
     let value = |name| field(&outer, outer.headers(), name);
     let people = |name| {
@@ -27,35 +27,35 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     ];
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
-    let mut tree = Tree::of(&parsed);
+    let mut tree = PartTree::of(&parsed);
     std::mem::take(&mut tree.odd).into_iter().for_each(|odd| out.find(Finding::OddParts(odd)));
     let content = MessageContent { parts: std::mem::take(&mut tree.texts), ..Default::default() };
     let size = |part: &&MessagePart<'_>| u64::try_from(part.contents().len()).unwrap_or(u64::MAX);
     let files = tree.files.iter().map(|part| (name(&parsed, part), size(part))).collect();
     let failure = parsed.parts.first().and_then(locked);
-    Message { head, content, files, failure }.give(out)
+    StoredMessage { head, content, files, failure }.give(out)
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let outer = parse(bytes)?;
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
-    let files = Tree::of(&parsed).files;
+    let files = PartTree::of(&parsed).files;
     let at = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
     let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
-    let part = at.and_then(|at| files.get(at)).ok_or(Failure::NoSuchPart(many))?;
+    let part = at.and_then(|at| files.get(at)).ok_or(ReadFailure::NoSuchPart(many))?;
     let bytes = match &part.body {
         PartType::Text(_) | PartType::Html(_) => decoded(&parsed, part, &[]).into_bytes(),
         PartType::Binary(_) | PartType::InlineBinary(_) => bytes_of(&parsed, part),
         _ => part.contents().to_vec(),
     };
-    Ok(File { name: name(&parsed, part), bytes })
+    Ok(EmbeddedFile { name: name(&parsed, part), bytes })
 }
 
-fn parse(bytes: &[u8]) -> Result<mail_parser::Message<'_>, Failure> {
+fn parse(bytes: &[u8]) -> Result<mail_parser::Message<'_>, ReadFailure> {
     let parsed = MessageParser::default().parse(bytes);
-    parsed.filter(|message| !message.headers().is_empty()).ok_or(Failure::Broken)
+    parsed.filter(|message| !message.headers().is_empty()).ok_or(ReadFailure::Broken)
 }
 
 /// Returns the entity that an S/MIME signature packs, if that is all the message has.
@@ -67,13 +67,13 @@ fn packed(message: &mail_parser::Message<'_>) -> Option<Vec<u8>> {
 }
 
 /// Returns why the text of a message cannot be read, if it is encrypted or sealed.
-fn locked(root: &MessagePart<'_>) -> Option<Failure> {
+fn locked(root: &MessagePart<'_>) -> Option<ReadFailure> {
     let kind = root.content_type()?;
     let sealed = is(kind, "pkcs7-mime") || is(kind, "x-pkcs7-mime");
     let signed = kind.attribute("smime-type").is_some_and(|way| way.contains("signed"));
     match () {
-        () if is(kind, "encrypted") || sealed && !signed => Some(Failure::Encrypted),
-        () if sealed => Some(Failure::NotRead(Kind::Smime)),
+        () if is(kind, "encrypted") || sealed && !signed => Some(ReadFailure::Encrypted),
+        () if sealed => Some(ReadFailure::NotRead(FileKind::Smime)),
         () => None,
     }
 }

@@ -9,8 +9,8 @@ use encoding_rs::{Encoding, UTF_16LE, WINDOWS_1252};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Message, pages, rtf};
-use crate::{Failure, Kind};
+use super::{StoredMessage, pages, rtf};
+use crate::{FileKind, ReadFailure};
 
 const CLASS: u16 = 0x001a;
 const SUBJECT: u16 = 0x0037;
@@ -46,9 +46,9 @@ const LONGEST: usize = 16 << 20;
 
 /// Properties of a message, a recipient or an attachment: type and bytes of each.
 #[derive(Debug, Default)]
-pub struct Props(HashMap<u16, (u16, Vec<u8>)>);
+pub struct MapiProperties(HashMap<u16, (u16, Vec<u8>)>);
 
-impl Props {
+impl MapiProperties {
     /// Returns true if a property is read at all.
     pub fn wants(tag: u32) -> bool {
         READ.contains(&halves(tag).0)
@@ -109,7 +109,7 @@ impl Props {
     }
 
     /// Makes a message of its properties and those of its recipients.
-    pub fn message(&self, recipients: &[Self], zone: &str) -> Message {
+    pub fn message(&self, recipients: &[Self], zone: &str) -> StoredMessage {
         let page = self.page();
         let zone = find_zone(zone).unwrap_or(TimeZone::UTC);
         let time = |id: u16| {
@@ -134,13 +134,15 @@ impl Props {
         let head = head.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let class = self.text(CLASS, page).unwrap_or_default().to_ascii_uppercase();
         let failure = match () {
-            () if class.ends_with("SMIME.MULTIPARTSIGNED") => Some(Failure::NotRead(Kind::Smime)),
-            () if class.ends_with(".SMIME") => Some(Failure::Encrypted),
+            () if class.ends_with("SMIME.MULTIPARTSIGNED") => {
+                Some(ReadFailure::NotRead(FileKind::Smime))
+            }
+            () if class.ends_with(".SMIME") => Some(ReadFailure::Encrypted),
             () => None,
         };
         let parts = vec![self.forms(page)];
         let content = MessageContent { parts, ..MessageContent::default() };
-        Message { head, content, files: Vec::new(), failure }
+        StoredMessage { head, content, files: Vec::new(), failure }
     }
 
     /// Returns the forms of the text, the plainest first.

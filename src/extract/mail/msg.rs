@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use daysheet_core::body::tnef::is_tnef;
 
-use super::mapi::{DATA, Props};
+use super::mapi::{DATA, MapiProperties};
 use super::tnef;
-use crate::compound::{self, Compound};
-use crate::{Failure, File, Kind, Out, Stop, UNPACKED};
+use crate::compound::{self, CompoundFile};
+use crate::{EmbeddedFile, FileKind, OutputSink, ReadFailure, StopReason, UNPACKED};
 
 /// Entries of a folder that are looked at.
 const ENTRIES: usize = 5_000;
@@ -20,8 +20,8 @@ const RECIPIENT: &str = "__recip_version1.0_#";
 const ATTACHMENT: &str = "__attach_version1.0_#";
 
 /// Reads such a file.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    if kind == Kind::Tnef {
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    if kind == FileKind::Tnef {
         return tnef::read(bytes, out);
     }
     let mut file = open(bytes)?;
@@ -41,7 +41,7 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     if is_tnef(bytes) {
         return tnef::inside(bytes, part);
     }
@@ -49,7 +49,7 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
     let all = folders(&file, ATTACHMENT);
     let place = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
     let many = u32::try_from(all.len()).unwrap_or(u32::MAX);
-    let at = place.and_then(|place| all.get(place)).ok_or(Failure::NoSuchPart(many))?;
+    let at = place.and_then(|place| all.get(place)).ok_or(ReadFailure::NoSuchPart(many))?;
     let own = props(&mut file, Path::new("/"));
     let folder = is_folder(&file, at);
     let name = name(&props(&mut file, at), &own, folder);
@@ -58,11 +58,11 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
     } else {
         contents(&mut file, &at.join(stream(DATA, 0x0102)))
     };
-    Ok(File { name, bytes: bytes.ok_or(Failure::Broken)? })
+    Ok(EmbeddedFile { name, bytes: bytes.ok_or(ReadFailure::Broken)? })
 }
 
-fn open(bytes: &[u8]) -> Result<Compound<'_>, Failure> {
-    compound::open(bytes).map_err(|_| Failure::Broken)
+fn open(bytes: &[u8]) -> Result<CompoundFile<'_>, ReadFailure> {
+    compound::open(bytes).map_err(|_| ReadFailure::Broken)
 }
 
 /// Returns the name of a property's stream.
@@ -71,7 +71,7 @@ fn stream(id: u16, kind: u16) -> String {
 }
 
 /// Returns the folders at the top whose names begin so, in order.
-fn folders(file: &Compound<'_>, name: &str) -> Vec<PathBuf> {
+fn folders(file: &CompoundFile<'_>, name: &str) -> Vec<PathBuf> {
     let all = file.read_root_storage().take(ENTRIES);
     let all = all.filter(|entry| entry.is_storage() && entry.name().starts_with(name));
     let mut all: Vec<_> = all.map(|entry| entry.path().to_owned()).collect();
@@ -80,33 +80,33 @@ fn folders(file: &Compound<'_>, name: &str) -> Vec<PathBuf> {
 }
 
 /// Returns true if what is attached is a message, or another object of Outlook's.
-fn is_folder(file: &Compound<'_>, at: &Path) -> bool {
+fn is_folder(file: &CompoundFile<'_>, at: &Path) -> bool {
     file.is_storage(at.join(stream(DATA, 0x000d)))
 }
 
-fn contents(file: &mut Compound<'_>, at: &Path) -> Option<Vec<u8>> {
+fn contents(file: &mut CompoundFile<'_>, at: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.open_stream(at).ok()?.take(UNPACKED).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
 /// Returns the properties of a folder: those with streams, and those in one together.
-fn props(file: &mut Compound<'_>, at: &Path) -> Props {
-    let mut props = Props::default();
+fn props(file: &mut CompoundFile<'_>, at: &Path) -> MapiProperties {
+    let mut props = MapiProperties::default();
     let fixed = contents(file, &at.join(FIXED)).unwrap_or_default();
     // A header of 8, 24 or 32 bytes, then 16 bytes each.
     let header = if fixed.len() % 16 == 8 { 8 } else { 0 };
     for entry in fixed.get(header..).unwrap_or_default().as_chunks::<16>().0 {
         let [a, b, c, d, _, _, _, _, value @ ..] = entry;
         let tag = u32::from_le_bytes([*a, *b, *c, *d]);
-        if Props::wants(tag) {
+        if MapiProperties::wants(tag) {
             props.add(tag, value.to_vec());
         }
     }
     let Ok(entries) = file.read_storage(at) else { return props };
     let named = entries.take(ENTRIES).filter_map(|entry| {
         let tag = entry.name().strip_prefix(STREAM)?;
-        let tag = u32::from_str_radix(tag, 16).ok().filter(|tag| Props::wants(*tag))?;
+        let tag = u32::from_str_radix(tag, 16).ok().filter(|tag| MapiProperties::wants(*tag))?;
         Some((tag, entry.path().to_owned()))
     });
     for (tag, at) in named.collect::<Vec<_>>() {
@@ -118,7 +118,7 @@ fn props(file: &mut Compound<'_>, at: &Path) -> Props {
 }
 
 /// Returns the name of an attachment; a message's has the ending of its kind.
-fn name(file: &Props, own: &Props, folder: bool) -> String {
+fn name(file: &MapiProperties, own: &MapiProperties, folder: bool) -> String {
     let name = file.file_name(own.page()).unwrap_or_else(|| "unnamed".to_owned());
     if folder && !name.to_ascii_lowercase().ends_with(".msg") {
         format!("{name}.msg")
@@ -128,7 +128,7 @@ fn name(file: &Props, own: &Props, folder: bool) -> String {
 }
 
 /// Returns a folder as a file of its own.
-fn rebuilt(file: &mut Compound<'_>, from: &Path) -> Option<Vec<u8>> {
+fn rebuilt(file: &mut CompoundFile<'_>, from: &Path) -> Option<Vec<u8>> {
     let entries = file.walk_storage(from).ok()?.skip(1).take(ENTRIES);
     let entries: Vec<_> =
         entries.map(|entry| (entry.path().to_owned(), entry.is_storage())).collect();

@@ -10,9 +10,11 @@ use std::collections::HashMap;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
-use crate::look::{Look, Paint, Sight, WHITE};
-use crate::story::Tally;
-use crate::{Failure, Finding, How, Mark, Out, Piece, Stop, plain};
+use crate::look::{InkColour, RunStyle, TextVisibility, WHITE};
+use crate::story::OmissionTally;
+use crate::{
+    Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, plain,
+};
 
 /// Groups within groups; no program writes a hundred.
 const DEEPEST: usize = 2_000;
@@ -27,7 +29,7 @@ const FLAT: i32 = 40;
 
 /// A rich text as it was read.
 #[derive(Debug, Default)]
-pub struct Rich {
+pub struct RtfText {
     /// Its text, or its HTML.
     pub text: String,
     /// True if it was made from HTML and `text` is that.
@@ -39,17 +41,17 @@ pub struct Rich {
 }
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let rich = parse(bytes, false)?;
     for finding in rich.findings {
         out.find(finding);
     }
     let mut after = Vec::new();
     if let many @ 1.. = u32::try_from(rich.comments.len()).unwrap_or(u32::MAX) {
-        after.push(Piece::Mark(Mark::Comments(many)));
+        after.push(TextPiece::Mark(PieceMark::Comments(many)));
     }
     for (author, comment) in rich.comments {
-        after.extend([Piece::Mark(Mark::Comment { author }), Piece::Text(comment)]);
+        after.extend([TextPiece::Mark(PieceMark::Comment { author }), TextPiece::Text(comment)]);
     }
     plain::give(&rich.text, Vec::new(), after, out)
 }
@@ -57,19 +59,19 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 /// Reads a rich text, as one that may have been made from HTML if it is the `body` of a message.
 ///
 /// # Errors
-/// [`Failure::Broken`] if it is none, [`Failure::Depth`] if its groups are nested too deep.
-pub fn parse(bytes: &[u8], body: bool) -> Result<Rich, Failure> {
+/// [`ReadFailure::Broken`] if it is none, [`ReadFailure::Depth`] if its groups are nested too deep.
+pub fn parse(bytes: &[u8], body: bool) -> Result<RtfText, ReadFailure> {
     if !bytes.starts_with(b"{\\rtf") {
-        return Err(Failure::Broken);
+        return Err(ReadFailure::Broken);
     }
-    let mut reader = Reader { rest: bytes, body, ..Reader::default() };
+    let mut reader = RtfReader { rest: bytes, body, ..RtfReader::default() };
     reader.run()?;
     Ok(reader.done())
 }
 
 /// Where the text of a group goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum GroupTarget {
     #[default]
     Body,
     /// Nowhere; a group within may be text, as in a shape.
@@ -111,8 +113,8 @@ struct CharacterState {
 
 /// A group's state, which ends with it.
 #[derive(Debug, Clone, Default)]
-struct State {
-    place: Place,
+struct GroupState {
+    place: GroupTarget,
     /// What closes the group, in the text.
     after: &'static str,
     characters: CharacterState,
@@ -126,17 +128,17 @@ struct State {
     /// The left, upper, right and lower side of the shape, in twentieths of a point.
     shape: [i32; 4],
     /// The way in which the shape hides its text.
-    unseen: Option<How>,
+    unseen: Option<HidingMethod>,
     /// The colour behind the paragraph.
     paragraph: usize,
     /// True within `\htmlrtf`: RTF that the HTML does not have.
     rtf_only: bool,
     /// A comment or a link begins in this group.
-    closes: Option<Closes>,
+    closes: Option<GroupClose>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Closes {
+enum GroupClose {
     /// What stands before an item of a list, and where in the text.
     Label(usize),
     Comment,
@@ -146,10 +148,10 @@ enum Closes {
 }
 
 #[derive(Debug, Default)]
-struct Reader<'b> {
+struct RtfReader<'b> {
     rest: &'b [u8],
-    state: State,
-    stack: Vec<State>,
+    state: GroupState,
+    stack: Vec<GroupState>,
     page: Option<&'static Encoding>,
     fonts: HashMap<i32, &'static Encoding>,
     colours: Vec<[u8; 3]>,
@@ -177,20 +179,20 @@ struct Reader<'b> {
     cells: Vec<bool>,
     cell: usize,
     next_covered: bool,
-    tally: Tally,
+    tally: OmissionTally,
 }
 
-impl Reader<'_> {
-    fn run(&mut self) -> Result<(), Failure> {
+impl RtfReader<'_> {
+    fn run(&mut self) -> Result<(), ReadFailure> {
         while let Some(byte) = self.take() {
             match byte {
                 b'{' => {
                     self.flush();
                     if self.stack.len() >= DEEPEST {
-                        return Err(Failure::Depth);
+                        return Err(ReadFailure::Depth);
                     }
                     (self.skip, self.star) = (0, false);
-                    let inner = State { after: "", closes: None, ..self.state.clone() };
+                    let inner = GroupState { after: "", closes: None, ..self.state.clone() };
                     self.stack.push(std::mem::replace(&mut self.state, inner));
                 }
                 b'}' => {
@@ -281,11 +283,11 @@ impl Reader<'_> {
         }
         match self.state.place {
             // The names of fonts, and the ends of colours.
-            Place::Fonts => {}
-            Place::Colours if byte == b';' => {
+            GroupTarget::Fonts => {}
+            GroupTarget::Colours if byte == b';' => {
                 self.colours.push(std::mem::take(&mut self.next_colour));
             }
-            Place::Skipped | Place::Never | Place::Colours => {}
+            GroupTarget::Skipped | GroupTarget::Never | GroupTarget::Colours => {}
             _ => self.bytes.push(byte),
         }
     }
@@ -307,13 +309,13 @@ impl Reader<'_> {
 
     fn push(&mut self, text: &str) {
         match self.state.place {
-            Place::Body if self.html => {
+            GroupTarget::Body if self.html => {
                 if !self.state.rtf_only {
                     self.out.push_str(text);
                 }
             }
-            Place::Body if self.state.characters.deleted => self.tally.delete(text),
-            Place::Body => {
+            GroupTarget::Body if self.state.characters.deleted => self.tally.delete(text),
+            GroupTarget::Body => {
                 if self.tally.sees(self.sight(), text) {
                     if self.state.characters.inserted {
                         self.tally.insert(text);
@@ -321,33 +323,37 @@ impl Reader<'_> {
                     self.out.push_str(text);
                 }
             }
-            Place::Tag => self.out.push_str(text),
-            Place::Instruction => self.instruction.push_str(text),
-            Place::Comment => self.comment.push_str(text),
-            Place::Author => self.author.push_str(text),
-            Place::Property => self.property.push_str(text),
-            Place::Value => self.value.push_str(text),
-            Place::Skipped | Place::Never | Place::Fonts | Place::Colours => {}
+            GroupTarget::Tag => self.out.push_str(text),
+            GroupTarget::Instruction => self.instruction.push_str(text),
+            GroupTarget::Comment => self.comment.push_str(text),
+            GroupTarget::Author => self.author.push_str(text),
+            GroupTarget::Property => self.property.push_str(text),
+            GroupTarget::Value => self.value.push_str(text),
+            GroupTarget::Skipped
+            | GroupTarget::Never
+            | GroupTarget::Fonts
+            | GroupTarget::Colours => {}
         }
     }
 
     /// Returns whether text that comes now is seen.
-    fn sight(&self) -> Sight {
+    fn sight(&self) -> TextVisibility {
         let state = &self.state;
         let characters = &state.characters;
         let covered = state.in_table && self.cells.get(self.cell) == Some(&true);
-        let paint =
-            |index: usize| self.colours.get(index).map_or(Paint::Other, |rgb| Paint::Rgb(*rgb));
+        let paint = |index: usize| {
+            self.colours.get(index).map_or(InkColour::Other, |rgb| InkColour::Rgb(*rgb))
+        };
         let behind = [characters.behind, state.paragraph].into_iter().find(|index| *index > 0);
         let ground = match behind {
             Some(index) => paint(index),
-            None if self.ground_unknown => Paint::Other,
+            None if self.ground_unknown => InkColour::Other,
             None => WHITE,
         };
         // Nobody knows how long a line is, but none is as long as a page.
         let begins = state.left.min(state.left.saturating_add(state.first));
         let beside = !(-FAR_AWAY..FAR_AWAY).contains(&begins);
-        let look = Look {
+        let look = RunStyle {
             vanish: Some(characters.vanish),
             size: characters.size.map(f64::from),
             raised: Some(f64::from(characters.raised) / 2.0),
@@ -355,9 +361,9 @@ impl Reader<'_> {
             spacing: Some(f64::from(characters.spacing) / 20.0),
             // Colour 0 is the reader's own, which it can see.
             colour: (characters.colour > 0).then(|| paint(characters.colour)),
-            ..Look::default()
+            ..RunStyle::default()
         };
-        let hides = [(covered, How::Covered), (beside, How::OffPage)];
+        let hides = [(covered, HidingMethod::Covered), (beside, HidingMethod::OffPage)];
         let hides = hides.into_iter().find_map(|(hides, how)| hides.then_some(how));
         look.sight(ground).or(hides).or(state.unseen)
     }
@@ -366,7 +372,7 @@ impl Reader<'_> {
     fn close(&mut self) {
         let after = self.state.after;
         match self.state.closes {
-            Some(Closes::Label(at)) => {
+            Some(GroupClose::Label(at)) => {
                 let label = self.out.get(at..).unwrap_or_default().trim();
                 let label = match label {
                     "" => String::new(),
@@ -377,13 +383,13 @@ impl Reader<'_> {
                 self.out.truncate(at);
                 self.out.push_str(&label);
             }
-            Some(Closes::Comment) => {
+            Some(GroupClose::Comment) => {
                 let comment = std::mem::take(&mut self.comment);
                 if self.comments.len() < COMMENTS && !comment.trim().is_empty() {
                     self.comments.push((self.author.trim().to_owned(), comment));
                 }
             }
-            Some(Closes::Value) => {
+            Some(GroupClose::Value) => {
                 let (name, value) =
                     (std::mem::take(&mut self.property), std::mem::take(&mut self.value));
                 // The groups around are that of the property and that of the shape.
@@ -392,11 +398,11 @@ impl Reader<'_> {
                     && name.trim() == "fHidden"
                     && value.trim() == "1"
                 {
-                    shape.unseen = Some(How::Marked);
+                    shape.unseen = Some(HidingMethod::Marked);
                 }
             }
-            Some(Closes::Author) | None => {}
-            Some(Closes::Field) => {
+            Some(GroupClose::Author) | None => {}
+            Some(GroupClose::Field) => {
                 let instruction = std::mem::take(&mut self.instruction);
                 let mut words = instruction.split_whitespace();
                 let is_link = words.next().is_some_and(|word| word == "HYPERLINK");
@@ -411,8 +417,8 @@ impl Reader<'_> {
         self.push(after);
     }
 
-    fn enter(&mut self, place: Place) {
-        if self.state.place != Place::Never {
+    fn enter(&mut self, place: GroupTarget) {
+        if self.state.place != GroupTarget::Never {
             self.state.place = place;
         }
     }
@@ -463,12 +469,12 @@ impl Reader<'_> {
             }
             "intbl" => self.state.in_table = on,
             // Properties of nested rows are skipped: these are those of the outer row.
-            "trowd" if self.state.place == Place::Body => {
+            "trowd" if self.state.place == GroupTarget::Body => {
                 self.cells.clear();
                 (self.cell, self.next_covered) = (0, false);
             }
             "clmrg" | "clvmrg" => self.next_covered = true,
-            "cellx" if self.state.place == Place::Body && self.cells.len() < MOST => {
+            "cellx" if self.state.place == GroupTarget::Body && self.cells.len() < MOST => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
             }
             "v" => self.state.characters.vanish = on,
@@ -488,7 +494,7 @@ impl Reader<'_> {
             "clcbpat" | "background" | "clshdng" | "chshdng" | "shading" => {
                 self.ground_unknown = true;
                 if name == "background" {
-                    self.enter(Place::Never);
+                    self.enter(GroupTarget::Never);
                 }
             }
             // Code pages.
@@ -496,17 +502,17 @@ impl Reader<'_> {
             "mac" => self.page = Some(pages::code_page(10_000)),
             "f" | "af" if name == "f" => {
                 self.state.characters.font = number.unwrap_or(0);
-                if self.state.place != Place::Fonts {
+                if self.state.place != GroupTarget::Fonts {
                     self.state.characters.page =
                         self.fonts.get(&self.state.characters.font).copied();
                 }
             }
-            "fcharset" if self.state.place == Place::Fonts => {
+            "fcharset" if self.state.place == GroupTarget::Fonts => {
                 if let Some(page) = pages::of_charset(index) {
                     self.fonts.insert(self.state.characters.font, page);
                 }
             }
-            "red" | "green" | "blue" if self.state.place == Place::Colours => {
+            "red" | "green" | "blue" if self.state.place == GroupTarget::Colours => {
                 let at = ["red", "green", "blue"].iter().position(|one| *one == name);
                 if let Some(slot) = at.and_then(|at| self.next_colour.get_mut(at)) {
                     *slot = u8::try_from(index.min(255)).unwrap_or(255);
@@ -515,26 +521,26 @@ impl Reader<'_> {
             // HTML within.
             "fromhtml" if self.body => self.html = on,
             "htmlrtf" => self.state.rtf_only = on,
-            "htmltag" if star && self.html => self.enter(Place::Tag),
+            "htmltag" if star && self.html => self.enter(GroupTarget::Tag),
             // Groups of their own.
-            "fonttbl" => self.enter(Place::Fonts),
-            "colortbl" => self.enter(Place::Colours),
+            "fonttbl" => self.enter(GroupTarget::Fonts),
+            "colortbl" => self.enter(GroupTarget::Colours),
             "listtext" | "pntext" if !self.html => {
-                self.state.closes = Some(Closes::Label(self.out.len()));
+                self.state.closes = Some(GroupClose::Label(self.out.len()));
             }
-            "field" => self.state.closes = Some(Closes::Field),
+            "field" => self.state.closes = Some(GroupClose::Field),
             "fldinst" => {
                 self.instruction.clear();
-                self.enter(Place::Instruction);
+                self.enter(GroupTarget::Instruction);
             }
             "annotation" => {
-                self.state.closes = Some(Closes::Comment);
-                self.enter(Place::Comment);
+                self.state.closes = Some(GroupClose::Comment);
+                self.enter(GroupTarget::Comment);
             }
             "atnauthor" => {
                 self.author.clear();
-                self.state.closes = Some(Closes::Author);
-                self.enter(Place::Author);
+                self.state.closes = Some(GroupClose::Author);
+                self.enter(GroupTarget::Author);
             }
             "shpleft" | "shptop" | "shpright" | "shpbottom" => {
                 let sides = ["shpleft", "shptop", "shpright", "shpbottom"];
@@ -545,31 +551,31 @@ impl Reader<'_> {
             }
             "sn" => {
                 self.property.clear();
-                self.enter(Place::Property);
+                self.enter(GroupTarget::Property);
             }
             "sv" => {
                 self.value.clear();
-                self.state.closes = Some(Closes::Value);
-                self.enter(Place::Value);
+                self.state.closes = Some(GroupClose::Value);
+                self.enter(GroupTarget::Value);
             }
             "shptxt" => {
                 self.state.unseen = self.state.unseen.or(beside(self.state.shape));
-                self.enter(Place::Body);
+                self.enter(GroupTarget::Body);
             }
-            "ud" | "fldrslt" => self.enter(Place::Body),
+            "ud" | "fldrslt" => self.enter(GroupTarget::Body),
             "footnote" => {
                 self.push(" [");
                 self.state.after = "]";
             }
             "header" | "headerl" | "headerr" | "headerf" | "footer" | "footerl" | "footerr"
             | "footerf" => self.state.after = "\n",
-            "upr" | "shpinst" => self.enter(Place::Skipped),
+            "upr" | "shpinst" => self.enter(GroupTarget::Skipped),
             "info" | "pict" | "stylesheet" | "shprslt" | "nonshppict" | "tc" | "xe" | "rxe"
             | "filetbl" | "listtable" | "listoverridetable" | "revtbl" | "atnid"
             | "nonesttables" => {
-                self.enter(Place::Never);
+                self.enter(GroupTarget::Never);
             }
-            _ if star => self.enter(Place::Never),
+            _ if star => self.enter(GroupTarget::Never),
             _ => {}
         }
     }
@@ -592,21 +598,21 @@ impl Reader<'_> {
         }
     }
 
-    fn done(self) -> Rich {
+    fn done(self) -> RtfText {
         let findings = self.tally.findings();
-        Rich { text: self.out, html: self.html, comments: self.comments, findings }
+        RtfText { text: self.out, html: self.html, comments: self.comments, findings }
     }
 }
 
 /// Returns how a shape with these sides hides its text: it is so small that nobody reads it, or so
 /// far away that it is on no page, from wherever its place is counted.
-fn beside([left, top, right, bottom]: [i32; 4]) -> Option<How> {
+fn beside([left, top, right, bottom]: [i32; 4]) -> Option<HidingMethod> {
     let far = |near: i32, far: i32| near >= FAR_AWAY || far <= -FAR_AWAY;
     if right.saturating_sub(left) < FLAT || bottom.saturating_sub(top) < FLAT {
         // Without sides, nothing is known.
-        [left, top, right, bottom].iter().any(|side| *side != 0).then_some(How::Clipped)
+        [left, top, right, bottom].iter().any(|side| *side != 0).then_some(HidingMethod::Clipped)
     } else if far(left, right) || far(top, bottom) {
-        Some(How::OffPage)
+        Some(HidingMethod::OffPage)
     } else {
         None
     }

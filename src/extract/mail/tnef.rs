@@ -7,8 +7,8 @@ use daysheet_core::body::tnef::{
     BODY, CODE_PAGE, FILE, FILE_PROPERTIES, FILE_TITLE, MOST, PROPERTIES, attributes, properties,
 };
 
-use super::mapi::{DATA, Props};
-use crate::{Failure, File, Out, Stop};
+use super::mapi::{DATA, MapiProperties};
+use crate::{EmbeddedFile, OutputSink, ReadFailure, StopReason};
 
 /// Attributes that are properties of the message, and their tags.
 const OWN: [(u32, u32); 3] =
@@ -17,7 +17,7 @@ const TITLE: u32 = 0x3704_001e;
 const FILE_DATA: u32 = 0x0006_800f;
 
 /// Reads such a file.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let (own, files) = parse(bytes);
     let mut message = own.message(&[], &out.request.zone);
     let size = |data: &[u8]| u64::try_from(data.len()).unwrap_or(u64::MAX);
@@ -26,21 +26,21 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 /// Returns the file number `part` within it, from 1.
-pub fn inside(bytes: &[u8], part: u32) -> Result<File, Failure> {
+pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let (own, files) = parse(bytes);
     let at = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
     let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
-    let (file, data) = at.and_then(|at| files.get(at)).ok_or(Failure::NoSuchPart(many))?;
-    Ok(File { name: name(file, &own), bytes: data.to_vec() })
+    let (file, data) = at.and_then(|at| files.get(at)).ok_or(ReadFailure::NoSuchPart(many))?;
+    Ok(EmbeddedFile { name: name(file, &own), bytes: data.to_vec() })
 }
 
-fn name(file: &Props, own: &Props) -> String {
+fn name(file: &MapiProperties, own: &MapiProperties) -> String {
     file.file_name(own.page()).unwrap_or_else(|| "unnamed".to_owned())
 }
 
 /// Returns the properties of the message, and of each of its files, with its bytes.
-fn parse(bytes: &[u8]) -> (Props, Vec<(Props, &[u8])>) {
-    let (mut own, mut files) = (Props::default(), Vec::<(Props, &[u8])>::new());
+fn parse(bytes: &[u8]) -> (MapiProperties, Vec<(MapiProperties, &[u8])>) {
+    let (mut own, mut files) = (MapiProperties::default(), Vec::<(MapiProperties, &[u8])>::new());
     for (id, data) in attributes(bytes) {
         for (attribute, tag) in OWN {
             if id == attribute {
@@ -51,11 +51,12 @@ fn parse(bytes: &[u8]) -> (Props, Vec<(Props, &[u8])>) {
             if files.len() == MOST {
                 break;
             }
-            files.push((Props::default(), &[]));
+            files.push((MapiProperties::default(), &[]));
         }
         match (id, files.last_mut()) {
             (PROPERTIES, _) => {
-                for (tag, value) in properties(data).filter(|(tag, _)| Props::wants(*tag)) {
+                for (tag, value) in properties(data).filter(|(tag, _)| MapiProperties::wants(*tag))
+                {
                     own.add(tag, value.to_vec());
                 }
             }
@@ -68,7 +69,7 @@ fn parse(bytes: &[u8]) -> (Props, Vec<(Props, &[u8])>) {
                             *bytes = value.get(16..).unwrap_or_default();
                         }
                         id if id == u32::from(DATA) => *bytes = value,
-                        _ if Props::wants(tag) => file.add(tag, value.to_vec()),
+                        _ if MapiProperties::wants(tag) => file.add(tag, value.to_vec()),
                         _ => {}
                     }
                 }

@@ -1,10 +1,10 @@
 //! Shapes and conditions of OpenDocument, as far as they decide whether people see the text in
 //! them.
 
-use super::styles::{Style, points};
-use crate::How;
-use crate::look::{FLAT, Page, Sight};
-use crate::xml::Element;
+use super::styles::{OdfStyle, points};
+use crate::HidingMethod;
+use crate::look::{FLAT, PageSize, TextVisibility};
+use crate::xml::XmlElement;
 
 /// The elements that are shapes, or frames around something.
 const SHAPES: &[&str] = &[
@@ -19,12 +19,18 @@ pub fn is_shape(name: &str) -> bool {
 
 /// Returns whether a shape of this style shows its text by its place and its size, on a slide or a
 /// sheet, where places are `fixed`, or in a text with such pages.
-pub fn place(shape: &Element<'_>, style: &Style, page: &Page, fixed: bool) -> Sight {
+pub fn place(
+    shape: &XmlElement<'_>,
+    style: &OdfStyle,
+    page: &PageSize,
+    fixed: bool,
+) -> TextVisibility {
     let length = |name: &str| shape.attr(name).and_then(|length| points(&length));
     let (wide, high) = (length("width"), length("height"));
     let flat = [wide, high].into_iter().flatten().any(|side| side < FLAT);
     // Some programs let text run over the edges of a box, or the box grow, and some do not.
-    let flat = if flat { Sight::Doubt(How::Clipped) } else { Sight::Seen };
+    let flat =
+        if flat { TextVisibility::Doubt(HidingMethod::Clipped) } else { TextVisibility::Seen };
     let Some((x, y, wide, high)) = area(shape, &length, (wide, high)) else { return flat };
     let off = |from: Option<f64>, long: Option<f64>, edge: &Option<String>, page_long: f64| {
         let on_page = fixed || shape.attr("anchor-type").is_some_and(|anchor| anchor == "page");
@@ -34,23 +40,23 @@ pub fn place(shape: &Element<'_>, style: &Style, page: &Page, fixed: bool) -> Si
     if !off(x, wide, &style.edges.0, page.wide) && !off(y, high, &style.edges.1, page.high) {
         flat
     } else if fixed {
-        Sight::Hidden(How::OffPage)
+        TextVisibility::Hidden(HidingMethod::OffPage)
     } else {
         // LibreOffice moves it back onto the page; others need not.
-        Sight::Doubt(How::OffPage)
+        TextVisibility::Doubt(HidingMethod::OffPage)
     }
 }
 
 /// Where a shape begins and how long it is, in both directions.
-type Area = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
+type ShapeExtent = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
 /// Returns the area that a shape of this size is in, wherever it is turned to; none if it is
 /// changed in ways that are not read.
 fn area(
-    shape: &Element<'_>,
+    shape: &XmlElement<'_>,
     length: &dyn Fn(&str) -> Option<f64>,
     (wide, high): (Option<f64>, Option<f64>),
-) -> Option<Area> {
+) -> Option<ShapeExtent> {
     let line = |one: &str, other: &str| length(one).zip(length(other));
     let begins = |name: &str, line: Option<(f64, f64)>| {
         length(name).or(line.map(|(one, other)| one.min(other)))
@@ -75,13 +81,13 @@ fn area(
 
 /// Returns whether something that a condition may hide is shown. The file states what was so when
 /// it was written; programs look at the condition again.
-pub fn condition(element: &Element<'_>) -> Sight {
+pub fn condition(element: &XmlElement<'_>) -> TextVisibility {
     let condition = element.attr("condition").unwrap_or_default();
     let (_, condition) = condition.split_once(':').unwrap_or(("", &condition));
     match condition.trim().to_lowercase().as_str() {
-        _ if element.flag("is-hidden") => Sight::Hidden(How::Marked),
-        "" | "0" | "false" => Sight::Seen,
-        "1" | "true" => Sight::Hidden(How::Marked),
-        _ => Sight::Doubt(How::Marked),
+        _ if element.flag("is-hidden") => TextVisibility::Hidden(HidingMethod::Marked),
+        "" | "0" | "false" => TextVisibility::Seen,
+        "1" | "true" => TextVisibility::Hidden(HidingMethod::Marked),
+        _ => TextVisibility::Doubt(HidingMethod::Marked),
     }
 }

@@ -1,39 +1,42 @@
 //! Sheets of OpenDocument.
 
 use super::shapes::is_shape;
-use super::styles::Styles;
+use super::styles::OdfStyles;
 use super::text;
-use crate::look::{Look, WHITE};
-use crate::sheet::{Cell, Format, Grid, Listed, give, time};
+use crate::look::{RunStyle, WHITE};
+use crate::sheet::{HeadingCell, ListedSheet, NumberFormat, SheetGrid, give, time};
 use crate::words::target_after;
-use crate::xml::{Element, Event, Xml};
-use crate::{Failure, How, Out, Stop};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
+use crate::{HidingMethod, OutputSink, ReadFailure, StopReason};
 
 /// How many cells of a sheet repeat others at most; empty ones are only counted.
 const REPEATS: u32 = 100_000;
 
 /// Reads the sheets of a file.
-pub fn read(content: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
+pub fn read(content: &str, styles: &OdfStyles, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let (listed, tables) = tables(content, styles)?;
     give(&listed, out, |place, grid| {
-        let text = tables.get(place).copied().ok_or(Failure::Broken)?;
-        let mut sheet = Sheet { styles, columns: Vec::new(), column: 0, row: 0, left: REPEATS };
+        let text = tables.get(place).copied().ok_or(ReadFailure::Broken)?;
+        let mut sheet = OdsSheet { styles, columns: Vec::new(), column: 0, row: 0, left: REPEATS };
         sheet.read(text, grid)
     })
 }
 
 /// Returns the sheets, and where each begins in the text.
-fn tables<'a>(content: &'a str, styles: &Styles) -> Result<(Vec<Listed>, Vec<&'a str>), Failure> {
+fn tables<'a>(
+    content: &'a str,
+    styles: &OdfStyles,
+) -> Result<(Vec<ListedSheet>, Vec<&'a str>), ReadFailure> {
     let (mut listed, mut texts) = (Vec::new(), Vec::new());
-    let mut xml = Xml::new(content);
+    let mut xml = XmlReader::new(content);
     while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
+        let XmlEvent::Start(element) = event else { continue };
         match element.name().as_str() {
             "tracked-changes" | "font-face-decls" => xml.skip()?,
             "table" => {
                 let style = styles.style("table", &element.attr("style-name").unwrap_or_default());
                 let name = element.attr("name").unwrap_or_default();
-                listed.push(Listed { name, hidden: style.hidden });
+                listed.push(ListedSheet { name, hidden: style.hidden });
                 texts.push(content.get(xml.place()..).unwrap_or_default());
                 xml.skip()?;
             }
@@ -44,8 +47,8 @@ fn tables<'a>(content: &'a str, styles: &Styles) -> Result<(Vec<Listed>, Vec<&'a
 }
 
 /// A sheet that is being read.
-struct Sheet<'a> {
-    styles: &'a Styles,
+struct OdsSheet<'a> {
+    styles: &'a OdfStyles,
     /// For each run of columns: the last one, whether it is hidden, and the style of its cells.
     columns: Vec<(u32, bool, Option<String>)>,
     /// Where reading is, from 0.
@@ -57,30 +60,30 @@ struct Sheet<'a> {
 
 /// A row that is being read.
 #[derive(Default)]
-struct Row {
-    hidden: Option<How>,
+struct OdsRow {
+    hidden: Option<HidingMethod>,
     repeated: u32,
-    cells: Vec<(u32, Cell)>,
-    apart: Vec<(How, (u32, Cell))>,
+    cells: Vec<(u32, HeadingCell)>,
+    apart: Vec<(HidingMethod, (u32, HeadingCell))>,
 }
 
-impl Sheet<'_> {
-    fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
-        let mut row = Row::default();
+impl OdsSheet<'_> {
+    fn read(&mut self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::new(text);
+        let mut row = OdsRow::default();
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => match element.name().as_str() {
+                XmlEvent::Start(element) => match element.name().as_str() {
                     "table-column" => self.columns(&element),
                     "table-row" => {
                         let hidden = match element.attr("visibility").as_deref() {
-                            Some("collapse") => Some(How::Row),
-                            Some("filter") => Some(How::Filtered),
+                            Some("collapse") => Some(HidingMethod::Row),
+                            Some("filter") => Some(HidingMethod::Filtered),
                             _ => None,
                         };
                         let repeated = repeated(&element, "number-rows-repeated");
                         self.column = 0;
-                        row = Row { hidden, repeated, ..Row::default() };
+                        row = OdsRow { hidden, repeated, ..OdsRow::default() };
                     }
                     "table-cell" | "covered-table-cell" => {
                         self.cell(&element, (&mut xml, text), &mut row, grid)?;
@@ -93,18 +96,18 @@ impl Sheet<'_> {
                     "table" | "forms" | "named-expressions" => xml.skip()?,
                     _ => {}
                 },
-                Event::End(ending) => match ending.name().as_str() {
+                XmlEvent::End(ending) => match ending.name().as_str() {
                     "table-row" => self.row(std::mem::take(&mut row), grid),
                     "table" => break,
                     _ => {}
                 },
-                Event::Text(_) => {}
+                XmlEvent::Text(_) => {}
             }
         }
         Ok(())
     }
 
-    fn columns(&mut self, element: &Element<'_>) {
+    fn columns(&mut self, element: &XmlElement<'_>) {
         let hidden = matches!(element.attr("visibility").as_deref(), Some("collapse" | "filter"));
         let last = self.columns.last().map_or(0, |(last, ..)| *last);
         let last = last.saturating_add(repeated(element, "number-columns-repeated"));
@@ -114,11 +117,11 @@ impl Sheet<'_> {
     /// Reads a cell, with the comment on it.
     fn cell(
         &mut self,
-        element: &Element<'_>,
-        xml: (&mut Xml<'_>, &str),
-        row: &mut Row,
-        grid: &mut Grid,
-    ) -> Result<(), Failure> {
+        element: &XmlElement<'_>,
+        xml: (&mut XmlReader<'_>, &str),
+        row: &mut OdsRow,
+        grid: &mut SheetGrid,
+    ) -> Result<(), ReadFailure> {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         let (column, row_number) = (self.column, self.row.saturating_add(1));
         let times = repeated(element, "number-columns-repeated");
@@ -149,13 +152,13 @@ impl Sheet<'_> {
             return Ok(());
         };
         let apart = if known.is_some_and(|known| known.1) {
-            Some(How::Column)
+            Some(HidingMethod::Column)
         } else if element.name() == "covered-table-cell" {
-            Some(How::Covered)
+            Some(HidingMethod::Covered)
         } else if rich {
-            style.hidden.then_some(How::Marked)
+            style.hidden.then_some(HidingMethod::Marked)
         } else {
-            style.look.hidden(WHITE).or((style.hidden || empty).then_some(How::Marked))
+            style.look.hidden(WHITE).or((style.hidden || empty).then_some(HidingMethod::Marked))
         };
         let times = self.repeats(times, 1);
         for column in column..column.saturating_add(times) {
@@ -175,8 +178,8 @@ impl Sheet<'_> {
         times
     }
 
-    fn row(&mut self, row: Row, grid: &mut Grid) {
-        let Row { hidden, repeated, mut cells, apart } = row;
+    fn row(&mut self, row: OdsRow, grid: &mut SheetGrid) {
+        let OdsRow { hidden, repeated, mut cells, apart } = row;
         let first = self.row;
         self.row = first.saturating_add(repeated);
         if cells.is_empty() && apart.is_empty() {
@@ -198,29 +201,29 @@ impl Sheet<'_> {
 }
 
 /// Returns how often an element stands for itself.
-fn repeated(element: &Element<'_>, name: &str) -> u32 {
+fn repeated(element: &XmlElement<'_>, name: &str) -> u32 {
     element.number(name).unwrap_or(1.0).max(1.0) as u32
 }
 
 /// What a cell shows.
 #[derive(Default)]
-struct Shown {
+struct ShownCell {
     /// Its words: whether they have a style of their own, how they are hidden, and what they are.
-    runs: Vec<(bool, Option<How>, String)>,
+    runs: Vec<(bool, Option<HidingMethod>, String)>,
     /// True if there are paragraphs, though they may be empty.
     paragraphs: bool,
 }
 
 /// Reads the paragraphs of a cell of this look, and its comment.
 fn content(
-    (xml, text): (&mut Xml<'_>, &str),
-    grid: &mut Grid,
+    (xml, text): (&mut XmlReader<'_>, &str),
+    grid: &mut SheetGrid,
     place: &dyn Fn() -> String,
-    (styles, cell): (&Styles, &Look),
-) -> Result<Shown, Failure> {
-    let mut shown = Shown::default();
-    let mut spans: Vec<Look> = Vec::new();
-    let put = |shown: &mut Shown, spans: &[Look], text: &str| {
+    (styles, cell): (&OdfStyles, &RunStyle),
+) -> Result<ShownCell, ReadFailure> {
+    let mut shown = ShownCell::default();
+    let mut spans: Vec<RunStyle> = Vec::new();
+    let put = |shown: &mut ShownCell, spans: &[RunStyle], text: &str| {
         let how = spans.last().unwrap_or(cell).hidden(WHITE);
         shown.runs.push((!spans.is_empty(), how, text.to_owned()));
     };
@@ -229,8 +232,8 @@ fn content(
     let mut depth = 1;
     while depth > 0 {
         let from = xml.place();
-        match xml.step()?.ok_or(Failure::Broken)? {
-            Event::Start(element) => {
+        match xml.step()?.ok_or(ReadFailure::Broken)? {
+            XmlEvent::Start(element) => {
                 depth += 1;
                 match element.name().as_str() {
                     "annotation" => comment = Some(Default::default()),
@@ -265,7 +268,7 @@ fn content(
                     _ => {}
                 }
             }
-            Event::End(ending) => {
+            XmlEvent::End(ending) => {
                 depth -= 1;
                 if ending.name() == "span" {
                     spans.pop();
@@ -285,7 +288,7 @@ fn content(
                     grid.comments.push((place(), author, text));
                 }
             }
-            Event::Text(part) => match &mut comment {
+            XmlEvent::Text(part) => match &mut comment {
                 Some((_, comment)) => comment.push_str(&part),
                 None => put(&mut shown, &spans, &part),
             },
@@ -297,11 +300,11 @@ fn content(
 /// Reads the text of shapes that lie on a sheet: from this place to the end of the element that
 /// began last.
 fn shapes(
-    (xml, text): (&mut Xml<'_>, &str),
+    (xml, text): (&mut XmlReader<'_>, &str),
     from: usize,
-    grid: &mut Grid,
-    styles: &Styles,
-) -> Result<(), Failure> {
+    grid: &mut SheetGrid,
+    styles: &OdfStyles,
+) -> Result<(), ReadFailure> {
     xml.skip()?;
     let part = text.get(from..xml.place()).unwrap_or_default();
     let text = text::shapes(part, styles, &mut grid.tally)?;
@@ -312,23 +315,23 @@ fn shapes(
 }
 
 /// Returns what a person sees in a cell that shows this text.
-fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<Cell> {
+fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<HeadingCell> {
     let number = || attr("value").trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let cell = match attr("value-type").as_str() {
         "float" | "currency" => {
-            number().and_then(|number| Some(Cell::Number(number, unit(&text)?)))
+            number().and_then(|number| Some(HeadingCell::Number(number, unit(&text)?)))
         }
-        "percentage" => number().map(|number| Cell::Number(number, Format::Percent)),
-        "boolean" => Some(Cell::Flag(attr("boolean-value") == "true")),
-        "date" => Some(Cell::Text(date(&attr("date-value")))),
-        "time" => duration(&attr("time-value"), &text).map(Cell::Text),
+        "percentage" => number().map(|number| HeadingCell::Number(number, NumberFormat::Percent)),
+        "boolean" => Some(HeadingCell::Flag(attr("boolean-value") == "true")),
+        "date" => Some(HeadingCell::Text(date(&attr("date-value")))),
+        "time" => duration(&attr("time-value"), &text).map(HeadingCell::Text),
         _ => None,
     };
-    cell.or_else(|| (!text.trim().is_empty()).then_some(Cell::Text(text)))
+    cell.or_else(|| (!text.trim().is_empty()).then_some(HeadingCell::Text(text)))
 }
 
 /// Returns what a number stands for that is shown so; `None` if the text says it better.
-fn unit(text: &str) -> Option<Format> {
+fn unit(text: &str) -> Option<NumberFormat> {
     let sign =
         |c: &char| c.is_ascii_digit() || c.is_whitespace() || ".,'/()+-\u{2212}".contains(*c);
     let rest: String = text.trim().chars().filter(|c| !sign(c)).collect();
@@ -336,8 +339,8 @@ fn unit(text: &str) -> Option<Format> {
     let padded = digits > 1 && digits == text.len() && text.starts_with('0');
     match rest.as_str() {
         _ if padded || digits == 0 && !rest.is_empty() => None,
-        "" | "E" => Some(Format::Plain),
-        _ if rest.chars().count() <= 12 => Some(Format::Unit(rest)),
+        "" | "E" => Some(NumberFormat::Plain),
+        _ if rest.chars().count() <= 12 => Some(NumberFormat::Unit(rest)),
         _ => None,
     }
 }

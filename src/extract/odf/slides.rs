@@ -1,27 +1,31 @@
 //! What lies behind the text of slides, which decides whether white words are seen.
 
-use super::styles::Styles;
-use crate::Failure;
-use crate::look::{Paint, WHITE};
-use crate::xml::{Event, Xml};
+use super::styles::OdfStyles;
+use crate::ReadFailure;
+use crate::look::{InkColour, WHITE};
+use crate::xml::{XmlEvent, XmlReader};
 
 /// A slide, or the master of slides.
-struct Page {
+struct OdpPage {
     name: String,
     master: String,
     /// What it is painted with, if it says so.
-    fill: Option<Option<Paint>>,
+    fill: Option<Option<InkColour>>,
     /// True if something else than white lies on it.
     busy: bool,
 }
 
 /// Returns for each slide what lies behind the text on it; that of a shape may be its own.
-pub fn grounds(content: &str, shared: &str, styles: &Styles) -> Result<Vec<Paint>, Failure> {
+pub fn grounds(
+    content: &str,
+    shared: &str,
+    styles: &OdfStyles,
+) -> Result<Vec<InkColour>, ReadFailure> {
     let masters = pages(shared, "master-page", styles)?;
-    let ground = |slide: Page| {
+    let ground = |slide: OdpPage| {
         let master = masters.iter().find(|master| master.name == slide.master);
         match slide.fill.or(master.and_then(|master| master.fill)) {
-            _ if slide.busy || master.is_some_and(|master| master.busy) => Paint::Other,
+            _ if slide.busy || master.is_some_and(|master| master.busy) => InkColour::Other,
             Some(Some(paint)) => paint,
             _ => WHITE,
         }
@@ -30,11 +34,11 @@ pub fn grounds(content: &str, shared: &str, styles: &Styles) -> Result<Vec<Paint
 }
 
 /// Reads the elements of this name, but not their notes.
-fn pages(text: &str, kind: &str, styles: &Styles) -> Result<Vec<Page>, Failure> {
-    let mut pages: Vec<Page> = Vec::new();
-    let mut xml = Xml::new(text);
+fn pages(text: &str, kind: &str, styles: &OdfStyles) -> Result<Vec<OdpPage>, ReadFailure> {
+    let mut pages: Vec<OdpPage> = Vec::new();
+    let mut xml = XmlReader::new(text);
     while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
+        let XmlEvent::Start(element) = event else { continue };
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         let name = element.name();
         let busy = match name.as_str() {
@@ -43,7 +47,7 @@ fn pages(text: &str, kind: &str, styles: &Styles) -> Result<Vec<Page>, Failure> 
                 false
             }
             own if own == kind => {
-                pages.push(Page {
+                pages.push(OdpPage {
                     name: attr("name"),
                     master: attr("master-page-name"),
                     fill: styles.style("drawing-page", &attr("style-name")).fill(),

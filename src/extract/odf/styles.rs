@@ -2,18 +2,18 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::Failure;
-use crate::look::{Look, Page, Paint, Shift, colour};
-use crate::xml::{Element, Event, Xml};
+use crate::ReadFailure;
+use crate::look::{BaselineShift, InkColour, PageSize, RunStyle, colour};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
 /// Styles that a style may be based on.
 const CHAIN: usize = 16;
 
 /// A style.
 #[derive(Debug, Clone, Default)]
-pub struct Style {
+pub struct OdfStyle {
     /// How text in it looks.
-    pub look: Look,
+    pub look: RunStyle,
     /// True for a sheet or a slide that is not shown.
     pub hidden: bool,
     /// True if slides of it do not show their footers.
@@ -22,13 +22,13 @@ pub struct Style {
     pub edges: (Option<String>, Option<String>),
     /// How a shape or a page is filled, and with which colour.
     fill: Option<String>,
-    fill_colour: Option<Paint>,
+    fill_colour: Option<InkColour>,
     parent: Option<String>,
 }
 
 /// A level of a list.
 #[derive(Debug, Clone, Default)]
-pub struct Level {
+pub struct ListLevel {
     /// How numbers are written; empty for a level without them, `None` for a bullet.
     pub format: Option<String>,
     /// What stands before and after the number.
@@ -41,12 +41,12 @@ pub struct Level {
 
 /// All styles of a file.
 #[derive(Default)]
-pub struct Styles {
-    styles: HashMap<(String, String), Style>,
+pub struct OdfStyles {
+    styles: HashMap<(String, String), OdfStyle>,
     /// Lists by name; that of headings has none.
-    pub lists: HashMap<String, Vec<Level>>,
+    pub lists: HashMap<String, Vec<ListLevel>>,
     /// What lies behind pages.
-    pub page: Option<Paint>,
+    pub page: Option<InkColour>,
     /// The layers that are switched off.
     pub layers: HashSet<String>,
     /// The width and height of pages in points, by the names of their layouts, and the layouts
@@ -58,16 +58,16 @@ pub struct Styles {
 /// The size of pages that state none, in points.
 const PAPER: (f64, f64) = (612.0, 792.0);
 
-impl Styles {
+impl OdfStyles {
     /// Reads `styles.xml` or what `content.xml` has of them.
-    pub fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
+    pub fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::new(text);
         let (mut family, mut name, mut list) = (String::new(), String::new(), String::new());
         while let Some(event) = xml.step()? {
             let element = match event {
-                Event::Start(element) => element,
+                XmlEvent::Start(element) => element,
                 // What follows, as formats of numbers, has properties of its own.
-                Event::End(ending)
+                XmlEvent::End(ending)
                     if matches!(ending.name().as_str(), "style" | "default-style") =>
                 {
                     family.clear();
@@ -87,9 +87,9 @@ impl Styles {
                 "style" | "default-style" => {
                     (family, name) = (attr("family"), attr("name"));
                     let parent = element.attr("parent-style-name");
-                    let style = Style {
+                    let style = OdfStyle {
                         parent: parent.or_else(|| (!name.is_empty()).then(String::new)),
-                        ..Style::default()
+                        ..OdfStyle::default()
                     };
                     self.styles.insert((family.clone(), name.clone()), style);
                 }
@@ -111,7 +111,7 @@ impl Styles {
                     let number = |name: &str| element.number(name).unwrap_or(1.0) as usize;
                     let bullet =
                         element.name().ends_with("bullet") || element.name().ends_with("image");
-                    let level = Level {
+                    let level = ListLevel {
                         format: (!bullet).then(|| attr("num-format")),
                         around: (short(attr("num-prefix")), short(attr("num-suffix"))),
                         shown: number("display-levels"),
@@ -132,28 +132,28 @@ impl Styles {
     }
 
     /// Returns the page of a slide with this master, or that of a text: as large as any is.
-    pub fn sheet(&self, master: Option<&str>) -> Page {
+    pub fn sheet(&self, master: Option<&str>) -> PageSize {
         let layout = master.and_then(|master| self.masters.get(master));
         let own = layout.and_then(|layout| self.sizes.get(layout)).copied();
         let sizes = self.sizes.values().copied();
         let largest = sizes.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
         let usual = if master.is_some() { (f64::MAX, f64::MAX) } else { PAPER };
         let (wide, high) = own.or(largest).unwrap_or(usual);
-        Page { wide, high, margin: wide / 4.0 }
+        PageSize { wide, high, margin: wide / 4.0 }
     }
 
     /// Returns what a shape of this kind and style paints; a frame or a line that does not say it,
     /// nothing.
-    pub fn shape(&self, kind: &str, name: &str) -> Option<Paint> {
+    pub fn shape(&self, kind: &str, name: &str) -> Option<InkColour> {
         let own = ["presentation", "graphic"].map(|family| self.style(family, name).fill());
         let bare = matches!(kind, "frame" | "line" | "connector" | "measure" | "polyline");
-        let usual = (!bare).then_some(Paint::Other);
+        let usual = (!bare).then_some(InkColour::Other);
         own.into_iter().flatten().next().unwrap_or(usual)
     }
 
     /// Returns a style with what it takes from those that it is based on.
-    pub fn style(&self, family: &str, name: &str) -> Style {
-        let mut style = Style::default();
+    pub fn style(&self, family: &str, name: &str) -> OdfStyle {
+        let mut style = OdfStyle::default();
         let mut next = Some(name.to_owned());
         for _ in 0..CHAIN {
             let own = next.and_then(|name| self.styles.get(&(family.to_owned(), name)));
@@ -171,18 +171,18 @@ impl Styles {
     }
 }
 
-impl Style {
+impl OdfStyle {
     /// Returns what a shape or a page of this style paints: `None` if it does not say,
     /// `Some(None)` for nothing.
-    pub fn fill(&self) -> Option<Option<Paint>> {
+    pub fn fill(&self) -> Option<Option<InkColour>> {
         Some(match self.fill.as_deref()? {
             "none" => None,
-            "solid" => Some(self.fill_colour.unwrap_or(Paint::Other)),
-            _ => Some(Paint::Other),
+            "solid" => Some(self.fill_colour.unwrap_or(InkColour::Other)),
+            _ => Some(InkColour::Other),
         })
     }
 
-    fn property(&mut self, kind: &str, element: &Element<'_>) {
+    fn property(&mut self, kind: &str, element: &XmlElement<'_>) {
         let is = |name: &str, value: &str| element.attr(name).is_some_and(|found| found == value);
         if matches!(kind, "graphic-properties" | "drawing-page-properties") {
             // What is transparent leaves text on what is behind it.
@@ -190,8 +190,9 @@ impl Style {
             self.fill = clear.or(element.attr("fill")).or(self.fill.take());
             self.edges = (element.attr("horizontal-rel"), element.attr("vertical-rel"));
             let hex = element.attr("fill-color");
-            self.fill_colour =
-                hex.map(|hex| colour(&hex).map_or(Paint::Other, Paint::Rgb)).or(self.fill_colour);
+            self.fill_colour = hex
+                .map(|hex| colour(&hex).map_or(InkColour::Other, InkColour::Rgb))
+                .or(self.fill_colour);
         }
         match kind {
             "text-properties" => {
@@ -199,10 +200,10 @@ impl Style {
                     self.look.vanish = Some(display == "none");
                 }
                 if let Some(hex) = element.attr("color") {
-                    self.look.colour = Some(colour(&hex).map_or(Paint::Other, Paint::Rgb));
+                    self.look.colour = Some(colour(&hex).map_or(InkColour::Other, InkColour::Rgb));
                 }
                 if element.flag("use-window-font-color") {
-                    self.look.colour = Some(Paint::Other);
+                    self.look.colour = Some(InkColour::Other);
                 }
                 // LibreOffice calls the usual colour transparent, too.
                 if is_clear(element) && !element.flag("use-window-font-color") {
@@ -221,9 +222,9 @@ impl Style {
                     let raised: Option<f64> = first.trim_end_matches('%').parse().ok();
                     self.look.lift = raised.map(|raised| raised / 100.0);
                     self.look.shift = Some(match first {
-                        "super" => Shift::Up,
-                        "sub" => Shift::Down,
-                        _ => Shift::of(raised.unwrap_or_default()),
+                        "super" => BaselineShift::Up,
+                        "sub" => BaselineShift::Down,
+                        _ => BaselineShift::of(raised.unwrap_or_default()),
                     });
                 }
                 let size = element.attr("font-size").and_then(|size| points(&size));
@@ -267,17 +268,17 @@ fn short(text: String) -> String {
 }
 
 /// Returns true for an opacity at which nobody sees something.
-fn is_clear(element: &Element<'_>) -> bool {
+fn is_clear(element: &XmlElement<'_>) -> bool {
     let opacity = element.attr("opacity");
     let opacity = opacity.and_then(|opacity| opacity.trim_end_matches('%').parse::<f64>().ok());
     opacity.is_some_and(|opacity| opacity < 10.0)
 }
 
 /// Reads what lies behind something.
-fn ground(element: &Element<'_>) -> Option<Paint> {
+fn ground(element: &XmlElement<'_>) -> Option<InkColour> {
     match element.attr("background-color").or_else(|| element.attr("fill"))?.as_str() {
         "transparent" | "none" => None,
-        hex => Some(colour(hex).map_or(Paint::Other, Paint::Rgb)),
+        hex => Some(colour(hex).map_or(InkColour::Other, InkColour::Rgb)),
     }
 }
 

@@ -6,35 +6,39 @@ use daysheet_core::text::numeral::numeral;
 
 use super::shapes::{condition, is_shape, place};
 use super::slides::grounds;
-use super::styles::Styles;
-use crate::look::{Look, Page, Paint, Sight, WHITE};
-use crate::story::{Deck, Story, Tally, give};
-use crate::words::Words;
-use crate::xml::{Element, Event, Xml};
-use crate::{Failure, How, Mark, Out, PAGES, Stop};
+use super::styles::OdfStyles;
+use crate::look::{InkColour, PageSize, RunStyle, TextVisibility, WHITE};
+use crate::story::{OmissionTally, SlideDeck, StoryWriter, give};
+use crate::words::ParagraphWords;
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
+use crate::{HidingMethod, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
 
 /// Reads a text.
 pub fn document(
     content: &str,
     shared: &str,
-    styles: &Styles,
-    out: &mut Out<'_>,
-) -> Result<(), Stop> {
-    let mut reader = Reader::new(styles, styles.page.unwrap_or(WHITE));
+    styles: &OdfStyles,
+    out: &mut OutputSink<'_>,
+) -> Result<(), StopReason> {
+    let mut reader = OdtReader::new(styles, styles.page.unwrap_or(WHITE));
     reader.read(content)?;
     let mut story = std::mem::take(&mut reader.story);
-    story.below(Mark::Footnotes, &std::mem::take(&mut reader.notes).concat());
+    story.below(PieceMark::Footnotes, &std::mem::take(&mut reader.notes).concat());
     reader.comments(&mut story);
     reader.read(shared)?;
-    story.below(Mark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
+    story.below(PieceMark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
     reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
     give(story.pieces(), out)
 }
 
 /// Returns the text of shapes that lie on a sheet, which goes on without an end on the right.
-pub fn shapes(text: &str, styles: &Styles, tally: &mut Tally) -> Result<String, Failure> {
-    let mut reader = Reader::new(styles, Paint::Other);
-    reader.sheet = Page { wide: f64::MAX, high: f64::MAX, margin: 0.0 };
+pub fn shapes(
+    text: &str,
+    styles: &OdfStyles,
+    tally: &mut OmissionTally,
+) -> Result<String, ReadFailure> {
+    let mut reader = OdtReader::new(styles, InkColour::Other);
+    reader.sheet = PageSize { wide: f64::MAX, high: f64::MAX, margin: 0.0 };
     reader.on_sheet = true;
     std::mem::swap(&mut reader.tally, tally);
     // Pictures on a sheet are not counted.
@@ -46,21 +50,26 @@ pub fn shapes(text: &str, styles: &Styles, tally: &mut Tally) -> Result<String, 
 }
 
 /// Reads a presentation.
-pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut reader = Reader::new(styles, Paint::Other);
+pub fn slides(
+    content: &str,
+    shared: &str,
+    styles: &OdfStyles,
+    out: &mut OutputSink<'_>,
+) -> Result<(), StopReason> {
+    let mut reader = OdtReader::new(styles, InkColour::Other);
     reader.pages = grounds(content, shared, styles)?;
     reader.read(content)?;
     let slides = std::mem::take(&mut reader.slides);
     let of = slides.len() as u64;
     let first = out.request.page.max(1);
     if u64::from(first) > of.max(1) {
-        return Err(Failure::NoSuchPage(of).into());
+        return Err(ReadFailure::NoSuchPage(of).into());
     }
-    let mut deck = Deck::new(of, reader.tally);
+    let mut deck = SlideDeck::new(of, reader.tally);
     let mut asked = slides.into_iter().zip(1..).skip(first as usize - 1).take(PAGES as usize);
     let ended = asked.try_for_each(|((shown, text), number)| {
-        let mut story = Story::default();
-        story.mark(Mark::Slide(number));
+        let mut story = StoryWriter::default();
+        story.mark(PieceMark::Slide(number));
         story.append(text);
         deck.give(number, shown, story, out)
     });
@@ -68,45 +77,45 @@ pub fn slides(content: &str, shared: &str, styles: &Styles, out: &mut Out<'_>) -
 }
 
 /// A paragraph that is open.
-struct Paragraph {
-    words: Words,
+struct OpenParagraph {
+    words: ParagraphWords,
     /// The looks of the paragraph and of the spans that are open in it.
-    looks: Vec<Look>,
+    looks: Vec<RunStyle>,
     /// The level of a heading.
     heading: Option<usize>,
     /// What stands before it in a list.
     label: String,
     /// Whether a field in it hides it.
-    sight: Sight,
+    sight: TextVisibility,
 }
 
 /// A list that is open.
-struct List {
+struct OpenList {
     style: String,
     /// True if the next paragraph is the first of an item.
     fresh: bool,
 }
 
-struct Reader<'a> {
-    styles: &'a Styles,
-    ground: Paint,
-    story: Story,
-    tally: Tally,
+struct OdtReader<'a> {
+    styles: &'a OdfStyles,
+    ground: InkColour,
+    story: StoryWriter,
+    tally: OmissionTally,
     /// The names of the elements that are open.
     open: Vec<String>,
-    paragraphs: Vec<Paragraph>,
-    lists: Vec<List>,
+    paragraphs: Vec<OpenParagraph>,
+    lists: Vec<OpenList>,
     counts: HashMap<String, Vec<u32>>,
     /// The grounds of the cells, rows and tables that are open.
-    grounds: Vec<Option<Paint>>,
+    grounds: Vec<Option<InkColour>>,
     /// What is outside of the note, comment or slide that is open.
-    outer: Vec<Story>,
+    outer: Vec<StoryWriter>,
     notes: Vec<String>,
     found: Vec<(String, String)>,
     running: Vec<String>,
-    slides: Vec<(bool, Story)>,
+    slides: Vec<(bool, StoryWriter)>,
     /// What lies behind each slide.
-    pages: Vec<Paint>,
+    pages: Vec<InkColour>,
     /// The footers that slides may name, and that of the slide that is open.
     footers: HashMap<String, String>,
     footer: String,
@@ -114,24 +123,24 @@ struct Reader<'a> {
     /// Insertions that are open.
     inserting: usize,
     /// The page or the slide that is open, and whether it is part of a workbook.
-    sheet: Page,
+    sheet: PageSize,
     on_sheet: bool,
     /// For each frame that is open, whether it has something to show already.
     filled: Vec<bool>,
     /// Bookmarks that are open and hide the text up to their end, and whether they do.
     bookmarks: HashSet<String>,
-    marked: Sight,
+    marked: TextVisibility,
     /// How many elements are open in which everything is hidden, or may be, and how.
-    hidden: Vec<(usize, Sight)>,
+    hidden: Vec<(usize, TextVisibility)>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(styles: &'a Styles, ground: Paint) -> Self {
+impl<'a> OdtReader<'a> {
+    fn new(styles: &'a OdfStyles, ground: InkColour) -> Self {
         Self {
             styles,
             ground,
-            story: Story::default(),
-            tally: Tally::default(),
+            story: StoryWriter::default(),
+            tally: OmissionTally::default(),
             open: Vec::new(),
             paragraphs: Vec::new(),
             lists: Vec::new(),
@@ -151,16 +160,16 @@ impl<'a> Reader<'a> {
             on_sheet: false,
             filled: Vec::new(),
             bookmarks: HashSet::new(),
-            marked: Sight::Seen,
+            marked: TextVisibility::Seen,
             hidden: Vec::new(),
         }
     }
 
-    fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::new(text);
+    fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::new(text);
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => {
+                XmlEvent::Start(element) => {
                     let name = element.name();
                     self.open.push(name.clone());
                     if self.start(&name, &element) {
@@ -175,13 +184,13 @@ impl<'a> Reader<'a> {
                         self.footers.insert(name, xml.text()?);
                     }
                 }
-                Event::End(ending) => {
+                XmlEvent::End(ending) => {
                     self.end(&ending.name());
                     self.open.pop();
                     let depth = self.open.len();
                     self.hidden.retain(|(hidden, _)| *hidden <= depth);
                 }
-                Event::Text(text) => {
+                XmlEvent::Text(text) => {
                     let within = self.open.last().map(String::as_str).unwrap_or_default();
                     match within {
                         "creator" => {
@@ -201,7 +210,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Begins an element; returns true if it is to be skipped.
-    fn start(&mut self, name: &str, element: &Element<'_>) -> bool {
+    fn start(&mut self, name: &str, element: &XmlElement<'_>) -> bool {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         match name {
             "automatic-styles" | "styles" | "font-face-decls" | "forms" | "scripts" | "desc"
@@ -226,7 +235,7 @@ impl<'a> Reader<'a> {
                 self.outer.push(std::mem::take(&mut self.story));
             }
             "section" if attr("display") == "none" || element.flag("is-hidden") => {
-                self.hide(How::Marked);
+                self.hide(HidingMethod::Marked);
             }
             "section" if attr("display") == "condition" => self.judge(condition(element)),
             "p" | "h" => self.paragraph(name, element),
@@ -261,7 +270,7 @@ impl<'a> Reader<'a> {
                 // Without a condition it always hides its text.
                 let sight = match element.attr("condition") {
                     Some(text) if !text.is_empty() => condition(element),
-                    _ => Sight::Hidden(How::Marked),
+                    _ => TextVisibility::Hidden(HidingMethod::Marked),
                 };
                 self.bookmarks.insert(attr("name"));
                 self.marked = self.marked.max(sight);
@@ -269,7 +278,7 @@ impl<'a> Reader<'a> {
             "bookmark-end" => {
                 let closed = self.bookmarks.remove(&attr("name"));
                 if closed && self.bookmarks.is_empty() {
-                    self.marked = Sight::Seen;
+                    self.marked = TextVisibility::Seen;
                 }
             }
             "list" => {
@@ -280,7 +289,7 @@ impl<'a> Reader<'a> {
                 if self.lists.is_empty() && !goes_on {
                     self.counts.remove(&style);
                 }
-                self.lists.push(List { style, fresh: false });
+                self.lists.push(OpenList { style, fresh: false });
             }
             "list-item" => {
                 self.lists.last_mut().into_iter().for_each(|list| list.fresh = true);
@@ -311,13 +320,14 @@ impl<'a> Reader<'a> {
                 self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
                 let shown = !style.hidden;
                 self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
-                self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(Paint::Other);
-                self.slides.push((shown, Story::default()));
-                self.story = Story::default();
+                self.ground =
+                    self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
+                self.slides.push((shown, StoryWriter::default()));
+                self.story = StoryWriter::default();
             }
             "notes" => {
                 self.footer();
-                self.ground = Paint::Other;
+                self.ground = InkColour::Other;
                 self.outer.push(std::mem::take(&mut self.story));
             }
             "frame" if attr("class") == "page-number" => return true,
@@ -330,10 +340,10 @@ impl<'a> Reader<'a> {
             "text-box" => {
                 // Of several things in a frame only the first one is shown.
                 if self.fill() {
-                    self.hide(How::Covered);
+                    self.hide(HidingMethod::Covered);
                 }
                 // Nobody knows what lies behind one in a text.
-                self.grounds.push(self.slides.is_empty().then_some(Paint::Other));
+                self.grounds.push(self.slides.is_empty().then_some(InkColour::Other));
             }
             "table" => {
                 self.story.table();
@@ -344,19 +354,19 @@ impl<'a> Reader<'a> {
                 let look = self.styles.style("table-row", &attr("style-name")).look;
                 self.grounds.push(look.ground);
                 if matches!(attr("visibility").as_str(), "collapse" | "filter") {
-                    self.hide(How::Row);
+                    self.hide(HidingMethod::Row);
                 }
             }
             "table-cell" | "covered-table-cell" => {
                 self.story.cell();
                 if name == "covered-table-cell" {
-                    self.hide(How::Covered);
+                    self.hide(HidingMethod::Covered);
                 }
                 let look = self.styles.style("table-cell", &attr("style-name")).look;
                 self.grounds.push(look.ground);
             }
             // Variables and other fields that are set but not shown.
-            _ if attr("display") == "none" => self.hide(How::Marked),
+            _ if attr("display") == "none" => self.hide(HidingMethod::Marked),
             _ => {}
         }
         false
@@ -389,7 +399,7 @@ impl<'a> Reader<'a> {
             }
             "notes" => {
                 let text = self.inner();
-                self.story.below(Mark::Notes, &text);
+                self.story.below(PieceMark::Notes, &text);
             }
             "page" => {
                 self.footer();
@@ -435,13 +445,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Hides all within the element that began last.
-    fn hide(&mut self, how: How) {
-        self.judge(Sight::Hidden(how));
+    fn hide(&mut self, how: HidingMethod) {
+        self.judge(TextVisibility::Hidden(how));
     }
 
     /// Takes whether people see what is in the element that began last.
-    fn judge(&mut self, sight: Sight) {
-        if sight != Sight::Seen {
+    fn judge(&mut self, sight: TextVisibility) {
+        if sight != TextVisibility::Seen {
             self.hidden.push((self.open.len(), sight));
         }
     }
@@ -452,7 +462,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Begins a paragraph or a heading.
-    fn paragraph(&mut self, name: &str, element: &Element<'_>) {
+    fn paragraph(&mut self, name: &str, element: &XmlElement<'_>) {
         let style = self.styles.style("paragraph", &element.attr("style-name").unwrap_or_default());
         let level = element.number("outline-level").unwrap_or(1.0).clamp(1.0, 9.0) as usize;
         let heading = (name == "h").then_some(level);
@@ -467,12 +477,12 @@ impl<'a> Reader<'a> {
         } else if heading.is_some() && !element.flag("is-list-header") && depth == 0 {
             label = self.label("", level);
         }
-        self.paragraphs.push(Paragraph {
-            words: Words::default(),
+        self.paragraphs.push(OpenParagraph {
+            words: ParagraphWords::default(),
             looks: vec![style.look],
             heading,
             label,
-            sight: Sight::Seen,
+            sight: TextVisibility::Seen,
         });
     }
 
@@ -508,7 +518,7 @@ impl<'a> Reader<'a> {
         let text = text.trim_end();
         // Within a table, a box or a slide nobody knows where lines begin on the page.
         let within = !self.grounds.is_empty() || !self.slides.is_empty();
-        let Page { wide, margin, .. } = self.sheet;
+        let PageSize { wide, margin, .. } = self.sheet;
         let margins = if within { (0.0, wide) } else { (margin, margin) };
         let place = paragraph.looks.first().map(|look| look.place(text, wide, margins));
         if !self.tally.sees(place.unwrap_or_default().within(paragraph.sight), text) {
@@ -536,7 +546,7 @@ impl<'a> Reader<'a> {
 
     /// Begins a shape: one that is not shown, or lies outside of the page, hides its text; one
     /// that holds a title makes it a heading.
-    fn shape(&mut self, element: &Element<'_>) {
+    fn shape(&mut self, element: &XmlElement<'_>) {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         if attr("class") == "title"
             && let Some(open) = self.open.last_mut()
@@ -544,10 +554,10 @@ impl<'a> Reader<'a> {
             "title-frame".clone_into(open);
         }
         if attr("display") == "none" {
-            return self.hide(How::Marked);
+            return self.hide(HidingMethod::Marked);
         }
         if self.styles.layers.contains(&attr("layer")) {
-            return self.hide(How::Layer);
+            return self.hide(HidingMethod::Layer);
         }
         if !self.open.iter().any(|open| open == "notes") {
             let style = self.styles.style("graphic", &attr("style-name"));
@@ -557,37 +567,37 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the list of tracked changes: what was deleted lies in it.
-    fn changes(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn changes(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut id = String::new();
         let mut deleted = false;
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => match element.name().as_str() {
+                XmlEvent::Start(element) => match element.name().as_str() {
                     "changed-region" => id = element.attr("id").unwrap_or_default(),
                     "insertion" => drop(self.insertions.insert(id.clone())),
                     "deletion" => deleted = true,
                     "change-info" => xml.skip()?,
                     _ => {}
                 },
-                Event::End(ending) => match ending.name().as_str() {
+                XmlEvent::End(ending) => match ending.name().as_str() {
                     "deletion" => deleted = false,
                     "p" => self.tally.paragraph(),
                     "tracked-changes" => break,
                     _ => {}
                 },
-                Event::Text(text) if deleted => self.tally.delete(&text),
-                Event::Text(_) => {}
+                XmlEvent::Text(text) if deleted => self.tally.delete(&text),
+                XmlEvent::Text(_) => {}
             }
         }
         Ok(())
     }
 
     /// Returns whether text that comes now is seen.
-    fn sight(&self) -> Sight {
+    fn sight(&self) -> TextVisibility {
         let around = self.hidden.iter().map(|(_, sight)| *sight).max().unwrap_or_default();
         let look = self.paragraphs.last().and_then(|open| open.looks.last());
         let ground = self.grounds.iter().rev().find_map(|ground| *ground).unwrap_or(self.ground);
-        let own = look.map_or(Sight::Seen, |look| look.sight(ground));
+        let own = look.map_or(TextVisibility::Seen, |look| look.sight(ground));
         own.within(around.max(self.marked))
     }
 
@@ -596,7 +606,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds text of this sight.
-    fn show(&mut self, text: &str, sight: Sight) {
+    fn show(&mut self, text: &str, sight: TextVisibility) {
         let Some(open) = self.paragraphs.last_mut() else { return };
         if self.tally.sees(sight, text) {
             let look = open.looks.last().cloned().unwrap_or_default();
@@ -608,13 +618,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds the comments that were found.
-    fn comments(&mut self, story: &mut Story) {
+    fn comments(&mut self, story: &mut StoryWriter) {
         let found = std::mem::take(&mut self.found);
         if !found.is_empty() {
-            story.mark(Mark::Comments(found.len() as u32));
+            story.mark(PieceMark::Comments(found.len() as u32));
         }
         for (author, text) in found {
-            story.below(Mark::Comment { author }, &text);
+            story.below(PieceMark::Comment { author }, &text);
         }
     }
 }

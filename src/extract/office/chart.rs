@@ -5,38 +5,38 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::Failure;
-use crate::sheet::number::{Format, date, number};
-use crate::xml::{Event, Xml};
+use crate::ReadFailure;
+use crate::sheet::number::{NumberFormat, date, number};
+use crate::xml::{XmlEvent, XmlReader};
 
 /// Series of a chart, and points of these, that are shown.
 const SERIES: usize = 50;
 const POINTS: usize = 1_000;
 
 /// The texts of points by their numbers.
-type Points = BTreeMap<u32, String>;
+type PointTexts = BTreeMap<u32, String>;
 
 #[derive(Default)]
-struct Series {
-    name: Points,
-    categories: Points,
-    values: Points,
+struct ChartSeries {
+    name: PointTexts,
+    categories: PointTexts,
+    values: PointTexts,
 }
 
 /// Returns the text of a chart, a row of its table on a line; empty if it has none.
-pub fn text(text: &str) -> Result<String, Failure> {
-    let mut xml = Xml::of(text, &["c"]);
-    let (mut title, mut series) = (String::new(), Vec::<Series>::new());
+pub fn text(text: &str) -> Result<String, ReadFailure> {
+    let mut xml = XmlReader::of(text, &["c"]);
+    let (mut title, mut series) = (String::new(), Vec::<ChartSeries>::new());
     // The open elements: the title or a part of a series, the format of its numbers, and a point.
     let (mut part, mut format, mut point) = (String::new(), None, 0);
     let mut from_1904 = false;
     while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
+        let XmlEvent::Start(element) = event else { continue };
         let name = element.name();
         match name.as_str() {
             "date1904" => from_1904 = element.flag("val"),
             "ser" => {
-                series.push(Series::default());
+                series.push(ChartSeries::default());
                 part.clear();
             }
             // A title has a text of the same name as that of a series.
@@ -46,8 +46,8 @@ pub fn text(text: &str) -> Result<String, Failure> {
             }
             "dLbls" | "trendline" | "errBars" | "bubbleSize" | "catAx" | "valAx" | "dateAx"
             | "serAx" | "extLst" => xml.skip()?,
-            "numCache" | "numLit" => format = Some(Format::Plain),
-            "formatCode" => format = Some(Format::read(&xml.text()?)),
+            "numCache" | "numLit" => format = Some(NumberFormat::Plain),
+            "formatCode" => format = Some(NumberFormat::read(&xml.text()?)),
             "pt" => point = element.number("idx").unwrap_or_default() as u32,
             "a:p" if part == "title" && !title.is_empty() => title.push(' '),
             "v" | "a:t" => {
@@ -78,18 +78,18 @@ pub fn text(text: &str) -> Result<String, Failure> {
 }
 
 /// Returns a value as a cell of a sheet shows it.
-fn shown(text: String, format: Option<&Format>, from_1904: bool) -> String {
+fn shown(text: String, format: Option<&NumberFormat>, from_1904: bool) -> String {
     let (Some(format), Ok(value)) = (format, text.trim().parse()) else { return text };
     let day = match format {
-        Format::Date { day, time } => date(value, *day, *time, from_1904),
+        NumberFormat::Date { day, time } => date(value, *day, *time, from_1904),
         _ => None,
     };
     day.unwrap_or_else(|| number(value))
 }
 
 /// Returns the rows of series with the same categories.
-fn rows(series: &[Series]) -> Vec<String> {
-    let row = |first: &str, cell: &dyn Fn(&Series) -> Option<&String>| {
+fn rows(series: &[ChartSeries]) -> Vec<String> {
+    let row = |first: &str, cell: &dyn Fn(&ChartSeries) -> Option<&String>| {
         let cells = series.iter().map(|series| cell(series).map_or("", String::as_str));
         let cells: Vec<&str> = std::iter::once(first).chain(cells).collect();
         cells.join(" | ").replace('\n', " ")

@@ -2,20 +2,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::drawing::{Drawing, EMU, is_vml_shape};
-use super::numbers::Numbers;
-use super::parts::Parts;
-use super::styles::{self, Styles, properties, shading};
-use crate::look::{Look, Page, Paint, Shift, Sight, WHITE, colour};
-use crate::package::{Package, Relation};
-use crate::story::{Story, Tally, give};
-use crate::words::{Words, bracketed, shifted};
-use crate::xml::{Element, Event, Xml};
-use crate::{Failure, Finding, How, Mark, Out, Stop};
+use super::drawing::{EMU, OpenDrawing, is_vml_shape};
+use super::numbers::ListNumbering;
+use super::parts::RelatedParts;
+use super::styles::{self, DocxStyles, properties, shading};
+use crate::look::{BaselineShift, InkColour, PageSize, RunStyle, TextVisibility, WHITE, colour};
+use crate::package::{OpenPackage, PartRelation};
+use crate::story::{OmissionTally, StoryWriter, give};
+use crate::words::{ParagraphWords, bracketed, shifted};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
+use crate::{Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason};
 
 /// Reads a document.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut package = Package::open(bytes)?;
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let mut package = OpenPackage::open(bytes)?;
     let main = package.main("word/document.xml")?;
     let relations = package.relations(&main)?;
     let path = |kind: &str| {
@@ -23,24 +23,26 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         found.map(|relation| relation.target.clone()).unwrap_or_default()
     };
     let mut part = |kind: &str| package.text(&path(kind));
-    let styles = part("styles")?.map_or(Ok(Styles::default()), |text| Styles::read(&text))?;
-    let numbers = part("numbering")?.map_or(Ok(Numbers::default()), |text| Numbers::read(&text))?;
+    let styles =
+        part("styles")?.map_or(Ok(DocxStyles::default()), |text| DocxStyles::read(&text))?;
+    let numbers = part("numbering")?
+        .map_or(Ok(ListNumbering::default()), |text| ListNumbering::read(&text))?;
     let settings = part("settings")?.unwrap_or_default();
     let even = settings.contains("evenAndOddHeaders");
     let notes = [part("footnotes")?, part("endnotes")?];
     let comments = part("comments")?;
-    let text = package.text(&main)?.ok_or(Failure::Broken)?;
+    let text = package.text(&main)?.ok_or(ReadFailure::Broken)?;
 
-    let mut reader = Reader::new(&styles, numbers);
-    reader.parts = Parts::of(&mut package, &main, &mut reader.tally, out)?;
-    reader.sheet = Page::of(&text);
+    let mut reader = DocxReader::new(&styles, numbers);
+    reader.parts = RelatedParts::of(&mut package, &main, &mut reader.tally, out)?;
+    reader.sheet = PageSize::of(&text);
     reader.background = settings.contains("displayBackgroundShape");
     reader.read(&text)?;
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
         let Some(text) = text else { continue };
         reader.prefix = if kind == "footnotes" { "f" } else { "e" };
-        reader.parts = Parts::of(&mut package, &path(kind), &mut reader.tally, out)?;
+        reader.parts = RelatedParts::of(&mut package, &path(kind), &mut reader.tally, out)?;
         reader.read(text)?;
     }
     let mut story = body;
@@ -48,14 +50,14 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
     reader.prefix = "";
     reader.running(&mut package, &relations, even, &mut story, out)?;
     if let Some(text) = comments {
-        reader.parts = Parts::of(&mut package, &path("comments"), &mut reader.tally, out)?;
+        reader.parts = RelatedParts::of(&mut package, &path("comments"), &mut reader.tally, out)?;
         reader.read(&text)?;
         let comments = std::mem::take(&mut reader.comments);
         if !comments.is_empty() {
-            story.mark(Mark::Comments(comments.len() as u32));
+            story.mark(PieceMark::Comments(comments.len() as u32));
         }
         for (author, text) in comments {
-            story.below(Mark::Comment { author }, &text);
+            story.below(PieceMark::Comment { author }, &text);
         }
     }
     if package.has("word/vbaProject.bin") {
@@ -72,16 +74,16 @@ const FIELDS: usize = 64;
 const INSTRUCTION: usize = 4 << 10;
 
 /// A paragraph that is open.
-struct Paragraph {
-    words: Words,
-    look: Look,
+struct OpenParagraph {
+    words: ParagraphWords,
+    look: RunStyle,
     /// True if its frame is beside the page.
     off: bool,
 }
 
 /// A field that is open.
 #[derive(Default)]
-struct Field {
+struct OpenField {
     /// True if its result has begun.
     result: bool,
     instruction: String,
@@ -89,9 +91,9 @@ struct Field {
 
 /// What is known of the table, the row and the cell that are open.
 #[derive(Default, Clone)]
-struct Ground {
-    table: Option<Paint>,
-    cell: Option<Paint>,
+struct TableBackground {
+    table: Option<InkColour>,
+    cell: Option<InkColour>,
     deleted: bool,
     flat: bool,
     /// True if the row is marked as hidden.
@@ -104,7 +106,7 @@ struct Ground {
     covered: bool,
 }
 
-impl Ground {
+impl TableBackground {
     /// Begins a cell.
     fn cell(&mut self) {
         (self.column, self.wide) = (self.column + self.wide, 1);
@@ -124,22 +126,22 @@ impl Ground {
 }
 
 /// Reads the parts of a document, one after the other.
-struct Reader<'a> {
-    styles: &'a Styles,
-    numbers: Numbers,
-    story: Story,
-    tally: Tally,
-    page: Paint,
+struct DocxReader<'a> {
+    styles: &'a DocxStyles,
+    numbers: ListNumbering,
+    story: StoryWriter,
+    tally: OmissionTally,
+    page: InkColour,
     /// True if the page has the background that the document states.
     background: bool,
     /// The size of the paper.
-    sheet: Page,
-    paragraphs: Vec<Paragraph>,
-    grounds: Vec<Ground>,
+    sheet: PageSize,
+    paragraphs: Vec<OpenParagraph>,
+    grounds: Vec<TableBackground>,
     /// How the run that is open is hidden.
-    sight: Sight,
+    sight: TextVisibility,
     /// The look of its text.
-    run: Look,
+    run: RunStyle,
     /// Where the parts of a formula that are open begin, in the words of their paragraph.
     formula: Vec<usize>,
     /// What closes the brackets that are open.
@@ -148,10 +150,10 @@ struct Reader<'a> {
     inserted: usize,
     boxes: usize,
     /// The drawings that are open.
-    drawings: Vec<Drawing>,
-    fields: Vec<Field>,
+    drawings: Vec<OpenDrawing>,
+    fields: Vec<OpenField>,
     /// What the part that is read refers to.
-    parts: Parts,
+    parts: RelatedParts,
     /// Links of a field whose words go on in the next paragraph.
     carried: Vec<String>,
     /// Footnotes and endnotes in the order in which the text refers to them.
@@ -164,20 +166,20 @@ struct Reader<'a> {
     running: Vec<(String, String, bool)>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(styles: &'a Styles, numbers: Numbers) -> Self {
+impl<'a> DocxReader<'a> {
+    fn new(styles: &'a DocxStyles, numbers: ListNumbering) -> Self {
         Self {
             styles,
             numbers,
-            story: Story::default(),
-            tally: Tally::default(),
+            story: StoryWriter::default(),
+            tally: OmissionTally::default(),
             page: WHITE,
             background: false,
-            sheet: Page::of(""),
+            sheet: PageSize::of(""),
             paragraphs: Vec::new(),
             grounds: Vec::new(),
-            sight: Sight::Seen,
-            run: Look::default(),
+            sight: TextVisibility::Seen,
+            run: RunStyle::default(),
             formula: Vec::new(),
             brackets: Vec::new(),
             deleted: 0,
@@ -185,7 +187,7 @@ impl<'a> Reader<'a> {
             boxes: 0,
             drawings: Vec::new(),
             fields: Vec::new(),
-            parts: Parts::default(),
+            parts: RelatedParts::default(),
             carried: Vec::new(),
             referred: Vec::new(),
             prefix: "",
@@ -196,13 +198,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a part.
-    fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::of(text, &["w"]);
+    fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::of(text, &["w"]);
         // The footnote or the comment that is open.
         let mut open = String::new();
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => {
+                XmlEvent::Start(element) => {
                     let name = element.name();
                     match name.as_str() {
                         "footnote" | "endnote" => open = element.attr("id").unwrap_or_default(),
@@ -210,7 +212,7 @@ impl<'a> Reader<'a> {
                         _ => self.start(&name, &element, &mut xml)?,
                     }
                 }
-                Event::End(ending) => match ending.name().as_str() {
+                XmlEvent::End(ending) => match ending.name().as_str() {
                     "footnote" | "endnote" => {
                         let text = std::mem::take(&mut self.story).plain();
                         self.noted.insert(format!("{}{open}", self.prefix), text);
@@ -221,7 +223,7 @@ impl<'a> Reader<'a> {
                     }
                     name => self.end(name),
                 },
-                Event::Text(_) => {}
+                XmlEvent::Text(_) => {}
             }
         }
         Ok(())
@@ -230,9 +232,9 @@ impl<'a> Reader<'a> {
     fn start(
         &mut self,
         name: &str,
-        element: &Element<'_>,
-        xml: &mut Xml<'_>,
-    ) -> Result<(), Failure> {
+        element: &XmlElement<'_>,
+        xml: &mut XmlReader<'_>,
+    ) -> Result<(), ReadFailure> {
         match name {
             // What is no text.
             "delInstrText" | "sdtPr" | "binData" => xml.skip()?,
@@ -255,20 +257,20 @@ impl<'a> Reader<'a> {
             "txbxContent" => self.boxes += 1,
             "background" if self.background => {
                 let stated = element.attr("color").and_then(|stated| colour(&stated));
-                self.page = stated.map_or(Paint::Other, Paint::Rgb);
+                self.page = stated.map_or(InkColour::Other, InkColour::Rgb);
             }
             // A pattern or a picture.
-            "v:background" if self.background => self.page = Paint::Other,
+            "v:background" if self.background => self.page = InkColour::Other,
             "p" => {
                 let look = self.styles.paragraph(None);
-                let mut words = Words::default();
+                let mut words = ParagraphWords::default();
                 self.carried.drain(..).for_each(|target| words.link(&target));
-                self.paragraphs.push(Paragraph { words, look, off: false });
+                self.paragraphs.push(OpenParagraph { words, look, off: false });
             }
             "pPr" => self.paragraph(xml)?,
-            "r" | "m:r" => self.begin(Look::default()),
+            "r" | "m:r" => self.begin(RunStyle::default()),
             "rPr" => {
-                let mut look = Look::default();
+                let mut look = RunStyle::default();
                 let style = properties(xml, &mut look)?;
                 let style = style.map(|style| self.styles.look(&style)).unwrap_or_default();
                 self.begin(look.over(&style));
@@ -305,7 +307,9 @@ impl<'a> Reader<'a> {
             "noBreakHyphen" => self.put("-"),
             "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
             "fldChar" => match element.attr("fldCharType").as_deref() {
-                Some("begin") if self.fields.len() < FIELDS => self.fields.push(Field::default()),
+                Some("begin") if self.fields.len() < FIELDS => {
+                    self.fields.push(OpenField::default())
+                }
                 Some("begin") => {}
                 Some("separate") => {
                     let field = self.fields.last_mut().filter(|field| !field.result);
@@ -326,7 +330,7 @@ impl<'a> Reader<'a> {
             "a:blip" | "v:imagedata" => self.tally.pictures += 1,
             "tbl" => {
                 self.story.table();
-                self.grounds.push(Ground::default());
+                self.grounds.push(TableBackground::default());
             }
             "tblPr" => {
                 let mut ground = None;
@@ -363,7 +367,7 @@ impl<'a> Reader<'a> {
             }
             "tc" => {
                 self.story.cell();
-                self.grounds.last_mut().into_iter().for_each(Ground::cell);
+                self.grounds.last_mut().into_iter().for_each(TableBackground::cell);
             }
             "tcPr" => {
                 let (mut ground, mut wide, mut down, mut across) = (None, 1, None, false);
@@ -380,7 +384,7 @@ impl<'a> Reader<'a> {
                 }
             }
             "sectPr" => self.section(xml)?,
-            "wp:inline" | "wp:anchor" => self.drawings.push(Drawing::default()),
+            "wp:inline" | "wp:anchor" => self.drawings.push(OpenDrawing::default()),
             "wp:positionH" | "wp:positionV" => {
                 let from = element.attr("relativeFrom").unwrap_or_default();
                 let offset = xml.text()?.trim().parse::<f64>().ok().map(|emu| emu / EMU);
@@ -405,7 +409,7 @@ impl<'a> Reader<'a> {
                 self.begin(self.run.clone());
             }
             _ if is_vml_shape(name) => {
-                let mut drawing = Drawing::of_style(&element.attr("style").unwrap_or_default());
+                let mut drawing = OpenDrawing::of_style(&element.attr("style").unwrap_or_default());
                 drawing.hidden = drawing.hides(&self.sheet, drawing.hidden.is_some());
                 self.drawings.push(drawing);
                 self.begin(self.run.clone());
@@ -415,7 +419,7 @@ impl<'a> Reader<'a> {
             "altChunk" => {
                 let text = element.link().and_then(|id| self.parts.texts.remove(&id));
                 let text = text.unwrap_or_default();
-                if self.tally.sees(self.sight(&Look::default()), &text) {
+                if self.tally.sees(self.sight(&RunStyle::default()), &text) {
                     text.lines().for_each(|line| self.story.line(line));
                 }
             }
@@ -462,19 +466,19 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the properties of a paragraph, but those of its mark.
-    fn paragraph(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
-        let mut look = Look::default();
+    fn paragraph(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
+        let mut look = RunStyle::default();
         let (mut style, mut off) = (None, false);
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(property) => match property.name().as_str() {
+                XmlEvent::Start(property) => match property.name().as_str() {
                     "rPr" | "pPrChange" | "tabs" => xml.skip()?,
                     "sectPr" => self.section(xml)?,
                     "framePr" => off = self.sheet.is_off(&property),
                     "pStyle" => style = property.attr("val"),
                     _ => styles::read(&mut look, &property),
                 },
-                Event::End(ending) if ending.name() == "pPr" => break,
+                XmlEvent::End(ending) if ending.name() == "pPr" => break,
                 _ => {}
             }
         }
@@ -494,9 +498,9 @@ impl<'a> Reader<'a> {
         let look = paragraph.look;
         // Within a table or a box nobody knows where lines begin on the page.
         let within = !self.grounds.is_empty() || self.boxes > 0;
-        let Page { wide, margin, .. } = self.sheet;
+        let PageSize { wide, margin, .. } = self.sheet;
         let place = look.place(text, wide, if within { (0.0, wide) } else { (margin, margin) });
-        if !self.tally.sees(place.or(paragraph.off.then_some(How::OffPage)), text) {
+        if !self.tally.sees(place.or(paragraph.off.then_some(HidingMethod::OffPage)), text) {
             return;
         }
         if text.trim().is_empty() {
@@ -520,23 +524,23 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns whether a run of this look is seen where it stands.
-    fn sight(&self, run: &Look) -> Sight {
+    fn sight(&self, run: &RunStyle) -> TextVisibility {
         let paragraph = self.paragraphs.last();
         let look = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
         let grounds = self.grounds.iter().rev().find_map(|open| open.cell.or(open.table));
         // Nobody knows what lies behind a text box.
-        let ground = if self.boxes > 0 { Paint::Other } else { grounds.unwrap_or(self.page) };
-        let flat = self.grounds.iter().any(|open| open.flat).then_some(How::Clipped);
-        let covered = self.grounds.iter().any(|open| open.covered).then_some(How::Covered);
+        let ground = if self.boxes > 0 { InkColour::Other } else { grounds.unwrap_or(self.page) };
+        let flat = self.grounds.iter().any(|open| open.flat).then_some(HidingMethod::Clipped);
+        let covered = self.grounds.iter().any(|open| open.covered).then_some(HidingMethod::Covered);
         let field = self.fields.iter().any(|field| !field.result);
-        let row = self.grounds.iter().any(|open| open.hidden).then_some(How::Row);
-        let field = field.then_some(How::Marked);
+        let row = self.grounds.iter().any(|open| open.hidden).then_some(HidingMethod::Row);
+        let field = field.then_some(HidingMethod::Marked);
         let drawn = self.drawings.iter().find_map(|open| open.hidden);
         look.sight(ground).or(flat).or(covered).or(row).or(field).or(drawn)
     }
 
     /// Begins a run that looks so by itself.
-    fn begin(&mut self, run: Look) {
+    fn begin(&mut self, run: RunStyle) {
         self.sight = self.sight(&run);
         let paragraph = self.paragraphs.last();
         self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
@@ -544,7 +548,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a field of a form, and shows what was chosen: a box with its tick, or an item of
     /// a list. Text that was filled in follows as the field's result.
-    fn form(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn form(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let (mut ticked, mut chosen, mut items) = (None, None, Vec::new());
         let mut is_box = false;
         xml.within(|property| {
@@ -582,9 +586,9 @@ impl<'a> Reader<'a> {
         match name {
             "m:num" => open.words.replace(from, |part| format!("{}/", bracketed(part))),
             "m:den" => open.words.replace(from, bracketed),
-            "m:sup" => open.words.replace(from, beside("^", Shift::Up)),
-            "m:sub" => open.words.replace(from, beside("_", Shift::Down)),
-            "m:deg" => open.words.replace(from, beside("", Shift::Up)),
+            "m:sup" => open.words.replace(from, beside("^", BaselineShift::Up)),
+            "m:sub" => open.words.replace(from, beside("_", BaselineShift::Down)),
+            "m:deg" => open.words.replace(from, beside("", BaselineShift::Up)),
             "m:rad" => open.words.replace(from, |part| {
                 let degree = |c: &char| "⁰¹²³⁴⁵⁶⁷⁸⁹".contains(*c);
                 let degree: String = part.chars().take_while(degree).collect();
@@ -630,27 +634,27 @@ impl<'a> Reader<'a> {
     }
 
     /// Puts the number of a note where the text refers to it.
-    fn refer(&mut self, prefix: &str, element: &Element<'_>) {
+    fn refer(&mut self, prefix: &str, element: &XmlElement<'_>) {
         self.referred.push(format!("{prefix}{}", element.attr("id").unwrap_or_default()));
         self.put(&format!("[^{}]", self.referred.len()));
     }
 
     /// Adds the notes that the text refers to; others are not shown by Word.
-    fn notes(&mut self, story: &mut Story) {
+    fn notes(&mut self, story: &mut StoryWriter) {
         let notes = self.referred.iter().zip(1..);
         let lines = notes.filter_map(|(id, number)| {
             let text = self.noted.remove(id)?;
             Some(format!("[^{number}] {}\n", text.trim()))
         });
         let text: String = lines.collect();
-        story.below(Mark::Footnotes, &text);
+        story.below(PieceMark::Footnotes, &text);
         for text in self.noted.values() {
-            self.tally.hide(How::Marked, text);
+            self.tally.hide(HidingMethod::Marked, text);
         }
     }
 
     /// Reads which headers and footers a section has.
-    fn section(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn section(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut found = Vec::new();
         let mut first = false;
         xml.within(|property| match property.name().as_str() {
@@ -673,34 +677,34 @@ impl<'a> Reader<'a> {
     /// Adds headers and footers, each text once.
     fn running(
         &mut self,
-        package: &mut Package<'_>,
-        relations: &[Relation],
+        package: &mut OpenPackage<'_>,
+        relations: &[PartRelation],
         even: bool,
-        story: &mut Story,
-        out: &mut Out<'_>,
-    ) -> Result<(), Failure> {
+        story: &mut StoryWriter,
+        out: &mut OutputSink<'_>,
+    ) -> Result<(), ReadFailure> {
         let mut texts: Vec<String> = Vec::new();
         for (id, kind, shown) in std::mem::take(&mut self.running) {
             let Some(relation) = relations.iter().find(|relation| relation.id == id) else {
                 continue;
             };
             let Some(text) = package.text(&relation.target)? else { continue };
-            self.parts = Parts::of(package, &relation.target, &mut self.tally, out)?;
+            self.parts = RelatedParts::of(package, &relation.target, &mut self.tally, out)?;
             self.read(&text)?;
             let text = std::mem::take(&mut self.story).plain();
             if !shown || (kind == "even" && !even) {
-                self.tally.hide(How::Marked, &text);
+                self.tally.hide(HidingMethod::Marked, &text);
             } else if !texts.contains(&text) {
                 texts.push(text);
             }
         }
-        story.below(Mark::HeaderFooter, &texts.concat());
+        story.below(PieceMark::HeaderFooter, &texts.concat());
         Ok(())
     }
 }
 
 /// Returns how many columns of a table a property states.
-fn columns(property: &Element<'_>) -> usize {
+fn columns(property: &XmlElement<'_>) -> usize {
     property.number("val").unwrap_or(1.0).clamp(0.0, 100.0) as usize
 }
 

@@ -1,15 +1,15 @@
 //! Drawings of Word documents, as far as their place and size decide whether people see the text
 //! in them: anchored ones (DrawingML) and shapes of VML.
 
-use crate::How;
-use crate::look::{FLAT, Page};
+use crate::HidingMethod;
+use crate::look::{FLAT, PageSize};
 
 /// English Metric Units in a point.
 pub const EMU: f64 = 12_700.0;
 
 /// A drawing that is open, with its place and its size in points.
 #[derive(Default)]
-pub struct Drawing {
+pub struct OpenDrawing {
     /// Its distance from the edge with this name.
     pub x: Option<(f64, String)>,
     /// The same from above.
@@ -19,10 +19,10 @@ pub struct Drawing {
     /// Its height.
     pub high: Option<f64>,
     /// The way in which it is hidden, if it is.
-    pub hidden: Option<How>,
+    pub hidden: Option<HidingMethod>,
 }
 
-impl Drawing {
+impl OpenDrawing {
     /// Reads the style of a shape of VML (ECMA-376, part 4, 19.1).
     pub fn of_style(style: &str) -> Self {
         let value = |name: &str| {
@@ -42,23 +42,23 @@ impl Drawing {
             y: side("margin-top", "top", "mso-position-vertical-relative"),
             wide: length("width"),
             high: length("height"),
-            hidden: hidden.then_some(How::Marked),
+            hidden: hidden.then_some(HidingMethod::Marked),
         }
     }
 
     /// Returns the way in which it is hidden: by its mark, its size or its place.
-    pub fn hides(&self, sheet: &Page, marked: bool) -> Option<How> {
+    pub fn hides(&self, sheet: &PageSize, marked: bool) -> Option<HidingMethod> {
         let flat = |side: Option<f64>| side.is_some_and(|side| side < FLAT);
         let x = self.x.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
         let y = self.y.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
         if marked {
-            Some(How::Marked)
+            Some(HidingMethod::Marked)
         } else if flat(self.wide) || flat(self.high) {
-            Some(How::Clipped)
+            Some(HidingMethod::Clipped)
         } else if sheet.is_beside(x, self.wide, sheet.wide)
             || sheet.is_beside(y, self.high, sheet.high)
         {
-            Some(How::OffPage)
+            Some(HidingMethod::OffPage)
         } else {
             None
         }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use daysheet_core::text::numeral::numeral;
 
-use crate::Failure;
-use crate::xml::{Event, Xml};
+use crate::ReadFailure;
+use crate::xml::{XmlEvent, XmlReader};
 
 /// Characters of what stands before a paragraph.
 const LONG: usize = 40;
@@ -14,7 +14,7 @@ const LEVELS: usize = 9;
 
 /// A level of a list.
 #[derive(Debug, Clone)]
-struct Level {
+struct NumberingLevel {
     /// `decimal`, `lowerLetter`, `bullet`, …
     format: String,
     /// What stands there: `%1.%2.`.
@@ -24,27 +24,27 @@ struct Level {
 
 /// The lists of a document, and how far each has counted.
 #[derive(Default)]
-pub struct Numbers {
-    plans: HashMap<String, Vec<Level>>,
+pub struct ListNumbering {
+    plans: HashMap<String, Vec<NumberingLevel>>,
     /// The plan of each list, and the number that a level begins with there.
     lists: HashMap<String, (String, HashMap<usize, u32>)>,
     counts: HashMap<String, Vec<Option<u32>>>,
     restarted: HashMap<String, ()>,
 }
 
-impl Numbers {
+impl ListNumbering {
     /// Reads `word/numbering.xml`.
-    pub fn read(text: &str) -> Result<Self, Failure> {
+    pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut numbers = Self::default();
         let (mut plan, mut list, mut level) = (String::new(), String::new(), 0);
-        let mut xml = Xml::of(text, &["w"]);
+        let mut xml = XmlReader::of(text, &["w"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             let val = || element.attr("val").unwrap_or_default();
             let number = |name: &str| element.number(name).unwrap_or_default() as usize;
             let plans = &mut numbers.plans;
             let current =
-                plans.get_mut(&plan).and_then(|levels: &mut Vec<Level>| levels.last_mut());
+                plans.get_mut(&plan).and_then(|levels: &mut Vec<NumberingLevel>| levels.last_mut());
             match element.name().as_str() {
                 "abstractNum" => {
                     plan = element.attr("abstractNumId").unwrap_or_default();
@@ -64,7 +64,8 @@ impl Numbers {
                     }
                 }
                 "lvl" => {
-                    let fresh = Level { format: String::new(), text: String::new(), start: 1 };
+                    let fresh =
+                        NumberingLevel { format: String::new(), text: String::new(), start: 1 };
                     if let Some(levels) = plans.get_mut(&plan).filter(|plan| plan.len() < LEVELS) {
                         levels.push(fresh);
                     }

@@ -6,27 +6,27 @@ use std::collections::HashMap;
 use super::chart;
 use super::slide::part;
 use crate::mail::rtf;
-use crate::package::Package;
-use crate::story::Tally;
-use crate::{Failure, Finding, Kind, Out, kind_of, plain};
+use crate::package::OpenPackage;
+use crate::story::OmissionTally;
+use crate::{FileKind, Finding, OutputSink, ReadFailure, kind_of, plain};
 
 /// What a part refers to, by the ids of its relations.
 #[derive(Default)]
-pub struct Parts {
+pub struct RelatedParts {
     /// Where links lead.
     pub links: HashMap<String, String>,
     /// The texts of diagrams, charts and documents.
     pub texts: HashMap<String, String>,
 }
 
-impl Parts {
+impl RelatedParts {
     /// Reads what the part with this path refers to.
     pub fn of(
-        package: &mut Package<'_>,
+        package: &mut OpenPackage<'_>,
         path: &str,
-        tally: &mut Tally,
-        out: &mut Out<'_>,
-    ) -> Result<Self, Failure> {
+        tally: &mut OmissionTally,
+        out: &mut OutputSink<'_>,
+    ) -> Result<Self, ReadFailure> {
         let mut parts = Self::default();
         for relation in package.relations(path)? {
             let text = match relation.kind.as_str() {
@@ -52,15 +52,15 @@ impl Parts {
 /// Returns the text of a diagram (SmartArt) or a chart, which lies in a part of its own; none of
 /// anything else. One that is damaged, or is a chart of the newer kinds, counts as a picture.
 pub fn drawn(
-    package: &mut Package<'_>,
+    package: &mut OpenPackage<'_>,
     kind: &str,
     path: &str,
-    tally: &mut Tally,
+    tally: &mut OmissionTally,
 ) -> Option<String> {
     let text = match kind {
         "diagramData" => part(package, path, false, tally),
         "chart" => package.text(path).and_then(|text| chart::text(&text.unwrap_or_default())),
-        "chartEx" => Err(Failure::Broken),
+        "chartEx" => Err(ReadFailure::Broken),
         _ => return None,
     };
     text.inspect_err(|_| tally.pictures += 1).ok()
@@ -68,12 +68,12 @@ pub fn drawn(
 
 /// Returns the text of a document that Word shows within another one; of formats that are seldom
 /// used for this, none.
-fn chunk(package: &mut Package<'_>, path: &str, out: &mut Out<'_>) -> Option<String> {
+fn chunk(package: &mut OpenPackage<'_>, path: &str, out: &mut OutputSink<'_>) -> Option<String> {
     let bytes = package.bytes(path).ok()??;
     match kind_of(&bytes, path, "") {
-        Kind::Html => Some(plain::html(plain::decoded(&bytes, out), out)),
-        Kind::Text => Some(plain::decoded(&bytes, out)),
-        Kind::Rtf => {
+        FileKind::Html => Some(plain::html(plain::decoded(&bytes, out), out)),
+        FileKind::Text => Some(plain::decoded(&bytes, out)),
+        FileKind::Rtf => {
             let rich = rtf::parse(&bytes, false).ok()?;
             rich.findings.into_iter().for_each(|finding| out.find(finding));
             Some(rich.text)

@@ -3,43 +3,43 @@
 use std::collections::HashMap;
 
 use super::parts::drawn;
-use super::scene::{SLIDE, Scene};
-use super::slide::{Slide, part};
-use crate::package::{Package, Relation};
-use crate::story::{Deck, Story, Tally};
-use crate::xml::{Event, Xml};
-use crate::{Failure, Finding, How, Mark, Out, PAGES, Stop};
+use super::scene::{SLIDE, SlideScene};
+use super::slide::{SlideReader, part};
+use crate::package::{OpenPackage, PartRelation};
+use crate::story::{OmissionTally, SlideDeck, StoryWriter};
+use crate::xml::{XmlEvent, XmlReader};
+use crate::{Finding, HidingMethod, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
 
 /// Reads a presentation.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut package = Package::open(bytes)?;
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let mut package = OpenPackage::open(bytes)?;
     let main = package.main("ppt/presentation.xml")?;
     let relations = package.relations(&main)?;
-    let text = package.text(&main)?.ok_or(Failure::Broken)?;
+    let text = package.text(&main)?.ok_or(ReadFailure::Broken)?;
     let (slides, size) = presentation(&text, &relations)?;
     let authors = authors(&mut package, &relations)?;
     let of = slides.len() as u64;
     let first = out.request.page.max(1);
     if u64::from(first) > of.max(1) {
-        return Err(Failure::NoSuchPage(of).into());
+        return Err(ReadFailure::NoSuchPage(of).into());
     }
     if package.has("ppt/vbaProject.bin") {
         out.find(Finding::Macros);
     }
-    let mut deck = Deck::new(of, Tally::default());
-    let mut give = || -> Result<(), Stop> {
+    let mut deck = SlideDeck::new(of, OmissionTally::default());
+    let mut give = || -> Result<(), StopReason> {
         for (path, number) in slides.iter().zip(1..).skip(first as usize - 1).take(PAGES as usize) {
-            let text = package.text(path)?.ok_or(Failure::Broken)?;
+            let text = package.text(path)?.ok_or(ReadFailure::Broken)?;
             let relations = package.relations(path)?;
-            let scene = Scene::read(&mut package, &text, &relations)?;
+            let scene = SlideScene::read(&mut package, &text, &relations)?;
             let tally = std::mem::take(&mut deck.tally);
             let links = package.links(path)?;
-            let mut slide = Slide::new(size, scene, links, tally);
+            let mut slide = SlideReader::new(size, scene, links, tally);
             slide.read(&text)?;
             deck.tally = slide.tally;
             let unseen = slide.unseen;
-            let mut story = Story::default();
-            story.mark(Mark::Slide(number));
+            let mut story = StoryWriter::default();
+            story.mark(PieceMark::Slide(number));
             for line in slide.story.plain().lines() {
                 story.line(line);
             }
@@ -55,11 +55,14 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 }
 
 /// Returns the slides in their order, and the size of each.
-fn presentation(text: &str, relations: &[Relation]) -> Result<(Vec<String>, (f64, f64)), Failure> {
+fn presentation(
+    text: &str,
+    relations: &[PartRelation],
+) -> Result<(Vec<String>, (f64, f64)), ReadFailure> {
     let (mut slides, mut size) = (Vec::new(), (f64::MAX, f64::MAX));
-    let mut xml = Xml::of(text, SLIDE);
+    let mut xml = XmlReader::of(text, SLIDE);
     while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
+        let XmlEvent::Start(element) = event else { continue };
         match element.name().as_str() {
             "sldId" => {
                 let id = element.link().unwrap_or_default();
@@ -78,15 +81,15 @@ fn presentation(text: &str, relations: &[Relation]) -> Result<(Vec<String>, (f64
 
 /// Returns the names of those who comment, by their ids.
 fn authors(
-    package: &mut Package<'_>,
-    relations: &[Relation],
-) -> Result<HashMap<String, String>, Failure> {
+    package: &mut OpenPackage<'_>,
+    relations: &[PartRelation],
+) -> Result<HashMap<String, String>, ReadFailure> {
     let mut authors = HashMap::new();
     for relation in relations.iter().filter(|relation| relation.kind.ends_with("uthors")) {
         let Some(text) = package.text(&relation.target)? else { continue };
-        let mut xml = Xml::of(&text, &["p", "p188"]);
+        let mut xml = XmlReader::of(&text, &["p", "p188"]);
         while let Some(event) = xml.step()? {
-            if let Event::Start(element) = event
+            if let XmlEvent::Start(element) = event
                 && let (Some(id), Some(name)) = (element.attr("id"), element.attr("name"))
             {
                 authors.insert(id, name);
@@ -98,16 +101,16 @@ fn authors(
 
 /// Adds what belongs to a slide but lies in parts of its own: diagrams, charts, notes, comments.
 fn more(
-    package: &mut Package<'_>,
-    relations: &[Relation],
-    unseen: &HashMap<String, How>,
+    package: &mut OpenPackage<'_>,
+    relations: &[PartRelation],
+    unseen: &HashMap<String, HidingMethod>,
     authors: &HashMap<String, String>,
-    tally: &mut Tally,
-    story: &mut Story,
-) -> Result<(), Failure> {
-    for Relation { id, kind, target } in relations {
+    tally: &mut OmissionTally,
+    story: &mut StoryWriter,
+) -> Result<(), ReadFailure> {
+    for PartRelation { id, kind, target } in relations {
         match kind.as_str() {
-            "notesSlide" => story.below(Mark::Notes, &part(package, target, true, tally)?),
+            "notesSlide" => story.below(PieceMark::Notes, &part(package, target, true, tally)?),
             "comments" => {
                 comments(&package.text(target)?.unwrap_or_default(), authors, story)?;
             }
@@ -127,12 +130,12 @@ fn more(
 fn comments(
     text: &str,
     authors: &HashMap<String, String>,
-    story: &mut Story,
-) -> Result<(), Failure> {
+    story: &mut StoryWriter,
+) -> Result<(), ReadFailure> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let mut xml = Xml::of(text, &["p", "a", "p188"]);
+    let mut xml = XmlReader::of(text, &["p", "a", "p188"]);
     while let Some(event) = xml.step()? {
-        let Event::Start(element) = event else { continue };
+        let XmlEvent::Start(element) = event else { continue };
         match element.name().as_str() {
             "cm" | "reply" => {
                 let author = authors.get(&element.attr("authorId").unwrap_or_default());
@@ -146,10 +149,10 @@ fn comments(
         }
     }
     if !found.is_empty() {
-        story.mark(Mark::Comments(found.len() as u32));
+        story.mark(PieceMark::Comments(found.len() as u32));
     }
     for (author, text) in found {
-        story.below(Mark::Comment { author }, &text);
+        story.below(PieceMark::Comment { author }, &text);
     }
     Ok(())
 }

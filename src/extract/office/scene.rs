@@ -10,10 +10,10 @@ mod read;
 use std::collections::HashSet;
 
 use self::read::part;
-use super::theme::{Coat, Theme};
-use crate::Failure;
-use crate::look::{Paint, WHITE};
-use crate::package::{Package, Relation};
+use super::theme::{ShapePaint, ThemeColours};
+use crate::ReadFailure;
+use crate::look::{InkColour, WHITE};
+use crate::package::{OpenPackage, PartRelation};
 
 /// The namespaces of slides.
 pub const SLIDE: &[&str] = &["p", "a"];
@@ -33,14 +33,14 @@ const BARE: [&str; 2] =
 
 /// A part of a slide, in units of drawings.
 #[derive(Debug, Clone, Copy)]
-struct Area {
+struct SlideArea {
     x: f64,
     y: f64,
     wide: f64,
     high: f64,
 }
 
-impl Area {
+impl SlideArea {
     /// Returns how much of `inner` is in this one, of 1.
     fn share(&self, inner: &Self) -> f64 {
         let along = |from: f64, length: f64, own: f64, room: f64| {
@@ -64,31 +64,31 @@ impl Area {
 
 /// What a shape says of its fill.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Fill {
+enum ShapeFill {
     Unsaid,
     Nothing,
-    Coat(Coat),
+    Coat(ShapePaint),
 }
 
 /// Something of no known colour.
-const UNKNOWN: Fill = Fill::Coat(Coat { paint: Paint::Other, opaque: 0.0 });
+const UNKNOWN: ShapeFill = ShapeFill::Coat(ShapePaint { paint: InkColour::Other, opaque: 0.0 });
 
 /// A shape, a picture, a line, or a frame with a table or a chart.
 #[derive(Debug, Clone)]
-struct Shape {
+struct SlideShape {
     id: String,
     /// The kind and the number of a placeholder.
     holder: Option<(String, String)>,
-    place: Option<Area>,
+    place: Option<SlideArea>,
     /// True if it is turned, so that it fills its place only in part.
     turned: bool,
-    fill: Fill,
+    fill: ShapeFill,
     /// The fill of the style that it is based on.
-    styled: Fill,
+    styled: ShapeFill,
     /// How much of each side the figure may leave free, of 1; all of it if it is not known.
     edge: f64,
     hidden: bool,
-    text: Text,
+    text: TextSize,
     frame: bool,
     /// True if a picture or a chart lies on its fill.
     picture: bool,
@@ -96,7 +96,7 @@ struct Shape {
 
 /// How large a text is.
 #[derive(Debug, Clone, Default)]
-struct Text {
+struct TextSize {
     /// The characters and the size in points of each paragraph.
     paragraphs: Vec<(f64, f64)>,
     /// True if it does not begin at the top left of its shape, or its size is not known.
@@ -110,41 +110,45 @@ struct Text {
 
 /// A group: how places in it become places of the slide, and its fill.
 #[derive(Debug, Clone, Copy)]
-struct Group {
+struct ShapeGroup {
     scale: (f64, f64),
     shift: (f64, f64),
-    fill: Fill,
+    fill: ShapeFill,
     lost: bool,
 }
 
 /// What is painted by a slide, a layout or a master.
-struct Part {
-    shapes: Vec<Shape>,
-    ground: Option<Paint>,
+struct ScenePart {
+    shapes: Vec<SlideShape>,
+    ground: Option<InkColour>,
     /// True if what it is based on shows.
     based: bool,
     /// The shapes that come or go while the slide is shown.
     moved: HashSet<String>,
-    cells: Vec<Fill>,
+    cells: Vec<ShapeFill>,
 }
 
 /// What lies where on a slide.
 #[derive(Default)]
-pub struct Scene {
+pub struct SlideScene {
     /// The colours of the slide.
-    pub theme: Theme,
+    pub theme: ThemeColours,
     /// The shapes of the slide itself, in the order of their drawing.
-    own: Vec<Shape>,
+    own: Vec<SlideShape>,
     /// What is painted, and the number of the shape of the slide that paints it.
-    painted: Vec<(Option<usize>, Shape)>,
-    ground: Option<Paint>,
+    painted: Vec<(Option<usize>, SlideShape)>,
+    ground: Option<InkColour>,
     moved: HashSet<String>,
-    cells: Vec<Fill>,
+    cells: Vec<ShapeFill>,
 }
 
-impl Scene {
+impl SlideScene {
     /// Reads a slide with these relations, and what it is based on.
-    pub fn read(package: &mut Package<'_>, slide: &str, own: &[Relation]) -> Result<Self, Failure> {
+    pub fn read(
+        package: &mut OpenPackage<'_>,
+        slide: &str,
+        own: &[PartRelation],
+    ) -> Result<Self, ReadFailure> {
         let mut parts = Vec::new();
         let mut relations =
             own.iter().map(|relation| (relation.kind.clone(), relation.target.clone()));
@@ -159,8 +163,9 @@ impl Scene {
         let known = parts.len() == 3;
         let mut parts = parts.into_iter();
         let (layout, master, theme) = (parts.next(), parts.next(), parts.next());
-        let mut theme = theme.map_or(Ok(Theme::default()), |text| Theme::read(&text))?;
-        let mut below: Vec<Shape> = Vec::new();
+        let mut theme =
+            theme.map_or(Ok(ThemeColours::default()), |text| ThemeColours::read(&text))?;
+        let mut below: Vec<SlideShape> = Vec::new();
         let mut scene = Self { ground: known.then_some(WHITE), ..Self::default() };
         for text in master.iter().chain(&layout) {
             theme.rename(text)?;
@@ -170,7 +175,7 @@ impl Scene {
                 scene.painted.clear();
             }
             let paints = part.shapes.iter().filter(|shape| shape.holder.is_none());
-            scene.painted.extend(paints.filter_map(Shape::paints).map(|shape| (None, shape)));
+            scene.painted.extend(paints.filter_map(SlideShape::paints).map(|shape| (None, shape)));
             // What a layout says of a placeholder comes before what its master says of it.
             below.splice(0..0, part.shapes.into_iter().filter(|shape| shape.holder.is_some()));
         }
@@ -190,17 +195,17 @@ impl Scene {
     }
 
     /// Returns the colours that may lie behind the text of a shape, or of a cell in it.
-    pub fn grounds(&self, shape: usize, cell: Option<usize>) -> Vec<Paint> {
-        let Some(own) = self.own.get(shape) else { return vec![Paint::Other] };
+    pub fn grounds(&self, shape: usize, cell: Option<usize>) -> Vec<InkColour> {
+        let Some(own) = self.own.get(shape) else { return vec![InkColour::Other] };
         let mut grounds = Vec::new();
         if let Some(fill) = cell.and_then(|cell| self.cells.get(cell)) {
             match fill {
-                Fill::Coat(Coat { paint, opaque }) => {
-                    grounds.push(if *opaque > 0.99 { *paint } else { Paint::Other });
+                ShapeFill::Coat(ShapePaint { paint, opaque }) => {
+                    grounds.push(if *opaque > 0.99 { *paint } else { InkColour::Other });
                     return grounds;
                 }
-                Fill::Unsaid => return vec![Paint::Other],
-                Fill::Nothing => {}
+                ShapeFill::Unsaid => return vec![InkColour::Other],
+                ShapeFill::Nothing => {}
             }
         }
         let area = own.area();
@@ -209,7 +214,7 @@ impl Scene {
             if at.is_some_and(|at| at > shape || at == shape && cell.is_some()) {
                 continue;
             }
-            let Fill::Coat(Coat { paint, opaque }) = other.fill else { continue };
+            let ShapeFill::Coat(ShapePaint { paint, opaque }) = other.fill else { continue };
             let share = match (*at == Some(shape), other.place, area) {
                 (true, ..) => 1.0,
                 (_, Some(place), Some(area)) => place.share(&area),
@@ -226,16 +231,16 @@ impl Scene {
                 return grounds;
             }
         }
-        grounds.push(self.ground.unwrap_or(Paint::Other));
+        grounds.push(self.ground.unwrap_or(InkColour::Other));
         grounds
     }
 
     /// Returns true if something opaque is drawn over all the text of a shape.
     pub fn covered(&self, shape: usize) -> bool {
-        let Some(area) = self.own.get(shape).and_then(Shape::area) else { return false };
+        let Some(area) = self.own.get(shape).and_then(SlideShape::area) else { return false };
         self.painted.iter().any(|(at, other)| {
             let opaque = match other.fill {
-                Fill::Coat(Coat { opaque, .. }) => opaque > 0.9,
+                ShapeFill::Coat(ShapePaint { opaque, .. }) => opaque > 0.9,
                 _ => false,
             };
             // What moves may go away.
@@ -249,22 +254,22 @@ impl Scene {
     }
 }
 
-impl Shape {
+impl SlideShape {
     /// Returns this if it paints something.
     fn paints(&self) -> Option<Self> {
-        let paints = matches!(self.fill, Fill::Coat(coat) if coat.opaque > 0.0 || coat.paint == Paint::Other);
+        let paints = matches!(self.fill, ShapeFill::Coat(coat) if coat.opaque > 0.0 || coat.paint == InkColour::Other);
         let empty = self.text.paragraphs.iter().all(|(count, _)| *count == 0.0);
         (paints && !self.hidden).then(|| Self {
             // Only an empty placeholder is not drawn in a show.
             holder: self.holder.clone().filter(|_| empty),
             // The words are not looked at again.
-            text: Text::default(),
+            text: TextSize::default(),
             ..self.clone()
         })
     }
 
     /// Returns where its text is, if that is known.
-    fn area(&self) -> Option<Area> {
+    fn area(&self) -> Option<SlideArea> {
         let place = self.place?;
         if self.turned || self.frame || self.holder.is_some() || self.text.elsewhere {
             return Some(place);
@@ -277,7 +282,7 @@ impl Shape {
             high += (long / room).ceil().max(1.0) * size * POINT * 1.4;
         }
         let wide = (wide + 2.0 * INSET).min(place.wide);
-        Some(Area { wide, high: high.min(place.high), ..place })
+        Some(SlideArea { wide, high: high.min(place.high), ..place })
     }
 
     /// Takes from a placeholder what this one does not say.
@@ -299,7 +304,7 @@ impl Shape {
         if self.place.is_none() {
             (self.place, self.turned) = (found.place, found.turned);
         }
-        if self.fill == Fill::Unsaid {
+        if self.fill == ShapeFill::Unsaid {
             self.fill = found.fill;
         }
     }

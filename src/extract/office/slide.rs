@@ -3,40 +3,41 @@
 
 use std::collections::HashMap;
 
-use super::scene::{POINT, SIZE, SLIDE, Scene};
-use crate::look::{Look, Paint, Shift, Sight};
-use crate::package::Package;
-use crate::story::{Story, Tally};
-use crate::words::{Words, target_after};
-use crate::xml::{Element, Event, Xml};
-use crate::{Failure, How};
+use super::scene::{POINT, SIZE, SLIDE, SlideScene};
+use crate::look::{BaselineShift, InkColour, RunStyle, TextVisibility};
+use crate::package::OpenPackage;
+use crate::story::{OmissionTally, StoryWriter};
+use crate::words::{ParagraphWords, target_after};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
+use crate::{HidingMethod, ReadFailure};
 
 /// Returns the text of the notes of a slide, or of a diagram: a part with this path.
 pub fn part(
-    package: &mut Package<'_>,
+    package: &mut OpenPackage<'_>,
     path: &str,
     notes: bool,
-    tally: &mut Tally,
-) -> Result<String, Failure> {
+    tally: &mut OmissionTally,
+) -> Result<String, ReadFailure> {
     let text = package.text(path)?.unwrap_or_default();
     let links = package.links(path)?;
-    let mut part = Slide { notes, links, tally: std::mem::take(tally), ..Slide::default() };
+    let mut part =
+        SlideReader { notes, links, tally: std::mem::take(tally), ..SlideReader::default() };
     let read = part.read(&text);
     *tally = part.tally;
     read.map(|()| part.story.plain())
 }
 
 /// A slide, its notes or a diagram that is being read.
-pub struct Slide {
+pub struct SlideReader {
     /// True for notes: only their body counts, not what a printed page repeats.
     notes: bool,
     size: (f64, f64),
     /// The shapes by their places; `None` for notes and diagrams.
-    scene: Option<Scene>,
+    scene: Option<SlideScene>,
     pub(super) shown: bool,
-    pub(super) story: Story,
-    pub(super) tally: Tally,
-    words: Words,
+    pub(super) story: StoryWriter,
+    pub(super) tally: OmissionTally,
+    words: ParagraphWords,
     level: usize,
     /// The targets of links by their ids.
     links: HashMap<String, String>,
@@ -45,7 +46,7 @@ pub struct Slide {
     link: Option<String>,
     before: Option<String>,
     /// Whether the open shape shows its text.
-    shape: Sight,
+    shape: TextVisibility,
     /// How much smaller than stated its text is, to fit it.
     fit: Option<f64>,
     /// How far lines of the paragraph are from the edge, and the first one from the others.
@@ -53,48 +54,48 @@ pub struct Slide {
     /// The kind of the placeholder that is open; `None` outside of one.
     holder: Option<String>,
     /// The visibility of the open run.
-    run: Sight,
+    run: TextVisibility,
     /// The look of the open run.
-    look: Look,
+    look: RunStyle,
     /// How many shapes and cells have begun; and whether one of the cells is open.
     at: (usize, usize),
     in_cell: bool,
     /// The colours that may lie behind the text of the shape or the cell that is open.
-    grounds: Vec<Paint>,
+    grounds: Vec<InkColour>,
     /// How text looks that says nothing of its own: its colour in the shape, and by level.
-    usual: Option<Paint>,
-    levels: HashMap<usize, Look>,
+    usual: Option<InkColour>,
+    levels: HashMap<usize, RunStyle>,
     /// Groups that are open; whether properties are those of the last; and the hidden one.
     groups: usize,
     within: bool,
-    hidden: Option<(usize, How)>,
+    hidden: Option<(usize, HidingMethod)>,
     /// Diagrams and charts that are hidden, by the ids of their relations.
-    pub(super) unseen: HashMap<String, How>,
+    pub(super) unseen: HashMap<String, HidingMethod>,
     /// True in a cell whose place a merged one takes.
     covered: bool,
 }
 
-impl Default for Slide {
+impl Default for SlideReader {
     fn default() -> Self {
         Self {
             notes: false,
             size: (f64::MAX, f64::MAX),
             scene: None,
             shown: true,
-            story: Story::default(),
-            tally: Tally::default(),
-            words: Words::default(),
+            story: StoryWriter::default(),
+            tally: OmissionTally::default(),
+            words: ParagraphWords::default(),
             level: 0,
             links: HashMap::new(),
             whole: None,
             link: None,
             before: None,
-            shape: Sight::Seen,
+            shape: TextVisibility::Seen,
             fit: None,
             margin: (None, None),
             holder: None,
-            run: Sight::Seen,
-            look: Look::default(),
+            run: TextVisibility::Seen,
+            look: RunStyle::default(),
             at: (0, 0),
             in_cell: false,
             grounds: Vec::new(),
@@ -109,31 +110,35 @@ impl Default for Slide {
     }
 }
 
-impl Slide {
+impl SlideReader {
     /// Returns a slide of this size before it is read: what lies where on it, and where its
     /// links lead by their ids. Its finds are added to `tally`.
     pub(super) fn new(
         size: (f64, f64),
-        scene: Scene,
+        scene: SlideScene,
         links: HashMap<String, String>,
-        tally: Tally,
+        tally: OmissionTally,
     ) -> Self {
         Self { size, scene: Some(scene), links, tally, ..Self::default() }
     }
 
-    pub(super) fn read(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::of(text, SLIDE);
+    pub(super) fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::of(text, SLIDE);
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => self.start(&element, &mut xml)?,
-                Event::End(ending) => self.end(&ending.name()),
-                Event::Text(_) => {}
+                XmlEvent::Start(element) => self.start(&element, &mut xml)?,
+                XmlEvent::End(ending) => self.end(&ending.name()),
+                XmlEvent::Text(_) => {}
             }
         }
         Ok(())
     }
 
-    fn start(&mut self, element: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn start(
+        &mut self,
+        element: &XmlElement<'_>,
+        xml: &mut XmlReader<'_>,
+    ) -> Result<(), ReadFailure> {
         match element.name().as_str() {
             "sld" => self.shown = !matches!(element.attr("show").as_deref(), Some("0" | "false")),
             "grpSp" => {
@@ -141,7 +146,7 @@ impl Slide {
                 self.within = true;
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
-                (self.shape, self.holder, self.within) = (Sight::Seen, None, false);
+                (self.shape, self.holder, self.within) = (TextVisibility::Seen, None, false);
                 (self.usual, self.levels, self.whole) = (None, HashMap::new(), None);
                 (self.at.0, self.fit) = (self.at.0 + 1, None);
                 self.ground();
@@ -154,7 +159,7 @@ impl Slide {
             "lstStyle" => self.levels(xml)?,
             "cNvPr" => {
                 if element.flag("hidden") {
-                    self.hide(How::Marked);
+                    self.hide(HidingMethod::Marked);
                 }
                 self.whole = None;
             }
@@ -171,7 +176,7 @@ impl Slide {
             "blip" => self.tally.pictures += 1,
             "dgm:relIds" | "c:chart" => {
                 let id = element.relation("dm").or_else(|| element.link());
-                if let Sight::Hidden(how) = self.around() {
+                if let TextVisibility::Hidden(how) = self.around() {
                     self.unseen.extend(id.map(|id| (id, how)));
                 }
             }
@@ -184,7 +189,8 @@ impl Slide {
                 self.ground();
             }
             "p" => {
-                (self.words, self.level, self.run) = (Words::default(), 0, Sight::Seen);
+                (self.words, self.level, self.run) =
+                    (ParagraphWords::default(), 0, TextVisibility::Seen);
                 (self.link, self.before, self.margin) = (None, None, (None, None));
             }
             "pPr" => {
@@ -193,7 +199,7 @@ impl Slide {
                 xml.skip()?;
             }
             "r" | "fld" => {
-                self.look = Look::default();
+                self.look = RunStyle::default();
                 (self.run, self.link) = (self.sight(None), None);
             }
             "endParaRPr" | "defRPr" => xml.skip()?,
@@ -215,7 +221,7 @@ impl Slide {
                 self.hidden = self.hidden.filter(|(depth, _)| *depth <= self.groups);
             }
             "sp" | "cxnSp" | "graphicFrame" | "pic" => {
-                (self.shape, self.holder) = (Sight::Seen, None);
+                (self.shape, self.holder) = (TextVisibility::Seen, None);
                 self.story.line("");
             }
             "p" => {
@@ -253,17 +259,17 @@ impl Slide {
             return;
         };
         self.grounds = scene.grounds(shape, cell.filter(|_| self.in_cell));
-        let covered = scene.covered(shape).then_some(How::Covered);
+        let covered = scene.covered(shape).then_some(HidingMethod::Covered);
         self.shape = self.shape.max(scene.place(shape, self.size)).or(covered);
     }
 
     /// Returns whether a paragraph of this text is on the slide, by its margins.
-    fn begins(&self, text: &str) -> Sight {
+    fn begins(&self, text: &str) -> TextVisibility {
         let wide = self.size.0 / POINT;
         let usual = self.levels.get(&self.level);
         let left = self.margin.0.or(usual.and_then(|usual| usual.left));
         let first = self.margin.1.or(usual.and_then(|usual| usual.first));
-        let look = Look { left, first, size: Some(2.0 * SIZE), ..Look::default() };
+        let look = RunStyle { left, first, size: Some(2.0 * SIZE), ..RunStyle::default() };
         let edge = self.scene.as_ref().zip(self.at.0.checked_sub(1));
         let edge = edge.and_then(|(scene, shape)| scene.edge(shape));
         // It begins there or, if it is centred, anywhere behind.
@@ -271,32 +277,32 @@ impl Slide {
     }
 
     /// Returns whether the run that is open is seen, on a marker or on what is behind it.
-    fn sight(&self, marker: Option<Paint>) -> Sight {
+    fn sight(&self, marker: Option<InkColour>) -> TextVisibility {
         let usual = self.levels.get(&self.level).cloned().unwrap_or_default();
         let look = self.look.over(&usual);
         let colour = look.colour.or(self.usual).filter(|_| self.scene.is_some());
         let size = look.size.or(Some(2.0 * SIZE));
-        let look = Look { colour, size, scale: self.fit, ..look };
+        let look = RunStyle { colour, size, scale: self.fit, ..look };
         let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
         let sights = grounds.iter().map(|ground| look.sight(*ground));
         // One ground on which it is seen is enough.
-        sights.min().unwrap_or_else(|| look.sight(Paint::Other))
+        sights.min().unwrap_or_else(|| look.sight(InkColour::Other))
     }
 
     /// Reads how a shape makes the text of each level look.
-    fn levels(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn levels(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let Some(scene) = &self.scene else { return xml.skip() };
         let mut level = None;
         loop {
-            match xml.step()?.ok_or(Failure::Broken)? {
-                Event::Start(element) => {
+            match xml.step()?.ok_or(ReadFailure::Broken)? {
+                XmlEvent::Start(element) => {
                     let name = element.name();
                     let number = name.strip_prefix("lvl").and_then(|rest| rest.strip_suffix("pPr"));
                     match (name.as_str(), number.and_then(|number| number.parse::<usize>().ok())) {
                         (_, Some(number)) => {
                             level = number.checked_sub(1);
                             let (left, first) = margin(&element);
-                            let look = Look { left, first, ..Look::default() };
+                            let look = RunStyle { left, first, ..RunStyle::default() };
                             self.levels.extend(level.map(|level| (level, look)));
                         }
                         ("defRPr", _) => {
@@ -312,30 +318,34 @@ impl Slide {
                         _ => {}
                     }
                 }
-                Event::End(ending) if ending.name() == "lstStyle" => return Ok(()),
+                XmlEvent::End(ending) if ending.name() == "lstStyle" => return Ok(()),
                 _ => {}
             }
         }
     }
 
     /// Reads the properties of a run, which decide whether it is seen.
-    fn properties(&mut self, run: &Element<'_>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn properties(
+        &mut self,
+        run: &XmlElement<'_>,
+        xml: &mut XmlReader<'_>,
+    ) -> Result<(), ReadFailure> {
         stated(&mut self.look, run);
         let mut marker = None;
         let theme = self.scene.as_ref().map(|scene| scene.theme.clone()).unwrap_or_default();
         loop {
-            match xml.step()?.ok_or(Failure::Broken)? {
-                Event::Start(property) => match property.name().as_str() {
+            match xml.step()?.ok_or(ReadFailure::Broken)? {
+                XmlEvent::Start(property) => match property.name().as_str() {
                     "noFill" => self.look.empty = Some(true),
                     "solidFill" | "gradFill" | "pattFill" => {
                         let coat = theme.coat(xml)?;
                         if coat.is_some_and(|coat| coat.opaque < 0.1) {
                             self.look.empty = Some(true);
                         }
-                        self.look.colour = Some(coat.map_or(Paint::Other, |coat| coat.paint));
+                        self.look.colour = Some(coat.map_or(InkColour::Other, |coat| coat.paint));
                     }
                     "blipFill" => {
-                        self.look.colour = Some(Paint::Other);
+                        self.look.colour = Some(InkColour::Other);
                         xml.skip()?;
                     }
                     "hlinkClick" => {
@@ -346,7 +356,7 @@ impl Slide {
                     "ln" | "effectLst" | "effectDag" | "extLst" => xml.skip()?,
                     _ => {}
                 },
-                Event::End(ending) if ending.name() == "rPr" => break,
+                XmlEvent::End(ending) if ending.name() == "rPr" => break,
                 _ => {}
             }
         }
@@ -355,7 +365,7 @@ impl Slide {
     }
 
     /// Marks the shape that is open, or the group, as hidden.
-    fn hide(&mut self, how: How) {
+    fn hide(&mut self, how: HidingMethod) {
         if self.within {
             self.hidden.get_or_insert((self.groups, how));
         } else {
@@ -364,7 +374,7 @@ impl Slide {
     }
 
     /// Reads where the group that is open lies; within others, places are those of the group.
-    fn placed(&mut self, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn placed(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let (mut place, mut extent) = (None, (0.0, 0.0));
         xml.within(|element| {
             let pair = |one, other| Some((element.number(one)?, element.number(other)?));
@@ -379,16 +389,17 @@ impl Slide {
         {
             let before = x + extent.0 < 0.0 || y + extent.1 < 0.0;
             if before || x >= self.size.0 || y >= self.size.1 {
-                self.hide(How::OffPage);
+                self.hide(HidingMethod::OffPage);
             }
         }
         Ok(())
     }
 
     /// Returns whether the shape or the cell that is open shows its text.
-    fn around(&self) -> Sight {
-        let covered = self.covered.then_some(How::Covered);
-        let group = self.hidden.map_or(Sight::Seen, |(_, how)| Sight::Hidden(how));
+    fn around(&self) -> TextVisibility {
+        let covered = self.covered.then_some(HidingMethod::Covered);
+        let group =
+            self.hidden.map_or(TextVisibility::Seen, |(_, how)| TextVisibility::Hidden(how));
         self.shape.within(group).or(covered)
     }
 
@@ -415,17 +426,17 @@ impl Slide {
 }
 
 /// Reads what a run, or a level of a list, states of its text.
-fn stated(look: &mut Look, run: &Element<'_>) {
+fn stated(look: &mut RunStyle, run: &XmlElement<'_>) {
     look.size = run.number("sz").map(|size| size / 50.0);
     look.spacing = run.number("spc").map(|spacing| spacing / 100.0);
     look.struck = run.attr("strike").map(|strike| strike != "noStrike");
     look.lift = run.attr("baseline").and_then(|baseline| share(&baseline));
-    look.shift = look.lift.map(Shift::of);
+    look.shift = look.lift.map(BaselineShift::of);
 }
 
 /// Reads how far lines are from the edge of their shape, and the first one from the others, in
 /// points.
-fn margin(paragraph: &Element<'_>) -> (Option<f64>, Option<f64>) {
+fn margin(paragraph: &XmlElement<'_>) -> (Option<f64>, Option<f64>) {
     let length = |name: &str| paragraph.number(name).map(|length| length / POINT);
     (length("marL"), length("indent"))
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::Failure;
-use crate::look::{Look, Page, Paint, Shift, colour};
-use crate::xml::{Element, Event, Xml};
+use crate::ReadFailure;
+use crate::look::{BaselineShift, InkColour, PageSize, RunStyle, colour};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
 /// Styles that a style may be based on.
 const CHAIN: usize = 16;
@@ -35,20 +35,20 @@ const MARKERS: [(&str, [u8; 3]); 16] = [
 
 /// The styles of a document.
 #[derive(Default)]
-pub struct Styles {
-    styles: HashMap<String, (Look, Option<String>)>,
+pub struct DocxStyles {
+    styles: HashMap<String, (RunStyle, Option<String>)>,
     /// The default paragraph style.
     usual: Option<String>,
-    defaults: Look,
+    defaults: RunStyle,
 }
 
-impl Styles {
+impl DocxStyles {
     /// Reads `word/styles.xml`.
-    pub fn read(text: &str) -> Result<Self, Failure> {
+    pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut styles = Self::default();
-        let mut xml = Xml::of(text, &["w"]);
+        let mut xml = XmlReader::of(text, &["w"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
                 "docDefaults" => drop(properties(&mut xml, &mut styles.defaults)?),
                 "style" => {
@@ -67,8 +67,8 @@ impl Styles {
     }
 
     /// Returns how a style looks, with those it is based on.
-    pub fn look(&self, id: &str) -> Look {
-        let mut look = Look::default();
+    pub fn look(&self, id: &str) -> RunStyle {
+        let mut look = RunStyle::default();
         let mut next = Some(id);
         for _ in 0..CHAIN {
             let Some((own, base)) = next.and_then(|id| self.styles.get(id)) else { break };
@@ -79,14 +79,14 @@ impl Styles {
     }
 
     /// Returns how a paragraph looks, by its style.
-    pub fn paragraph(&self, id: Option<&str>) -> Look {
+    pub fn paragraph(&self, id: Option<&str>) -> RunStyle {
         let id = id.or(self.usual.as_deref());
         id.map(|id| self.look(id)).unwrap_or_default().over(&self.defaults)
     }
 }
 
 /// Reads a property into `look`.
-pub fn read(look: &mut Look, property: &Element<'_>) {
+pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
     let val = || property.attr("val").unwrap_or_default();
     let number = || property.number("val");
     let on = || !matches!(val().as_str(), "0" | "false" | "off");
@@ -94,9 +94,9 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
         "strike" | "dstrike" => look.struck = Some(on()),
         "vertAlign" => {
             look.shift = Some(match val().as_str() {
-                "superscript" => Shift::Up,
-                "subscript" => Shift::Down,
-                _ => Shift::Base,
+                "superscript" => BaselineShift::Up,
+                "subscript" => BaselineShift::Down,
+                _ => BaselineShift::Base,
             });
         }
         "vanish" => look.vanish = Some(on()),
@@ -108,7 +108,7 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
         "w14:textOutline" => look.fill = false,
         "w14:noFill" if look.fill => look.empty = Some(true),
         "w14:alpha" if look.fill => look.empty = number().map(|alpha| alpha > 90_000.0),
-        "w14:srgbClr" if look.fill => look.colour = colour(&val()).map(Paint::Rgb),
+        "w14:srgbClr" if look.fill => look.colour = colour(&val()).map(InkColour::Rgb),
         "highlight" => {
             let marker = highlight(&val());
             look.marked = marker.is_some();
@@ -142,7 +142,10 @@ pub fn read(look: &mut Look, property: &Element<'_>) {
 }
 
 /// Reads the properties within the element that began last, and returns the style they name.
-pub fn properties(xml: &mut Xml<'_>, look: &mut Look) -> Result<Option<String>, Failure> {
+pub fn properties(
+    xml: &mut XmlReader<'_>,
+    look: &mut RunStyle,
+) -> Result<Option<String>, ReadFailure> {
     let mut style = None;
     xml.within(|property| match property.name().as_str() {
         "rStyle" => style = property.attr("val"),
@@ -152,22 +155,22 @@ pub fn properties(xml: &mut Xml<'_>, look: &mut Look) -> Result<Option<String>, 
 }
 
 /// Reads a style: how it looks, and the one it is based on.
-fn style(xml: &mut Xml<'_>) -> Result<(Look, Option<String>), Failure> {
-    let (mut look, mut base) = (Look::default(), None);
+fn style(xml: &mut XmlReader<'_>) -> Result<(RunStyle, Option<String>), ReadFailure> {
+    let (mut look, mut base) = (RunStyle::default(), None);
     let mut parts = false;
     xml.within(|element| match element.name().as_str() {
         "basedOn" => base = element.attr("val"),
         // What a table style says of some of its cells is not what all of its text looks like,
         // but the ground of white text may well be there.
         "tblStylePr" => parts = true,
-        "shd" if parts => look.ground = Some(Paint::Other),
+        "shd" if parts => look.ground = Some(InkColour::Other),
         _ if parts => {}
         _ => read(&mut look, element),
     })?;
     Ok((look, base))
 }
 
-impl Page {
+impl PageSize {
     /// Reads the sizes that the sections of a document state, at the end of each.
     pub fn of(document: &str) -> Self {
         let largest = |element: &str, side: &str, usual: f64| {
@@ -189,7 +192,7 @@ impl Page {
     }
 
     /// Returns true if a frame with these properties is beside the page.
-    pub fn is_off(&self, frame: &Element<'_>) -> bool {
+    pub fn is_off(&self, frame: &XmlElement<'_>) -> bool {
         let of = |name: &str| frame.number(name).map(|value| value / TWENTIETHS);
         let (x, y) = (of("x").unwrap_or_default(), of("y").unwrap_or_default());
         let place = |from: f64, anchor: &str| (from, frame.attr(anchor).unwrap_or_default());
@@ -200,40 +203,40 @@ impl Page {
 }
 
 /// Reads the colour of text.
-fn themed(property: &Element<'_>, val: &str) -> Paint {
+fn themed(property: &XmlElement<'_>, val: &str) -> InkColour {
     match property.attr("themeColor").as_deref() {
         Some("background1" | "light1") if property.attr("themeShade").is_none() => {
-            Paint::Rgb([255; 3])
+            InkColour::Rgb([255; 3])
         }
-        Some(_) => Paint::Other,
-        None => colour(val).map_or(Paint::Other, Paint::Rgb),
+        Some(_) => InkColour::Other,
+        None => colour(val).map_or(InkColour::Other, InkColour::Rgb),
     }
 }
 
 /// Reads what lies behind text.
-pub fn shading(property: &Element<'_>) -> Option<Paint> {
+pub fn shading(property: &XmlElement<'_>) -> Option<InkColour> {
     let val = property.attr("val").unwrap_or_default();
     let fill = property.attr("fill").unwrap_or_default();
     match val.as_str() {
-        _ if property.attr("themeFill").is_some() => Some(Paint::Other),
+        _ if property.attr("themeFill").is_some() => Some(InkColour::Other),
         "nil" => None,
         "clear" if fill == "auto" || fill.is_empty() => None,
-        "clear" => Some(colour(&fill).map_or(Paint::Other, Paint::Rgb)),
+        "clear" => Some(colour(&fill).map_or(InkColour::Other, InkColour::Rgb)),
         "solid" => {
             let val = property.attr("color").unwrap_or_default();
-            Some(colour(&val).map_or(Paint::Other, Paint::Rgb))
+            Some(colour(&val).map_or(InkColour::Other, InkColour::Rgb))
         }
-        _ => Some(Paint::Other),
+        _ => Some(InkColour::Other),
     }
 }
 
 /// Reads the colour of a marker.
-fn highlight(name: &str) -> Option<Paint> {
+fn highlight(name: &str) -> Option<InkColour> {
     match name {
         "none" => None,
         name => {
             let found = MARKERS.iter().find(|(known, _)| *known == name);
-            Some(found.map_or(Paint::Other, |(_, rgb)| Paint::Rgb(*rgb)))
+            Some(found.map_or(InkColour::Other, |(_, rgb)| InkColour::Rgb(*rgb)))
         }
     }
 }

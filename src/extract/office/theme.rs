@@ -2,38 +2,38 @@
 
 use std::collections::HashMap;
 
-use crate::Failure;
-use crate::look::{Paint, colour};
-use crate::xml::{Element, Event, Xml};
+use crate::ReadFailure;
+use crate::look::{InkColour, colour};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
 /// The colours of a theme, and which of them a slide calls by other names.
 #[derive(Debug, Clone, Default)]
-pub struct Theme {
+pub struct ThemeColours {
     colours: HashMap<String, [u8; 3]>,
     map: HashMap<String, String>,
 }
 
 /// How something is painted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Coat {
+pub struct ShapePaint {
     /// The colour.
-    pub paint: Paint,
+    pub paint: InkColour,
     /// How opaque it is, from 0 to 1.
     pub opaque: f64,
 }
 
-impl Theme {
+impl ThemeColours {
     /// Reads the colours of `theme`.
-    pub fn read(theme: &str) -> Result<Self, Failure> {
+    pub fn read(theme: &str) -> Result<Self, ReadFailure> {
         let mut colours = HashMap::new();
-        let mut xml = Xml::of(theme, &["a"]);
+        let mut xml = XmlReader::of(theme, &["a"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             let name = element.name();
             let listed = ["dk1", "lt1", "dk2", "lt2", "hlink", "folHlink"].contains(&name.as_str());
             if listed || name.starts_with("accent") {
                 let coat = Self::default().coat(&mut xml)?;
-                if let Some(Coat { paint: Paint::Rgb(rgb), .. }) = coat {
+                if let Some(ShapePaint { paint: InkColour::Rgb(rgb), .. }) = coat {
                     colours.entry(name).or_insert(rgb);
                 }
             }
@@ -42,13 +42,13 @@ impl Theme {
     }
 
     /// Takes the names that a master, or a slide instead of it, has for the colours.
-    pub fn rename(&mut self, part: &str) -> Result<(), Failure> {
+    pub fn rename(&mut self, part: &str) -> Result<(), ReadFailure> {
         if !part.contains("clrMap ") && !part.contains("overrideClrMapping") {
             return Ok(());
         }
-        let mut xml = Xml::of(part, &["p", "a"]);
+        let mut xml = XmlReader::of(part, &["p", "a"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             if !matches!(element.name().as_str(), "clrMap" | "overrideClrMapping") {
                 continue;
             }
@@ -63,8 +63,8 @@ impl Theme {
 
     /// Reads the colour within the element that began last, to its end. A gradient of colours
     /// that nobody tells apart is one colour; `None` if none is named.
-    pub fn coat(&self, xml: &mut Xml<'_>) -> Result<Option<Coat>, Failure> {
-        let mut coats: Vec<Coat> = Vec::new();
+    pub fn coat(&self, xml: &mut XmlReader<'_>) -> Result<Option<ShapePaint>, ReadFailure> {
+        let mut coats: Vec<ShapePaint> = Vec::new();
         xml.within(|element| {
             let val = element.number("val").unwrap_or_default() / 100_000.0;
             match (element.name().as_str(), coats.last_mut()) {
@@ -78,38 +78,40 @@ impl Theme {
                     | "invGamma" | "alphaMod" | "alphaOff" | "redMod" | "redOff" | "greenMod"
                     | "greenOff" | "blueMod" | "blueOff",
                     Some(coat),
-                ) => coat.paint = Paint::Other,
-                _ => coats.extend(self.named(element).map(|paint| Coat { paint, opaque: 1.0 })),
+                ) => coat.paint = InkColour::Other,
+                _ => {
+                    coats.extend(self.named(element).map(|paint| ShapePaint { paint, opaque: 1.0 }))
+                }
             }
         })?;
         let Some(first) = coats.first().copied() else { return Ok(None) };
         let same = coats.iter().all(|coat| coat.paint.alike(first.paint));
         let opaque = coats.iter().map(|coat| coat.opaque).fold(1.0, f64::min);
-        Ok(Some(Coat { paint: if same { first.paint } else { Paint::Other }, opaque }))
+        Ok(Some(ShapePaint { paint: if same { first.paint } else { InkColour::Other }, opaque }))
     }
 
     /// Returns the colour that an element names.
-    fn named(&self, element: &Element<'_>) -> Option<Paint> {
+    fn named(&self, element: &XmlElement<'_>) -> Option<InkColour> {
         let val = element.attr("val").unwrap_or_default();
         let part = |name: &str| element.number(name).unwrap_or_default() / 100_000.0;
         Some(match element.name().as_str() {
-            "srgbClr" => colour(&val).map_or(Paint::Other, Paint::Rgb),
+            "srgbClr" => colour(&val).map_or(InkColour::Other, InkColour::Rgb),
             "sysClr" => {
                 let last = element.attr("lastClr").unwrap_or_default();
-                colour(&last).map_or(Paint::Other, Paint::Rgb)
+                colour(&last).map_or(InkColour::Other, InkColour::Rgb)
             }
             "prstClr" => match val.as_str() {
-                "white" => Paint::Rgb([255; 3]),
-                "black" => Paint::Rgb([0; 3]),
-                _ => Paint::Other,
+                "white" => InkColour::Rgb([255; 3]),
+                "black" => InkColour::Rgb([0; 3]),
+                _ => InkColour::Other,
             },
             "schemeClr" => {
                 let name = self.map.get(&val).unwrap_or(&val);
-                self.colours.get(name).map_or(Paint::Other, |rgb| Paint::Rgb(*rgb))
+                self.colours.get(name).map_or(InkColour::Other, |rgb| InkColour::Rgb(*rgb))
             }
-            "hslClr" if part("lum") > 0.98 => Paint::Rgb([255; 3]),
-            "hslClr" if part("lum") < 0.02 => Paint::Rgb([0; 3]),
-            "hslClr" => Paint::Other,
+            "hslClr" if part("lum") > 0.98 => InkColour::Rgb([255; 3]),
+            "hslClr" if part("lum") < 0.02 => InkColour::Rgb([0; 3]),
+            "hslClr" => InkColour::Other,
             "scrgbClr" => {
                 let byte = |name: &str| {
                     let linear = part(name).clamp(0.0, 1.0);
@@ -117,7 +119,7 @@ impl Theme {
                     let value = if linear <= 0.003_130_8 { linear * 12.92 } else { curved };
                     (value * 255.0) as u8
                 };
-                Paint::Rgb([byte("r"), byte("g"), byte("b")])
+                InkColour::Rgb([byte("r"), byte("g"), byte("b")])
             }
             _ => return None,
         })
@@ -125,12 +127,12 @@ impl Theme {
 }
 
 /// Returns a grey that is lighter or darker; other colours are not known afterwards.
-fn shaded(paint: Paint, light: impl Fn(f64) -> f64) -> Paint {
+fn shaded(paint: InkColour, light: impl Fn(f64) -> f64) -> InkColour {
     match paint {
-        Paint::Rgb([red, green, blue]) if red == green && green == blue => {
+        InkColour::Rgb([red, green, blue]) if red == green && green == blue => {
             let light = light(f64::from(red) / 255.0).clamp(0.0, 1.0);
-            Paint::Rgb([(light * 255.0) as u8; 3])
+            InkColour::Rgb([(light * 255.0) as u8; 3])
         }
-        _ => Paint::Other,
+        _ => InkColour::Other,
     }
 }

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::fonts::PageFonts;
-use super::hidden::{self, Ground, Paint};
-use super::probe::{Mask, Probes};
-use crate::How;
-use crate::look::Sight;
+use super::hidden::{self, CellPaint, PageBackdrop};
+use super::probe::{MaskRegion, PaintProbes};
+use crate::HidingMethod;
+use crate::look::TextVisibility;
 use hayro_interpret::encode::EncodedShadingPattern;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
@@ -29,22 +29,22 @@ const THICK: f64 = 2.0;
 
 /// A character on the page, in points from its upper left corner.
 #[derive(Debug, Clone)]
-pub(super) struct Glyph {
+pub(super) struct PageGlyph {
     pub character: char,
     /// Where it stands on its baseline, and where the next one would.
     pub from: Point,
     pub to: Point,
     /// The height of an em.
     pub size: f64,
-    pub hidden: Option<How>,
+    pub hidden: Option<HidingMethod>,
     /// How it may be hidden, though it is shown.
-    pub doubt: Option<How>,
+    pub doubt: Option<HidingMethod>,
     /// True if people see another letter or digit.
     pub other: bool,
     step: u32,
 }
 
-impl Glyph {
+impl PageGlyph {
     /// Returns its place, in units of two points.
     pub fn place(&self) -> (i64, i64) {
         ((self.from.x / 2.0).round() as i64, (self.from.y / 2.0).round() as i64)
@@ -65,38 +65,38 @@ impl Glyph {
 }
 
 /// A clip: its box, and its outline unless it is a plain rectangle.
-struct Clip {
+struct ClipRegion {
     area: Rect,
     outline: Option<BezPath>,
 }
 
 /// A transparency group: its opacity, its mode unless it is masked, and its mask.
-struct Group {
+struct TransparencyGroup {
     opacity: f32,
     mode: Option<BlendMode>,
     odd: bool,
-    mask: Option<Rc<Mask>>,
+    mask: Option<Rc<MaskRegion>>,
 }
 
 /// What a page shows.
-pub(super) struct Drawn {
-    pub glyphs: Vec<Glyph>,
+pub(super) struct DrawnPage {
+    pub glyphs: Vec<PageGlyph>,
     fonts: Rc<PageFonts>,
     /// Letters whose font does not say which they are.
     pub unmapped: u64,
     pub pictures: u64,
     /// The share of the page that its largest picture has.
     pub picture: f64,
-    ground: Ground,
-    clips: Vec<Clip>,
-    groups: Vec<Group>,
-    probes: Probes,
+    ground: PageBackdrop,
+    clips: Vec<ClipRegion>,
+    groups: Vec<TransparencyGroup>,
+    probes: PaintProbes,
     page: Rect,
     /// Cells that may still be painted.
     left: u64,
 }
 
-impl Drawn {
+impl DrawnPage {
     /// Returns an empty page with these fonts, on which so many cells may be painted.
     pub fn new(page: Rect, left: u64, fonts: Rc<PageFonts>) -> Self {
         Self {
@@ -105,10 +105,10 @@ impl Drawn {
             unmapped: 0,
             pictures: 0,
             picture: 0.0,
-            ground: Ground::new(page.width(), page.height()),
+            ground: PageBackdrop::new(page.width(), page.height()),
             clips: Vec::new(),
             groups: Vec::new(),
-            probes: Probes::default(),
+            probes: PaintProbes::default(),
             page,
             left,
         }
@@ -119,7 +119,7 @@ impl Drawn {
     pub fn finish(&mut self) -> u64 {
         for glyph in self.glyphs.iter_mut().filter(|glyph| glyph.hidden.is_none()) {
             if self.ground.covered([0.2, 0.5, 0.8].map(|share| glyph.at(share)), glyph.step) {
-                glyph.hidden = Some(How::Covered);
+                glyph.hidden = Some(HidingMethod::Covered);
             }
         }
         self.left
@@ -127,18 +127,19 @@ impl Drawn {
 
     /// Adds the characters that are drawn with all layers alone.
     pub fn add_layers(&mut self, all: Self) {
-        let key = |glyph: &Glyph| (glyph.character, glyph.place());
+        let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
         let known: HashSet<_> = self.glyphs.iter().map(key).collect();
         let added = all.glyphs.into_iter().filter(|glyph| !known.contains(&key(glyph)));
-        self.glyphs.extend(added.map(|glyph| Glyph { hidden: Some(How::Layer), ..glyph }));
+        self.glyphs
+            .extend(added.map(|glyph| PageGlyph { hidden: Some(HidingMethod::Layer), ..glyph }));
     }
 
     /// Puts the characters in doubt that are not drawn once more layers are switched off.
     pub fn doubt_layers(&mut self, fewer: &Self) {
-        let key = |glyph: &Glyph| (glyph.character, glyph.place());
+        let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
         let kept: HashSet<_> = fewer.glyphs.iter().map(key).collect();
         let gone = self.glyphs.iter_mut().filter(|glyph| !kept.contains(&key(glyph)));
-        gone.for_each(|glyph| glyph.doubt = Some(How::Layer));
+        gone.for_each(|glyph| glyph.doubt = Some(HidingMethod::Layer));
     }
 
     /// Returns the area that is not clipped away.
@@ -146,7 +147,7 @@ impl Drawn {
         self.clips.iter().fold(self.page, |area, clip| area.intersect(clip.area))
     }
 
-    fn paint(&self, source: &Source<'_>, masked: bool, mode: BlendMode) -> Paint {
+    fn paint(&self, source: &Source<'_>, masked: bool, mode: BlendMode) -> CellPaint {
         let mut odd = hidden::odd(mode);
         let (mut alpha, mut mode) = (1.0, (!masked).then_some(mode));
         for group in &self.groups {
@@ -159,14 +160,14 @@ impl Drawn {
             };
         }
         let Source::Color(colour) = source else {
-            return Paint { colour: None, alpha, mode, odd };
+            return CellPaint { colour: None, alpha, mode, odd };
         };
         let [r, g, b, a] = colour.to_rgba().components();
         let byte = |share: f32| (share * 255.0).round() as u8;
-        Paint { colour: Some([byte(r), byte(g), byte(b)]), alpha: alpha * a, mode, odd }
+        CellPaint { colour: Some([byte(r), byte(g), byte(b)]), alpha: alpha * a, mode, odd }
     }
 
-    fn fill(&mut self, path: &BezPath, even_odd: bool, mut paint: Paint) {
+    fn fill(&mut self, path: &BezPath, even_odd: bool, mut paint: CellPaint) {
         if self.clips.iter().any(|clip| clip.outline.is_some()) {
             // It covers a part that is not known.
             paint.mode = None;
@@ -183,43 +184,51 @@ impl Drawn {
     }
 
     /// Returns why a character with this middle is not seen, whatever its paint.
-    fn outside(&self, middle: Point) -> Option<How> {
-        let clipped = |clip: &Clip| {
+    fn outside(&self, middle: Point) -> Option<HidingMethod> {
+        let clipped = |clip: &ClipRegion| {
             !clip.area.contains(middle)
                 || clip.outline.as_ref().is_some_and(|path| path.winding(middle) == 0)
         };
         if !self.page.contains(middle) {
-            return Some(How::OffPage);
+            return Some(HidingMethod::OffPage);
         }
-        self.clips.iter().any(clipped).then_some(How::Clipped)
+        self.clips.iter().any(clipped).then_some(HidingMethod::Clipped)
     }
 
     /// Adds a character, with its sight if that is known, whatever its ground.
-    fn character(&mut self, mut glyph: Glyph, width: f64, known: Sight, fill: &Fill) {
+    fn character(
+        &mut self,
+        mut glyph: PageGlyph,
+        width: f64,
+        known: TextVisibility,
+        fill: &TextFill,
+    ) {
         if self.glyphs.len() >= CHARACTERS {
             return;
         }
         let middle = glyph.at(0.5);
         let sight = match (self.outside(middle), known) {
-            (Some(how), _) => Sight::Hidden(how),
-            (None, Sight::Hidden(how)) => Sight::Hidden(how),
+            (Some(how), _) => TextVisibility::Hidden(how),
+            (None, TextVisibility::Hidden(how)) => TextVisibility::Hidden(how),
             (None, known) => {
                 let masked = fill.masks.iter().any(|mask| !mask.shows(middle));
                 let found = self.ground.sight(middle, (glyph.size, width), &fill.at(middle));
                 match found {
                     // One point of a gradient is not all of a character.
-                    Sight::Hidden(how) if fill.gradient.is_some() => Sight::Doubt(how),
-                    Sight::Hidden(how) => Sight::Hidden(how),
-                    _ if masked => Sight::Doubt(How::Transparent),
-                    found if known == Sight::Seen => found,
+                    TextVisibility::Hidden(how) if fill.gradient.is_some() => {
+                        TextVisibility::Doubt(how)
+                    }
+                    TextVisibility::Hidden(how) => TextVisibility::Hidden(how),
+                    _ if masked => TextVisibility::Doubt(HidingMethod::Transparent),
+                    found if known == TextVisibility::Seen => found,
                     _ => known,
                 }
             }
         };
         match sight {
-            Sight::Seen => {}
-            Sight::Hidden(how) => glyph.hidden = Some(how),
-            Sight::Doubt(how) => glyph.doubt = Some(how),
+            TextVisibility::Seen => {}
+            TextVisibility::Hidden(how) => glyph.hidden = Some(how),
+            TextVisibility::Doubt(how) => glyph.doubt = Some(how),
         }
         glyph.step = self.ground.step();
         self.glyphs.push(glyph);
@@ -227,29 +236,29 @@ impl Drawn {
 }
 
 /// What fills text: its paint, which a gradient changes from place to place, and its masks.
-struct Fill {
-    paint: Paint,
+struct TextFill {
+    paint: CellPaint,
     gradient: Option<Rc<EncodedShadingPattern>>,
-    masks: Vec<Rc<Mask>>,
+    masks: Vec<Rc<MaskRegion>>,
 }
 
-impl Fill {
+impl TextFill {
     /// Returns the paint at a point.
-    fn at(&self, point: Point) -> Paint {
+    fn at(&self, point: Point) -> CellPaint {
         let Some(gradient) = &self.gradient else { return self.paint };
         let [r, g, b, alpha] = gradient.sample(gradient.base_transform * point);
         let byte = |share: f32| (share * 255.0).round() as u8;
         let colour = Some([byte(r), byte(g), byte(b)]);
-        Paint { colour, alpha: self.paint.alpha * alpha, ..self.paint }
+        CellPaint { colour, alpha: self.paint.alpha * alpha, ..self.paint }
     }
 }
 
-impl<'a> Device<'a> for Drawn {
+impl<'a> Device<'a> for DrawnPage {
     fn draw_glyph_run(&mut self, run: &GlyphRun<'_, 'a>, props: DrawProps<'a>, mode: &DrawMode) {
         let masks = props.soft_mask.iter().map(|mask| self.probes.mask(mask));
         let masks = masks.collect::<Vec<_>>().into_iter();
         let masks = masks.chain(self.groups.iter().filter_map(|group| group.mask.clone()));
-        let fill = Fill {
+        let fill = TextFill {
             masks: masks.collect(),
             paint: self.paint(&props.paint, props.soft_mask.is_some(), props.blend_mode),
             gradient: self.probes.gradient(&props.paint),
@@ -309,20 +318,28 @@ impl<'a> Device<'a> for Drawn {
             let other = !others.is_empty() && others.contains(&(glyph.char_code(), text.clone()));
             let text: Vec<char> = text.chars().flat_map(plain).take(16).collect();
             let known = if !drawn {
-                Sight::Hidden(How::Invisible)
+                TextVisibility::Hidden(HidingMethod::Invisible)
             } else if text.iter().any(|character| character.is_alphanumeric())
                 && !self.probes.paints(glyph)
             {
-                Sight::Doubt(How::Invisible)
+                TextVisibility::Doubt(HidingMethod::Invisible)
             } else {
-                Sight::Seen
+                TextVisibility::Seen
             };
             let step = (to - from) / text.len().max(1) as f64;
             for (at, character) in text.into_iter().enumerate() {
                 let from = from + step * at as f64;
                 let (to, size) = (from + step, height);
-                let glyph =
-                    Glyph { character, from, to, size, hidden: None, doubt: None, other, step: 0 };
+                let glyph = PageGlyph {
+                    character,
+                    from,
+                    to,
+                    size,
+                    hidden: None,
+                    doubt: None,
+                    other,
+                    step: 0,
+                };
                 self.character(glyph, width, known, &fill);
             }
         }
@@ -373,7 +390,7 @@ impl<'a> Device<'a> for Drawn {
         let plain = (clip.path.area().abs() - area.area()).abs() <= area.area() * 0.02;
         let outline =
             (!plain && clip.path.elements().len() <= CLIP_ELEMENTS).then(|| clip.path.clone());
-        self.clips.push(Clip { area, outline });
+        self.clips.push(ClipRegion { area, outline });
     }
 
     fn pop_clip(&mut self) {
@@ -388,7 +405,7 @@ impl<'a> Device<'a> for Drawn {
     ) {
         let mask = mask.map(|mask| self.probes.mask(&mask));
         let (odd, mode) = (hidden::odd(mode), mask.is_none().then_some(mode));
-        self.groups.push(Group { opacity, mode, odd, mask });
+        self.groups.push(TransparencyGroup { opacity, mode, odd, mask });
     }
 
     fn pop_transparency_group(&mut self) {

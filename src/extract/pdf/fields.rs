@@ -9,7 +9,7 @@ use hayro_interpret::hayro_syntax::object::{
 };
 use hayro_interpret::hayro_syntax::page::Page;
 
-use crate::Inside;
+use crate::InnerFile;
 
 /// Entries of a list, levels of a tree, and pages that are looked through at most.
 const ENTRIES: usize = 2_000;
@@ -31,9 +31,9 @@ const TICKED: [&str; 5] = ["Yes", "On", "True", "1", "Checked"];
 
 /// What annotations add to a page.
 #[derive(Default)]
-pub(super) struct Added {
+pub(super) struct AnnotationContent {
     /// Fields of a form with their values.
-    pub fields: Vec<Field>,
+    pub fields: Vec<FormField>,
     /// Comments with their authors.
     pub comments: Vec<(String, String)>,
     /// Texts of annotations that are marked as hidden.
@@ -43,7 +43,7 @@ pub(super) struct Added {
 }
 
 /// A field of a form that has a value.
-pub(super) struct Field {
+pub(super) struct FormField {
     pub name: String,
     pub value: String,
     /// Where it is on the page, in its own units.
@@ -62,8 +62,8 @@ pub(super) fn draws_values(pdf: &Pdf) -> bool {
 
 /// Returns what the annotations of a page add to what is drawn; buttons are as their values say if
 /// viewers draw these.
-pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> Added {
-    let mut added = Added::default();
+pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent {
+    let mut added = AnnotationContent::default();
     let list = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
     for entry in list.iter::<Dict<'_>>().take(ENTRIES) {
         let kind = entry.get::<Name<'_>>("Subtype");
@@ -71,7 +71,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> Added {
         let unseen = entry.get::<u32>("F").unwrap_or_default() & UNSEEN != 0;
         if kind == "Widget" && is(&inherited(&entry, "FT"), "Btn") {
             let state = (!unseen).then(|| button(&entry, draws_values)).flatten();
-            added.fields.extend(state.map(|state| Field::of(&entry, state, false)));
+            added.fields.extend(state.map(|state| FormField::of(&entry, state, false)));
             continue;
         }
         if kind == "Link" && !unseen && added.links.len() < LINKS {
@@ -89,7 +89,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> Added {
             added.hidden.push(text);
         } else if kind == "Widget" {
             let list = is(&inherited(&entry, "FT"), "Ch") && flags(&entry) & COMBO == 0;
-            added.fields.push(Field::of(&entry, text, !list));
+            added.fields.push(FormField::of(&entry, text, !list));
         } else {
             added.comments.push((string(&entry, "T").unwrap_or_default(), text));
         }
@@ -97,7 +97,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> Added {
     added
 }
 
-impl Field {
+impl FormField {
     fn of(entry: &Dict<'_>, value: String, stated: bool) -> Self {
         let area = entry.get::<Rect>("Rect").unwrap_or(Rect::ZERO);
         Self { name: name(entry), value, area, stated }
@@ -240,7 +240,7 @@ fn name(field: &Dict<'_>) -> String {
 
 /// The layers of a file, by their objects.
 #[derive(Default)]
-pub(super) struct Layers {
+pub(super) struct FileLayers {
     /// Those that are switched off.
     pub off: HashSet<ObjectIdentifier>,
     /// Those that are on, and whose usage says that they are not for screens. Viewers that follow
@@ -248,7 +248,7 @@ pub(super) struct Layers {
     pub unsure: HashSet<ObjectIdentifier>,
 }
 
-impl Layers {
+impl FileLayers {
     /// Returns a file in whose catalog those in doubt are off, too; none if there are none.
     pub fn fewer(&self) -> Option<String> {
         let ids: Vec<String> = self
@@ -271,8 +271,8 @@ impl Layers {
 }
 
 /// Returns the layers of a file that are off, or may be.
-pub(super) fn layers(pdf: &Pdf) -> Layers {
-    let mut layers = Layers::default();
+pub(super) fn layers(pdf: &Pdf) -> FileLayers {
+    let mut layers = FileLayers::default();
     let Some(all) = catalog(pdf).and_then(|root| root.get::<Dict<'_>>("OCProperties")) else {
         return layers;
     };
@@ -316,18 +316,18 @@ fn catalog(pdf: &Pdf) -> Option<Dict<'_>> {
 }
 
 /// A file within the file.
-pub(super) struct Embedded<'a> {
+pub(super) struct PdfAttachment<'a> {
     pub name: String,
     data: Stream<'a>,
 }
 
-impl Embedded<'_> {
+impl PdfAttachment<'_> {
     /// Returns its row in a list.
-    pub fn listed(&self, part: u32) -> Inside {
+    pub fn listed(&self, part: u32) -> InnerFile {
         let stated = self.data.dict().get::<Dict<'_>>("Params");
         let stated = stated.and_then(|entries| entries.get::<u32>("Size")).map(u64::from);
         let size = stated.unwrap_or_else(|| self.data.raw_data().len() as u64);
-        Inside { part, name: self.name.clone(), size, encrypted: false, folder: false }
+        InnerFile { part, name: self.name.clone(), size, encrypted: false, folder: false }
     }
 
     /// Returns what it holds.
@@ -337,7 +337,7 @@ impl Embedded<'_> {
 }
 
 /// Returns the embedded files: those of the document, then those that annotations attach.
-pub(super) fn files(pdf: &Pdf) -> Vec<Embedded<'_>> {
+pub(super) fn files(pdf: &Pdf) -> Vec<PdfAttachment<'_>> {
     let mut files = Vec::new();
     let tree = catalog(pdf)
         .and_then(|root| root.get::<Dict<'_>>("Names"))
@@ -369,11 +369,11 @@ pub(super) fn files(pdf: &Pdf) -> Vec<Embedded<'_>> {
     files
 }
 
-fn embedded<'a>(file: &Dict<'a>) -> Option<Embedded<'a>> {
+fn embedded<'a>(file: &Dict<'a>) -> Option<PdfAttachment<'a>> {
     let data = file.get::<Dict<'_>>("EF")?;
     let data = data.get::<Stream<'_>>("UF").or_else(|| data.get("F"))?;
     let name = string(file, "UF").or_else(|| string(file, "F")).unwrap_or_default();
-    Some(Embedded { name, data })
+    Some(PdfAttachment { name, data })
 }
 
 /// Returns a text entry.

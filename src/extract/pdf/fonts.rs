@@ -27,12 +27,12 @@ const SIGNS: [&str; 4] = ["Symbol", "Dingbats", "Wingdings", "Webdings"];
 const STANDARD: [&str; 4] = ["Helvetica", "Arial", "Times", "Courier"];
 
 /// Codes, each with the text that is read for it, that people see as another letter or digit.
-type Others = HashSet<(u32, String)>;
+type MisleadingCodes = HashSet<(u32, String)>;
 
 /// What the fonts of a page say of their codes.
 #[derive(Default)]
 pub(super) struct PageFonts {
-    pub others: Others,
+    pub others: MisleadingCodes,
     collected: Vec<Rc<CollectionFont>>,
 }
 
@@ -69,19 +69,19 @@ impl CollectionFont {
 
 /// What is known of a font.
 struct KnownFont {
-    others: Others,
+    others: MisleadingCodes,
     collected: Option<Rc<CollectionFont>>,
 }
 
 /// The fonts of a file that were looked at.
 #[derive(Default)]
-pub(super) struct Fonts {
+pub(super) struct FontCache {
     known: HashMap<ObjectIdentifier, Rc<KnownFont>>,
     /// The texts of collections.
     texts: HashMap<CidFamily, Rc<CMap>>,
 }
 
-impl Fonts {
+impl FontCache {
     /// Returns what the fonts of a page say of their codes.
     pub fn of_page(&mut self, page: &Page<'_>) -> PageFonts {
         let mut found = PageFonts::default();
@@ -171,7 +171,7 @@ impl Fonts {
 }
 
 /// Returns what a font shows as others; `None` for one that cannot be compared.
-fn others(font: &Dict<'_>) -> Option<Others> {
+fn others(font: &Dict<'_>) -> Option<MisleadingCodes> {
     let kind = font.get::<Name<'_>>("Subtype")?;
     let base = font.get::<Name<'_>>("BaseFont");
     let base = base.as_ref().map_or("", |name| name.as_str());
@@ -190,7 +190,7 @@ fn others(font: &Dict<'_>) -> Option<Others> {
     }
     let map = font.get::<Stream<'_>>("ToUnicode")?;
     let map = CMap::parse(&map.decoded_data().ok()?, |_| None::<&[u8]>)?;
-    let (mut others, mut same) = (Others::new(), 0);
+    let (mut others, mut same) = (MisleadingCodes::new(), 0);
     for (code, shown) in shown(font, embedded || symbolic) {
         let text = match map.lookup_bf_string(code) {
             Some(BfString::Char(character)) => character.to_string(),

@@ -21,12 +21,12 @@ const LEVELS: u32 = 50;
 
 /// What the forms of a file draw, and how much they may still draw.
 pub(super) struct FormCounts<'a> {
-    contents: HashMap<ObjectIdentifier, Rc<Content<'a>>>,
+    contents: HashMap<ObjectIdentifier, Rc<ContentStream<'a>>>,
     left: usize,
 }
 
 /// A content stream that was read.
-struct Content<'a> {
+struct ContentStream<'a> {
     operators: usize,
     /// The names of the objects that it draws, and of the graphics states that it sets.
     objects: Vec<Vec<u8>>,
@@ -45,7 +45,7 @@ impl<'a> FormCounts<'a> {
     /// Returns true if the forms of a page draw no more than is left to those of the file.
     pub fn allow(&mut self, page: &Page<'a>) -> bool {
         let resources = Rc::new(page.resources().clone());
-        let content = Content::of(page.typed_operations(), None);
+        let content = ContentStream::of(page.typed_operations(), None);
         let annotations = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
         let mut once = HashSet::new();
         self.allow_content(&content, &resources, 0, &mut once)
@@ -73,7 +73,7 @@ impl<'a> FormCounts<'a> {
             let resources = stream.dict().get::<Dict<'_>>("Resources");
             let resources = resources.map(|own| Rc::new(Resources::new(own)));
             let data = stream.decoded_data().unwrap_or_default();
-            Rc::new(Content::of(TypedIter::new(&data), resources))
+            Rc::new(ContentStream::of(TypedIter::new(&data), resources))
         });
         // A form without operators costs something, too.
         match self.left.checked_sub(content.operators + 1) {
@@ -93,7 +93,7 @@ impl<'a> FormCounts<'a> {
     /// Counts what a content draws beside its own operators.
     fn allow_content(
         &mut self,
-        content: &Content<'a>,
+        content: &ContentStream<'a>,
         outer: &Rc<Resources<'a>>,
         level: u32,
         once: &mut HashSet<ObjectIdentifier>,
@@ -142,7 +142,7 @@ impl<'a> FormCounts<'a> {
     }
 }
 
-impl<'a> Content<'a> {
+impl<'a> ContentStream<'a> {
     fn of(mut instructions: TypedIter<'_>, resources: Option<Rc<Resources<'a>>>) -> Self {
         let (mut objects, mut states, mut operators) = (Vec::new(), Vec::new(), 0);
         while let Some(instruction) = instructions.next() {

@@ -3,8 +3,8 @@
 //! seen, because honest headings are; where their own paint is not known, or hardly differs from
 //! its ground, they are in doubt.
 
-use crate::How;
-use crate::look::{ALIKE, LARGE, PALE, Sight, apart};
+use crate::HidingMethod;
+use crate::look::{ALIKE, LARGE, PALE, TextVisibility, apart};
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 
@@ -18,12 +18,12 @@ const TINY: f64 = 1.5;
 const SMALL: f64 = 2.5;
 
 /// A colour, unless it comes from a picture or a pattern.
-pub(super) type Colour = Option<[u8; 3]>;
+pub(super) type PlainColour = Option<[u8; 3]>;
 
 /// How something is painted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Paint {
-    pub colour: Colour,
+pub(super) struct CellPaint {
+    pub colour: PlainColour,
     pub alpha: f32,
     /// `None`: a mask or groups of several modes, which say nothing about what is seen.
     pub mode: Option<BlendMode>,
@@ -73,9 +73,9 @@ fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
     })
 }
 
-impl Paint {
+impl CellPaint {
     /// Returns the colour that is seen over a ground.
-    fn over(&self, ground: Colour) -> Colour {
+    fn over(&self, ground: PlainColour) -> PlainColour {
         if self.alpha < 0.01 {
             return ground;
         }
@@ -97,16 +97,16 @@ impl Paint {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Cell {
-    colour: Colour,
-    /// When it was last covered; see [`Ground::step`].
+struct BackdropCell {
+    colour: PlainColour,
+    /// When it was last covered; see [`PageBackdrop::step`].
     covered: u32,
 }
 
 /// The ground of a page.
 #[derive(Debug)]
-pub(super) struct Ground {
-    cells: Vec<Cell>,
+pub(super) struct PageBackdrop {
+    cells: Vec<BackdropCell>,
     columns: usize,
     width: f64,
     height: f64,
@@ -118,13 +118,13 @@ pub(super) struct Ground {
     blind: bool,
 }
 
-impl Ground {
+impl PageBackdrop {
     /// Returns white paper.
     pub fn new(width: f64, height: f64) -> Self {
         let cell = (width * height / CELLS).sqrt().max(1.0);
         let columns = (width / cell).ceil().clamp(1.0, CELLS) as usize;
         let rows = (height / cell).ceil().clamp(1.0, CELLS) as usize;
-        let white = Cell { colour: Some([255; 3]), covered: 0 };
+        let white = BackdropCell { colour: Some([255; 3]), covered: 0 };
         let cells = vec![white; columns.saturating_mul(rows).min(4 * CELLS as usize)];
         Self { cells, columns, width, height, cell, step: 0, blind: false }
     }
@@ -135,7 +135,7 @@ impl Ground {
         self.step
     }
 
-    fn at(&self, point: Point) -> Option<&Cell> {
+    fn at(&self, point: Point) -> Option<&BackdropCell> {
         if point.x < 0.0 || point.y < 0.0 || point.x >= self.width || point.y >= self.height {
             return None;
         }
@@ -150,7 +150,7 @@ impl Ground {
         path: &BezPath,
         even_odd: bool,
         clip: Rect,
-        paint: &Paint,
+        paint: &CellPaint,
         left: &mut u64,
     ) {
         if !self.blind && self.painted(path, even_odd, clip, paint, left).is_none() {
@@ -164,7 +164,7 @@ impl Ground {
         path: &BezPath,
         even_odd: bool,
         clip: Rect,
-        paint: &Paint,
+        paint: &CellPaint,
         left: &mut u64,
     ) -> Option<()> {
         let step = self.step();
@@ -195,7 +195,7 @@ impl Ground {
             let Some(cells) = self.cells.get_mut(line + first..line + last) else { continue };
             *left = left.checked_sub(cells.len() as u64)?;
             if paint.covers() {
-                cells.fill(Cell { colour: paint.colour, covered: step });
+                cells.fill(BackdropCell { colour: paint.colour, covered: step });
             } else {
                 cells.iter_mut().for_each(|cell| cell.colour = paint.over(cell.colour));
             }
@@ -258,17 +258,26 @@ impl Ground {
 
     /// Returns whether a character on the page is seen when it is drawn, its middle and the height
     /// and width of its em given.
-    pub fn sight(&self, middle: Point, (height, width): (f64, f64), paint: &Paint) -> Sight {
+    pub fn sight(
+        &self,
+        middle: Point,
+        (height, width): (f64, f64),
+        paint: &CellPaint,
+    ) -> TextVisibility {
         let size = height.min(width);
         if paint.alpha < FAINT {
-            return Sight::Hidden(How::Transparent);
+            return TextVisibility::Hidden(HidingMethod::Transparent);
         }
         if size < TINY {
-            return Sight::Hidden(How::Tiny);
+            return TextVisibility::Hidden(HidingMethod::Tiny);
         }
-        let small = if size < SMALL { Sight::Doubt(How::Tiny) } else { Sight::Seen };
+        let small = if size < SMALL {
+            TextVisibility::Doubt(HidingMethod::Tiny)
+        } else {
+            TextVisibility::Seen
+        };
         if paint.colour.is_none() {
-            return Sight::Doubt(How::Colour);
+            return TextVisibility::Doubt(HidingMethod::Colour);
         }
         // A page that was painted over too often to be followed is taken for paper.
         let known =
@@ -276,17 +285,25 @@ impl Ground {
         let Some(ground) = known else { return small };
         // Without a mode that is known, the colour is that of the paint; viewers that do not know
         // an odd mode draw the text.
-        let plain = Paint { mode: Some(BlendMode::Normal), ..*paint };
+        let plain = CellPaint { mode: Some(BlendMode::Normal), ..*paint };
         let seen = if paint.mode.is_some() { paint.over(known) } else { plain.over(known) };
         let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {
-            return Sight::Doubt(How::Colour);
+            return TextVisibility::Doubt(HidingMethod::Colour);
         };
         let apart = apart(ground, seen);
         if apart <= ALIKE {
             let sure = !self.blind && !paint.odd && paint.mode.is_some();
-            return if sure { Sight::Hidden(How::Colour) } else { Sight::Doubt(How::Colour) };
+            return if sure {
+                TextVisibility::Hidden(HidingMethod::Colour)
+            } else {
+                TextVisibility::Doubt(HidingMethod::Colour)
+            };
         }
-        if apart <= PALE && height < LARGE { Sight::Doubt(How::Colour) } else { small }
+        if apart <= PALE && height < LARGE {
+            TextVisibility::Doubt(HidingMethod::Colour)
+        } else {
+            small
+        }
     }
 
     /// Returns true if all of these points have been covered since a step.

@@ -1,7 +1,7 @@
 //! Text out of characters with places: words, lines, columns and simple tables, as they are read.
 //! Knows nothing of PDF; the shares of an em below are tuned on real files.
 
-use super::device::Glyph;
+use super::device::PageGlyph;
 use hayro_interpret::kurbo::{Affine, Point};
 use unicode_normalization::UnicodeNormalization;
 
@@ -27,7 +27,7 @@ const LINES: usize = 400;
 
 /// A part of a line without a wide gap, its baseline level.
 #[derive(Debug, Clone)]
-struct Part {
+struct LinePart {
     from: f64,
     to: f64,
     base: f64,
@@ -38,12 +38,12 @@ struct Part {
 }
 
 /// The parts of a line, from left to right.
-type Row = Vec<Part>;
+type PartRow = Vec<LinePart>;
 
 /// Returns the text of characters, in their order on the page.
-pub(super) fn text(glyphs: &[Glyph]) -> String {
+pub(super) fn text(glyphs: &[PageGlyph]) -> String {
     // Letters of one direction make one text; the direction of most comes first.
-    let mut turns: Vec<(i32, Vec<&Glyph>)> = Vec::new();
+    let mut turns: Vec<(i32, Vec<&PageGlyph>)> = Vec::new();
     for glyph in glyphs {
         let turn = turn(glyph);
         if let Some((_, list)) = turns.iter_mut().find(|(own, _)| *own == turn) {
@@ -68,7 +68,7 @@ pub(super) fn text(glyphs: &[Glyph]) -> String {
 }
 
 /// Returns the direction of a character in degrees; small ones are level.
-fn turn(glyph: &Glyph) -> i32 {
+fn turn(glyph: &PageGlyph) -> i32 {
     let along = glyph.to - glyph.from;
     let degrees = along.y.atan2(along.x).to_degrees().round() as i32;
     let quarter = (f64::from(degrees) / 90.0).round() as i32 * 90;
@@ -76,12 +76,12 @@ fn turn(glyph: &Glyph) -> i32 {
 }
 
 /// Returns the parts of lines that characters of one direction make, in the order of the file.
-fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
+fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
     let level = Affine::rotate(-f64::from(turn).to_radians());
     let mut parts = Vec::new();
     let mut open: Vec<(char, f64, bool)> = Vec::new();
     let mut part =
-        Part { from: 0.0, to: 0.0, base: 0.0, size: 0.0, text: String::new(), spaced: false };
+        LinePart { from: 0.0, to: 0.0, base: 0.0, size: 0.0, text: String::new(), spaced: false };
     // The place and size of the character before; whether that was raised.
     let (mut spaced, mut last, mut small, mut raised) = (false, Point::ZERO, 0.0, false);
     for glyph in glyphs {
@@ -115,7 +115,14 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
             parts.push(close(&mut open, &part));
         }
         if open.is_empty() {
-            part = Part { from: from.x, to: to.x, base: from.y, size, text: String::new(), spaced };
+            part = LinePart {
+                from: from.x,
+                to: to.x,
+                base: from.y,
+                size,
+                text: String::new(),
+                spaced,
+            };
             open.push((glyph.character, 0.0, false));
             raised = false;
         } else {
@@ -147,7 +154,7 @@ fn parts(glyphs: &[&Glyph], turn: i32) -> Vec<Part> {
 }
 
 /// Returns a part with its words: a gap wider than those between its characters is a space.
-fn close(open: &mut Vec<(char, f64, bool)>, part: &Part) -> Part {
+fn close(open: &mut Vec<(char, f64, bool)>, part: &LinePart) -> LinePart {
     let characters = open
         .iter()
         .zip(open.iter().skip(1))
@@ -167,7 +174,7 @@ fn close(open: &mut Vec<(char, f64, bool)>, part: &Part) -> Part {
         }
     }
     let text = led(&text);
-    Part { text, ..part.clone() }
+    LinePart { text, ..part.clone() }
 }
 
 /// Returns a text with the dots that lead to a page number shortened.
@@ -190,9 +197,9 @@ fn led(text: &str) -> String {
 }
 
 /// Returns the lines of parts, from above.
-fn rows(mut parts: Vec<Part>) -> Vec<Row> {
+fn rows(mut parts: Vec<LinePart>) -> Vec<PartRow> {
     parts.sort_by(|a, b| a.base.total_cmp(&b.base));
-    let mut rows: Vec<(f64, f64, Row)> = Vec::new();
+    let mut rows: Vec<(f64, f64, PartRow)> = Vec::new();
     for part in parts {
         let (top, bottom) = (part.base - part.size * 0.7, part.base + part.size * 0.2);
         let same = rows.iter_mut().rev().take(6).find(|(own_top, own_bottom, row)| {
@@ -212,7 +219,7 @@ fn rows(mut parts: Vec<Part>) -> Vec<Row> {
         }
     }
     rows.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let mut rows: Vec<Row> = rows.into_iter().map(|(.., row)| row).collect();
+    let mut rows: Vec<PartRow> = rows.into_iter().map(|(.., row)| row).collect();
     for row in &mut rows {
         row.sort_by(|a, b| a.from.total_cmp(&b.from));
         // What is drawn twice at one place is read once.
@@ -222,30 +229,30 @@ fn rows(mut parts: Vec<Part>) -> Vec<Row> {
 }
 
 /// Returns true if one of two parts is small, and raised or lowered right beside the other.
-fn shifted(a: &Part, b: &Part) -> bool {
+fn shifted(a: &LinePart, b: &LinePart) -> bool {
     let (small, large) = if a.size < b.size { (a, b) } else { (b, a) };
     let gap = (small.from - large.to).max(large.from - small.to);
     small.size < 0.85 * large.size && gap.abs() < 2.0 * SPACE * large.size
 }
 
-fn base(row: &[Part]) -> f64 {
+fn base(row: &[LinePart]) -> f64 {
     row.iter().max_by(|a, b| a.size.total_cmp(&b.size)).map_or(0.0, |part| part.base)
 }
 
-fn size(row: &[Part]) -> f64 {
+fn size(row: &[LinePart]) -> f64 {
     row.iter().map(|part| part.size).fold(0.0, f64::max)
 }
 
 /// Rows one after another that leave the same gaps free.
-struct Zone {
+struct ColumnZone {
     rows: usize,
     gaps: Vec<(f64, f64)>,
 }
 
 /// Returns how far rows leave gaps of the first one free that are at least `wide` ems: at
 /// least `least` of them, and half of those that the first one has.
-fn zone(rows: &[Row], least: usize, wide: f64) -> Zone {
-    let Some(first) = rows.first() else { return Zone { rows: 0, gaps: Vec::new() } };
+fn zone(rows: &[PartRow], least: usize, wide: f64) -> ColumnZone {
+    let Some(first) = rows.first() else { return ColumnZone { rows: 0, gaps: Vec::new() } };
     let wide = wide * size(first);
     let inner = first.iter().zip(first.iter().skip(1)).map(|(a, b)| (a.to, b.from));
     let mut gaps: Vec<(f64, f64)> = inner.filter(|(from, to)| to - from >= wide).collect();
@@ -274,27 +281,27 @@ fn zone(rows: &[Row], least: usize, wide: f64) -> Zone {
         count += 1;
         before = row;
     }
-    Zone { rows: count, gaps }
+    ColumnZone { rows: count, gaps }
 }
 
 /// Returns true if a row stands well below another.
-fn far(above: &[Part], row: &[Part]) -> bool {
+fn far(above: &[LinePart], row: &[LinePart]) -> bool {
     base(row) - base(above) > 2.2 * size(above)
 }
 
 /// Returns true if a row has parts on both sides of a gap.
-fn both(row: &[Part], gap: (f64, f64)) -> bool {
+fn both(row: &[LinePart], gap: (f64, f64)) -> bool {
     row.iter().any(|part| part.to <= gap.0 + 0.1) && row.iter().any(|part| part.from >= gap.1 - 0.1)
 }
 
 /// Adds the lines of an area.
-fn block(parts: Vec<Part>, depth: u32, lines: &mut Vec<String>) {
+fn block(parts: Vec<LinePart>, depth: u32, lines: &mut Vec<String>) {
     let rows = rows(parts);
     let mut steps: Vec<f64> =
         rows.iter().zip(rows.iter().skip(1)).map(|(a, b)| base(b) - base(a)).collect();
     steps.sort_by(f64::total_cmp);
     let usual = steps.get(steps.len() / 2).copied().unwrap_or_default();
-    let mut before: Option<&Row> = None;
+    let mut before: Option<&PartRow> = None;
     // Rows from `done` to `at` are plain lines so far.
     let (mut done, mut at) = (0, 0);
     while let Some(rest) = rows.get(at..).filter(|rest| !rest.is_empty()) {
@@ -338,9 +345,9 @@ fn block(parts: Vec<Part>, depth: u32, lines: &mut Vec<String>) {
 /// Adds rows as lines, or as rows of a table. Paragraphs are further apart than lines usually
 /// are, also from the row before.
 fn plain(
-    rows: Option<&[Row]>,
+    rows: Option<&[PartRow]>,
     gaps: &[(f64, f64)],
-    (mut before, usual): (Option<&Row>, f64),
+    (mut before, usual): (Option<&PartRow>, f64),
     lines: &mut Vec<String>,
 ) {
     for row in rows.unwrap_or_default() {
@@ -361,7 +368,7 @@ fn blank(lines: &mut Vec<String>) {
 }
 
 /// Returns the gap between two columns of text, if rows have one.
-fn split(rows: &[Row], zone: &Zone) -> Option<(f64, f64)> {
+fn split(rows: &[PartRow], zone: &ColumnZone) -> Option<(f64, f64)> {
     let rows = rows.get(..zone.rows)?;
     let fits = |gap: &&(f64, f64)| {
         let count = rows.iter().filter(|row| both(row, **gap)).count();
@@ -375,8 +382,8 @@ fn split(rows: &[Row], zone: &Zone) -> Option<(f64, f64)> {
 }
 
 /// Returns a row of a table.
-fn cells(row: &[Part], gaps: &[(f64, f64)]) -> String {
-    let mut cells: Vec<Row> = vec![Vec::new(); gaps.len() + 1];
+fn cells(row: &[LinePart], gaps: &[(f64, f64)]) -> String {
+    let mut cells: Vec<PartRow> = vec![Vec::new(); gaps.len() + 1];
     for part in row {
         let column = gaps.iter().filter(|gap| part.from >= gap.1 - 0.1).count();
         if let Some(cell) = cells.get_mut(column) {
@@ -388,9 +395,9 @@ fn cells(row: &[Part], gaps: &[(f64, f64)]) -> String {
 }
 
 /// Returns the text of a row.
-fn line(row: &[Part]) -> String {
+fn line(row: &[LinePart]) -> String {
     let mut out = String::new();
-    let mut before: Option<&Part> = None;
+    let mut before: Option<&LinePart> = None;
     for part in row {
         if let Some(before) = before {
             let gap = (part.from - before.to) / part.size.max(before.size);

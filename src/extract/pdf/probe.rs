@@ -24,14 +24,14 @@ const FAINT: f32 = 0.1;
 
 /// Looks at masks, glyphs and gradients, and remembers what it saw.
 #[derive(Default)]
-pub(super) struct Probes {
-    masks: HashMap<u128, Rc<Mask>>,
+pub(super) struct PaintProbes {
+    masks: HashMap<u128, Rc<MaskRegion>>,
     glyphs: HashMap<u128, bool>,
     gradients: HashMap<u128, Rc<EncodedShadingPattern>>,
     looked: usize,
 }
 
-impl Probes {
+impl PaintProbes {
     /// Returns true if one more may be looked at.
     fn may(&mut self) -> bool {
         self.looked += 1;
@@ -39,12 +39,12 @@ impl Probes {
     }
 
     /// Returns where a mask lets something through.
-    pub fn mask(&mut self, mask: &SoftMask<'_>) -> Rc<Mask> {
+    pub fn mask(&mut self, mask: &SoftMask<'_>) -> Rc<MaskRegion> {
         let key = mask.cache_key();
         if let Some(known) = self.masks.get(&key) {
             return Rc::clone(known);
         }
-        let found = Rc::new(if self.may() { Mask::of(mask) } else { Mask::default() });
+        let found = Rc::new(if self.may() { MaskRegion::of(mask) } else { MaskRegion::default() });
         self.masks.insert(key, Rc::clone(&found));
         found
     }
@@ -67,7 +67,7 @@ impl Probes {
                 missing || glyph.outline().segments().next().is_some()
             }
             Glyph::Type3(glyph) if self.may() => {
-                let mut probe = Probe::default();
+                let mut probe = PaintProbe::default();
                 let paint = Paint::Color(hayro_interpret::color::Color::from_rgba(
                     hayro_interpret::color::AlphaColor::new([0.0, 0.0, 0.0, 1.0]),
                 ));
@@ -101,16 +101,16 @@ impl Probes {
 
 /// Where a mask lets something through. By default it is not known to do so anywhere.
 #[derive(Default)]
-pub(super) struct Mask {
+pub(super) struct MaskRegion {
     /// What is seen where nothing is painted.
     open: bool,
     /// What is painted, in order: its box, whether it is all of the box, and whether it is seen.
     areas: Vec<(Rect, bool, bool)>,
 }
 
-impl Mask {
+impl MaskRegion {
     fn of(mask: &SoftMask<'_>) -> Self {
-        let mut probe = Probe::default();
+        let mut probe = PaintProbe::default();
         mask.interpret(&mut probe);
         // A function may turn dark into light.
         if probe.more || mask.transfer_function().is_some() {
@@ -138,14 +138,14 @@ fn bright([r, g, b]: [f32; 3]) -> bool {
 /// Takes down what is painted: its box, whether it is all of the box, and its colour if that is
 /// one.
 #[derive(Default)]
-struct Probe {
+struct PaintProbe {
     areas: Vec<(Rect, bool, Option<[f32; 3]>)>,
     clips: Vec<Rect>,
     /// True if there is more than is taken down.
     more: bool,
 }
 
-impl Probe {
+impl PaintProbe {
     fn add(&mut self, area: Rect, full: bool, paint: Option<&Paint<'_>>) {
         let area = self.clips.iter().fold(area, |area, clip| area.intersect(*clip));
         let colour = match paint {
@@ -168,7 +168,7 @@ impl Probe {
     }
 }
 
-impl<'a> Device<'a> for Probe {
+impl<'a> Device<'a> for PaintProbe {
     fn draw_path(&mut self, path: &BezPath, props: DrawProps<'a>, mode: &DrawMode) {
         let path = props.transform * path;
         let mut area = path.bounding_box();

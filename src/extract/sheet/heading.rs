@@ -2,10 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::number::{self, Format};
-use super::{Listed, column};
-use crate::story::Tally;
-use crate::{CELLS, Failure, Finding, How, Mark, Of, Piece, ROWS, SheetBlock, Span, Unit, Value};
+use super::number::{self, NumberFormat};
+use super::{ListedSheet, column};
+use crate::story::OmissionTally;
+use crate::{
+    BlockSpan, CELLS, CellValue, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark, ROWS,
+    ReadFailure, SheetBlock, TextPiece,
+};
 
 /// Rows among which the table may begin.
 const HEAD: usize = 20;
@@ -16,33 +19,33 @@ const BYTES: usize = 768 << 10;
 
 /// A cell that people see something in.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Cell {
+pub enum HeadingCell {
     /// Text, also that of dates and errors.
     Text(String),
     /// True or false.
     Flag(bool),
     /// A number, and what it stands for.
-    Number(f64, Format),
+    Number(f64, NumberFormat),
 }
 
 /// A part of a sheet: its first and last column, its first and last row.
-pub type Range = (u32, u32, u32, u32);
+pub type CellRange = (u32, u32, u32, u32);
 
 /// A row: its number in the sheet, and its cells by their columns.
-type Row = (u32, Vec<(u32, Cell)>);
+type GridRow = (u32, Vec<(u32, HeadingCell)>);
 
 /// A sheet that is being read, row by row. Only the rows of one page are kept.
 #[derive(Default)]
-pub struct Grid {
+pub struct SheetGrid {
     /// The page that is asked for; 0 if rows are only counted.
     page: u32,
     /// The first rows, until it is known which of them is the heading.
-    head: Option<Vec<Row>>,
+    head: Option<Vec<GridRow>>,
     before: Vec<String>,
-    heading: Option<Vec<(u32, Cell)>>,
+    heading: Option<Vec<(u32, HeadingCell)>>,
     /// Each column that has cells: the format that all its numbers share, if they do.
-    columns: BTreeMap<u32, Option<Option<Format>>>,
-    kept: Vec<Row>,
+    columns: BTreeMap<u32, Option<Option<NumberFormat>>>,
+    kept: Vec<GridRow>,
     total: u64,
     /// The first row of the page.
     first: u64,
@@ -53,16 +56,16 @@ pub struct Grid {
     needed: BTreeSet<u32>,
     /// Cells that were cut, in rows that are longer than a page.
     cut: u64,
-    hidden: BTreeMap<How, u64>,
+    hidden: BTreeMap<HidingMethod, u64>,
     columns_hidden: BTreeSet<u32>,
     /// Merged areas from top to bottom, how many have begun at the last row, and those of them
     /// that have not ended.
-    merged: Vec<Range>,
+    merged: Vec<CellRange>,
     begun: usize,
-    open: Vec<Range>,
+    open: Vec<CellRange>,
     at: u32,
     /// Text that people do not see.
-    pub tally: Tally,
+    pub tally: OmissionTally,
     /// Formulas without a stored result.
     pub no_result: u64,
     /// Comments: where, by whom, and what.
@@ -73,14 +76,14 @@ pub struct Grid {
     pub unknown: bool,
 }
 
-impl Grid {
+impl SheetGrid {
     /// Returns an empty one, to be filled with the rows of a page.
     pub fn new(page: u32) -> Self {
         Self { page, head: Some(Vec::new()), now: (1, 0, 0), ..Self::default() }
     }
 
     /// Takes the merged areas, before the rows: each shows its first cell alone.
-    pub fn merge(&mut self, mut areas: Vec<Range>) {
+    pub fn merge(&mut self, mut areas: Vec<CellRange>) {
         areas.sort_by_key(|area| area.2);
         self.merged = areas;
     }
@@ -99,15 +102,16 @@ impl Grid {
     }
 
     /// Adds a row with its visible cells, by their columns in order.
-    pub fn row(&mut self, row: u32, mut cells: Vec<(u32, Cell)>) {
+    pub fn row(&mut self, row: u32, mut cells: Vec<(u32, HeadingCell)>) {
         self.enter(row);
-        let covered = |(left, right, top, _): &Range, column: u32| {
+        let covered = |(left, right, top, _): &CellRange, column: u32| {
             (*left..=*right).contains(&column) && (column, row) != (*left, *top)
         };
-        let is_covered =
-            |(column, _): &mut (u32, Cell)| self.open.iter().any(|area| covered(area, *column));
-        let unseen: Vec<(u32, Cell)> = cells.extract_if(.., is_covered).collect();
-        self.hide(How::Covered, &unseen);
+        let is_covered = |(column, _): &mut (u32, HeadingCell)| {
+            self.open.iter().any(|area| covered(area, *column))
+        };
+        let unseen: Vec<(u32, HeadingCell)> = cells.extract_if(.., is_covered).collect();
+        self.hide(HidingMethod::Covered, &unseen);
         if cells.is_empty() {
             return;
         }
@@ -120,22 +124,24 @@ impl Grid {
     }
 
     /// Counts cells, rows or other things that people do not see, and keeps their text.
-    pub fn hide(&mut self, how: How, cells: &[(u32, Cell)]) {
+    pub fn hide(&mut self, how: HidingMethod, cells: &[(u32, HeadingCell)]) {
         if cells.is_empty() {
             return;
         }
         match how {
-            How::Column => self.columns_hidden.extend(cells.iter().map(|(column, _)| *column)),
-            How::Row | How::Filtered => *self.hidden.entry(how).or_default() += 1,
+            HidingMethod::Column => {
+                self.columns_hidden.extend(cells.iter().map(|(column, _)| *column))
+            }
+            HidingMethod::Row | HidingMethod::Filtered => *self.hidden.entry(how).or_default() += 1,
             _ => *self.hidden.entry(how).or_default() += cells.len() as u64,
         }
         self.keep(cells);
     }
 
     /// Keeps hidden text to see whether it gives orders.
-    fn keep(&mut self, cells: &[(u32, Cell)]) {
+    fn keep(&mut self, cells: &[(u32, HeadingCell)]) {
         for (_, cell) in cells {
-            if let Cell::Text(text) = cell {
+            if let HeadingCell::Text(text) = cell {
                 self.tally.keep(text);
                 self.tally.paragraph();
             }
@@ -170,11 +176,11 @@ impl Grid {
         let wide = head.iter().position(|(_, cells)| cells.len() > 1);
         let mut rows = head.into_iter();
         if let Some(wide) = wide {
-            let before: Vec<Row> = rows.by_ref().take(wide).collect();
+            let before: Vec<GridRow> = rows.by_ref().take(wide).collect();
             let texts = before.into_iter().flat_map(|(_, cells)| cells);
             self.before = texts.map(|(_, cell)| shown(&cell)).collect();
         }
-        let rows: Vec<Row> = rows.collect();
+        let rows: Vec<GridRow> = rows.collect();
         let mut rows = rows.into_iter().peekable();
         if wide.is_some()
             && let Some((number, first)) = rows.next()
@@ -193,7 +199,7 @@ impl Grid {
     }
 
     /// Takes a row of the table.
-    fn data(&mut self, mut row: Row) {
+    fn data(&mut self, mut row: GridRow) {
         if self.page == 0 {
             self.keep(&row.1);
         }
@@ -202,7 +208,7 @@ impl Grid {
         self.previous = Some(row.0);
         for (column, cell) in &row.1 {
             let shared = self.columns.entry(*column).or_default();
-            if let Cell::Number(_, format) = cell {
+            if let HeadingCell::Number(_, format) = cell {
                 match shared {
                     None => *shared = Some(Some(format.clone())),
                     Some(Some(same)) if same == format => {}
@@ -210,11 +216,12 @@ impl Grid {
                 }
             }
         }
-        let size = |row: &Row| row.1.iter().map(|(_, cell)| shown(cell).len() + 1).sum::<usize>();
+        let size =
+            |row: &GridRow| row.1.iter().map(|(_, cell)| shown(cell).len() + 1).sum::<usize>();
         if size(&row) > BYTES {
             let room = BYTES / row.1.len().max(1);
             for (_, cell) in &mut row.1 {
-                if let Cell::Text(text) = cell
+                if let HeadingCell::Text(text) = cell
                     && text.len() > room
                 {
                     text.truncate(text.floor_char_boundary(room));
@@ -243,20 +250,21 @@ impl Grid {
 
     /// Returns the page that was asked for.
     ///
-    /// Fails with [`Failure::NoSuchPage`].
-    pub fn block(mut self, listed: &Listed) -> Result<SheetBlock, Failure> {
+    /// Fails with [`ReadFailure::NoSuchPage`].
+    pub fn block(mut self, listed: &ListedSheet) -> Result<SheetBlock, ReadFailure> {
         self.begin();
         if self.kept.is_empty() && self.page > 1 {
-            return Err(Failure::NoSuchPage(u64::from(self.now.0)));
+            return Err(ReadFailure::NoSuchPage(u64::from(self.now.0)));
         }
-        let heading: BTreeMap<u32, Cell> = self.heading.take().into_iter().flatten().collect();
+        let heading: BTreeMap<u32, HeadingCell> =
+            self.heading.take().into_iter().flatten().collect();
         // Columns of other pages are none of this one.
         let kept = self.kept.iter().flat_map(|(_, cells)| cells).map(|(column, _)| *column);
         let needed: BTreeSet<u32> = kept.chain(heading.keys().copied()).collect();
         let shared = needed
             .into_iter()
             .map(|column| (column, self.columns.get(&column).cloned().flatten().flatten()));
-        let shared: BTreeMap<u32, Option<Format>> = shared.collect();
+        let shared: BTreeMap<u32, Option<NumberFormat>> = shared.collect();
         let mut names: HashMap<String, u32> = HashMap::new();
         let mut columns: Vec<String> = Vec::new();
         if self.gaps {
@@ -267,8 +275,8 @@ impl Grid {
             let own = heading.get(index).map(shown).filter(|name| !name.is_empty());
             let mut name = own.unwrap_or_else(|| column(*index));
             let unit = match format {
-                Some(Format::Percent) => "%",
-                Some(Format::Unit(unit)) => unit,
+                Some(NumberFormat::Percent) => "%",
+                Some(NumberFormat::Unit(unit)) => unit,
                 _ => "",
             };
             if !unit.is_empty() && !name.contains(unit) {
@@ -278,21 +286,23 @@ impl Grid {
             *count += 1;
             columns.push(if *count == 1 { name } else { format!("{name}_{count}") });
         }
-        let rows: Vec<(u32, Vec<Value>)> = self
+        let rows: Vec<(u32, Vec<CellValue>)> = self
             .kept
             .drain(..)
             .map(|(number, cells)| {
-                let mut cells: BTreeMap<u32, Cell> = cells.into_iter().collect();
-                let row = self.gaps.then(|| Value::Number(number.to_string()));
+                let mut cells: BTreeMap<u32, HeadingCell> = cells.into_iter().collect();
+                let row = self.gaps.then(|| CellValue::Number(number.to_string()));
                 let values = shared.iter().map(|(index, format)| {
-                    cells.remove(index).map_or(Value::Null, |cell| value(cell, format.is_some()))
+                    cells
+                        .remove(index)
+                        .map_or(CellValue::Null, |cell| value(cell, format.is_some()))
                 });
                 (number, row.into_iter().chain(values).collect())
             })
             .collect();
         let last = (self.first + rows.len() as u64).saturating_sub(1);
         let next = (last < self.total).then_some(self.page + 1);
-        let of = Span { unit: Unit::Row, first: self.first, last, of: self.total, next };
+        let of = BlockSpan { unit: PartUnit::Row, first: self.first, last, of: self.total, next };
         let after = self.after();
         Ok(SheetBlock {
             name: listed.name.clone(),
@@ -307,29 +317,42 @@ impl Grid {
     }
 
     /// Returns what lies on the sheet, and the comments.
-    fn after(&mut self) -> Vec<Piece> {
+    fn after(&mut self) -> Vec<TextPiece> {
         let mut pieces = Vec::new();
         if !self.shapes.trim().is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut self.shapes)));
+            pieces.push(TextPiece::Text(std::mem::take(&mut self.shapes)));
         }
         if !self.comments.is_empty() {
-            pieces.push(Piece::Mark(Mark::Comments(self.comments.len() as u32)));
+            pieces.push(TextPiece::Mark(PieceMark::Comments(self.comments.len() as u32)));
         }
         for (place, author, text) in self.comments.drain(..) {
-            pieces.push(Piece::Mark(Mark::Comment { author }));
-            pieces.push(Piece::Text(format!("{place}: {}\n", text.trim())));
+            pieces.push(TextPiece::Mark(PieceMark::Comment { author }));
+            pieces.push(TextPiece::Text(format!("{place}: {}\n", text.trim())));
         }
         pieces
     }
 
     fn findings(&mut self) -> Vec<Finding> {
-        let of = |how| if matches!(how, How::Row | How::Filtered) { Of::Rows } else { Of::Cells };
-        let hidden =
-            |(how, count): (&How, &u64)| Finding::Hidden { how: *how, count: *count, of: of(*how) };
+        let of = |how| {
+            if matches!(how, HidingMethod::Row | HidingMethod::Filtered) {
+                HiddenUnit::Rows
+            } else {
+                HiddenUnit::Cells
+            }
+        };
+        let hidden = |(how, count): (&HidingMethod, &u64)| Finding::Hidden {
+            how: *how,
+            count: *count,
+            of: of(*how),
+        };
         let mut findings: Vec<Finding> = self.hidden.iter().map(hidden).collect();
         let count = self.columns_hidden.len() as u64;
         if count > 0 {
-            findings.push(Finding::Hidden { how: How::Column, count, of: Of::Columns });
+            findings.push(Finding::Hidden {
+                how: HidingMethod::Column,
+                count,
+                of: HiddenUnit::Columns,
+            });
         }
         if self.cut > 0 {
             findings.push(Finding::CutCells(self.cut));
@@ -347,15 +370,15 @@ impl Grid {
 
 /// Returns true if a row is one of headings: short texts, or years behind a text, above a row
 /// that is hardly wider.
-fn heads(first: &[(u32, Cell)], second: &[(u32, Cell)]) -> bool {
-    let text = |cell: &Cell| match cell {
-        Cell::Text(text) => !text.is_empty() && text.chars().count() <= LONG,
-        Cell::Number(value, Format::Plain) => {
+fn heads(first: &[(u32, HeadingCell)], second: &[(u32, HeadingCell)]) -> bool {
+    let text = |cell: &HeadingCell| match cell {
+        HeadingCell::Text(text) => !text.is_empty() && text.chars().count() <= LONG,
+        HeadingCell::Number(value, NumberFormat::Plain) => {
             value.fract() == 0.0 && (1900.0..2100.0).contains(value)
         }
         _ => false,
     };
-    let texts = first.iter().filter(|(_, cell)| matches!(cell, Cell::Text(_))).count();
+    let texts = first.iter().filter(|(_, cell)| matches!(cell, HeadingCell::Text(_))).count();
     let below = second.iter().filter(|(column, _)| first.iter().any(|(own, _)| own == column));
     texts > 0
         && first.iter().all(|(_, cell)| text(cell))
@@ -368,27 +391,31 @@ fn heads(first: &[(u32, Cell)], second: &[(u32, Cell)]) -> bool {
 }
 
 /// Returns what a cell shows, when it stands alone.
-fn shown(cell: &Cell) -> String {
+fn shown(cell: &HeadingCell) -> String {
     match cell {
-        Cell::Text(text) => text.clone(),
-        Cell::Flag(flag) => flag.to_string(),
-        Cell::Number(number, format) => match format {
-            Format::Percent => format!("{}%", number::number(number * 100.0)),
-            Format::Unit(unit) => format!("{} {unit}", number::number(*number)),
+        HeadingCell::Text(text) => text.clone(),
+        HeadingCell::Flag(flag) => flag.to_string(),
+        HeadingCell::Number(number, format) => match format {
+            NumberFormat::Percent => format!("{}%", number::number(number * 100.0)),
+            NumberFormat::Unit(unit) => format!("{} {unit}", number::number(*number)),
             _ => number::number(*number),
         },
     }
 }
 
 /// Returns the value of a cell, in a column whose numbers share their format or not.
-fn value(cell: Cell, shared: bool) -> Value {
+fn value(cell: HeadingCell, shared: bool) -> CellValue {
     match cell {
-        Cell::Flag(flag) => Value::Flag(flag),
-        Cell::Number(number, Format::Percent) if shared => {
-            Value::Number(number::number(number * 100.0))
+        HeadingCell::Flag(flag) => CellValue::Flag(flag),
+        HeadingCell::Number(number, NumberFormat::Percent) if shared => {
+            CellValue::Number(number::number(number * 100.0))
         }
-        Cell::Number(number, Format::Unit(_)) if shared => Value::Number(number::number(number)),
-        Cell::Number(number, Format::Plain) => Value::Number(number::number(number)),
-        other => Value::Text(shown(&other)),
+        HeadingCell::Number(number, NumberFormat::Unit(_)) if shared => {
+            CellValue::Number(number::number(number))
+        }
+        HeadingCell::Number(number, NumberFormat::Plain) => {
+            CellValue::Number(number::number(number))
+        }
+        other => CellValue::Text(shown(&other)),
     }
 }

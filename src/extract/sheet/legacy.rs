@@ -8,25 +8,25 @@ use calamine::{Data, Dimensions, Reader, SheetType, SheetVisible, Xls, XlsError,
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::number::{self, Format};
+use super::number::{self, NumberFormat};
 use super::short::{named, widened};
-use super::{Cell, Listed, records};
-use crate::package::Package;
-use crate::{Failure, How, Kind, Out, Stop};
+use super::{HeadingCell, ListedSheet, records};
+use crate::package::OpenPackage;
+use crate::{FileKind, HidingMethod, OutputSink, ReadFailure, StopReason};
 
 /// Reads a workbook.
-pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    if kind == Kind::Xls {
+pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    if kind == FileKind::Xls {
         let mut book = Xls::new(Cursor::new(bytes)).map_err(|error| match error {
-            XlsError::Password => Failure::Encrypted,
-            _ => Failure::Broken,
+            XlsError::Password => ReadFailure::Encrypted,
+            _ => ReadFailure::Broken,
         })?;
         let listed = listed(book.sheets_metadata());
         let old = book.has_1904_epoch();
         let unseen = records::unseen(bytes).unwrap_or_default();
         return super::give(&listed, out, |place, grid| {
             let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
-            let range = book.worksheet_range(name).map_err(|_| Failure::Broken)?;
+            let range = book.worksheet_range(name).map_err(|_| ReadFailure::Broken)?;
             let merged = book.merge_cells_by_sheet_name(name).unwrap_or_default();
             let area =
                 |area: &Dimensions| (area.start.1, area.end.1, area.start.0 + 1, area.end.0 + 1);
@@ -35,20 +35,24 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
             for (number, cells) in (top + 1..).zip(range.rows()) {
                 let cells = (left..).zip(cells);
                 let cells = cells.filter_map(|(column, data)| Some((column, cell(data, old)?)));
-                let mut cells: Vec<(u32, Cell)> = cells.collect();
+                let mut cells: Vec<(u32, HeadingCell)> = cells.collect();
                 let Some(unseen) = unseen.get(place) else {
                     grid.row(number, cells);
                     continue;
                 };
                 if unseen.rows.contains(&number) {
-                    grid.hide(if unseen.filter { How::Filtered } else { How::Row }, &cells);
+                    grid.hide(
+                        if unseen.filter { HidingMethod::Filtered } else { HidingMethod::Row },
+                        &cells,
+                    );
                     continue;
                 }
                 let within =
                     |column| move |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
-                let hidden =
-                    |(column, _): &mut (u32, Cell)| unseen.columns.iter().any(within(*column));
-                grid.hide(How::Column, &cells.extract_if(.., hidden).collect::<Vec<_>>());
+                let hidden = |(column, _): &mut (u32, HeadingCell)| {
+                    unseen.columns.iter().any(within(*column))
+                };
+                grid.hide(HidingMethod::Column, &cells.extract_if(.., hidden).collect::<Vec<_>>());
                 grid.row(number, cells);
             }
             grid.unknown = unseen.get(place).is_none();
@@ -56,16 +60,16 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         });
     }
     let mut book = Xlsb::new(Cursor::new(whole(bytes)?)).map_err(|error| match error {
-        XlsbError::Password => Failure::Encrypted,
-        _ => Failure::Broken,
+        XlsbError::Password => ReadFailure::Encrypted,
+        _ => ReadFailure::Broken,
     })?;
     let listed = listed(book.sheets_metadata());
     let old = book.has_1904_epoch();
     super::give(&listed, out, |place, grid| {
         let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
-        let mut reader = book.worksheet_cells_reader(name).map_err(|_| Failure::Broken)?;
+        let mut reader = book.worksheet_cells_reader(name).map_err(|_| ReadFailure::Broken)?;
         let mut row = (0, Vec::new());
-        while let Some(found) = reader.next_cell().map_err(|_| Failure::Broken)? {
+        while let Some(found) = reader.next_cell().map_err(|_| ReadFailure::Broken)? {
             let (number, column) = found.get_position();
             if number != row.0 {
                 grid.row(row.0 + 1, std::mem::take(&mut row.1));
@@ -81,8 +85,8 @@ pub fn read(kind: Kind, bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
 
 /// Returns a workbook in which all cells are whole. The library unpacks without a limit, so that
 /// what it reads is unpacked here first.
-fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
-    let mut package = Package::open(bytes)?;
+fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadFailure> {
+    let mut package = OpenPackage::open(bytes)?;
     let known = package.relations("xl/workbook.bin")?;
     let (mut parts, mut mended) = (Vec::new(), false);
     for file in package.files() {
@@ -90,9 +94,9 @@ fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
             let part = package.unpack(file.part)?;
             if file.name == "xl/workbook.bin" {
                 // It panics for a sheet that leads nowhere.
-                let ids = named(&part).ok_or(Failure::Broken)?;
+                let ids = named(&part).ok_or(ReadFailure::Broken)?;
                 if !ids.iter().all(|id| known.iter().any(|relation| relation.id == *id)) {
-                    return Err(Failure::Broken);
+                    return Err(ReadFailure::Broken);
                 }
             }
             let widened = file.name.starts_with("xl/worksheets/").then(|| widened(&part)).flatten();
@@ -106,16 +110,16 @@ fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, Failure> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     for (name, part) in parts {
-        archive.start_file(name, stored).map_err(|_| Failure::Broken)?;
-        archive.write_all(&part).map_err(|_| Failure::Broken)?;
+        archive.start_file(name, stored).map_err(|_| ReadFailure::Broken)?;
+        archive.write_all(&part).map_err(|_| ReadFailure::Broken)?;
     }
-    Ok(archive.finish().map_err(|_| Failure::Broken)?.into_inner().into())
+    Ok(archive.finish().map_err(|_| ReadFailure::Broken)?.into_inner().into())
 }
 
 /// Returns the sheets that have cells.
-fn listed(sheets: &[calamine::Sheet]) -> Vec<Listed> {
+fn listed(sheets: &[calamine::Sheet]) -> Vec<ListedSheet> {
     let sheets = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
-    let listed = sheets.map(|sheet| Listed {
+    let listed = sheets.map(|sheet| ListedSheet {
         name: sheet.name.clone(),
         hidden: sheet.visible != SheetVisible::Visible,
     });
@@ -123,24 +127,24 @@ fn listed(sheets: &[calamine::Sheet]) -> Vec<Listed> {
 }
 
 /// Returns what people see in a cell.
-fn cell(data: &Data, from_1904: bool) -> Option<Cell> {
-    let text = |text: &str| (!text.trim().is_empty()).then(|| Cell::Text(text.to_owned()));
+fn cell(data: &Data, from_1904: bool) -> Option<HeadingCell> {
+    let text = |text: &str| (!text.trim().is_empty()).then(|| HeadingCell::Text(text.to_owned()));
     match data {
-        Data::Int(value) => Some(Cell::Number(*value as f64, Format::Plain)),
-        Data::Float(value) => Some(Cell::Number(*value, Format::Plain)),
+        Data::Int(value) => Some(HeadingCell::Number(*value as f64, NumberFormat::Plain)),
+        Data::Float(value) => Some(HeadingCell::Number(*value, NumberFormat::Plain)),
         Data::String(value) | Data::DateTimeIso(value) | Data::DurationIso(value) => text(value),
-        Data::Bool(value) => Some(Cell::Flag(*value)),
-        Data::Error(error) => Some(Cell::Text(error.to_string())),
+        Data::Bool(value) => Some(HeadingCell::Flag(*value)),
+        Data::Error(error) => Some(HeadingCell::Text(error.to_string())),
         Data::Empty => None,
         Data::DateTime(date) => {
             let value = date.as_f64();
             if date.is_duration() {
-                return Some(Cell::Text(number::duration(value)));
+                return Some(HeadingCell::Text(number::duration(value)));
             }
             // The format is not known: what has a fraction has a time.
             let date =
                 number::date(value, value >= 1.0, value.fract() != 0.0 || value < 1.0, from_1904);
-            Some(date.map_or(Cell::Number(value, Format::Plain), Cell::Text))
+            Some(date.map_or(HeadingCell::Number(value, NumberFormat::Plain), HeadingCell::Text))
         }
     }
 }

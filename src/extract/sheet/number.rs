@@ -9,7 +9,7 @@ const DAY: f64 = 86_400.0;
 
 /// What a number in a cell stands for.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Format {
+pub enum NumberFormat {
     /// A number.
     #[default]
     Plain,
@@ -32,7 +32,7 @@ pub enum Format {
 
 /// What a section of a format lets people see.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Section {
+pub enum FormatSection {
     /// A value.
     Shown,
     /// Nothing.
@@ -43,15 +43,15 @@ pub enum Section {
 
 /// The sections of a format: for positive numbers, negative ones, zero and text.
 #[derive(Debug, Clone, Default)]
-pub struct Sections(Vec<Section>);
+pub struct FormatSections(Vec<FormatSection>);
 
-impl Sections {
+impl FormatSections {
     /// Reads the code of a format; none of one whose sections have conditions of their own.
     pub fn read(code: &str) -> Self {
         if code.trim().is_empty() {
             return Self::default();
         }
-        let (mut sections, mut section) = (Vec::new(), Section::Empty);
+        let (mut sections, mut section) = (Vec::new(), FormatSection::Empty);
         let (mut text, mut colour) = (false, String::new());
         let code = code.replace("General", "@");
         let mut chars = code.chars();
@@ -62,11 +62,11 @@ impl Sections {
                     let white = colour.eq_ignore_ascii_case("white");
                     sections.push(match section {
                         // The last of four shows text at its sign alone.
-                        _ if sections.len() == 3 && !text => Section::Empty,
-                        Section::Shown if white => Section::White,
+                        _ if sections.len() == 3 && !text => FormatSection::Empty,
+                        FormatSection::Shown if white => FormatSection::White,
                         section => section,
                     });
-                    (section, text) = (Section::Empty, false);
+                    (section, text) = (FormatSection::Empty, false);
                     colour.clear();
                     if c.is_none() {
                         break;
@@ -74,27 +74,29 @@ impl Sections {
                 }
                 Some('"') => {
                     if chars.by_ref().take_while(|c| *c != '"').any(|c| !c.is_whitespace()) {
-                        section = Section::Shown;
+                        section = FormatSection::Shown;
                     }
                 }
                 Some('_' | '*') => drop(chars.next()),
                 Some('\\') => {
                     if chars.next().is_some_and(|c| !c.is_whitespace()) {
-                        section = Section::Shown;
+                        section = FormatSection::Shown;
                     }
                 }
                 Some('[') => {
                     let inside: String = chars.by_ref().take_while(|c| *c != ']').collect();
                     match inside.chars().next() {
                         Some('<' | '>' | '=') => return Self::default(),
-                        Some('$' | 'h' | 'H' | 'm' | 'M' | 's' | 'S') => section = Section::Shown,
+                        Some('$' | 'h' | 'H' | 'm' | 'M' | 's' | 'S') => {
+                            section = FormatSection::Shown
+                        }
                         _ => colour = inside,
                     }
                 }
                 Some(c) => {
                     text |= c == '@';
                     if !c.is_whitespace() {
-                        section = Section::Shown;
+                        section = FormatSection::Shown;
                     }
                 }
             }
@@ -103,7 +105,7 @@ impl Sections {
     }
 
     /// Returns the section that shows a number, or text.
-    pub fn of(&self, number: Option<f64>) -> Section {
+    pub fn of(&self, number: Option<f64>) -> FormatSection {
         let place = match number {
             Some(number) if number < 0.0 => 1,
             Some(0.0) => 2,
@@ -111,11 +113,11 @@ impl Sections {
             None => 3,
         };
         let usual = if number.is_some() { self.0.first() } else { None };
-        self.0.get(place).or(usual).copied().unwrap_or(Section::Shown)
+        self.0.get(place).or(usual).copied().unwrap_or(FormatSection::Shown)
     }
 }
 
-impl Format {
+impl NumberFormat {
     /// Reads the code of a format.
     pub fn read(code: &str) -> Self {
         let code = code.replace("General", "");

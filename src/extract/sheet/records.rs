@@ -15,7 +15,7 @@ const ROW: u16 = 0x0208;
 
 /// What is hidden of a sheet.
 #[derive(Debug, Default)]
-pub struct Unseen {
+pub struct HiddenParts {
     /// Rows, from 1.
     pub rows: HashSet<u32>,
     /// The first and last columns of runs, from 0.
@@ -25,7 +25,7 @@ pub struct Unseen {
 }
 
 /// Returns what is hidden of each worksheet, in their order; `None` if the stream is not there.
-pub fn unseen(bytes: &[u8]) -> Option<Vec<Unseen>> {
+pub fn unseen(bytes: &[u8]) -> Option<Vec<HiddenParts>> {
     let mut file = compound::open(bytes).ok()?;
     let name = ["/Workbook", "/Book"].into_iter().find(|name| file.exists(name))?;
     let mut stream = Vec::new();
@@ -56,8 +56,8 @@ fn records(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
 }
 
 /// Reads a sheet.
-fn sheet(stream: &[u8]) -> Unseen {
-    let mut unseen = Unseen::default();
+fn sheet(stream: &[u8]) -> HiddenParts {
+    let mut unseen = HiddenParts::default();
     for (kind, data) in records(stream) {
         let number = |at: usize| {
             let bytes = data.get(at..).and_then(|bytes| bytes.first_chunk().copied());

@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use super::number::{self, Format, Section};
-use super::styles::{self, Style};
-use super::{Cell, Grid, Listed, Range};
-use crate::look::{Look, WHITE};
-use crate::package::{Package, Relation};
+use super::number::{self, FormatSection, NumberFormat};
+use super::styles::{self, CellStyle};
+use super::{CellRange, HeadingCell, ListedSheet, SheetGrid};
+use crate::look::{RunStyle, WHITE};
+use crate::package::{OpenPackage, PartRelation};
 use crate::words::target_after;
-use crate::xml::{Element, Event, Xml};
-use crate::{Failure, Finding, How, Out, Stop};
+use crate::xml::{XmlElement, XmlEvent, XmlReader};
+use crate::{Finding, HidingMethod, OutputSink, ReadFailure, StopReason};
 
 /// Columns of a sheet.
 const COLUMNS: u32 = 16_384;
@@ -24,12 +24,12 @@ const LONG: usize = 32_767;
 const COMMENTS: usize = 500;
 
 /// Reads a workbook.
-pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
-    let mut package = Package::open(bytes)?;
+pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
+    let mut package = OpenPackage::open(bytes)?;
     let main = package.main("xl/workbook.xml")?;
     let relations = package.relations(&main)?;
-    let text = package.text(&main)?.ok_or(Failure::Broken)?;
-    let mut book = Book::default();
+    let text = package.text(&main)?.ok_or(ReadFailure::Broken)?;
+    let mut book = SharedWorkbook::default();
     let listed = book.sheets(&text, &relations)?;
     for relation in &relations {
         match relation.kind.as_str() {
@@ -50,11 +50,11 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
         }
     }
     super::give(&listed, out, |place, grid| {
-        let path = book.paths.get(place).ok_or(Failure::Broken)?;
+        let path = book.paths.get(place).ok_or(ReadFailure::Broken)?;
         let relations = package.relations(path)?;
         let leads = relations.iter().filter(|relation| relation.kind == "hyperlink");
         let leads = leads.map(|relation| (relation.id.clone(), relation.target.clone()));
-        let mut sheet = Sheet {
+        let mut sheet = XlsxSheet {
             book: &book,
             leads: leads.collect(),
             links: HashMap::new(),
@@ -81,31 +81,35 @@ pub fn read(bytes: &[u8], out: &mut Out<'_>) -> Result<(), Stop> {
                 _ => {}
             }
         }
-        let text = package.text(path)?.ok_or(Failure::Broken)?;
+        let text = package.text(path)?.ok_or(ReadFailure::Broken)?;
         sheet.read(&text, grid)
     })
 }
 
 /// The runs of a text, each with its font if that is not its cell's.
-type Runs = Vec<(String, Option<Box<Look>>)>;
+type TextRuns = Vec<(String, Option<Box<RunStyle>>)>;
 
 /// What all sheets of a workbook share.
 #[derive(Default)]
-struct Book {
+struct SharedWorkbook {
     paths: Vec<String>,
-    strings: Vec<Runs>,
-    styles: Vec<Style>,
+    strings: Vec<TextRuns>,
+    styles: Vec<CellStyle>,
     people: HashMap<String, String>,
     from_1904: bool,
 }
 
-impl Book {
+impl SharedWorkbook {
     /// Reads the list of sheets; charts have none.
-    fn sheets(&mut self, text: &str, relations: &[Relation]) -> Result<Vec<Listed>, Failure> {
+    fn sheets(
+        &mut self,
+        text: &str,
+        relations: &[PartRelation],
+    ) -> Result<Vec<ListedSheet>, ReadFailure> {
         let mut listed = Vec::new();
-        let mut xml = Xml::of(text, &["x"]);
+        let mut xml = XmlReader::of(text, &["x"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
                 "workbookPr" => self.from_1904 |= element.flag("date1904"),
                 "sheet" => {
@@ -115,7 +119,7 @@ impl Book {
                         continue;
                     };
                     let state = element.attr("state").unwrap_or_default();
-                    listed.push(Listed {
+                    listed.push(ListedSheet {
                         name: element.attr("name").unwrap_or_default(),
                         hidden: state.to_ascii_lowercase().ends_with("hidden"),
                     });
@@ -128,70 +132,72 @@ impl Book {
     }
 
     /// Returns one of the texts that cells share.
-    fn shared(&self, index: &str) -> Option<&Runs> {
+    fn shared(&self, index: &str) -> Option<&TextRuns> {
         self.strings.get(index.trim().parse::<usize>().ok()?)
     }
 
     /// Returns what people see in a cell of a type and a style; `None` for nothing.
-    fn cell(&self, kind: &str, value: &str, format: &Format) -> Option<Cell> {
+    fn cell(&self, kind: &str, value: &str, format: &NumberFormat) -> Option<HeadingCell> {
         let cell = match kind {
-            "b" => Cell::Flag(matches!(value.trim(), "1" | "true")),
+            "b" => HeadingCell::Flag(matches!(value.trim(), "1" | "true")),
             "" | "n" => match value.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() => self.number(number, format),
-                _ => Cell::Text(value.to_owned()),
+                _ => HeadingCell::Text(value.to_owned()),
             },
             // A date as ISO 8601 has it.
-            "d" => Cell::Text(value.trim_end_matches("T00:00:00").replace('T', " ")),
-            _ => Cell::Text(unescaped(value)),
+            "d" => HeadingCell::Text(value.trim_end_matches("T00:00:00").replace('T', " ")),
+            _ => HeadingCell::Text(unescaped(value)),
         };
-        (!matches!(&cell, Cell::Text(text) if text.trim().is_empty())).then_some(cell)
+        (!matches!(&cell, HeadingCell::Text(text) if text.trim().is_empty())).then_some(cell)
     }
 
-    fn number(&self, number: f64, format: &Format) -> Cell {
+    fn number(&self, number: f64, format: &NumberFormat) -> HeadingCell {
         let text = match format {
-            Format::Date { day, time } => number::date(number, *day, *time, self.from_1904),
-            Format::Duration => Some(number::duration(number)),
-            Format::Padded(width) if number.fract() == 0.0 && number >= 0.0 => {
+            NumberFormat::Date { day, time } => number::date(number, *day, *time, self.from_1904),
+            NumberFormat::Duration => Some(number::duration(number)),
+            NumberFormat::Padded(width) if number.fract() == 0.0 && number >= 0.0 => {
                 Some(format!("{:0>width$}", number::number(number), width = *width))
             }
             _ => None,
         };
         match (text, format) {
-            (Some(text), _) => Cell::Text(text),
-            (None, Format::Percent | Format::Unit(_)) => Cell::Number(number, format.clone()),
-            (None, _) => Cell::Number(number, Format::Plain),
+            (Some(text), _) => HeadingCell::Text(text),
+            (None, NumberFormat::Percent | NumberFormat::Unit(_)) => {
+                HeadingCell::Number(number, format.clone())
+            }
+            (None, _) => HeadingCell::Number(number, NumberFormat::Plain),
         }
     }
 }
 
 /// A sheet that is being read.
-struct Sheet<'a> {
-    book: &'a Book,
+struct XlsxSheet<'a> {
+    book: &'a SharedWorkbook,
     /// Columns that are hidden, each range from its first to its last.
     columns: Vec<(u32, u32)>,
     /// Ranges in which a table or a rule may paint what lies behind text.
-    painted: Vec<Range>,
-    merged: Vec<Range>,
+    painted: Vec<CellRange>,
+    merged: Vec<CellRange>,
     /// Where links lead: by their ids, by the cells they are on, and for ranges of cells.
     leads: HashMap<String, String>,
     links: HashMap<(u32, u32), String>,
-    linked: Vec<(Range, String)>,
+    linked: Vec<(CellRange, String)>,
     /// True if hidden rows are those that a filter hides.
     filter: bool,
 }
 
 /// A row that is being read.
 #[derive(Default)]
-struct Row {
+struct XlsxRow {
     number: u32,
     hidden: bool,
-    cells: Vec<(u32, Cell)>,
+    cells: Vec<(u32, HeadingCell)>,
     /// Cells that are hidden, and how.
-    apart: Vec<(How, (u32, Cell))>,
+    apart: Vec<(HidingMethod, (u32, HeadingCell))>,
 }
 
-impl Sheet<'_> {
-    fn read(&mut self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
+impl XlsxSheet<'_> {
+    fn read(&mut self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
         // What stands behind the rows decides what is seen in them.
         if ["autoFilter", "conditionalFormatting", "mergeCell", "hyperlink"]
             .iter()
@@ -200,13 +206,13 @@ impl Sheet<'_> {
             self.tail(text)?;
         }
         grid.merge(std::mem::take(&mut self.merged));
-        let mut xml = Xml::of(text, &["x"]);
-        let mut row = Row::default();
+        let mut xml = XmlReader::of(text, &["x"]);
+        let mut row = XlsxRow::default();
         // The next row and column, where the file names none.
         let (mut number, mut column) = (0u32, 0u32);
         while let Some(event) = xml.step()? {
             match event {
-                Event::Start(element) => match element.name().as_str() {
+                XmlEvent::Start(element) => match element.name().as_str() {
                     "col" => self.column(&element),
                     "row" => {
                         number = element
@@ -214,10 +220,10 @@ impl Sheet<'_> {
                             .map_or(number.saturating_add(1), |number| number as u32);
                         column = 0;
                         let flat = element.number("ht").is_some_and(|height| height < 1.0);
-                        row = Row {
+                        row = XlsxRow {
                             number,
                             hidden: element.flag("hidden") || flat,
-                            ..Row::default()
+                            ..XlsxRow::default()
                         };
                     }
                     "c" => {
@@ -228,18 +234,18 @@ impl Sheet<'_> {
                     }
                     _ => {}
                 },
-                Event::End(ending) => match ending.name().as_str() {
+                XmlEvent::End(ending) => match ending.name().as_str() {
                     "row" => self.row(std::mem::take(&mut row), grid),
                     "sheetData" => break,
                     _ => {}
                 },
-                Event::Text(_) => {}
+                XmlEvent::Text(_) => {}
             }
         }
         Ok(())
     }
 
-    fn column(&mut self, element: &Element<'_>) {
+    fn column(&mut self, element: &XmlElement<'_>) {
         let narrow = element.number("width").is_some_and(|width| width < 0.1);
         if (element.flag("hidden") || narrow) && self.columns.len() < RANGES {
             let place = |name: &str| (element.number(name).unwrap_or(1.0) as u32).saturating_sub(1);
@@ -250,18 +256,18 @@ impl Sheet<'_> {
     fn cell(
         &self,
         column: u32,
-        element: &Element<'_>,
-        xml: &mut Xml<'_>,
-        row: &mut Row,
-        grid: &mut Grid,
-    ) -> Result<(), Failure> {
+        element: &XmlElement<'_>,
+        xml: &mut XmlReader<'_>,
+        row: &mut XlsxRow,
+        grid: &mut SheetGrid,
+    ) -> Result<(), ReadFailure> {
         let kind = element.attr("t").unwrap_or_default();
         let style = element.number("s").unwrap_or_default() as usize;
-        let (mut value, mut formula, mut inline) = (None, false, Rich::default());
+        let (mut value, mut formula, mut inline) = (None, false, RichText::default());
         let mut target = None;
         loop {
-            match xml.step()?.ok_or(Failure::Broken)? {
-                Event::Start(element) => match element.name().as_str() {
+            match xml.step()?.ok_or(ReadFailure::Broken)? {
+                XmlEvent::Start(element) => match element.name().as_str() {
                     "v" => value = Some(xml.text()?).filter(|value| !value.is_empty()),
                     "f" => {
                         formula = true;
@@ -270,17 +276,19 @@ impl Sheet<'_> {
                     "extLst" => xml.skip()?,
                     name => inline.start(name, xml)?,
                 },
-                Event::End(ending) if ending.name() == "c" => break,
+                XmlEvent::End(ending) if ending.name() == "c" => break,
                 _ => {}
             }
         }
-        let usual = Style::default();
+        let usual = CellStyle::default();
         let style = self.book.styles.get(style).unwrap_or(&usual);
-        let painted = |range: &Range| {
+        let painted = |range: &CellRange| {
             (range.0..=range.1).contains(&column) && (range.2..=range.3).contains(&row.number)
         };
-        let hides = |font: Option<&Look>| {
-            style.hides(font).filter(|how| *how != How::Colour || !self.painted.iter().any(painted))
+        let hides = |font: Option<&RunStyle>| {
+            style
+                .hides(font)
+                .filter(|how| *how != HidingMethod::Colour || !self.painted.iter().any(painted))
         };
         let runs = match &value {
             Some(value) if kind == "s" => self.book.shared(value),
@@ -299,7 +307,7 @@ impl Sheet<'_> {
                     }
                 }
                 grid.tally.paragraph();
-                let cell = (!seen.trim().is_empty()).then_some(Cell::Text(seen));
+                let cell = (!seen.trim().is_empty()).then_some(HeadingCell::Text(seen));
                 (cell, hides(None).filter(|_| rich.is_none()))
             }
             (None, Some(_)) if kind == "s" => (None, None),
@@ -311,18 +319,20 @@ impl Sheet<'_> {
             return Ok(());
         };
         let target = target.as_deref().or_else(|| self.link(column, row.number));
-        if let (Cell::Text(text), Some(target)) = (&mut cell, target) {
+        if let (HeadingCell::Text(text), Some(target)) = (&mut cell, target) {
             text.push_str(&target_after(text, target).unwrap_or_default());
         }
         let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&column);
         how = how.or(match style.sections.of(number_of(&kind, value.as_deref())) {
-            Section::Empty => Some(How::Marked),
-            Section::White => hides(Some(&Look { colour: Some(WHITE), ..Look::default() })),
-            Section::Shown => None,
+            FormatSection::Empty => Some(HidingMethod::Marked),
+            FormatSection::White => {
+                hides(Some(&RunStyle { colour: Some(WHITE), ..RunStyle::default() }))
+            }
+            FormatSection::Shown => None,
         });
         if column >= COLUMNS {
         } else if self.columns.iter().any(within) {
-            row.apart.push((How::Column, (column, cell)));
+            row.apart.push((HidingMethod::Column, (column, cell)));
         } else if let Some(how) = how {
             row.apart.push((how, (column, cell)));
         } else {
@@ -340,10 +350,10 @@ impl Sheet<'_> {
         self.links.get(&(column, row)).or_else(|| ranges.next()).map(String::as_str)
     }
 
-    fn row(&self, row: Row, grid: &mut Grid) {
-        let Row { number, hidden, mut cells, apart } = row;
+    fn row(&self, row: XlsxRow, grid: &mut SheetGrid) {
+        let XlsxRow { number, hidden, mut cells, apart } = row;
         if hidden {
-            let how = if self.filter { How::Filtered } else { How::Row };
+            let how = if self.filter { HidingMethod::Filtered } else { HidingMethod::Row };
             cells.extend(apart.into_iter().map(|(_, cell)| cell));
             return grid.hide(how, &cells);
         }
@@ -354,10 +364,10 @@ impl Sheet<'_> {
     }
 
     /// Reads what decides about cells from outside of them: filters, rules and tables.
-    fn tail(&mut self, text: &str) -> Result<(), Failure> {
-        let mut xml = Xml::of(text, &["x"]);
+    fn tail(&mut self, text: &str) -> Result<(), ReadFailure> {
+        let mut xml = XmlReader::of(text, &["x"]);
         while let Ok(Some(event)) = xml.step() {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             match element.name().as_str() {
                 "sheetData" => xml.skip()?,
                 "mergeCell" => {
@@ -398,12 +408,12 @@ impl Sheet<'_> {
     }
 
     /// Reads comments: the older ones, which name an author by place, or those in threads.
-    fn comments(&self, text: &str, grid: &mut Grid) -> Result<(), Failure> {
+    fn comments(&self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
         let mut authors: Vec<String> = Vec::new();
         let mut open: Option<(String, String)> = None;
-        let mut xml = Xml::of(text, &["x", "xtc"]);
+        let mut xml = XmlReader::of(text, &["x", "xtc"]);
         while let Some(event) = xml.step()? {
-            let Event::Start(element) = event else { continue };
+            let XmlEvent::Start(element) = event else { continue };
             let attr = |name: &str| element.attr(name).unwrap_or_default();
             match element.name().as_str() {
                 "author" => authors.push(xml.text()?),
@@ -434,15 +444,15 @@ impl Sheet<'_> {
 
 /// A text that is being read, and whether its last run has a font.
 #[derive(Default)]
-struct Rich(Runs, Option<Box<Look>>);
+struct RichText(TextRuns, Option<Box<RunStyle>>);
 
-impl Rich {
+impl RichText {
     /// Takes an element within the text.
-    fn start(&mut self, name: &str, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn start(&mut self, name: &str, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         match name {
             "r" => self.1 = None,
             "rPr" => {
-                let mut font = Look::default();
+                let mut font = RunStyle::default();
                 xml.within(|property| styles::font(&mut font, property))?;
                 self.1 = Some(Box::new(font));
             }
@@ -463,14 +473,14 @@ impl Rich {
 }
 
 /// Reads the texts that cells share.
-fn strings(text: &str) -> Result<Vec<Runs>, Failure> {
+fn strings(text: &str) -> Result<Vec<TextRuns>, ReadFailure> {
     let mut strings = Vec::new();
-    let mut xml = Xml::of(text, &["x"]);
-    let mut open = Rich::default();
+    let mut xml = XmlReader::of(text, &["x"]);
+    let mut open = RichText::default();
     while let Some(event) = xml.step()? {
         match event {
-            Event::Start(element) => open.start(&element.name(), &mut xml)?,
-            Event::End(ending) if ending.name() == "si" => {
+            XmlEvent::Start(element) => open.start(&element.name(), &mut xml)?,
+            XmlEvent::End(ending) if ending.name() == "si" => {
                 strings.push(std::mem::take(&mut open).0);
             }
             _ => {}
@@ -485,11 +495,11 @@ fn number_of(kind: &str, value: Option<&str>) -> Option<f64> {
 }
 
 /// Reads the names of those who comment, by their ids.
-fn people(text: &str) -> Result<HashMap<String, String>, Failure> {
+fn people(text: &str) -> Result<HashMap<String, String>, ReadFailure> {
     let mut people = HashMap::new();
-    let mut xml = Xml::of(text, &["xtc"]);
+    let mut xml = XmlReader::of(text, &["xtc"]);
     while let Some(event) = xml.step()? {
-        if let Event::Start(element) = event
+        if let XmlEvent::Start(element) = event
             && let (Some(id), Some(name)) = (element.attr("id"), element.attr("displayName"))
         {
             people.insert(id, name);
@@ -499,18 +509,18 @@ fn people(text: &str) -> Result<HashMap<String, String>, Failure> {
 }
 
 /// Reads the text of shapes that lie on a sheet, a paragraph a line.
-fn shapes(text: &str) -> Result<String, Failure> {
+fn shapes(text: &str) -> Result<String, ReadFailure> {
     let mut shapes = String::new();
-    let mut xml = Xml::of(text, &["xdr", "a"]);
+    let mut xml = XmlReader::of(text, &["xdr", "a"]);
     let mut hidden = false;
     while let Some(event) = xml.step()? {
         match event {
-            Event::Start(element) => match element.name().as_str() {
+            XmlEvent::Start(element) => match element.name().as_str() {
                 "cNvPr" => hidden = element.flag("hidden"),
                 "t" if !hidden => shapes.push_str(&xml.text()?),
                 _ => {}
             },
-            Event::End(ending) if ending.name() == "p" && !shapes.ends_with('\n') => {
+            XmlEvent::End(ending) if ending.name() == "p" && !shapes.ends_with('\n') => {
                 shapes.push('\n');
             }
             _ => {}
@@ -553,7 +563,7 @@ fn place_of(place: &str) -> Option<(u32, u32)> {
 }
 
 /// Reads `B3:D20`, or one cell.
-fn range_of(range: &str) -> Option<Range> {
+fn range_of(range: &str) -> Option<CellRange> {
     let (first, last) = range.split_once(':').unwrap_or((range, range));
     let ((left, top), (right, bottom)) = (place_of(first)?, place_of(last)?);
     Some((left, right, top, bottom))

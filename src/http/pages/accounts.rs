@@ -8,14 +8,14 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::layout::{Problem, page, sentence, table, time};
-use super::outcome::Outcome;
-use super::session::{Post, Session, Visitor};
-use super::{Pages, carried_out};
-use crate::access::Access;
+use super::layout::{PageProblem, page, sentence, table, time};
+use super::outcome::ConnectOutcome;
+use super::session::{BrowserSession, FormPost, PageVisitor};
+use super::{PageState, carried_out};
+use crate::access::AccessLevel;
 use crate::config::Config;
 use crate::oauth::{OAuthProvider, PROVIDERS, provider_named};
-use crate::provider::{Account, Status};
+use crate::provider::{Account, AccountStatus};
 
 /// Scopes in words. Of a scope that is a URL, only the last part is listed.
 const SCOPES: &[(&str, &str)] = &[
@@ -49,13 +49,13 @@ const SCOPES: &[(&str, &str)] = &[
 const SILENT: &[&str] = &["offline_access", "openid", "profile", "email"];
 
 /// What each access level allows, in words.
-const fn allows(level: Access) -> &'static str {
+const fn allows(level: AccessLevel) -> &'static str {
     match level {
-        Access::Read => "read, and change nothing",
-        Access::Organize => "also mark, move and file mail and events",
-        Access::Draft => "also write drafts, but not send them",
-        Access::Send => "also send mail, invitations and answers",
-        Access::Full => "also delete permanently",
+        AccessLevel::Read => "read, and change nothing",
+        AccessLevel::Organize => "also mark, move and file mail and events",
+        AccessLevel::Draft => "also write drafts, but not send them",
+        AccessLevel::Send => "also send mail, invitations and answers",
+        AccessLevel::Full => "also delete permanently",
     }
 }
 
@@ -86,17 +86,17 @@ pub(super) fn offers(config: &Config, provider: &OAuthProvider) -> bool {
 
 /// The account that a page is about.
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct NamedAccount {
     account: String,
 }
 
 /// `GET /accounts`.
 pub(super) async fn list(
-    State(pages): State<Arc<Pages>>,
+    State(pages): State<Arc<PageState>>,
     headers: HeaderMap,
-    Visitor { session, app, .. }: Visitor,
-) -> std::result::Result<Response, Problem> {
-    let outcome = Outcome::of(&pages, &session, &headers).await?;
+    PageVisitor { session, app, .. }: PageVisitor,
+) -> std::result::Result<Response, PageProblem> {
+    let outcome = ConnectOutcome::of(&pages, &session, &headers).await?;
     let accounts = app.accounts.list().await?;
     let uses = app.accounts.last_uses().await?;
     let zone = &app.config.zone;
@@ -137,7 +137,7 @@ pub(super) async fn list(
     };
     let mut response = page("Accounts", Some(&session), body);
     if outcome.is_some() {
-        Outcome::clear(&pages, &mut response);
+        ConnectOutcome::clear(&pages, &mut response);
     }
     Ok(response)
 }
@@ -148,7 +148,7 @@ fn title(provider: &str) -> &str {
 
 fn status(account: &Account) -> Markup {
     html! {
-        @if account.status == Status::Ok { "Ready" } @else {
+        @if account.status == AccountStatus::Ok { "Ready" } @else {
             strong { "Sign in again" }
             @if let Some(problem) = &account.problem { br; small { (sentence(problem)) } }
         }
@@ -177,7 +177,7 @@ fn actions(account: &Account) -> Markup {
 }
 
 /// Returns the form of the person's own access level.
-fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
+fn levels(pages: &PageState, session: &BrowserSession, now: AccessLevel) -> Markup {
     let server = pages.service.people.base().config.access;
     let most = session.access().min(server);
     let who = if most < server { "The token that you signed in with" } else { "This server" };
@@ -191,7 +191,7 @@ fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
             (session.field("/accounts/level"))
             label for="level-choice" { "Access level" }
             select #level-choice name="level" {
-                @for level in Access::ALL.into_iter().filter(|level| *level <= most) {
+                @for level in AccessLevel::ALL.into_iter().filter(|level| *level <= most) {
                     option value=(level.word()) selected[level == now] {
                         (level.word()) ": " (allows(level))
                     }
@@ -204,14 +204,14 @@ fn levels(pages: &Pages, session: &Session, now: Access) -> Markup {
 
 /// `POST /accounts/level`.
 pub(super) async fn level(
-    State(pages): State<Arc<Pages>>,
-    post: Post,
-) -> std::result::Result<Response, Problem> {
-    let level = post.field("level").and_then(Access::find);
-    let level = level.ok_or_else(|| Problem::bad("this access level does not exist"))?;
+    State(pages): State<Arc<PageState>>,
+    post: FormPost,
+) -> std::result::Result<Response, PageProblem> {
+    let level = post.field("level").and_then(AccessLevel::find);
+    let level = level.ok_or_else(|| PageProblem::bad("this access level does not exist"))?;
     let most = pages.service.people.base().config.access;
     if level > most {
-        return Err(Problem::bad(format!(
+        return Err(PageProblem::bad(format!(
             "nothing was changed: this server allows `{}` at most",
             most.word()
         )));
@@ -222,9 +222,9 @@ pub(super) async fn level(
 
 /// `GET /accounts/disconnect`: asks for confirmation.
 pub(super) async fn ask(
-    Visitor { session, app, .. }: Visitor,
-    Query(named): Query<Named>,
-) -> std::result::Result<Response, Problem> {
+    PageVisitor { session, app, .. }: PageVisitor,
+    Query(named): Query<NamedAccount>,
+) -> std::result::Result<Response, PageProblem> {
     let account = app.accounts.by_id(&named.account).await?;
     let body = html! {
         p {
@@ -244,8 +244,8 @@ pub(super) async fn ask(
 }
 
 /// `POST /accounts/disconnect`.
-pub(super) async fn disconnect(post: Post) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app, .. } = post.manager()?;
+pub(super) async fn disconnect(post: FormPost) -> std::result::Result<Response, PageProblem> {
+    let PageVisitor { session, app, .. } = post.manager()?;
     let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
     let (pipeline, id) = (app.pipeline.clone(), account.id.clone());
     let work = async move { pipeline.sign_out(&id).await };

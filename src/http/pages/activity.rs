@@ -7,16 +7,16 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::layout::{Problem, page, table, time};
-use super::session::Visitor;
-use crate::store::sends::Sent;
+use super::layout::{PageProblem, page, table, time};
+use super::session::PageVisitor;
+use crate::store::sends::JournalledSend;
 
 /// The number of rows on a page.
 const ROWS: usize = 100;
 
 /// The parts of both tables that a page shows.
 #[derive(Debug, Deserialize)]
-pub(super) struct Shown {
+pub(super) struct ShownActivity {
     /// Shows lines of the log from before this one; without it, the most recent.
     before: Option<i64>,
     /// The page of the journal, from 0 on.
@@ -26,9 +26,9 @@ pub(super) struct Shown {
 
 /// `GET /accounts/activity`.
 pub(super) async fn show(
-    Visitor { session, app, .. }: Visitor,
-    Query(shown): Query<Shown>,
-) -> std::result::Result<Response, Problem> {
+    PageVisitor { session, app, .. }: PageVisitor,
+    Query(shown): Query<ShownActivity>,
+) -> std::result::Result<Response, PageProblem> {
     let zone = &app.config.zone;
     // One row more than a page has, to know whether there is another page.
     let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
@@ -94,7 +94,7 @@ pub(super) async fn show(
 }
 
 /// Returns the state of a message in words.
-fn state(one: &Sent) -> &'static str {
+fn state(one: &JournalledSend) -> &'static str {
     if one.sent { "sent" } else { "not confirmed" }
 }
 

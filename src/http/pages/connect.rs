@@ -13,16 +13,16 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Problem, leading_on, page, words};
-use super::outcome::Outcome;
-use super::session::{Post, Session, Visitor};
-use super::{Pages, accounts, carried_out};
+use super::layout::{PageProblem, leading_on, page, words};
+use super::outcome::ConnectOutcome;
+use super::session::{BrowserSession, FormPost, PageVisitor};
+use super::{PageState, accounts, carried_out};
 use crate::app::App;
 use crate::config::Config;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{WebSignIn, provider_named};
-use crate::pipeline::{Finished, finish};
-use crate::tools::accounts::Add;
+use crate::pipeline::{FinishedSignIn, finish};
+use crate::tools::accounts::SignInArguments;
 
 /// How long a person has for the consent page, in seconds.
 const PATIENCE: i64 = 15 * 60;
@@ -33,7 +33,7 @@ const CALLBACK: &str = "/connect/callback";
 
 /// A sign-in in progress.
 #[derive(Serialize, Deserialize)]
-struct Begun {
+struct BegunConnection {
     sign_in: WebSignIn,
     hint: Option<String>,
     mailbox: Option<String>,
@@ -42,10 +42,10 @@ struct Begun {
     session: String,
 }
 
-impl Begun {
+impl BegunConnection {
     fn read(bytes: &[u8]) -> Result<Self> {
         serde_json::from_slice(bytes).map_err(|_| {
-            Error::new(Kind::Store, "a sign-in in progress cannot be read")
+            Error::new(ErrorKind::Store, "a sign-in in progress cannot be read")
                 .next("start the sign-in again")
         })
     }
@@ -54,7 +54,7 @@ impl Begun {
 /// Returns an error without what only the operator of a server can do, or only on a command line.
 fn for_people(config: &Config, error: Error) -> Error {
     match error.kind() {
-        Kind::Auth if config.shared => Error::new(Kind::Auth, error.message())
+        ErrorKind::Auth if config.shared => Error::new(ErrorKind::Auth, error.message())
             .next("try again; if it fails again, show this to the operator of this server"),
         _ => error,
     }
@@ -62,14 +62,14 @@ fn for_people(config: &Config, error: Error) -> Error {
 
 /// `GET /connect/{provider}`: shows what will be requested.
 pub(super) async fn ask(
-    Visitor { session, app, .. }: Visitor,
+    PageVisitor { session, app, .. }: PageVisitor,
     Path(provider): Path<String>,
     Query(suggested): Query<HashMap<String, String>>,
-) -> std::result::Result<Response, Problem> {
+) -> std::result::Result<Response, PageProblem> {
     let provider = provider_named(&provider)?;
     if !accounts::offers(&app.config, provider) {
         let what = format!("{} accounts cannot be connected to this server yet", provider.title);
-        return Err(Error::new(Kind::Auth, what).next("ask its operator for it").into());
+        return Err(Error::new(ErrorKind::Auth, what).next("ask its operator for it").into());
     }
     let value = |name: &str| suggested.get(name).map_or("", String::as_str);
     let shared = !value("mailbox").is_empty();
@@ -119,14 +119,14 @@ fn field(name: &str, label: &str, value: &str, hint: &str) -> Markup {
 
 /// `POST /connect/{provider}`: sends the browser to the consent page.
 pub(super) async fn begin(
-    State(pages): State<Arc<Pages>>,
+    State(pages): State<Arc<PageState>>,
     Path(provider): Path<String>,
-    post: Post,
-) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app, .. } = &post.visitor;
+    post: FormPost,
+) -> std::result::Result<Response, PageProblem> {
+    let PageVisitor { session, app, .. } = &post.visitor;
     let provider = provider_named(&provider)?;
     let text = |name: &str| post.field(name).map(str::to_owned);
-    let add = Add {
+    let add = SignInArguments {
         provider: provider.name.to_owned(),
         tenant: text("tenant"),
         address: text("hint"),
@@ -143,12 +143,17 @@ pub(super) async fn begin(
 }
 
 /// Begins a sign-in. Returns the address of the consent page.
-async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) -> Result<String> {
+async fn consent_page(
+    pages: &PageState,
+    session: &BrowserSession,
+    app: &App,
+    add: &SignInArguments,
+) -> Result<String> {
     let scopes = app.connect.scopes(&add.provider, add.mailbox.is_some(), app.config.access)?;
     let (config, redirect) = (&app.config, pages.address(CALLBACK));
     let sign_in =
         WebSignIn::begin(config, &add.provider, add.tenant.as_deref(), &scopes, &redirect)?;
-    let begun = Begun {
+    let begun = BegunConnection {
         sign_in,
         hint: add.address.clone(),
         mailbox: add.mailbox.clone(),
@@ -156,7 +161,7 @@ async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) ->
         session: session.token(CALLBACK),
     };
     let content = serde_json::to_vec(&begun)
-        .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
+        .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = app.store().seal(STATE, &content).await?;
     let state = app.store().put_ticket(STATE, &sealed, PATIENCE).await?;
     Ok(begun.sign_in.page(config, state, begun.hint.as_deref())?.into())
@@ -165,21 +170,21 @@ async fn consent_page(pages: &Pages, session: &Session, app: &App, add: &Add) ->
 /// `GET /connect/callback`: the browser is back from the consent page. It is led on to the accounts,
 /// so that no address in its history has the code, and the page can be loaded again.
 pub(super) async fn back(
-    State(pages): State<Arc<Pages>>,
-    Visitor { session, app, .. }: Visitor,
+    State(pages): State<Arc<PageState>>,
+    PageVisitor { session, app, .. }: PageVisitor,
     RawQuery(query): RawQuery,
-) -> std::result::Result<Response, Problem> {
+) -> std::result::Result<Response, PageProblem> {
     let query = query.unwrap_or_default();
     let state = url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "state");
     let state = state.map(|(_, state)| state.into_owned()).unwrap_or_default();
     let other = || {
-        Problem::bad(
+        PageProblem::bad(
             "this sign-in was already finished, has expired, or was started in another browser or \
              by another person; nothing was connected",
         )
     };
     let sealed = app.store().take_ticket(STATE, &state).await?.ok_or_else(other)?;
-    let begun = Begun::read(&app.store().unseal(STATE, &sealed).await?)?;
+    let begun = BegunConnection::read(&app.store().unseal(STATE, &sealed).await?)?;
     if !session.is_token(CALLBACK, &begun.session) {
         return Err(other());
     }
@@ -187,26 +192,26 @@ pub(super) async fn back(
     // The code is good for one exchange: a browser that goes now must not take the grant along.
     let work = connected(app.clone(), begun, query);
     let outcome = match carried_out(&app, work).await {
-        Ok(Finished { account, note, .. }) => {
+        Ok(FinishedSignIn { account, note, .. }) => {
             let what = format!("{} account connected: {}", provider.title, account.email);
-            Outcome { what, note, again: None }
+            ConnectOutcome { what, note, again: None }
         }
         Err(error) => {
             let what = format!("not connected: {}", words(&for_people(&app.config, error)));
-            Outcome { what, note: None, again: Some(provider.name.to_owned()) }
+            ConnectOutcome { what, note: None, again: Some(provider.name.to_owned()) }
         }
     };
     Ok(outcome.redirect(&pages, &session).await?)
 }
 
 /// Exchanges the code and adds the account.
-async fn connected(app: Arc<App>, begun: Begun, query: String) -> Result<Finished> {
+async fn connected(app: Arc<App>, begun: BegunConnection, query: String) -> Result<FinishedSignIn> {
     let tokens = begun.sign_in.finish(&app.config, &query).await?;
-    let add = Add {
+    let add = SignInArguments {
         provider: begun.provider,
         address: begun.hint,
         mailbox: begun.mailbox,
-        ..Add::default()
+        ..SignInArguments::default()
     };
     finish(&app.accounts, &*app.connect, tokens, &add).await
 }

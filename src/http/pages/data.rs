@@ -7,19 +7,19 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use maud::html;
 
-use super::layout::{Problem, page, sentence};
-use super::session::{Post, Session, Visitor};
-use super::{Pages, carried_out};
+use super::layout::{PageProblem, page, sentence};
+use super::session::{BrowserSession, FormPost, PageVisitor};
+use super::{PageState, carried_out};
 
 /// The word that has to be typed before everything is erased.
 const WORD: &str = "erase";
 
 /// `GET /accounts/data`.
-pub(super) async fn show(Visitor { session, .. }: Visitor) -> Response {
+pub(super) async fn show(PageVisitor { session, .. }: PageVisitor) -> Response {
     form(&session, None)
 }
 
-fn form(session: &Session, problem: Option<&str>) -> Response {
+fn form(session: &BrowserSession, problem: Option<&str>) -> Response {
     let body = html! {
         h2 { "Download your data" }
         p {
@@ -45,7 +45,9 @@ fn form(session: &Session, problem: Option<&str>) -> Response {
 }
 
 /// `GET /accounts/export`.
-pub(super) async fn export(Visitor { app, .. }: Visitor) -> std::result::Result<Response, Problem> {
+pub(super) async fn export(
+    PageVisitor { app, .. }: PageVisitor,
+) -> std::result::Result<Response, PageProblem> {
     let data = app.store().export().await?;
     let headers = [
         (CONTENT_TYPE, "application/json"),
@@ -56,10 +58,10 @@ pub(super) async fn export(Visitor { app, .. }: Visitor) -> std::result::Result<
 
 /// `POST /accounts/erase`.
 pub(super) async fn erase(
-    State(pages): State<Arc<Pages>>,
-    post: Post,
-) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app, .. } = post.manager()?;
+    State(pages): State<Arc<PageState>>,
+    post: FormPost,
+) -> std::result::Result<Response, PageProblem> {
+    let PageVisitor { session, app, .. } = post.manager()?;
     if !post.field("confirm").is_some_and(|word| word.eq_ignore_ascii_case(WORD)) {
         return Ok(form(session, Some(&format!("nothing was erased: type {WORD} to confirm"))));
     }

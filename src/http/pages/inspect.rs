@@ -4,12 +4,12 @@ use axum::response::Response;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-use super::layout::{Problem, page, sentence};
-use super::session::{Post, Session, Visitor};
+use super::layout::{PageProblem, page, sentence};
+use super::session::{BrowserSession, FormPost, PageVisitor};
 use crate::app::App;
 use crate::error::Result;
-use crate::pipeline::Inspected;
-use crate::tools::{self, Effect, TOOLS, Tool};
+use crate::pipeline::InspectedAnswer;
+use crate::tools::{self, TOOLS, Tool, ToolEffect};
 
 /// The call that the form suggests.
 const SUGGESTED: (&str, &str) = ("mail_search", "{\"q\": \"is:unread\", \"limit\": 10}");
@@ -18,23 +18,23 @@ const SUGGESTED: (&str, &str) = ("mail_search", "{\"q\": \"is:unread\", \"limit\
 fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
     let config = app.config.clone();
     TOOLS.iter().filter(move |tool| {
-        tool.effect == Effect::Read && tool.is_offered(config.access, &config.tools)
+        tool.effect == ToolEffect::Read && tool.is_offered(config.access, &config.tools)
     })
 }
 
 /// `GET /inspect`.
-pub(super) async fn form(Visitor { session, app, .. }: Visitor) -> Response {
+pub(super) async fn form(PageVisitor { session, app, .. }: PageVisitor) -> Response {
     let (tool, arguments) = SUGGESTED;
     shown(&session, &app, tool, arguments, html! {})
 }
 
 /// `POST /inspect`.
-pub(super) async fn answer(post: Post) -> std::result::Result<Response, Problem> {
-    let Visitor { session, app, .. } = &post.visitor;
+pub(super) async fn answer(post: FormPost) -> std::result::Result<Response, PageProblem> {
+    let PageVisitor { session, app, .. } = &post.visitor;
     let name = post.field("tool").unwrap_or_default();
     let arguments = post.field("arguments").unwrap_or("{}");
     let tool = offered(app).find(|tool| tool.name == name);
-    let tool = tool.ok_or_else(|| Problem::bad("choose one of the read-only tools"))?;
+    let tool = tool.ok_or_else(|| PageProblem::bad("choose one of the read-only tools"))?;
     let result = match serde_json::from_str::<Map<String, Value>>(arguments) {
         Ok(arguments) => match inspect(app, tool, arguments).await {
             Ok(inspected) => forms(&inspected),
@@ -51,12 +51,18 @@ async fn inspect(
     app: &App,
     tool: &'static Tool,
     arguments: Map<String, Value>,
-) -> Result<Inspected> {
+) -> Result<InspectedAnswer> {
     let request = tools::read(tool, Some(arguments), app.config.format)?;
     app.pipeline.inspect(request).await
 }
 
-fn shown(session: &Session, app: &App, chosen: &str, arguments: &str, result: Markup) -> Response {
+fn shown(
+    session: &BrowserSession,
+    app: &App,
+    chosen: &str,
+    arguments: &str,
+    result: Markup,
+) -> Response {
     let body = html! {
         p { "Makes one call with your own accounts and shows its answer in each format, next to \
              the provider's JSON that its rows were made from." }
@@ -79,8 +85,8 @@ fn shown(session: &Session, app: &App, chosen: &str, arguments: &str, result: Ma
     page("Inspect", Some(session), body)
 }
 
-fn forms(inspected: &Inspected) -> Markup {
-    let Inspected { forms, tokenizer } = inspected;
+fn forms(inspected: &InspectedAnswer) -> Markup {
+    let InspectedAnswer { forms, tokenizer } = inspected;
     let most = forms.iter().map(|form| form.tokens).max().unwrap_or_default();
     html! {
         h2 #result { "The answer" }

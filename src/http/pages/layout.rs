@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, html};
 
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 
 /// The pages in the navigation.
 const NAVIGATION: [(&str, &str); 4] = [
@@ -110,14 +110,14 @@ pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
 
 /// The reason why a page could not be shown, for people to read.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct PageProblem {
     status: StatusCode,
     why: String,
     /// How long to wait before it may work.
     wait: Option<Duration>,
 }
 
-impl Problem {
+impl PageProblem {
     pub(super) fn new(status: StatusCode, why: impl Into<String>) -> Self {
         Self { status, why: why.into(), wait: None }
     }
@@ -139,20 +139,22 @@ impl Problem {
     }
 }
 
-impl From<Error> for Problem {
+impl From<Error> for PageProblem {
     fn from(error: Error) -> Self {
         let status = match error.kind() {
-            Kind::Argument => StatusCode::BAD_REQUEST,
-            Kind::Auth => StatusCode::FORBIDDEN,
-            Kind::NotFound | Kind::NoAccount => StatusCode::NOT_FOUND,
-            Kind::Internal | Kind::Config => StatusCode::INTERNAL_SERVER_ERROR,
-            Kind::Network | Kind::Timeout | Kind::Provider(_) => StatusCode::BAD_GATEWAY,
-            Kind::Store => StatusCode::SERVICE_UNAVAILABLE,
-            Kind::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
+            ErrorKind::Argument => StatusCode::BAD_REQUEST,
+            ErrorKind::Auth => StatusCode::FORBIDDEN,
+            ErrorKind::NotFound | ErrorKind::NoAccount => StatusCode::NOT_FOUND,
+            ErrorKind::Internal | ErrorKind::Config => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorKind::Network | ErrorKind::Timeout | ErrorKind::Provider(_) => {
+                StatusCode::BAD_GATEWAY
+            }
+            ErrorKind::Store => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::RateLimited(_) => StatusCode::TOO_MANY_REQUESTS,
             _ => StatusCode::CONFLICT,
         };
         let wait = match error.kind() {
-            Kind::RateLimited(wait) => wait,
+            ErrorKind::RateLimited(wait) => wait,
             _ => None,
         };
         Self { wait, ..Self::new(status, words(&error)) }
@@ -163,7 +165,7 @@ impl From<Error> for Problem {
 /// have the address of the database, or a path.
 pub(super) fn words(error: &Error) -> String {
     match error.kind() {
-        Kind::Store | Kind::Config => {
+        ErrorKind::Store | ErrorKind::Config => {
             tracing::warn!(%error, "a page could not be shown");
             "this server cannot do it now, and its log says why: try again later".to_owned()
         }
@@ -171,7 +173,7 @@ pub(super) fn words(error: &Error) -> String {
     }
 }
 
-impl IntoResponse for Problem {
+impl IntoResponse for PageProblem {
     fn into_response(self) -> Response {
         let body = html! {
             p #problem role="alert" { (sentence(&self.why)) }

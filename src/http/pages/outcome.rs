@@ -7,10 +7,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::Pages;
+use super::PageState;
 use super::layout::sentence;
-use super::session::Session;
-use crate::error::{Error, Kind, Result};
+use super::session::BrowserSession;
+use crate::error::{Error, ErrorKind, Result};
 
 /// The cookie, and its life in seconds.
 const OUTCOME: &str = "outcome";
@@ -18,18 +18,18 @@ const SECONDS: i64 = 60;
 
 /// The outcome of connecting a mailbox.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Outcome {
+pub(super) struct ConnectOutcome {
     pub(super) what: String,
     pub(super) note: Option<String>,
     /// The provider to try again at, if nothing was connected.
     pub(super) again: Option<String>,
 }
 
-impl Outcome {
+impl ConnectOutcome {
     /// Returns the outcome in the browser's cookie, if this session has one to show.
     pub(super) async fn of(
-        pages: &Pages,
-        session: &Session,
+        pages: &PageState,
+        session: &BrowserSession,
         headers: &HeaderMap,
     ) -> Result<Option<Self>> {
         let Some(sealed) = pages.cookie(headers, OUTCOME) else {
@@ -40,9 +40,13 @@ impl Outcome {
     }
 
     /// Redirects the browser to the accounts page, which shows the outcome.
-    pub(super) async fn redirect(&self, pages: &Pages, session: &Session) -> Result<Response> {
+    pub(super) async fn redirect(
+        &self,
+        pages: &PageState,
+        session: &BrowserSession,
+    ) -> Result<Response> {
         let content = serde_json::to_vec(self)
-            .map_err(|_| Error::new(Kind::Internal, "the outcome could not be serialized"))?;
+            .map_err(|_| Error::new(ErrorKind::Internal, "the outcome could not be serialized"))?;
         let sealed = pages.server.seal(&session.token(OUTCOME), &content).await?;
         let mut response = Redirect::to("/accounts").into_response();
         pages.set_cookie(&mut response, OUTCOME, &sealed, SECONDS);
@@ -50,7 +54,7 @@ impl Outcome {
     }
 
     /// Removes the cookie, for a response that shows the outcome.
-    pub(super) fn clear(pages: &Pages, response: &mut Response) {
+    pub(super) fn clear(pages: &PageState, response: &mut Response) {
         pages.set_cookie(response, OUTCOME, "", 0);
     }
 

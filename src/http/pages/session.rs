@@ -15,19 +15,19 @@ use axum::http::{HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_auth::Person;
+use daysheet_auth::CallingPerson;
 use hmac::{Hmac, KeyInit, Mac};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::Pages;
-use super::layout::{Problem, SignedIn};
-use super::sign_in::Way;
-use crate::access::Access;
+use super::PageState;
+use super::layout::{PageProblem, SignedIn};
+use super::sign_in::SignInWay;
+use crate::access::AccessLevel;
 use crate::app::App;
-use crate::error::{Error, Kind, Result};
-use crate::server::Permit;
+use crate::error::{Error, ErrorKind, Result};
+use crate::server::RequestPermit;
 
 /// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody
 /// says when the issuer has barred the person; who has a session there does not type again.
@@ -40,7 +40,7 @@ const TOKEN: &str = "token";
 
 /// A signed-in browser.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Session {
+pub(super) struct BrowserSession {
     /// Whose rows the pages show.
     pub(super) owner: String,
     /// The name or address of the person, if it is known.
@@ -53,14 +53,14 @@ pub(super) struct Session {
     ticket: String,
 }
 
-impl Session {
+impl BrowserSession {
     /// Returns the most that the sign-in allows.
-    pub(super) fn access(&self) -> Access {
-        Access::find(&self.access).unwrap_or(Access::Read)
+    pub(super) fn access(&self) -> AccessLevel {
+        AccessLevel::find(&self.access).unwrap_or(AccessLevel::Read)
     }
 
-    fn person(&self) -> Person {
-        Person { owner: self.owner.clone(), name: self.name.clone(), access: self.access() }
+    fn person(&self) -> CallingPerson {
+        CallingPerson { owner: self.owner.clone(), name: self.name.clone(), access: self.access() }
     }
 
     fn mac(&self, purpose: &str) -> Option<Hmac<Sha256>> {
@@ -75,7 +75,7 @@ impl Session {
         bytes.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
     }
 
-    /// Returns true for [`Session::token`] of the same path; takes the same time for any other.
+    /// Returns true for [`BrowserSession::token`] of the same path; takes the same time for any other.
     pub(super) fn is_token(&self, path: &str, token: &str) -> bool {
         let token = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
         self.mac(path).is_some_and(|mac| mac.verify_slice(&token).is_ok())
@@ -87,7 +87,7 @@ impl Session {
     }
 }
 
-impl SignedIn for Session {
+impl SignedIn for BrowserSession {
     fn person(&self) -> Markup {
         html! {
             form method="post" action="/sign-out" {
@@ -99,7 +99,7 @@ impl SignedIn for Session {
     }
 }
 
-impl Pages {
+impl PageState {
     /// Returns the full name of a cookie. Over HTTPS the prefix binds it to this host. Plain HTTP
     /// is only on loopback, where not every browser accepts secure cookies and all ports share
     /// theirs.
@@ -143,7 +143,7 @@ impl Pages {
     /// Returns what a cookie of ours has sealed; `None` if it is not ours, or too old.
     ///
     /// # Errors
-    /// [`Kind::Store`] or [`Kind::Config`] if that is not known.
+    /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if that is not known.
     pub(super) async fn opened(&self, identity: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
         match self.server.unseal(identity, sealed).await {
             Ok(opened) => Ok(Some(opened)),
@@ -156,11 +156,11 @@ impl Pages {
     /// left when the settings name another.
     fn identity(&self) -> String {
         let way = match self.way() {
-            Way::Open => "open",
-            Way::Token => "token",
-            Way::Link => "link",
-            Way::Issuer(web) => web.issuer(),
-            Way::Closed => "closed",
+            SignInWay::Open => "open",
+            SignInWay::Token => "token",
+            SignInWay::Link => "link",
+            SignInWay::Issuer(web) => web.issuer(),
+            SignInWay::Closed => "closed",
         };
         format!("session of {way}")
     }
@@ -169,18 +169,18 @@ impl Pages {
     /// static token that it has shown.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub(super) async fn signed_in(
         &self,
-        person: &Person,
+        person: &CallingPerson,
         bearer: Option<String>,
         path: &str,
     ) -> Result<Response> {
         let lasts = match self.way() {
-            Way::Issuer(_) => LASTS_AT_ISSUER,
+            SignInWay::Issuer(_) => LASTS_AT_ISSUER,
             _ => LASTS,
         };
-        let session = Session {
+        let session = BrowserSession {
             owner: person.owner.clone(),
             name: person.name.clone(),
             access: person.access.word().to_owned(),
@@ -188,7 +188,7 @@ impl Pages {
             ticket: self.server.for_owner(&person.owner).put_ticket(SESSION, "", lasts).await?,
         };
         let session = serde_json::to_vec(&session)
-            .map_err(|_| Error::new(Kind::Internal, "a session could not be serialized"))?;
+            .map_err(|_| Error::new(ErrorKind::Internal, "a session could not be serialized"))?;
         let sealed = self.server.seal(&self.identity(), &session).await?;
         let mut response = Redirect::to(path).into_response();
         self.set_cookie(&mut response, SESSION, &sealed, lasts);
@@ -198,13 +198,14 @@ impl Pages {
     /// Returns the session of a request; `None` if there is none, or it has expired.
     ///
     /// # Errors
-    /// [`Kind::Store`] if it is not known whether the session has ended.
-    pub(super) async fn session(&self, headers: &HeaderMap) -> Result<Option<Session>> {
+    /// [`ErrorKind::Store`] if it is not known whether the session has ended.
+    pub(super) async fn session(&self, headers: &HeaderMap) -> Result<Option<BrowserSession>> {
         let Some(sealed) = self.cookie(headers, SESSION) else {
             return Ok(None);
         };
         let opened = self.opened(&self.identity(), sealed).await?;
-        let session = opened.and_then(|opened| serde_json::from_slice::<Session>(&opened).ok());
+        let session =
+            opened.and_then(|opened| serde_json::from_slice::<BrowserSession>(&opened).ok());
         let Some(mut session) = session else {
             return Ok(None);
         };
@@ -222,8 +223,12 @@ impl Pages {
     /// Ends a session, wherever its cookie is.
     ///
     /// # Errors
-    /// [`Kind::Store`].
-    pub(super) async fn sign_out(&self, session: &Session, response: &mut Response) -> Result<()> {
+    /// [`ErrorKind::Store`].
+    pub(super) async fn sign_out(
+        &self,
+        session: &BrowserSession,
+        response: &mut Response,
+    ) -> Result<()> {
         let store = self.server.for_owner(&session.owner);
         store.take_ticket(SESSION, &session.ticket).await?;
         self.set_cookie(response, SESSION, "", 0);
@@ -231,7 +236,7 @@ impl Pages {
     }
 
     /// Checks that a form was sent from one of our pages, as far as the browser reports it.
-    pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), Problem> {
+    pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), PageProblem> {
         let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let own = self.public.origin().ascii_serialization();
         let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
@@ -240,32 +245,33 @@ impl Pages {
     }
 }
 
-fn foreign() -> Problem {
-    Problem::new(
+fn foreign() -> PageProblem {
+    PageProblem::new(
         StatusCode::FORBIDDEN,
         "this form was not sent from its own page, or the page has expired; open it again",
     )
 }
 
 /// A signed-in person who visits a page.
-pub(super) struct Visitor {
-    pub(super) session: Session,
+pub(super) struct PageVisitor {
+    pub(super) session: BrowserSession,
     /// Their own app.
     pub(super) app: Arc<App>,
     /// Held until the page has been answered.
-    _permit: Permit,
+    _permit: RequestPermit,
 }
 
-impl FromRequestParts<Arc<Pages>> for Visitor {
+impl FromRequestParts<Arc<PageState>> for PageVisitor {
     type Rejection = Response;
 
     /// Redirects a browser without a session to the sign-in, which returns it to this page.
     async fn from_request_parts(
         parts: &mut Parts,
-        pages: &Arc<Pages>,
+        pages: &Arc<PageState>,
     ) -> std::result::Result<Self, Response> {
         let session = pages.session(&parts.headers).await;
-        let Some(session) = session.map_err(|error| Problem::from(error).into_response())? else {
+        let Some(session) = session.map_err(|error| PageProblem::from(error).into_response())?
+        else {
             let ended = "your session has ended; sign in and try again";
             return Err(match parts.method {
                 Method::GET => {
@@ -275,7 +281,7 @@ impl FromRequestParts<Arc<Pages>> for Visitor {
                         .finish();
                     Redirect::to(&format!("/sign-in?{query}")).into_response()
                 }
-                _ => Problem::new(StatusCode::UNAUTHORIZED, ended).into_response(),
+                _ => PageProblem::new(StatusCode::UNAUTHORIZED, ended).into_response(),
             });
         };
         let visitor = async {
@@ -284,14 +290,14 @@ impl FromRequestParts<Arc<Pages>> for Visitor {
             let permit = watch.admit().await.map_err(too_many)?;
             Ok(Self { session, app, _permit: permit })
         };
-        visitor.await.map_err(|error: Error| Problem::from(error).into_response())
+        visitor.await.map_err(|error: Error| PageProblem::from(error).into_response())
     }
 }
 
 /// Returns the error of a limit in the words of a page.
 fn too_many(error: Error) -> Error {
     match error.kind() {
-        Kind::RateLimited(Some(wait)) => {
+        ErrorKind::RateLimited(Some(wait)) => {
             let what = "too many of your pages were opened within a short time";
             Error::new(error.kind(), what)
                 .next(format!("wait {} s and open it again", wait.as_secs()))
@@ -301,25 +307,25 @@ fn too_many(error: Error) -> Error {
 }
 
 /// A form that a signed-in person has sent from one of our pages.
-pub(super) struct Post {
-    pub(super) visitor: Visitor,
+pub(super) struct FormPost {
+    pub(super) visitor: PageVisitor,
     /// True if the sign-in allows everything that the server allows.
     manages: bool,
     fields: HashMap<String, String>,
     /// Held until the form has been answered.
-    _room: Permit,
+    _room: RequestPermit,
 }
 
-impl Post {
+impl FormPost {
     /// Returns the visitor, for changes that affect all of the person's programs.
     ///
     /// # Errors
     /// A refusal if they signed in with a token that allows less than the server allows.
-    pub(super) fn manager(&self) -> std::result::Result<&Visitor, Problem> {
+    pub(super) fn manager(&self) -> std::result::Result<&PageVisitor, PageProblem> {
         if self.manages {
             Ok(&self.visitor)
         } else {
-            Err(Problem::new(
+            Err(PageProblem::new(
                 StatusCode::FORBIDDEN,
                 "the token that you signed in with does not allow this; sign in with a token \
                  without an access level of its own",
@@ -338,16 +344,16 @@ pub(super) fn fields(body: &[u8]) -> HashMap<String, String> {
     url::form_urlencoded::parse(body).into_owned().collect()
 }
 
-impl FromRequest<Arc<Pages>> for Post {
+impl FromRequest<Arc<PageState>> for FormPost {
     type Rejection = Response;
 
     async fn from_request(
         request: Request,
-        pages: &Arc<Pages>,
+        pages: &Arc<PageState>,
     ) -> std::result::Result<Self, Response> {
         pages.check_origin(request.headers()).map_err(IntoResponse::into_response)?;
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, pages).await?;
+        let visitor = PageVisitor::from_request_parts(&mut parts, pages).await?;
         let owner = &visitor.session.owner;
         let (body, room) = pages.service.body(owner, &parts.headers, body).await?;
         let fields = fields(&body);

@@ -11,16 +11,16 @@ use std::sync::Arc;
 use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use daysheet_auth::web::{Pending, Web};
-use daysheet_auth::{Denial, Person, Verifier, fingerprint};
+use daysheet_auth::web::{PendingSignIn, WebSignIn};
+use daysheet_auth::{CallingPerson, RequestDenial, TokenVerifier, fingerprint};
 use maud::html;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::Pages;
-use super::layout::{Problem, page, sentence};
-use super::session::{Post, fields};
-use crate::error::{Error, Kind, Result};
+use super::PageState;
+use super::layout::{PageProblem, page, sentence};
+use super::session::{FormPost, fields};
+use crate::error::{Error, ErrorKind, Result};
 use crate::http::guard;
 use crate::store::{SERVER, Store};
 
@@ -36,7 +36,7 @@ const BEGUN: &str = "sign-in";
 const LONGEST: usize = 1_024;
 
 /// How people sign in to the pages.
-pub(super) enum Way<'a> {
+pub(super) enum SignInWay<'a> {
     /// Without anything: only this machine can reach the pages, and MCP likewise.
     Open,
     /// With a token of the server, entered once.
@@ -44,19 +44,21 @@ pub(super) enum Way<'a> {
     /// With a printed link: [`link`].
     Link,
     /// At their issuer.
-    Issuer(&'a Web),
+    Issuer(&'a WebSignIn),
     /// Nobody can: this server has no client at its issuer.
     Closed,
 }
 
-impl Pages {
+impl PageState {
     /// Returns how people sign in here.
-    pub(super) fn way(&self) -> Way<'_> {
+    pub(super) fn way(&self) -> SignInWay<'_> {
         match &self.service.verifier {
-            _ if self.service.links => Way::Link,
-            Verifier::Open(_) => Way::Open,
-            Verifier::Known(_) => Way::Token,
-            Verifier::Issuer(issuer) => issuer.web().map_or(Way::Closed, Way::Issuer),
+            _ if self.service.links => SignInWay::Link,
+            TokenVerifier::Open(_) => SignInWay::Open,
+            TokenVerifier::Known(_) => SignInWay::Token,
+            TokenVerifier::Issuer(issuer) => {
+                issuer.web().map_or(SignInWay::Closed, SignInWay::Issuer)
+            }
         }
     }
 }
@@ -64,7 +66,7 @@ impl Pages {
 /// Returns the path of a link that signs in the one person of this machine, once.
 ///
 /// # Errors
-/// [`Kind::Store`].
+/// [`ErrorKind::Store`].
 pub async fn link(store: &Store) -> Result<String> {
     let id = store.for_owner(SERVER).put_ticket(LINKED, "", LINK).await?;
     Ok(format!("/sign-in?link={id}"))
@@ -72,8 +74,8 @@ pub async fn link(store: &Store) -> Result<String> {
 
 /// A sign-in at the issuer that is in progress.
 #[derive(Serialize, Deserialize)]
-struct Begun {
-    pending: Pending,
+struct BegunSignIn {
+    pending: PendingSignIn,
     /// The path to which the browser is sent afterwards.
     path: String,
     /// When it is too old, in seconds since 1970.
@@ -81,7 +83,7 @@ struct Begun {
 }
 
 /// Returns the path in `return` if it is on this server; else that of the accounts.
-fn returned(pages: &Pages, asked: &HashMap<String, String>) -> String {
+fn returned(pages: &PageState, asked: &HashMap<String, String>) -> String {
     let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
     let own = url.filter(|url| url.origin() == pages.public.origin());
     // Only the path is kept; one that begins with two slashes would be an address again.
@@ -97,33 +99,33 @@ fn returned(pages: &Pages, asked: &HashMap<String, String>) -> String {
 
 /// `GET /sign-in`: signs in, or asks how.
 pub(super) async fn ask(
-    State(pages): State<Arc<Pages>>,
+    State(pages): State<Arc<PageState>>,
     headers: HeaderMap,
     Query(asked): Query<HashMap<String, String>>,
-) -> std::result::Result<Response, Problem> {
+) -> std::result::Result<Response, PageProblem> {
     let path = returned(&pages, &asked);
-    if let (Way::Link, Some(id)) = (pages.way(), asked.get("link")) {
+    if let (SignInWay::Link, Some(id)) = (pages.way(), asked.get("link")) {
         if pages.server.take_ticket(LINKED, id).await?.is_none() {
-            return Err(Problem::new(
+            return Err(PageProblem::new(
                 StatusCode::FORBIDDEN,
                 "this link was already used or has expired; run `daysheet ui` again",
             ));
         }
-        let person = Person::local(pages.service.people.base().config.access);
+        let person = CallingPerson::local(pages.service.people.base().config.access);
         return Ok(pages.signed_in(&person, None, &path).await?);
     }
     if pages.session(&headers).await?.is_some() {
         return Ok(Redirect::to(&path).into_response());
     }
     let web = match pages.way() {
-        Way::Issuer(web) => web,
+        SignInWay::Issuer(web) => web,
         way => return Ok(form(&way, &path, None)),
     };
     let redirect = pages.address("/sign-in/callback");
     let (address, pending) = web.begin(&redirect).await?;
     let expires = pages.server.now() + PATIENCE;
-    let begun = serde_json::to_vec(&Begun { pending, path, expires })
-        .map_err(|_| Error::new(Kind::Internal, "a sign-in could not be serialized"))?;
+    let begun = serde_json::to_vec(&BegunSignIn { pending, path, expires })
+        .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = pages.server.seal(BEGUN, &begun).await?;
     let mut response = Redirect::to(address.as_str()).into_response();
     pages.set_cookie(&mut response, BEGUN, &sealed, PATIENCE);
@@ -131,23 +133,23 @@ pub(super) async fn ask(
 }
 
 /// Returns the sign-in page of a server that does not send browsers to an issuer.
-fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
+fn form(way: &SignInWay, path: &str, problem: Option<&str>) -> Response {
     page(
         "Sign in",
         None,
         html! {
             @if let Some(problem) = problem { p #problem role="alert" { (sentence(problem)) } }
-            @if matches!(way, Way::Link) {
+            @if matches!(way, SignInWay::Link) {
                 p { "Open the address printed by " code { "daysheet ui" } ". Each address \
                      works once." }
-            } @else if matches!(way, Way::Closed) {
+            } @else if matches!(way, SignInWay::Closed) {
                 p { "This server has no client at its issuer, so nobody can sign in here. The \
                      operator has to set " code { "http.client_id" } " and "
                     code { "http.client_secret" } "." }
             } @else {
                 form method="post" action="/sign-in" {
                     input type="hidden" name="return" value=(path);
-                    @if matches!(way, Way::Token) {
+                    @if matches!(way, SignInWay::Token) {
                         label for="bearer" { "Token" }
                         input #bearer type="password" name="bearer" required
                             autocomplete="current-password" aria-describedby="bearer-hint";
@@ -167,18 +169,18 @@ fn form(way: &Way, path: &str, problem: Option<&str>) -> Response {
 
 /// `POST /sign-in`: signs in with a token, or as the one person of this machine.
 pub(super) async fn with_token(
-    State(pages): State<Arc<Pages>>,
+    State(pages): State<Arc<PageState>>,
     request: Request,
-) -> std::result::Result<Response, Problem> {
+) -> std::result::Result<Response, PageProblem> {
     let (parts, body) = request.into_parts();
     pages.check_origin(&parts.headers)?;
     let takes_token = match pages.way() {
-        Way::Open => false,
-        Way::Token => true,
+        SignInWay::Open => false,
+        SignInWay::Token => true,
         // Before the body is read: anybody may send one, as slowly as they like.
-        Way::Link | Way::Issuer(_) | Way::Closed => {
+        SignInWay::Link | SignInWay::Issuer(_) | SignInWay::Closed => {
             let why = "this server has no sign-in form";
-            return Err(Problem::new(StatusCode::NOT_FOUND, why));
+            return Err(PageProblem::new(StatusCode::NOT_FOUND, why));
         }
     };
     let place = pages.service.limits.sign_in()?;
@@ -193,7 +195,7 @@ pub(super) async fn with_token(
     let path = returned(&pages, &fields);
     match pages.service.verifier.verify(token).await {
         Ok(person) => Ok(pages.signed_in(&person, token.map(fingerprint), &path).await?),
-        Err(Denial::Unavailable(error)) => Err(error.into()),
+        Err(RequestDenial::Unavailable(error)) => Err(error.into()),
         Err(_) => {
             let page = form(&pages.way(), &path, Some("this token is not valid on this server"));
             Ok((StatusCode::FORBIDDEN, page).into_response())
@@ -203,7 +205,7 @@ pub(super) async fn with_token(
 
 /// `GET /sign-in/callback`: the browser returns from the issuer.
 pub(super) async fn back(
-    State(pages): State<Arc<Pages>>,
+    State(pages): State<Arc<PageState>>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
 ) -> Response {
@@ -215,17 +217,17 @@ pub(super) async fn back(
 
 /// Signs in whom the issuer's answer names.
 async fn finished(
-    pages: &Pages,
+    pages: &PageState,
     headers: &HeaderMap,
     query: &str,
-) -> std::result::Result<Response, Problem> {
-    let Way::Issuer(web) = pages.way() else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "this server has no issuer"));
+) -> std::result::Result<Response, PageProblem> {
+    let SignInWay::Issuer(web) = pages.way() else {
+        return Err(PageProblem::new(StatusCode::NOT_FOUND, "this server has no issuer"));
     };
-    let other = || Problem::bad("this sign-in was not started in this browser; sign in again");
+    let other = || PageProblem::bad("this sign-in was not started in this browser; sign in again");
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
     let opened = pages.opened(BEGUN, sealed).await?.ok_or_else(other)?;
-    let begun: Begun = serde_json::from_slice(&opened).map_err(|_| other())?;
+    let begun: BegunSignIn = serde_json::from_slice(&opened).map_err(|_| other())?;
     if begun.expires <= pages.server.now() {
         return Err(other());
     }
@@ -235,9 +237,9 @@ async fn finished(
 
 /// `POST /sign-out`: ends the session.
 pub(super) async fn out(
-    State(pages): State<Arc<Pages>>,
-    post: Post,
-) -> std::result::Result<Response, Problem> {
+    State(pages): State<Arc<PageState>>,
+    post: FormPost,
+) -> std::result::Result<Response, PageProblem> {
     let body = html! {
         p { "This browser is signed out of Daysheet. Programs that use your accounts stay \
              signed in." }

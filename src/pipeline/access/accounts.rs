@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::provider::Account;
 use crate::text::quoted;
@@ -35,7 +35,7 @@ pub(crate) async fn account_labels(ctx: &Context) -> Result<AccountLabels> {
 /// sends from; without a name, the only account.
 pub(crate) async fn account_named(ctx: &Context, name: Option<&str>) -> Result<Account> {
     let error = match ctx.accounts.find(name).await {
-        Err(error) if error.kind() == Kind::NoAccount => error,
+        Err(error) if error.kind() == ErrorKind::NoAccount => error,
         found => return found,
     };
     // Aliases cost a request per account, so they are only read for what is no account.
@@ -70,7 +70,7 @@ pub(crate) async fn named_or_all(ctx: &Context, name: Option<&str>) -> Result<Ve
 pub(crate) async fn several_named(ctx: &Context, names: Option<&str>) -> Result<Vec<Account>> {
     let Some(list) = names.filter(|names| names.contains(',') || is_all(names)) else {
         let all = |error: Error| match error.next_step() {
-            Some(next) if names.is_none() && error.kind() == Kind::Argument => {
+            Some(next) if names.is_none() && error.kind() == ErrorKind::Argument => {
                 let next = format!("{next}; or several, or all");
                 error.next(next)
             }

@@ -20,7 +20,7 @@ pub(crate) const BEGUN: &str = "begun";
 
 /// One write, or one that was refused.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct AuditEntry<'a> {
     /// The account's address.
     pub(crate) account: &'a str,
     /// The tool.
@@ -38,9 +38,9 @@ pub(crate) struct Entry<'a> {
 /// Adds a line to the audit log.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::Kind::Store) if it cannot be written: then
+/// [`Kind::Store`](crate::error::ErrorKind::Store) if it cannot be written: then
 /// nothing should be.
-pub(crate) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> Result<()> {
+pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
     begin_writing(ctx).await?;
     let mut domains: Vec<&str> =
@@ -62,7 +62,7 @@ pub(crate) async fn log_entry(ctx: &Context, entry: Entry<'_>) -> Result<()> {
 
 /// Writes the line after a call. A completed write is reported even if the log
 /// fails: the failure becomes a note.
-pub(crate) async fn audit_after(ctx: &Context, entry: Entry<'_>, notes: &mut Vec<Note>) {
+pub(crate) async fn audit_after(ctx: &Context, entry: AuditEntry<'_>, notes: &mut Vec<Note>) {
     if let Err(error) = log_entry(ctx, entry).await {
         notes.push(Note::from(&error));
     }
@@ -72,20 +72,20 @@ pub(crate) async fn audit_after(ctx: &Context, entry: Entry<'_>, notes: &mut Vec
 /// they had no id before.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::Kind::Store) if the first line cannot be written:
+/// [`Kind::Store`](crate::error::ErrorKind::Store) if the first line cannot be written:
 /// then nothing was done. Those of the write.
 pub(crate) async fn run_logged<T>(
     ctx: &Context,
-    entry: Entry<'_>,
+    entry: AuditEntry<'_>,
     notes: &mut Vec<Note>,
     write: impl Future<Output = Result<T>>,
     made: impl FnOnce(&T) -> Option<String>,
 ) -> Result<T> {
-    log_entry(ctx, Entry { outcome: BEGUN, ..entry.clone() })
+    log_entry(ctx, AuditEntry { outcome: BEGUN, ..entry.clone() })
         .await
         .map_err(|error| error.context("nothing was written"))?;
     let written = write.await;
-    let mut after = Entry { outcome: outcome(&written), ..entry };
+    let mut after = AuditEntry { outcome: outcome(&written), ..entry };
     if let Some(id) = written.as_ref().ok().and_then(made) {
         after.ids = vec![id];
     }
@@ -115,7 +115,7 @@ pub(crate) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
             ours(began.strftime("%Y-%m-%d %Hh%M")),
             ours(&call.what)
         ));
-        let line = Entry { tool, op: "call", outcome: "cut off", ..Entry::default() };
+        let line = AuditEntry { tool, op: "call", outcome: "cut off", ..AuditEntry::default() };
         if let Err(error) = log_entry(ctx, line).await {
             notes.push(Note::from(&error));
         }

@@ -3,7 +3,7 @@
 //! [`decide_write`] is the one place that decides, for mail, events, answers and
 //! anything else that others are notified of or can see. Its callers first read the
 //! target of the write, and pass the audience that the target has, whatever the
-//! arguments of the call are ([`Audience`]);
+//! arguments of the call are ([`WriteAudience`]);
 //! [`audience`](crate::pipeline::calendar::audience) reads that of events.
 //!
 //! Once the process has shown untrusted text, a message to an address that the mailbox
@@ -17,20 +17,20 @@ use futures_util::future::join_all;
 use url::Url;
 
 use super::taint::TaintTracker;
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::{AccessBy, Config, NewRecipients};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::ListRequest;
-use crate::provider::mail::{OutgoingMessage, Person};
-use crate::query::{MessagePart, Query, Term};
-use crate::schemas::{Field, MESSAGE};
+use crate::provider::mail::{MailPerson, OutgoingMessage};
+use crate::query::{MessagePart, Query, QueryTerm};
+use crate::schemas::{MESSAGE, TableColumn};
 use crate::store::HandleKind;
 use crate::text::cell;
 use crate::text::{Note, note, ours};
@@ -47,7 +47,7 @@ pub(crate) const WILL_ASK: &str = "the user will be asked first";
 
 /// The people a write reaches, as far as known after reading its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Audience {
+pub(crate) struct WriteAudience {
     /// Addresses, each once.
     people: Vec<String>,
     /// The same in lower case.
@@ -58,7 +58,7 @@ pub(crate) struct Audience {
     unlisted: Vec<String>,
 }
 
-impl Audience {
+impl WriteAudience {
     /// Adds people by their addresses.
     pub(crate) fn add<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
         for address in addresses {
@@ -96,16 +96,16 @@ impl Audience {
     }
 }
 
-/// A write that is to reach an [`Audience`].
+/// A write that is to reach an [`WriteAudience`].
 #[derive(Debug, Clone)]
-pub(crate) struct Act<'a> {
+pub(crate) struct GuardedWrite<'a> {
     /// The access level that it needs, and its name in the error about that.
-    pub(crate) needs: Access,
+    pub(crate) needs: AccessLevel,
     pub(crate) what: &'a str,
     /// The question to the user, without the new recipients: plain lines, the same for
     /// the same call. Untrusted text in it is cleaned and short.
     pub(crate) question: String,
-    pub(crate) asks: Asks,
+    pub(crate) asks: AskPolicy,
     /// The account whose sent mail determines who is new; any account if `None`.
     pub(crate) sent_from: Option<&'a Account>,
     /// What the user can do if it is refused; and the command with which they can do it here,
@@ -116,18 +116,18 @@ pub(crate) struct Act<'a> {
 
 /// The cases in which the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum AskPolicy {
     /// When somebody is new.
     New,
     /// If the user can be asked.
     IfPossible,
-    /// As [`Asks::IfPossible`]; and recipients that cannot be listed are always new.
+    /// As [`AskPolicy::IfPossible`]; and recipients that cannot be listed are always new.
     Always,
 }
 
 /// The result of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub(crate) enum WriteDecision {
     /// The user agreed.
     Agreed,
     /// It may be done without a question.
@@ -139,7 +139,7 @@ pub(crate) enum Decision {
 }
 
 /// Returns the error that an operation needs a higher access level, and who can give it.
-pub(crate) fn above(what: &str, needed: Access, config: &Config) -> Error {
+pub(crate) fn above(what: &str, needed: AccessLevel, config: &Config) -> Error {
     let needed = needed.word();
     let (lowest, next) = match (config.access_by, &config.pages) {
         (AccessBy::Settings, None) => {
@@ -168,12 +168,12 @@ fn people_line<'a>(people: impl Iterator<Item = &'a String>) -> String {
 }
 
 /// Returns all recipients of a message, including Bcc.
-pub(crate) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &Person> {
+pub(crate) fn everybody(message: &OutgoingMessage) -> impl Iterator<Item = &MailPerson> {
     message.to.iter().chain(&message.cc).chain(&message.bcc)
 }
 
 /// Records whether an answer will show untrusted text.
-pub(crate) async fn note_untrusted(ctx: &Context, response: &Response) -> Result<()> {
+pub(crate) async fn note_untrusted(ctx: &Context, response: &WholeAnswer) -> Result<()> {
     if TaintTracker::is_untrusted(response) { mark_tainted(ctx).await } else { Ok(()) }
 }
 
@@ -213,7 +213,7 @@ pub(crate) async fn is_tainted(ctx: &Context) -> Result<bool> {
 }
 
 /// Refuses what the access level does not allow.
-pub(crate) fn require_access(ctx: &Context, access: Access, what: &str) -> Result<()> {
+pub(crate) fn require_access(ctx: &Context, access: AccessLevel, what: &str) -> Result<()> {
     if ctx.config.access >= access {
         return Ok(());
     }
@@ -225,23 +225,23 @@ pub(crate) fn require_access(ctx: &Context, access: Access, what: &str) -> Resul
 /// call would be, and gets a note instead of a question.
 ///
 /// # Errors
-/// [`Kind::Argument`], which names the people it must not reach, or the reason.
+/// [`ErrorKind::Argument`], which names the people it must not reach, or the reason.
 pub(crate) async fn decide_write(
     ctx: &Context,
-    act: &Act<'_>,
-    audience: &Audience,
+    act: &GuardedWrite<'_>,
+    audience: &WriteAudience,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
-) -> Result<Decision> {
+) -> Result<WriteDecision> {
     require_access(ctx, act.needs, act.what)?;
     // Refusals come before the question, so that the user is not asked in vain.
     allowed_audience(ctx, audience)?;
     let setting = ctx.config.new_recipients;
     let strangers = is_tainted(ctx).await?;
-    let look = strangers && (setting != NewRecipients::Allow || act.asks != Asks::New);
+    let look = strangers && (setting != NewRecipients::Allow || act.asks != AskPolicy::New);
     let mut new =
         if look { new_among(ctx, act.sent_from, &audience.people).await? } else { Vec::new() };
-    if strangers || act.asks == Asks::Always {
+    if strangers || act.asks == AskPolicy::Always {
         new.extend(audience.unlisted.iter().cloned());
     }
     let unsure = !new.is_empty();
@@ -263,29 +263,29 @@ pub(crate) async fn decide_write(
     if unsure && setting == NewRecipients::Refuse {
         return Err(refused("the settings forbid it"));
     }
-    let approval = ctx.config.always_confirm && *audience != Audience::default();
+    let approval = ctx.config.always_confirm && *audience != WriteAudience::default();
     let must = approval || unsure && setting == NewRecipients::Confirm;
-    if !must && act.asks == Asks::New {
-        return Ok(Decision::Unasked);
+    if !must && act.asks == AskPolicy::New {
+        return Ok(WriteDecision::Unasked);
     }
     let mut question = act.question.clone();
     if unsure {
         question.push_str(&format!("\nNever written to before: {new}"));
     }
     match caller.confirm(&question).await {
-        Confirmation::Yes => Ok(Decision::Agreed),
+        Confirmation::Yes => Ok(WriteDecision::Agreed),
         Confirmation::Unavailable if must => Err(refused("this client cannot ask the user")),
-        Confirmation::Unavailable => Ok(Decision::Unasked),
+        Confirmation::Unavailable => Ok(WriteDecision::Unasked),
         Confirmation::Planned => {
             notes.push(if unsure {
                 note!("never written to: {}; {}", ours(&new), WILL_ASK)
             } else {
                 WILL_ASK.into()
             });
-            Ok(Decision::Unasked)
+            Ok(WriteDecision::Unasked)
         }
-        Confirmation::No => Ok(Decision::Declined),
-        Confirmation::Unanswered => Ok(Decision::Unanswered),
+        Confirmation::No => Ok(WriteDecision::Declined),
+        Confirmation::Unanswered => Ok(WriteDecision::Unanswered),
         // The question ends the call; the client repeats it with the answer.
         Confirmation::Later => Err(Error::argument("the user is being asked")),
     }
@@ -295,26 +295,26 @@ pub(crate) async fn decide_write(
 /// asked.
 pub(crate) async fn confirm(
     ctx: &Context,
-    act: &Act<'_>,
-    audience: &Audience,
+    act: &GuardedWrite<'_>,
+    audience: &WriteAudience,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<bool> {
     match decide_write(ctx, act, audience, caller, notes).await? {
-        Decision::Agreed => Ok(true),
-        Decision::Unasked => Ok(false),
-        Decision::Declined => {
+        WriteDecision::Agreed => Ok(true),
+        WriteDecision::Unasked => Ok(false),
+        WriteDecision::Declined => {
             Err(Error::argument("the user declined: nothing was done")
                 .next("ask what to do instead"))
         }
-        Decision::Unanswered => {
+        WriteDecision::Unanswered => {
             Err(Error::argument("nobody confirmed: nothing was done").next(by_hand(ctx, act)))
         }
     }
 }
 
 /// Returns what the user can do to have a write done that was refused here.
-pub(crate) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
+pub(crate) fn by_hand(ctx: &Context, act: &GuardedWrite<'_>) -> String {
     // On a server, no terminal is theirs.
     if ctx.config.shared {
         act.instead.clone()
@@ -326,7 +326,7 @@ pub(crate) fn by_hand(ctx: &Context, act: &Act<'_>) -> String {
 /// Returns true if a write may be refused because of its audience; only then the
 /// audience has to be read.
 pub(crate) async fn is_watchful(ctx: &Context) -> Result<bool> {
-    Ok(ctx.config.access < Access::Send
+    Ok(ctx.config.access < AccessLevel::Send
         || ctx.config.always_confirm
         || !ctx.config.recipients.is_empty()
         || (ctx.config.new_recipients != NewRecipients::Allow && is_tainted(ctx).await?))
@@ -335,17 +335,17 @@ pub(crate) async fn is_watchful(ctx: &Context) -> Result<bool> {
 /// Refuses recipients who are not on the allow-list, if there is one.
 ///
 /// # Errors
-/// [`Kind::Argument`], which names them.
+/// [`ErrorKind::Argument`], which names them.
 pub(crate) fn check_allow_list<'p>(
     ctx: &Context,
-    people: impl Iterator<Item = &'p Person>,
+    people: impl Iterator<Item = &'p MailPerson>,
 ) -> Result<()> {
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     audience.add(people.map(|person| person.address.as_str()));
     allowed_audience(ctx, &audience)
 }
 
-fn allowed_audience(ctx: &Context, audience: &Audience) -> Result<()> {
+fn allowed_audience(ctx: &Context, audience: &WriteAudience) -> Result<()> {
     let list = &ctx.config.recipients;
     if list.is_empty() {
         return Ok(());
@@ -415,12 +415,12 @@ pub(crate) async fn new_among(
 /// similar addresses, so its results are checked.
 async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<bool> {
     let mailbox = ctx.connect.mailbox(account)?;
-    let to = |part| Query::Term(Term::In(part, address.to_owned()));
+    let to = |part| Query::Term(QueryTerm::In(part, address.to_owned()));
     let query = Query::All(vec![
-        Query::Term(Term::Folder("sent".to_owned())),
+        Query::Term(QueryTerm::Folder("sent".to_owned())),
         Query::Any(vec![to(MessagePart::To), to(MessagePart::Cc), to(MessagePart::Bcc)]),
     ]);
-    let id: Vec<&Field> = MESSAGE.fields.iter().take(1).collect();
+    let id: Vec<&TableColumn> = MESSAGE.fields.iter().take(1).collect();
     let page = mailbox
         .messages(&ListRequest {
             query: Some(query),
@@ -438,10 +438,10 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
     for id in ids.iter().take(LOOKED_AT) {
         let original = match mailbox.source_message(id).await {
             Ok(original) => original,
-            Err(error) if error.kind() == Kind::NotFound => continue,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };
-        let is = |person: &Person| person.address.eq_ignore_ascii_case(address);
+        let is = |person: &MailPerson| person.address.eq_ignore_ascii_case(address);
         if original.to.iter().any(is) || original.cc.iter().any(is) {
             return Ok(true);
         }

@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::guard::require_access;
-use super::sign_ins::{Pending, State};
-use crate::access::Access;
+use super::sign_ins::{PendingSignIn, SignInState};
+use crate::access::AccessLevel;
 use crate::accounts::{Accounts, SignedOut};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
 use crate::encode::Document;
-use crate::error::{Error, Kind, Result};
-use crate::oauth::{self, DeviceSignIn, SignIn, Tokens, Unattended};
+use crate::error::{Error, ErrorKind, Result};
+use crate::oauth::{self, DeviceSignIn, GrantedTokens, SignIn, UnattendedAccess};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::pipeline::writing::begin_writing;
 use crate::provider::Account;
-use crate::provider::Connect;
-use crate::schemas::{ACCOUNT, Level, OUTCOME};
+use crate::provider::ProviderConnector;
+use crate::schemas::{ACCOUNT, ColumnLevel, OUTCOME};
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::accounts::{AccountsOp, Add, Provider};
-use crate::words::Words;
+use crate::tools::accounts::{AccountsOp, ProviderChoice, SignInArguments};
+use crate::words::WordChoice;
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedSignIn {
     /// The account it was for.
     pub account: Account,
     /// A note if the result differs from what was requested.
@@ -39,29 +39,33 @@ pub struct Finished {
 
 /// A sign-in that was begun, whichever way.
 #[derive(Debug)]
-pub enum Begun {
+pub enum BegunSignIn {
     /// Through a browser that redirects to this machine.
     Browser(SignIn),
     /// With a code that is entered elsewhere.
     Device(DeviceSignIn),
     /// Without anybody: the tokens came from a command, or through a service account, whose
     /// address it is.
-    Unattended(Box<Tokens>, Option<String>),
+    Unattended(Box<GrantedTokens>, Option<String>),
 }
 
-impl Begun {
+impl BegunSignIn {
     /// Starts the sign-in that `add` requests.
     ///
     /// # Errors
-    /// [`Kind::Argument`] for an invalid request, and
+    /// [`ErrorKind::Argument`] for an invalid request, and
     /// those of [`SignIn::start`] and [`DeviceSignIn::start`].
-    pub async fn start(config: &Config, connect: &dyn Connect, add: &Add) -> Result<Self> {
+    pub async fn start(
+        config: &Config,
+        connect: &dyn ProviderConnector,
+        add: &SignInArguments,
+    ) -> Result<Self> {
         add.check()?;
         let tenant = add.tenant.as_deref();
         let id = add.id();
         let way = oauth::unattended(config, &id);
         // Without a mailbox, its owner signs in, service account or not.
-        if let Some(way @ Unattended::Service(account)) = way
+        if let Some(way @ UnattendedAccess::Service(account)) = way
             && add.mailbox.is_some()
         {
             let scopes = connect.scopes(&add.provider, false, config.access)?;
@@ -70,7 +74,7 @@ impl Begun {
         }
         let scopes = connect.scopes(&add.provider, add.mailbox.is_some(), config.access)?;
         let scopes = scopes.as_slice();
-        if let Some(way @ Unattended::Command(_)) = way {
+        if let Some(way @ UnattendedAccess::Command(_)) = way {
             let tokens = way.tokens(config, &id, tenant, scopes).await?;
             return Ok(Self::Unattended(Box::new(tokens), None));
         }
@@ -91,9 +95,9 @@ impl Begun {
     pub async fn finish(
         self,
         accounts: &Accounts,
-        connect: &dyn Connect,
-        add: &Add,
-    ) -> Result<Finished> {
+        connect: &dyn ProviderConnector,
+        add: &SignInArguments,
+    ) -> Result<FinishedSignIn> {
         let (tokens, page) = match self {
             Self::Unattended(tokens, through) => {
                 return unattended(accounts, connect, *tokens, add, through).await;
@@ -119,11 +123,11 @@ impl Begun {
 /// because the settings name it.
 async fn unattended(
     accounts: &Accounts,
-    connect: &dyn Connect,
-    tokens: Tokens,
-    add: &Add,
+    connect: &dyn ProviderConnector,
+    tokens: GrantedTokens,
+    add: &SignInArguments,
     through: Option<String>,
-) -> Result<Finished> {
+) -> Result<FinishedSignIn> {
     let requested = add.mailbox.as_ref().or(add.address.as_ref()).map_or("", |one| one.trim());
     // A service account's token is the mailbox's own; a command's may open a shared mailbox.
     let mailbox = add.mailbox.as_deref().filter(|_| through.is_none());
@@ -143,20 +147,20 @@ async fn unattended(
         (Some(through), _) => accounts.add_shared(tokens, &person, &through).await?,
         (None, _) => accounts.add(tokens, &person).await?,
     };
-    Ok(Finished { account, note: None })
+    Ok(FinishedSignIn { account, note: None })
 }
 
 /// Adds an account from new tokens: asks the provider for their owner, and stores both.
 /// The provider's answer counts; a note says if `add` requested another account.
 ///
 /// # Errors
-/// Those of [`Connect::address`] and [`Accounts::add`].
+/// Those of [`ProviderConnector::address`] and [`Accounts::add`].
 pub async fn finish(
     accounts: &Accounts,
-    connect: &dyn Connect,
-    tokens: Tokens,
-    add: &Add,
-) -> Result<Finished> {
+    connect: &dyn ProviderConnector,
+    tokens: GrantedTokens,
+    add: &SignInArguments,
+) -> Result<FinishedSignIn> {
     let mailbox = add.mailbox.as_deref();
     let person = connect.address(tokens.provider, tokens.access.secret(), mailbox).await?;
     let account = match mailbox {
@@ -179,7 +183,7 @@ pub async fn finish(
             }
         },
     );
-    Ok(Finished { account, note })
+    Ok(FinishedSignIn { account, note })
 }
 
 /// The note for clients that show no questions. Some do not ask the user by themselves either.
@@ -190,7 +194,7 @@ pub(crate) async fn accounts(
     ctx: &Context,
     op: AccountsOp,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     match op {
         AccountsOp::List(provider) => account_list(ctx, provider, caller).await,
         AccountsOp::Add(add) => account_add(ctx, add, caller).await,
@@ -200,7 +204,7 @@ pub(crate) async fn accounts(
                 Some(via) => (via, Some(account.email)),
                 None => (account.email, None),
             };
-            let add = Add {
+            let add = SignInArguments {
                 provider: account.provider,
                 tenant: account.tenant,
                 address: Some(address),
@@ -211,7 +215,7 @@ pub(crate) async fn accounts(
         }
         AccountsOp::Remove { account } => {
             // It revokes the grant at the provider.
-            require_access(ctx, Access::Organize, "signing an account out")?;
+            require_access(ctx, AccessLevel::Organize, "signing an account out")?;
             // From here on it is completed: without its account, a grant would be forgotten.
             begin_writing(ctx).await?;
             let (outcome, problem) = sign_out(ctx, &account).await?;
@@ -248,9 +252,9 @@ pub async fn signed_in(ctx: &Context) -> Result<Vec<String>> {
             let mut notes = Vec::new();
             for one in ctx.states.sign_ins.with(std::mem::take) {
                 match one.state {
-                    State::Failed(error) => return Err(error),
-                    State::Noted(note) => notes.push(note),
-                    State::Open => {}
+                    SignInState::Failed(error) => return Err(error),
+                    SignInState::Noted(note) => notes.push(note),
+                    SignInState::Open => {}
                 }
             }
             return Ok(notes);
@@ -282,52 +286,56 @@ pub(crate) fn no_account_note(ctx: &Context) -> Note {
 
 async fn account_list(
     ctx: &Context,
-    provider: Option<Provider>,
+    provider: Option<ProviderChoice>,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut objects = account_objects(ctx).await?;
     let mut notes = Vec::new();
     // An outcome is reported once; a pending page is reported until it is done.
     ctx.states.sign_ins.with(|waiting| {
-        objects.extend(waiting.iter().filter_map(Pending::row));
+        objects.extend(waiting.iter().filter_map(PendingSignIn::row));
         for one in waiting.iter() {
-            if let State::Noted(note) = &one.state {
+            if let SignInState::Noted(note) = &one.state {
                 notes.push(note!("{}", ours(note)));
             }
         }
-        waiting.retain(Pending::is_open);
+        waiting.retain(PendingSignIn::is_open);
     });
     let is_none = objects.is_empty();
     if let Some(provider) = provider {
         objects.retain(|one| one.get("provider").is_some_and(|is| is == provider.word()));
     }
-    let columns = ACCOUNT.up_to(Level::More);
+    let columns = ACCOUNT.up_to(ColumnLevel::More);
     let rows = rows_of(&ctx.local(), &ACCOUNT, &columns, &objects, &mut notes);
     notes.push(if is_none { no_account_note(ctx) } else { note!("accounts: {}", rows.len()) });
-    let sends = ctx.config.access >= Access::Send && !ctx.config.always_confirm;
+    let sends = ctx.config.access >= AccessLevel::Send && !ctx.config.always_confirm;
     if sends && !caller.can_ask() {
         notes.push(UNASKED.into());
     }
-    Ok(Response {
+    Ok(WholeAnswer {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
         notes,
-        ..Response::default()
+        ..WholeAnswer::default()
     })
 }
 
-async fn account_add(ctx: &Context, add: Add, caller: &dyn ClientPrompts) -> Result<Response> {
+async fn account_add(
+    ctx: &Context,
+    add: SignInArguments,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
     if let Some(page) = connect_page(ctx, &add)? {
         return account_add_on_page(ctx, &add, page.as_str(), caller).await;
     }
-    let begun = Begun::start(&ctx.config, &*ctx.connect, &add).await?;
+    let begun = BegunSignIn::start(&ctx.config, &*ctx.connect, &add).await?;
     let detail = match &begun {
-        Begun::Unattended(..) => {
+        BegunSignIn::Unattended(..) => {
             let finished = begun.finish(&ctx.accounts, &*ctx.connect, &add).await?;
             let detail = "signed in as the settings say, without a page";
             return Ok(account_outcome(ctx, &finished.account.email, "add", "done", detail));
         }
-        Begun::Device(device) => device.message(),
-        Begun::Browser(sign_in) => {
+        BegunSignIn::Device(device) => device.message(),
+        BegunSignIn::Browser(sign_in) => {
             let url = sign_in.url();
             let opened = ctx.config.browser && open::that_detached(url).is_ok();
             let how = if opened { "a browser opened" } else { "open" };
@@ -348,15 +356,20 @@ async fn account_add(ctx: &Context, add: Add, caller: &dyn ClientPrompts) -> Res
             }
             !same
         });
-        waiting.push(Pending { add: add.clone(), state: State::Open, task: None, number });
+        waiting.push(PendingSignIn {
+            add: add.clone(),
+            state: SignInState::Open,
+            task: None,
+            number,
+        });
         number
     });
     let (accounts, connect) = (ctx.accounts.clone(), ctx.connect.clone());
     let sign_ins = ctx.states.sign_ins.clone();
     let task = tokio::spawn(async move {
         let state = match begun.finish(&accounts, &*connect, &add).await {
-            Ok(finished) => finished.note.map(State::Noted),
-            Err(error) => Some(State::Failed(error)),
+            Ok(finished) => finished.note.map(SignInState::Noted),
+            Err(error) => Some(SignInState::Failed(error)),
         };
         sign_ins.with(|waiting| match state {
             None => waiting.retain(|one| one.number != number),
@@ -386,8 +399,8 @@ async fn account_add(ctx: &Context, add: Add, caller: &dyn ClientPrompts) -> Res
 /// there.
 ///
 /// # Errors
-/// [`Kind::Argument`] for what no page could request.
-fn connect_page(ctx: &Context, add: &Add) -> Result<Option<Url>> {
+/// [`ErrorKind::Argument`] for what no page could request.
+fn connect_page(ctx: &Context, add: &SignInArguments) -> Result<Option<Url>> {
     let suggested = [
         ("tenant", add.tenant.as_deref()),
         ("hint", add.address.as_deref()),
@@ -410,10 +423,10 @@ fn connect_page(ctx: &Context, add: &Add) -> Result<Option<Url>> {
 /// has the link.
 async fn account_add_on_page(
     ctx: &Context,
-    add: &Add,
+    add: &SignInArguments,
     page: &str,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let title = oauth::provider_named(&add.provider)?.title;
     let why = format!("Connect a {title} account to Daysheet");
     let item = add.mailbox.as_ref().or(add.address.as_ref()).unwrap_or(&add.provider);
@@ -423,25 +436,25 @@ async fn account_add_on_page(
             ("waiting", format!("ask the user to open {page} and sign in"))
         }
         Confirmation::No => {
-            return Err(Error::new(Kind::Auth, "the user declined to open the sign-in page")
+            return Err(Error::new(ErrorKind::Auth, "the user declined to open the sign-in page")
                 .next(format!("nothing was changed; the page is {page}")));
         }
         Confirmation::Later => {
-            return Err(Error::new(Kind::Auth, "the user has to sign in first"));
+            return Err(Error::new(ErrorKind::Auth, "the user has to sign in first"));
         }
     };
     let detail = format!("{detail}; then call accounts with op=list");
     Ok(account_outcome(ctx, item, "add", result, &detail))
 }
 
-fn account_outcome(ctx: &Context, item: &str, op: &str, result: &str, detail: &str) -> Response {
+fn account_outcome(ctx: &Context, item: &str, op: &str, result: &str, detail: &str) -> WholeAnswer {
     let object = json!({"item": item, "op": op, "result": result, "detail": detail});
     let mut notes = Vec::new();
-    let columns = OUTCOME.up_to(Level::Core);
+    let columns = OUTCOME.up_to(ColumnLevel::Core);
     let rows = rows_of(&ctx.local(), &OUTCOME, &columns, &[object], &mut notes);
-    Response {
+    WholeAnswer {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
         notes,
-        ..Response::default()
+        ..WholeAnswer::default()
     }
 }

@@ -7,26 +7,26 @@ use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
 use crate::error::Error;
-use crate::tools::accounts::Add;
+use crate::tools::accounts::SignInArguments;
 
 /// Sign-ins that were started in this process and whose outcome was not yet reported.
 #[derive(Debug, Default)]
 pub(crate) struct SignIns {
-    pub(crate) waiting: Mutex<Vec<Pending>>,
+    pub(crate) waiting: Mutex<Vec<PendingSignIn>>,
     pub(crate) changed: Notify,
 }
 
 #[derive(Debug)]
-pub(crate) struct Pending {
-    pub(crate) add: Add,
-    pub(crate) state: State,
+pub(crate) struct PendingSignIn {
+    pub(crate) add: SignInArguments,
+    pub(crate) state: SignInState,
     /// The task that waits for the person.
     pub(crate) task: Option<AbortHandle>,
     pub(crate) number: u64,
 }
 
 #[derive(Debug)]
-pub(crate) enum State {
+pub(crate) enum SignInState {
     /// The person has not decided yet.
     Open,
     Failed(Error),
@@ -35,7 +35,7 @@ pub(crate) enum State {
 }
 
 impl SignIns {
-    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Vec<Pending>) -> T) -> T {
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut Vec<PendingSignIn>) -> T) -> T {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut waiting)
     }
@@ -45,18 +45,18 @@ impl SignIns {
     }
 }
 
-impl Pending {
+impl PendingSignIn {
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.state, State::Open)
+        matches!(self.state, SignInState::Open)
     }
 
     /// Returns the row of a sign-in that is pending or has failed.
     pub(crate) fn row(&self) -> Option<Value> {
         let (status, problem) = match &self.state {
-            State::Open if self.add.device => ("waiting for the code to be entered", None),
-            State::Open => ("waiting for the sign-in page", None),
-            State::Failed(error) => ("failed", Some(error.to_string())),
-            State::Noted(_) => return None,
+            SignInState::Open if self.add.device => ("waiting for the code to be entered", None),
+            SignInState::Open => ("waiting for the sign-in page", None),
+            SignInState::Failed(error) => ("failed", Some(error.to_string())),
+            SignInState::Noted(_) => return None,
         };
         let address = self.add.mailbox.as_ref().or(self.add.address.as_ref());
         Some(json!({

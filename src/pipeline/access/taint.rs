@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use crate::budget::Response;
-use crate::row::Cell;
+use crate::budget::WholeAnswer;
+use crate::row::RowCell;
 
 /// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]
@@ -22,13 +22,13 @@ pub(crate) struct TaintTracker {
 
 impl TaintTracker {
     /// Returns true if an answer will show untrusted text.
-    pub(super) fn is_untrusted(response: &Response) -> bool {
+    pub(super) fn is_untrusted(response: &WholeAnswer) -> bool {
         response.texts.iter().any(|text| !text.own)
             || response.document.tables.iter().any(|rows| {
                 let columns = rows.columns();
                 rows.rows().any(|row| {
                     row.iter().zip(columns).any(|(cell, column)| {
-                        column.untrusted.is_some() && matches!(cell, Cell::Text(_))
+                        column.untrusted.is_some() && matches!(cell, RowCell::Text(_))
                     })
                 })
             })

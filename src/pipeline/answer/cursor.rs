@@ -11,14 +11,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 
 /// A stored cursor: the kind of list that it belongs to, and beside it the fields of
 /// the list's plan, all in one object.
 #[derive(Serialize)]
-struct Saved<'p, T> {
+struct SavedCursor<'p, T> {
     of: &'p str,
     #[serde(flatten)]
     plan: &'p T,
@@ -26,7 +26,7 @@ struct Saved<'p, T> {
 
 /// The kind of list of a stored cursor.
 #[derive(Deserialize)]
-struct Belongs {
+struct CursorKind {
     of: String,
 }
 
@@ -35,15 +35,15 @@ struct Belongs {
 /// The kind and the names of the plan's fields are stored on disk: a change of
 /// either invalidates existing cursors. A plan has no field `of`.
 pub(crate) async fn save_cursor<T: Serialize>(ctx: &Context, kind: &str, plan: &T) -> Result<u64> {
-    let state = serde_json::to_string(&Saved { of: kind, plan })
-        .map_err(|_| Error::new(Kind::Internal, "a cursor could not be saved"))?;
+    let state = serde_json::to_string(&SavedCursor { of: kind, plan })
+        .map_err(|_| Error::new(ErrorKind::Internal, "a cursor could not be saved"))?;
     ctx.store.save_cursor(&state).await
 }
 
 /// Loads the position of a list of some kind, by the cursor that the caller gave.
 ///
 /// # Errors
-/// [`Kind::NotFound`] if there is no such cursor, [`Kind::Argument`] if it belongs
+/// [`ErrorKind::NotFound`] if there is no such cursor, [`ErrorKind::Argument`] if it belongs
 /// to a list of another kind.
 pub(crate) async fn load_cursor<T: DeserializeOwned>(
     ctx: &Context,
@@ -51,14 +51,17 @@ pub(crate) async fn load_cursor<T: DeserializeOwned>(
     cursor: &str,
 ) -> Result<T> {
     let unknown = || {
-        Error::new(Kind::NotFound, format!("there is no cursor `{}`", crate::text::brief(cursor)))
-            .next("use the `next` of the last page, or start again without cursor")
+        Error::new(
+            ErrorKind::NotFound,
+            format!("there is no cursor `{}`", crate::text::brief(cursor)),
+        )
+        .next("use the `next` of the last page, or start again without cursor")
     };
     let Some((HandleKind::Page, number)) = HandleKind::parse(cursor) else {
         return Err(unknown());
     };
     let state = ctx.store.cursor(number).await?.ok_or_else(unknown)?;
-    let belongs: Belongs = serde_json::from_str(&state).map_err(|_| unknown())?;
+    let belongs: CursorKind = serde_json::from_str(&state).map_err(|_| unknown())?;
     if belongs.of != kind {
         return Err(other_use(cursor));
     }

@@ -4,13 +4,13 @@
 
 use std::sync::Arc;
 
-use crate::budget::Response;
-use crate::budget::fit::{self, CEILING, FitOptions, Fitted, Shortened};
-use crate::budget::value::Strategy;
+use crate::budget::WholeAnswer;
+use crate::budget::fit::{self, CEILING, FitOptions, FittedAnswer, ShortenedCounts};
+use crate::budget::value::ValueStrategy;
 use crate::encode::{Document, Format};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 use crate::text::Note;
 
 /// Rows that are fitted on a thread of their own.
@@ -22,19 +22,19 @@ pub(crate) const BESIDES: usize = HASH + 14;
 
 /// The result of a tool call, before it is converted to MCP.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// Text blocks: the document in the requested format, with the most important notes before
     /// its rows, then fenced long texts, and last the other notes.
     pub blocks: Vec<String>,
     /// The size of the answer.
-    pub stats: Stats,
+    pub stats: AnswerStats,
     /// The id of the whole answer, when this is a part of it.
     pub output: Option<String>,
 }
 
 /// The size of an answer.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Stats {
+pub struct AnswerStats {
     /// Tokens of all blocks.
     pub tokens: usize,
     /// The vocabulary they are counted in.
@@ -45,7 +45,7 @@ pub struct Stats {
     /// if there was none.
     pub source_bytes: usize,
     /// The counts of what was shortened, if the answer is a part of a larger one.
-    pub shortened: Option<Shortened>,
+    pub shortened: Option<ShortenedCounts>,
     /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
     /// The number of tokens that the plan estimated, if there was one.
@@ -64,7 +64,7 @@ pub struct Stats {
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerOptions {
     pub(crate) format: Format,
-    pub(crate) strategy: Strategy,
+    pub(crate) strategy: ValueStrategy,
     pub(crate) chunk: usize,
     /// True if further chunks can be requested.
     pub(crate) chunks: bool,
@@ -80,10 +80,10 @@ pub(crate) struct AnswerOptions {
 /// Fits a response; stores the complete response as an output if it was shortened.
 pub(crate) async fn fit_response(
     ctx: &Context,
-    response: &Arc<Response>,
+    response: &Arc<WholeAnswer>,
     how: AnswerOptions,
     secret: [u8; 32],
-) -> Result<(Fitted, Option<String>)> {
+) -> Result<(FittedAnswer, Option<String>)> {
     let tokenizer = ctx.config.tokenizer;
     let response = Arc::clone(response);
     let bytes: usize = response.texts.iter().map(|text| text.text.len()).sum();
@@ -115,7 +115,7 @@ pub(crate) async fn fit_response(
         // The session has to answer meanwhile.
         tokio::task::spawn_blocking(work)
             .await
-            .map_err(|_| Error::new(Kind::Internal, "an answer could not be fitted"))?
+            .map_err(|_| Error::new(ErrorKind::Internal, "an answer could not be fitted"))?
     } else {
         work()
     }
@@ -144,7 +144,7 @@ pub(crate) fn answer_budget(
 }
 
 /// Adds a line to the notes.
-pub(crate) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
+pub(crate) fn add_note(ctx: &Context, fitted: &mut FittedAnswer, line: &Note) {
     let notes = if fitted.notes { fitted.blocks.last_mut() } else { None };
     match notes {
         Some(notes) => {
@@ -160,19 +160,19 @@ pub(crate) fn add_note(ctx: &Context, fitted: &mut Fitted, line: &Note) {
 }
 
 /// Returns the answer to a caller that already has it.
-pub(crate) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> Answer {
+pub(crate) fn unchanged_answer(ctx: &Context, hash: String, format: Format) -> ToolAnswer {
     let document =
-        Document { scalars: vec![("unchanged", Cell::Text(hash.clone()))], tables: Vec::new() };
+        Document { scalars: vec![("unchanged", RowCell::Text(hash.clone()))], tables: Vec::new() };
     let text = document.encode(format);
-    Answer {
-        stats: Stats {
+    ToolAnswer {
+        stats: AnswerStats {
             tokens: ctx.config.tokenizer.count(&text),
             tokenizer: ctx.config.tokenizer.name(),
             bytes: text.len(),
             chunk: (1, 1),
             hash,
             stc_version: format.stc_version(),
-            ..Stats::default()
+            ..AnswerStats::default()
         },
         blocks: vec![text],
         output: None,

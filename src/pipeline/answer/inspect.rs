@@ -10,20 +10,20 @@ use super::fit::{AnswerOptions, answer_budget, fit_response, reserved_tokens};
 use super::output::keep_output;
 use super::recorded::recording;
 use crate::budget::fit::CEILING;
-use crate::budget::{Response, value};
+use crate::budget::{WholeAnswer, value};
 use crate::client::NonInteractive;
-use crate::encode::stc::Version;
+use crate::encode::stc::StcVersion;
 use crate::encode::{Delimiter, Format};
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::run::build_noted_response;
 use crate::row::RowTable;
 use crate::schemas::EVENT;
-use crate::tools::{self, Effect, Request};
+use crate::tools::{self, ToolEffect, ToolRequest};
 
 /// One form of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Form {
+pub struct AnswerForm {
     /// A short id.
     pub id: &'static str,
     /// Its name for people.
@@ -36,9 +36,9 @@ pub struct Form {
 
 /// The forms of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inspected {
+pub struct InspectedAnswer {
     /// Each form; the provider's JSON is the last.
-    pub forms: Vec<Form>,
+    pub forms: Vec<AnswerForm>,
     /// The vocabulary that tokens are counted in.
     pub tokenizer: &'static str,
 }
@@ -46,11 +46,11 @@ pub struct Inspected {
 /// Carries out a request that only reads, and returns its answer in every format.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for a tool that writes; else those of
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a tool that writes; else those of
 /// [`run_for`](crate::pipeline::run::run_for).
-pub async fn inspect(ctx: &Context, request: Request) -> Result<Inspected> {
-    let Request { action, view, call, .. } = request;
-    let tool = tools::find(call.tool).filter(|_| call.effect == Effect::Read);
+pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAnswer> {
+    let ToolRequest { action, view, call, .. } = request;
+    let tool = tools::find(call.tool).filter(|_| call.effect == ToolEffect::Read);
     let tool = tool.ok_or_else(|| {
         Error::argument(format!("{} does not only read", call.tool))
             .next("choose a call that only reads")
@@ -65,7 +65,7 @@ pub async fn inspect(ctx: &Context, request: Request) -> Result<Inspected> {
     let formats = [
         ("toon", "TOON", Format::Toon(Delimiter::Tab)),
         ("json", "JSON of the same rows", Format::Json),
-        ("stc", "STC of the same rows", Format::Stc(Version::One)),
+        ("stc", "STC of the same rows", Format::Stc(StcVersion::One)),
     ];
     let mut forms = Vec::new();
     for (id, name, format) in formats {
@@ -85,16 +85,16 @@ pub async fn inspect(ctx: &Context, request: Request) -> Result<Inspected> {
             keep_output(ctx, &call, &whole, accounts.clone()).await?;
         }
         let text = fitted.blocks.join("\n\n");
-        forms.push(Form { id, name, text, tokens: fitted.tokens });
+        forms.push(AnswerForm { id, name, text, tokens: fitted.tokens });
     }
     let raw = Value::Array(objects).to_string();
     let tokens = ctx.config.tokenizer.count(&raw);
-    forms.push(Form { id: "raw", name: "Raw API JSON of these objects", text: raw, tokens });
-    Ok(Inspected { forms, tokenizer: ctx.config.tokenizer.name() })
+    forms.push(AnswerForm { id: "raw", name: "Raw API JSON of these objects", text: raw, tokens });
+    Ok(InspectedAnswer { forms, tokenizer: ctx.config.tokenizer.name() })
 }
 
 /// Returns a response as it is written in a format.
-fn shown_in(format: Format, response: &Response) -> Response {
+fn shown_in(format: Format, response: &WholeAnswer) -> WholeAnswer {
     let mut response = response.clone();
     if format.has_text_fields() {
         let tables = response.document.tables.iter_mut();

@@ -1,11 +1,11 @@
 //! Tools that notes, errors and outcomes name as the next step, although they are not offered here.
 
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::config::Config;
 use crate::error::Error;
 use crate::pipeline::access::guard::above;
 use crate::pipeline::context::Context;
-use crate::row::Cell;
+use crate::row::RowCell;
 use crate::schemas::OUTCOME;
 use crate::text::Note;
 use crate::tools::{TOOLS, Tool};
@@ -34,10 +34,10 @@ pub(crate) fn with_unoffered(ctx: &Context, error: Error) -> Error {
 }
 
 /// Adds to a response a note on each tool that it names and that is not offered.
-pub(crate) fn note_unoffered(ctx: &Context, response: &mut Response) {
+pub(crate) fn note_unoffered(ctx: &Context, response: &mut WholeAnswer) {
     let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
     let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
-        Cell::Text(text) => Some(text.as_str()),
+        RowCell::Text(text) => Some(text.as_str()),
         _ => None,
     });
     let notes = response.notes.iter().map(|note| &**note);

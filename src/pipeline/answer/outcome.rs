@@ -3,30 +3,30 @@
 
 use serde_json::{Value, json};
 
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::{UndoLog, save_undo};
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
-use crate::pipeline::calendar::target::{Owner, written_rows};
+use crate::pipeline::calendar::target::{CalendarOwner, written_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::Notify;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{Level, OUTCOME};
+use crate::provider::calendar::GuestNotice;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ColumnLevel, OUTCOME};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct ItemOutcome {
     pub(crate) item: String,
     pub(crate) op: &'static str,
     pub(crate) result: &'static str,
     pub(crate) detail: String,
 }
 
-impl Outcome {
+impl ItemOutcome {
     pub(crate) fn new(
         item: impl Into<String>,
         op: &'static str,
@@ -63,8 +63,8 @@ impl Outcome {
 /// The parts of the answer of a call that writes.
 #[derive(Default)]
 pub(crate) struct WriteReport {
-    pub(crate) events: Vec<(Owner, Value)>,
-    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) events: Vec<(CalendarOwner, Value)>,
+    pub(crate) outcomes: Vec<ItemOutcome>,
     pub(crate) notes: Vec<Note>,
     /// The number of events that were written although they have conflicts.
     pub(crate) clashing: usize,
@@ -78,14 +78,14 @@ pub(crate) struct WriteReport {
 
 impl WriteReport {
     /// Returns the report of a call that notifies guests as `notify` says.
-    pub(crate) fn notifying(notify: Option<Notify>) -> Self {
+    pub(crate) fn notifying(notify: Option<GuestNotice>) -> Self {
         Self { notified: NotifiedGuests::new(notify), ..Self::default() }
     }
 }
 
 /// Builds the response of a call that writes.
-pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<Response> {
-    let mut response = Response::default();
+pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<WholeAnswer> {
+    let mut response = WholeAnswer::default();
     // Before any row gets a handle: known handles move to the new occurrences first.
     let occurrences = occurrences::follow(ctx, report.series, &mut response.notes).await;
     written_rows(ctx, &report.events, &mut response.document, &mut response.notes).await;
@@ -95,7 +95,7 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<R
         Ok(()) => {
             if let Some(number) = undo.number {
                 let kind = HandleKind::Undo;
-                response.document.scalars.push(("undo", Cell::Handle(kind.prefix(), number)));
+                response.document.scalars.push(("undo", RowCell::Handle(kind.prefix(), number)));
                 if undo.events.len() < undo.writes {
                     let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
                     response.notes.push(note!(
@@ -129,7 +129,7 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<R
     Ok(response)
 }
 
-pub(crate) fn outcome_rows(ctx: &Context, outcomes: &[Outcome]) -> RowTable {
+pub(crate) fn outcome_rows(ctx: &Context, outcomes: &[ItemOutcome]) -> RowTable {
     let objects: Vec<Value> = outcomes
         .iter()
         .map(|one| {
@@ -137,6 +137,6 @@ pub(crate) fn outcome_rows(ctx: &Context, outcomes: &[Outcome]) -> RowTable {
             json!({"item": one.item, "op": one.op, "result": one.result, "detail": detail})
         })
         .collect();
-    let columns = OUTCOME.up_to(Level::Core);
+    let columns = OUTCOME.up_to(ColumnLevel::Core);
     rows_of(&ctx.local(), &OUTCOME, &columns, &objects, &mut Vec::new())
 }

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::budget::{LongText, Response};
-use crate::error::{Error, Kind, Result};
+use crate::budget::{LongText, WholeAnswer};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::page::{PageRequest, page};
 use crate::outputs::{self, grep::grep};
 use crate::pipeline::context::Context;
-use crate::row::Cell;
+use crate::row::RowCell;
 use crate::text::brief;
 use crate::tools::output::OutputRead;
-use crate::tools::{Call, Effect};
+use crate::tools::{CallIdentity, ToolEffect};
 
 /// The number of lines shown by default.
 const LIMIT: u32 = 200;
@@ -25,7 +25,7 @@ const BESIDES: usize = 120;
 
 /// The call that produced an answer, as the store keeps it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Recipe {
+pub(crate) struct OutputRecipe {
     pub(crate) tool: String,
     /// `None` for calls that write: they are not repeated.
     pub(crate) arguments: Option<Map<String, Value>>,
@@ -36,24 +36,24 @@ pub(crate) struct Recipe {
 /// If the store cannot be written to, this process still has it.
 ///
 /// # Errors
-/// [`Kind::Internal`].
+/// [`ErrorKind::Internal`].
 pub(crate) async fn keep_output(
     ctx: &Context,
-    call: &Call,
+    call: &CallIdentity,
     text: &str,
     accounts: Vec<String>,
 ) -> Result<String> {
-    let arguments = (call.effect == Effect::Read).then(|| call.arguments.clone());
-    let recipe = Recipe { tool: call.tool.to_owned(), arguments };
+    let arguments = (call.effect == ToolEffect::Read).then(|| call.arguments.clone());
+    let recipe = OutputRecipe { tool: call.tool.to_owned(), arguments };
     let recipe = serde_json::to_string(&recipe)
-        .map_err(|_| Error::new(Kind::Internal, "a recipe could not be saved"))?;
+        .map_err(|_| Error::new(ErrorKind::Internal, "a recipe could not be saved"))?;
     Ok(ctx.states.outputs.keep(&recipe, text, &accounts).await)
 }
 
 /// Returns true if there is an output with this hash.
 ///
 /// # Errors
-/// [`Kind::Store`].
+/// [`ErrorKind::Store`].
 pub async fn has_output(ctx: &Context, hash: &str) -> Result<bool> {
     Ok(ctx.states.outputs.get(hash).await?.is_some())
 }
@@ -64,7 +64,7 @@ pub(crate) async fn output_page(
     text: Arc<str>,
     request: OutputRead,
     fields: bool,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let budget = request.budget.map_or(ctx.config.budget, |most| most as usize);
     let ask = PageRequest {
         offset: request.offset.unwrap_or(1) as usize,
@@ -81,12 +81,12 @@ pub(crate) async fn output_page(
     };
     let page = tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "an output could not be read"))??;
+        .map_err(|_| Error::new(ErrorKind::Internal, "an output could not be read"))??;
 
-    let mut response = Response { notes: page.notes, ..Response::default() };
+    let mut response = WholeAnswer { notes: page.notes, ..WholeAnswer::default() };
     let hash = outputs::parse_id(&request.id).unwrap_or_default().to_owned();
     let scalars = &mut response.document.scalars;
-    scalars.push(("output", Cell::Text(hash)));
+    scalars.push(("output", RowCell::Text(hash)));
     scalars.push(("lines", count(page.lines)));
     if let Some((from, to)) = page.shown {
         scalars.push(("from", count(from)));
@@ -104,12 +104,12 @@ pub(crate) async fn output_page(
     Ok(response)
 }
 
-fn count(lines: usize) -> Cell {
-    Cell::Count(i64::try_from(lines).unwrap_or(i64::MAX))
+fn count(lines: usize) -> RowCell {
+    RowCell::Count(i64::try_from(lines).unwrap_or(i64::MAX))
 }
 
 /// Returns the error for an id that no output has.
 pub(crate) fn unknown(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("there is no output `{}`, or it expired", brief(id)))
+    Error::new(ErrorKind::NotFound, format!("there is no output `{}`, or it expired", brief(id)))
         .next("use the id from the notes of a shortened answer")
 }

@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use crate::encode::Document;
-use crate::row::Cell;
+use crate::row::RowCell;
 
 /// The number of rows remembered; the latest stay.
 const MOST: usize = 5_000;
@@ -22,17 +22,17 @@ const COLUMNS: [[&str; 4]; 3] = [
 /// What a row showed: time, person and subject.
 #[derive(Clone)]
 pub(crate) struct ShownRow {
-    pub(crate) cells: [Cell; 3],
+    pub(crate) cells: [RowCell; 3],
     /// The zone of its time, as the document named it.
     pub(crate) zone: Option<String>,
 }
 
 /// The rows that were shown lately.
 #[derive(Default)]
-pub(crate) struct ShownRows(Mutex<Rows>);
+pub(crate) struct ShownRows(Mutex<RememberedRows>);
 
 #[derive(Default)]
-struct Rows {
+struct RememberedRows {
     cells: HashMap<String, ShownRow>,
     /// The handles, the latest last.
     order: VecDeque<String>,
@@ -43,7 +43,7 @@ impl ShownRows {
     pub(crate) fn note(&self, document: &Document) {
         let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let zone = document.scalars.iter().find_map(|(name, cell)| match (*name, cell) {
-            ("zone", Cell::Text(zone)) => Some(zone.clone()),
+            ("zone", RowCell::Text(zone)) => Some(zone.clone()),
             _ => None,
         });
         for table in &document.tables {
@@ -55,15 +55,15 @@ impl ShownRows {
                 continue;
             };
             for row in 0..table.len() {
-                let cell = |name: &str| table.cell(row, name).cloned().unwrap_or(Cell::Null);
+                let cell = |name: &str| table.cell(row, name).cloned().unwrap_or(RowCell::Null);
                 let id = match cell(key) {
-                    Cell::Handle(kind, number) => format!("{kind}{number}"),
-                    Cell::Text(id) => id,
+                    RowCell::Handle(kind, number) => format!("{kind}{number}"),
+                    RowCell::Text(id) => id,
                     _ => continue,
                 };
                 let cells = [cell(when), cell(who), cell(what)];
                 // The row of a deleted object may be empty.
-                if cells.iter().any(|cell| *cell != Cell::Null) {
+                if cells.iter().any(|cell| *cell != RowCell::Null) {
                     rows.keep(id, ShownRow { cells, zone: zone.clone() });
                 }
             }
@@ -78,11 +78,11 @@ impl ShownRows {
 
     /// Forgets all: somebody was signed out.
     pub(crate) fn clear(&self) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Rows::default();
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = RememberedRows::default();
     }
 }
 
-impl Rows {
+impl RememberedRows {
     fn keep(&mut self, id: String, row: ShownRow) {
         if self.cells.insert(id.clone(), row).is_none() {
             self.order.push_back(id);

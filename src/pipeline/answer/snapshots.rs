@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Format;
-use crate::tools::Call;
+use crate::tools::CallIdentity;
 
 /// How long an answer in chunks is kept.
 const KEPT: Duration = Duration::from_secs(30 * 60);
@@ -17,12 +17,12 @@ const BYTES: usize = 32 * 1024 * 1024;
 
 /// Answers recently returned in chunks, the latest last.
 #[derive(Default)]
-pub(crate) struct Snapshots(Mutex<VecDeque<Snapshot>>);
+pub(crate) struct AnswerSnapshots(Mutex<VecDeque<AnswerSnapshot>>);
 
 /// An answer that was returned in chunks.
-pub(crate) struct Snapshot {
-    pub(crate) call: Call,
-    pub(crate) response: Arc<Response>,
+pub(crate) struct AnswerSnapshot {
+    pub(crate) call: CallIdentity,
+    pub(crate) response: Arc<WholeAnswer>,
     /// The signed-in accounts, and since when.
     pub(crate) accounts: Vec<String>,
     /// The budget that the chunks were made for.
@@ -33,18 +33,18 @@ pub(crate) struct Snapshot {
     pub(crate) made: Instant,
 }
 
-impl Snapshot {
+impl AnswerSnapshot {
     fn bytes(&self) -> usize {
         self.response.texts.iter().map(|text| text.text.len()).sum()
     }
 }
 
-impl Snapshots {
-    pub(crate) fn keep(&self, snapshot: Snapshot) {
+impl AnswerSnapshots {
+    pub(crate) fn keep(&self, snapshot: AnswerSnapshot) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.call != snapshot.call && one.made.elapsed() < KEPT);
         all.push_back(snapshot);
-        while all.len() > MOST || all.iter().map(Snapshot::bytes).sum::<usize>() > BYTES {
+        while all.len() > MOST || all.iter().map(AnswerSnapshot::bytes).sum::<usize>() > BYTES {
             all.pop_front();
         }
     }
@@ -52,10 +52,10 @@ impl Snapshots {
     /// Returns the stored answer to a call, if the same accounts are still signed in.
     pub(crate) fn find(
         &self,
-        call: &Call,
+        call: &CallIdentity,
         accounts: &[String],
         limit: Option<usize>,
-    ) -> Option<(Arc<Response>, usize, Format)> {
+    ) -> Option<(Arc<WholeAnswer>, usize, Format)> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.made.elapsed() < KEPT && one.accounts == accounts);
         let found = all.iter().find(|one| one.call == *call && one.limit == limit)?;

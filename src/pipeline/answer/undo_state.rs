@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::provider::mail::MailState;
 
@@ -90,20 +90,20 @@ impl UndoState {
     /// Reads the stored state of the undo id `id`.
     pub(crate) fn read(id: &str, state: &str) -> Result<Self> {
         serde_json::from_str(state)
-            .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))
+            .map_err(|_| Error::new(ErrorKind::Store, format!("`{id}` cannot be read")))
     }
 
     /// Returns the form that is stored.
     pub(crate) fn write(&self) -> Result<String> {
         serde_json::to_string(self)
-            .map_err(|_| Error::new(Kind::Internal, "a change could not be recorded"))
+            .map_err(|_| Error::new(ErrorKind::Internal, "a change could not be recorded"))
     }
 }
 
 /// Stores what a call has kept so far.
 ///
 /// # Errors
-/// [`Kind::Store`].
+/// [`ErrorKind::Store`].
 pub(crate) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
     let state = UndoState::Events { events: log.events.clone() }.write()?;
     let state = Some(state).filter(|_| !log.events.is_empty());

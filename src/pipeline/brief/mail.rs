@@ -16,7 +16,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
@@ -25,10 +25,10 @@ use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, look_alikes_of, sende
 use crate::pipeline::rows::{columns_of, name_account, rows_of};
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{ListRequest, Mailbox, People};
+use crate::provider::{ListRequest, Mailbox, PeopleQuery};
 use crate::query::{DateContext, Query};
 use crate::row::RowTable;
-use crate::schemas::{ALIAS, Field, Level, MESSAGE, Table};
+use crate::schemas::{ALIAS, ColumnLevel, MESSAGE, Table, TableColumn};
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::mentioned;
 
@@ -51,7 +51,7 @@ const SOON: i32 = 3;
 const DRAFTS: usize = 10;
 
 /// The messages that are considered.
-pub(super) struct Window {
+pub(super) struct BriefWindow {
     /// Received messages.
     pub(super) inbox: Query,
     /// Sent messages.
@@ -62,7 +62,7 @@ pub(super) struct Window {
     pub(super) clock: DateContext,
 }
 
-impl Window {
+impl BriefWindow {
     /// Returns the first day within the next days that a text names, which was written at `date`.
     fn soon(&self, text: &str, date: Option<Timestamp>) -> Option<Date> {
         let DateContext { now, zone, .. } = &self.clock;
@@ -74,7 +74,7 @@ impl Window {
 }
 
 /// One account's inbox.
-pub(super) struct Inbox {
+pub(super) struct AccountInbox {
     account: Account,
     label: String,
     mailbox: Arc<dyn Mailbox>,
@@ -87,7 +87,7 @@ pub(super) struct Inbox {
 
 /// What one account was asked for.
 struct AccountMail {
-    inbox: Inbox,
+    inbox: AccountInbox,
     listed: MessageList,
     sent: MessageList,
     drafts: Result<MessageList>,
@@ -96,8 +96,8 @@ struct AccountMail {
 
 /// The mail of all accounts.
 #[derive(Default)]
-pub(super) struct Mail {
-    pub(super) inboxes: Vec<Inbox>,
+pub(super) struct BriefMail {
+    pub(super) inboxes: Vec<AccountInbox>,
     /// The messages of all inboxes, with the position of the inbox and in it.
     pub(super) messages: Vec<BriefMessage>,
     places: Vec<(usize, usize)>,
@@ -122,8 +122,8 @@ struct MessageList {
 pub(super) async fn brief_mail(
     ctx: &Context,
     accounts: &[Account],
-    window: &Window,
-) -> Result<Mail> {
+    window: &BriefWindow,
+) -> Result<BriefMail> {
     let labels = account_labels(ctx).await?;
     let reads = accounts.iter().map(|account| {
         let label = labels.of(&account.id);
@@ -133,7 +133,7 @@ pub(super) async fn brief_mail(
             (answer.map_err(|error| error.context(&label)), label)
         }
     });
-    let mut mail = Mail::default();
+    let mut mail = BriefMail::default();
     // A sign-in may be under another address than the one written to.
     mail.own.addresses = accounts.iter().map(|one| one.email.to_lowercase()).collect();
     for (answer, label) in join_all(reads).await {
@@ -168,10 +168,10 @@ async fn account_mail(
     ctx: &Context,
     account: &Account,
     label: &str,
-    window: &Window,
+    window: &BriefWindow,
 ) -> Result<AccountMail> {
     let mailbox = ctx.connect.mailbox(account)?;
-    let mut columns = columns_of(&MESSAGE, Level::Core, false);
+    let mut columns = columns_of(&MESSAGE, ColumnLevel::Core, false);
     for field in fields(&MESSAGE, INBOX) {
         if !columns.contains(&field) {
             columns.push(field);
@@ -192,7 +192,7 @@ async fn account_mail(
     let label = label.to_owned();
     let account = account.clone();
     let (drafted, look_alikes) = (Vec::new(), LookAlikes::default());
-    let inbox = Inbox { account, label, mailbox, items, drafts: drafted, look_alikes };
+    let inbox = AccountInbox { account, label, mailbox, items, drafts: drafted, look_alikes };
     Ok(AccountMail { inbox, listed, sent, drafts, aliases })
 }
 
@@ -200,12 +200,12 @@ async fn account_mail(
 /// with the warnings about their senders. `several` is true for several accounts.
 pub(super) async fn message_rows(
     ctx: &Context,
-    mail: &Mail,
+    mail: &BriefMail,
     keep: &[usize],
     (several, zone): (bool, &TimeZone),
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
-    let columns = columns_of(&MESSAGE, Level::Core, several);
+    let columns = columns_of(&MESSAGE, ColumnLevel::Core, several);
     let places = keep.iter().filter_map(|at| mail.places.get(*at));
     let places: Vec<(usize, usize)> = places.copied().collect();
     let mut tables = Vec::new();
@@ -224,7 +224,7 @@ pub(super) async fn message_rows(
 /// Returns rows of the drafts of all accounts, one account after the other.
 pub(super) async fn draft_rows(
     ctx: &Context,
-    mail: &Mail,
+    mail: &BriefMail,
     (several, zone): (bool, &TimeZone),
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
@@ -240,8 +240,8 @@ pub(super) async fn draft_rows(
 /// Returns rows of messages of one account.
 async fn inbox_rows(
     ctx: &Context,
-    inbox: &Inbox,
-    columns: &[&'static Field],
+    inbox: &AccountInbox,
+    columns: &[&'static TableColumn],
     items: &[Value],
     (several, zone): (bool, &TimeZone),
     notes: &mut Vec<Note>,
@@ -258,18 +258,18 @@ async fn inbox_rows(
     Ok(rows)
 }
 
-impl Mail {
+impl BriefMail {
     /// Returns the number of drafts.
     pub(super) fn drafts(&self) -> usize {
         self.inboxes.iter().map(|inbox| inbox.drafts.len()).sum()
     }
 
-    fn add(&mut self, found: AccountMail, label: &str, window: &Window) {
+    fn add(&mut self, found: AccountMail, label: &str, window: &BriefWindow) {
         let AccountMail { mut inbox, listed, sent, drafts, aliases } = found;
         let number = self.inboxes.len();
         let context = &RowContext::bare(inbox.mailbox.api());
         for (at, item) in inbox.items.iter().enumerate() {
-            let message = Reader { item, context }.brief_message(number, window);
+            let message = ColumnReader { item, context }.brief_message(number, window);
             if message.draft {
                 self.own.drafted.insert(message.thread.clone());
             }
@@ -277,7 +277,7 @@ impl Mail {
             self.places.push((number, at));
         }
         for item in &sent.items {
-            let item = Reader { item, context };
+            let item = ColumnReader { item, context };
             // A draft in the sent mail is not a reply.
             if item.texts("flags").iter().any(|flag| flag == "draft") {
                 self.own.drafted.insert((number, item.text("thread")));
@@ -292,7 +292,7 @@ impl Mail {
         match aliases {
             Ok(aliases) => self.own.addresses.extend(aliases),
             // A shared mailbox has no addresses of its own to fetch.
-            Err(error) if error.kind() == Kind::Argument => {}
+            Err(error) if error.kind() == ErrorKind::Argument => {}
             Err(error) => self.notes.push(note!(
                 "{}: your other addresses are unknown: {}",
                 ours(&label),
@@ -301,7 +301,7 @@ impl Mail {
         }
         match drafts {
             Ok(list) => {
-                let thread = |item| (number, Reader { item, context }.text("thread"));
+                let thread = |item| (number, ColumnReader { item, context }.text("thread"));
                 self.own.drafted.extend(list.items.iter().map(thread));
                 if list.cut {
                     self.notes.push(note!(
@@ -343,7 +343,7 @@ impl Mail {
     }
 }
 
-fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
+fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static TableColumn> {
     names.iter().filter_map(|name| table.field(name)).collect()
 }
 
@@ -351,7 +351,7 @@ fn fields(table: &'static Table, names: &[&str]) -> Vec<&'static Field> {
 async fn message_list(
     mailbox: &dyn Mailbox,
     query: &Query,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     enough: usize,
 ) -> Result<MessageList> {
     let mut listed =
@@ -397,7 +397,7 @@ async fn message_list(
 async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
     let columns = fields(&ALIAS, &["email"]);
     let projection = project(mailbox.api(), &columns);
-    let page = mailbox.lookup(&ALIAS, &People::default(), &projection).await?;
+    let page = mailbox.lookup(&ALIAS, &PeopleQuery::default(), &projection).await?;
     let context = RowContext::bare(mailbox.api());
     let items = page.items.iter();
     let found = items.flat_map(|item| {
@@ -408,13 +408,13 @@ async fn aliases(mailbox: &dyn Mailbox) -> Result<Vec<String>> {
 }
 
 /// Reads the registry's columns from an object.
-struct Reader<'a> {
+struct ColumnReader<'a> {
     item: &'a Value,
     context: &'a RowContext<'a>,
 }
 
-impl Reader<'_> {
-    fn brief_message(&self, inbox: usize, window: &Window) -> BriefMessage {
+impl ColumnReader<'_> {
+    fn brief_message(&self, inbox: usize, window: &BriefWindow) -> BriefMessage {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
         BriefMessage {

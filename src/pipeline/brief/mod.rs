@@ -18,15 +18,15 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use self::mail::{Mail, Window, brief_mail, draft_rows, message_rows};
-use self::rules::{BriefMessage, Sorted, Why};
-use super::calendar::agenda::range::{self, Range};
-use super::calendar::agenda::ranged::Ranged;
+use self::mail::{BriefMail, BriefWindow, brief_mail, draft_rows, message_rows};
+use self::rules::{AttentionReason, BriefMessage, SortedMail};
+use super::calendar::agenda::range::{self, TimeRange};
+use super::calendar::agenda::ranged::RangedEvents;
 use super::calendar::clashes::{clashes, is_declined};
 use super::times::requested_zone;
-use crate::budget::plan::Tier;
-use crate::budget::value::Hint;
-use crate::budget::{Item, Legend, Response};
+use crate::budget::plan::PlacementTier;
+use crate::budget::value::ValueHint;
+use crate::budget::{AnswerItem, RowLegend, WholeAnswer};
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, weekday};
 use crate::pipeline::access::accounts::named_or_all;
@@ -36,12 +36,12 @@ use crate::pipeline::rows::zone_line;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
 use crate::query::{self, DateContext};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{DRAFTS, INVITED, Level, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ColumnLevel, DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
-use crate::tools::brief::Brief;
-use crate::words::Words;
+use crate::tools::brief::BriefRequest;
+use crate::words::WordChoice;
 
 /// The number of days back for which unanswered mail is considered.
 const MAIL_DAYS: i32 = 21;
@@ -55,7 +55,7 @@ const INVITED_DAYS: i32 = 21;
 
 /// The range of a brief.
 struct BriefSpan {
-    range: Range,
+    range: TimeRange,
     /// Its day, if it is one.
     day: Option<Date>,
     /// True if that is today.
@@ -63,7 +63,7 @@ struct BriefSpan {
     /// Events that end before this are left out.
     over: Option<Timestamp>,
     /// When unanswered invitations may start; `None` for a range that is over, or far ahead.
-    invited: Option<Range>,
+    invited: Option<TimeRange>,
     /// The search of the mail that is looked at.
     inbox: String,
     /// Its end, for a range that is over.
@@ -88,7 +88,7 @@ const MOST_CLASHES: usize = 50;
 
 /// The positions of the events by section.
 #[derive(Default)]
-struct Days {
+struct EventSections {
     today: Vec<usize>,
     tomorrow: Vec<usize>,
     /// Invitations that are not answered, of a series its first.
@@ -96,12 +96,12 @@ struct Days {
     declined: usize,
 }
 
-pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
+pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeAnswer> {
     let zone = &requested_zone(ctx, request.tz.as_deref())?;
     let clock = DateContext { zone: zone.clone(), ..ctx.date_context() };
     let span = BriefSpan::read(&request, &clock)?;
     let accounts = named_or_all(ctx, request.account.as_deref()).await?;
-    let window = Window {
+    let window = BriefWindow {
         inbox: query::parse(&span.inbox, &clock)?,
         sent: query::parse(&span.sent, &clock)?,
         drafts: query::parse(&span.drafts(), &clock)?,
@@ -135,7 +135,7 @@ pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
         let call = span.calendar_search(span.next_day());
         sections.push(
             rows.await?.section(if span.today { TOMORROW } else { NEXT_DAY }),
-            Tier::Medium,
+            PlacementTier::Medium,
             None,
             call,
         );
@@ -146,7 +146,7 @@ pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
     if sorted.newsletters > 0 {
         let count = i64::try_from(sorted.newsletters).unwrap_or(i64::MAX);
         let scalars = &mut response.document.scalars;
-        scalars.push(("newsletters", Cell::Count(count)));
+        scalars.push(("newsletters", RowCell::Count(count)));
     }
     response.notes = vec![
         span.headline(&accounts, &agenda, &days, found, &mail, &sorted, zone),
@@ -173,8 +173,8 @@ pub(super) async fn brief(ctx: &Context, request: Brief) -> Result<Response> {
 async fn event_tables(
     ctx: &Context,
     span: &BriefSpan,
-    agenda: &Ranged,
-    days: &Days,
+    agenda: &RangedEvents,
+    days: &EventSections,
     zone: &TimeZone,
     sections: &mut BriefSections,
     notes: &mut Vec<Note>,
@@ -198,13 +198,13 @@ async fn event_tables(
         found.truncate(MOST_CLASHES);
     }
     let today = ranged_rows(ctx, agenda, &days.today, zone, notes).await?;
-    let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), Level::Core, zone);
+    let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), ColumnLevel::Core, zone);
     let call = span.calendar_search(span.range_text.clone());
     // A day has to be there at once; of a longer time the first chunk may be, after the
     // mail that needs the reader.
     let tier = match span.day {
-        Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => Tier::Critical,
-        _ => Tier::Medium,
+        Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => PlacementTier::Critical,
+        _ => PlacementTier::Medium,
     };
     let today = if span.today { today.section(TODAY) } else { today };
     sections.push(today, tier, None, call.clone());
@@ -215,7 +215,7 @@ async fn event_tables(
         let rows = ranged_rows(ctx, agenda, &days.invited, zone, notes).await?;
         sections.push(
             rows.section(INVITED),
-            Tier::Medium,
+            PlacementTier::Medium,
             Some(true),
             span.calendar_search(span.invited_days(zone)),
         );
@@ -231,8 +231,8 @@ async fn event_tables(
 async fn mail_tables(
     ctx: &Context,
     span: &BriefSpan,
-    mail: &Mail,
-    sorted: &Sorted,
+    mail: &BriefMail,
+    sorted: &SortedMail,
     form: (bool, &TimeZone),
     sections: &mut BriefSections,
     notes: &mut Vec<Note>,
@@ -242,17 +242,17 @@ async fn mail_tables(
     let rows = message_rows(ctx, mail, &needs, form, notes).await?.section(NEEDS_ME);
     sections.response.legend = whys(&rows, sorted, &mail.messages);
     let call = span.mail_search(&span.inbox);
-    sections.push(rows, Tier::High, Some(true), call);
+    sections.push(rows, PlacementTier::High, Some(true), call);
     let drafts = draft_rows(ctx, mail, form, notes).await?;
     if !drafts.is_empty() {
         let call = span.mail_search(&span.drafts());
-        sections.push(drafts.section(DRAFTS), Tier::Low, None, call);
+        sections.push(drafts.section(DRAFTS), PlacementTier::Low, None, call);
     }
     let unread = format!("is:unread {}", span.inbox_since(span.unread_since));
     if !sorted.unread.is_empty() {
         let rows = message_rows(ctx, mail, &sorted.unread, form, notes);
         let call = span.mail_search(&unread);
-        sections.push(rows.await?.section(UNREAD), Tier::Medium, None, call);
+        sections.push(rows.await?.section(UNREAD), PlacementTier::Medium, None, call);
     }
     if sorted.newsletters > 0 {
         // No search finds them alone: it knows no headers.
@@ -269,18 +269,18 @@ async fn mail_tables(
 /// The sections so far, table by table.
 #[derive(Default)]
 struct BriefSections {
-    response: Response,
+    response: WholeAnswer,
 }
 
 impl BriefSections {
-    fn push(&mut self, rows: RowTable, tier: Tier, open: Option<bool>, call: String) {
+    fn push(&mut self, rows: RowTable, tier: PlacementTier, open: Option<bool>, call: String) {
         let tables = &mut self.response.document.tables;
         let (number, of) = (tables.len(), rows.len());
-        let items = (0..of).map(|row| Item {
+        let items = (0..of).map(|row| AnswerItem {
             rows: vec![(number, row)],
             tier,
-            hint: Hint { position: row, of, open, ..Hint::default() },
-            ..Item::default()
+            hint: ValueHint { position: row, of, open, ..ValueHint::default() },
+            ..AnswerItem::default()
         });
         self.response.items.get_or_insert_default().extend(items);
         self.response.calls.push((number, call));
@@ -289,7 +289,7 @@ impl BriefSections {
 }
 
 impl BriefSpan {
-    fn read(request: &Brief, clock: &DateContext) -> Result<Self> {
+    fn read(request: &BriefRequest, clock: &DateContext) -> Result<Self> {
         let zone = &clock.zone;
         let here = TimeContext { now: clock.now, zone: zone.clone(), named: false };
         let range = range::days(request.from.as_deref(), request.to.as_deref(), &here)?;
@@ -324,7 +324,8 @@ impl BriefSpan {
             day: (first == last).then_some(first),
             today: first == last && first == today,
             over: running.then_some(clock.now),
-            invited: (!over && range.from() < ahead_to).then(|| Range::new(clock.now, ahead_to)),
+            invited: (!over && range.from() < ahead_to)
+                .then(|| TimeRange::new(clock.now, ahead_to)),
             inbox: format!("in:inbox after:{since}{before}"),
             before,
             unread_since,
@@ -337,11 +338,11 @@ impl BriefSpan {
     }
 
     /// Returns the range with the day after it, if it is a day, and the days of invitations.
-    fn looked_at(&self, zone: &TimeZone) -> Range {
+    fn looked_at(&self, zone: &TimeZone) -> TimeRange {
         let next = self.day.map(|day| day.saturating_add(2.days()));
         let to = next.map_or(self.range.to(), |over| EventTime::Day(over).instant(zone));
         let invited = self.invited.map_or(self.range, |days| days);
-        Range::new(self.range.from().min(invited.from()), to.max(invited.to()))
+        TimeRange::new(self.range.from().min(invited.from()), to.max(invited.to()))
     }
 
     /// Returns the days of invitations, as arguments of a call.
@@ -376,12 +377,12 @@ impl BriefSpan {
     }
 
     /// Assigns the events to sections.
-    fn days(&self, agenda: &Ranged, zone: &TimeZone) -> Days {
-        let mut days = Days::default();
+    fn days(&self, agenda: &RangedEvents, zone: &TimeZone) -> EventSections {
+        let mut days = EventSections::default();
         let mut series = HashSet::new();
         let next = self.day.map(|day| {
             let day = |more: i32| EventTime::Day(day.saturating_add(more.days())).instant(zone);
-            Range::new(day(1), day(2))
+            TimeRange::new(day(1), day(2))
         });
         for (at, (facts, calendar)) in agenda.events().enumerate() {
             let (start, end) = (facts.start.instant(zone), facts.end.instant(zone));
@@ -409,11 +410,11 @@ impl BriefSpan {
     fn headline(
         &self,
         accounts: &[Account],
-        agenda: &Ranged,
-        days: &Days,
+        agenda: &RangedEvents,
+        days: &EventSections,
         clashes: usize,
-        mail: &Mail,
-        sorted: &Sorted,
+        mail: &BriefMail,
+        sorted: &SortedMail,
         zone: &TimeZone,
     ) -> Note {
         let mut parts = Vec::new();
@@ -448,8 +449,8 @@ impl BriefSpan {
 }
 
 /// Returns the reasons of each row, by their words, with the day that it names.
-fn whys(rows: &RowTable, sorted: &Sorted, messages: &[BriefMessage]) -> Legend {
-    let mut groups: BTreeMap<(&[Why], Option<Date>), Vec<String>> = BTreeMap::new();
+fn whys(rows: &RowTable, sorted: &SortedMail, messages: &[BriefMessage]) -> RowLegend {
+    let mut groups: BTreeMap<(&[AttentionReason], Option<Date>), Vec<String>> = BTreeMap::new();
     for (at, (message, why)) in sorted.needs_me.iter().enumerate() {
         let soon = messages.get(*message).and_then(|message| message.soon);
         groups.entry((why, soon)).or_default().push(rows.row_name(at));
@@ -460,11 +461,11 @@ fn whys(rows: &RowTable, sorted: &Sorted, messages: &[BriefMessage]) -> Legend {
         let line: Vec<String> = [words.join("+")].into_iter().chain(day).collect();
         (line.join(" "), rows)
     });
-    Legend { name: "why", groups: groups.collect() }
+    RowLegend { name: "why", groups: groups.collect() }
 }
 
 /// Returns notes about accounts from which something is missing.
-fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
+fn left_out(mail: &BriefMail, agenda: &RangedEvents) -> Vec<Note> {
     let both = |error: &&Error| agenda.missing.contains(error);
     let mut notes: Vec<Note> = mail
         .missing
@@ -479,7 +480,7 @@ fn left_out(mail: &Mail, agenda: &Ranged) -> Vec<Note> {
 
 fn all_failed(missing: &[Error], accounts: usize) -> Error {
     let first = missing.first().cloned().unwrap_or_else(|| {
-        Error::new(crate::error::Kind::Internal, "an account was left without an answer")
+        Error::new(crate::error::ErrorKind::Internal, "an account was left without an answer")
     });
     match accounts {
         1 => first,

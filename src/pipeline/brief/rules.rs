@@ -63,7 +63,7 @@ const ROLES: &[&str] = &[
 words! {
     /// The reasons why a message needs the reader, in the order of their words.
     #[derive(PartialOrd, Ord)]
-    pub(super) enum Why {
+    pub(super) enum AttentionReason {
         ToMe = "to_me",
         /// To the reader among others.
         Shared = "to_me_and_others",
@@ -78,9 +78,9 @@ words! {
 /// Messages by section, the newest first; those that need the reader by reason first, then by the
 /// day that they name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Sorted {
+pub(super) struct SortedMail {
     /// Positions of messages that need the reader, and why.
-    pub(super) needs_me: Vec<(usize, Vec<Why>)>,
+    pub(super) needs_me: Vec<(usize, Vec<AttentionReason>)>,
     /// Positions of other unread messages.
     pub(super) unread: Vec<usize>,
     /// The number of unread newsletters.
@@ -104,24 +104,24 @@ impl ReaderMail {
         self.addresses.contains(&message.from.to_lowercase())
     }
 
-    fn why(&self, message: &BriefMessage, wrote: bool) -> Vec<Why> {
+    fn why(&self, message: &BriefMessage, wrote: bool) -> Vec<AttentionReason> {
         let mine = |address: &&String| self.addresses.contains(&address.to_lowercase());
         let mine = message.to.iter().filter(mine).count();
         let known = self.people.contains(&message.from.to_lowercase());
         // An address that only sends notices needs nobody, unless the reader writes to it.
         let asks = mine > 0 && message.to.len() < MANY && (known || wrote || !is_role(message));
         let reasons = [
-            (Why::ToMe, asks && mine == message.to.len()),
-            (Why::Shared, asks && mine < message.to.len()),
-            (Why::MyThread, wrote),
-            (Why::IWriteTo, known),
+            (AttentionReason::ToMe, asks && mine == message.to.len()),
+            (AttentionReason::Shared, asks && mine < message.to.len()),
+            (AttentionReason::MyThread, wrote),
+            (AttentionReason::IWriteTo, known),
         ];
-        let mut why: Vec<Why> =
+        let mut why: Vec<AttentionReason> =
             reasons.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect();
         if !why.is_empty() {
             let drafted = self.drafted.contains(&message.thread);
-            why.extend(message.starred.then_some(Why::Starred));
-            why.extend(drafted.then_some(Why::Drafted));
+            why.extend(message.starred.then_some(AttentionReason::Starred));
+            why.extend(drafted.then_some(AttentionReason::Drafted));
         }
         why
     }
@@ -133,13 +133,13 @@ fn is_newsletter(message: &BriefMessage) -> bool {
 }
 
 /// Returns the place of a message among those that need the reader: suspicious ones last.
-fn rank(why: &[Why], suspicious: bool) -> (bool, u8) {
+fn rank(why: &[AttentionReason], suspicious: bool) -> (bool, u8) {
     let has = |one| why.contains(&one);
-    let rank = match (has(Why::ToMe), has(Why::IWriteTo)) {
-        _ if has(Why::MyThread) || has(Why::Starred) => 0,
+    let rank = match (has(AttentionReason::ToMe), has(AttentionReason::IWriteTo)) {
+        _ if has(AttentionReason::MyThread) || has(AttentionReason::Starred) => 0,
         (true, true) => 1,
         (true, false) => 2,
-        _ if has(Why::Shared) => 3,
+        _ if has(AttentionReason::Shared) => 3,
         _ => 4,
     };
     (suspicious, rank)
@@ -157,7 +157,11 @@ fn is_automatic(message: &BriefMessage) -> bool {
 
 /// Sorts the messages of inboxes; unread ones are listed if they are not older than
 /// `unread_since`.
-pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail, unread_since: Timestamp) -> Sorted {
+pub(super) fn sort(
+    messages: &[BriefMessage],
+    own: &ReaderMail,
+    unread_since: Timestamp,
+) -> SortedMail {
     let wrote = own.with(messages);
     let mut order: Vec<usize> = (0..messages.len()).collect();
     // Within the same second, the first account's message comes first, in the listed order.
@@ -166,7 +170,7 @@ pub(super) fn sort(messages: &[BriefMessage], own: &ReaderMail, unread_since: Ti
     let theirs: Vec<_> =
         theirs.filter(|(_, message)| !message.draft && !own.is_from(message)).collect();
 
-    let mut sorted = Sorted::default();
+    let mut sorted = SortedMail::default();
     let mut shown: HashSet<&(usize, String)> = HashSet::new();
     for (at, message) in &theirs {
         let last = wrote.get(&message.thread).copied();

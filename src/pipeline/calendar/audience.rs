@@ -3,16 +3,18 @@
 //! Every guest sees the event change in their own calendar, whether they are notified or not, so
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
-use crate::access::Access;
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::guard::{Act, Asks, Audience, confirm, is_watchful};
+use crate::access::AccessLevel;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::access::guard::{
+    AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
+};
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Change, EventData, Guest};
+use crate::provider::calendar::{EventChange, EventData, EventGuest};
 use crate::text::Note;
 use crate::text::{cell, clip};
 
@@ -22,21 +24,21 @@ const SHOWN: usize = 200;
 /// A write to an event, as far as it concerns others.
 pub(super) enum EventWrite<'a> {
     /// It is changed.
-    Change(&'a Change),
+    Change(&'a EventChange),
     /// It is deleted; true if those concerned are notified.
     Delete(bool),
 }
 
-impl Audience {
+impl WriteAudience {
     /// Adds the guests, without the account's owner and rooms.
-    pub(crate) fn guests(&mut self, list: &[Guest], own: &str) {
+    pub(crate) fn guests(&mut self, list: &[EventGuest], own: &str) {
         let addresses = others(list, own).into_iter().map(|one| &*one.address);
         self.add(addresses);
     }
 
     /// Adds the guests of an imported document, except the account's owner. Rooms are
     /// included, because the document could call anyone a room.
-    pub(super) fn add_guests(&mut self, list: &[Guest], own: &str) {
+    pub(super) fn add_guests(&mut self, list: &[EventGuest], own: &str) {
         let addresses = list.iter().map(|one| &*one.address);
         self.add(addresses.filter(|address| !address.eq_ignore_ascii_case(own)));
     }
@@ -73,12 +75,12 @@ impl Audience {
 
 /// Describes a write to an event with other participants; `question` begins the
 /// question about it.
-pub(crate) fn act(question: String) -> Act<'static> {
-    Act {
-        needs: Access::Send,
+pub(crate) fn act(question: String) -> GuardedWrite<'static> {
+    GuardedWrite {
+        needs: AccessLevel::Send,
         what: "writing an event with other people",
         question,
-        asks: Asks::New,
+        asks: AskPolicy::New,
         sent_from: None,
         instead: "ask the user to do it in the calendar program".to_owned(),
         command: "daysheet call".to_owned(),
@@ -103,10 +105,10 @@ pub(super) async fn find_audience(
     ctx: &Context,
     target: &EventTarget,
     planned: &EventWrite<'_>,
-) -> Result<Option<Audience>> {
+) -> Result<Option<WriteAudience>> {
     let facts = &target.facts;
     let own = &target.owner.account.email;
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     let mut concerned = !facts.own;
     let learned = match planned {
         EventWrite::Change(change) => is_seen(change),
@@ -114,15 +116,15 @@ pub(super) async fn find_audience(
     };
     // Another's event is a copy, unless its guests change it for all.
     let spreads = facts.own || (facts.joint && matches!(planned, EventWrite::Change(_)));
-    let mut on_it = Audience::default();
+    let mut on_it = WriteAudience::default();
     on_it.everybody_on(facts, own);
     if facts.own && facts.repeat.is_some() {
         on_it.guests(&guests_of_exceptions(target).await?, own);
     }
-    if let EventWrite::Change(Change { guests: Some(list), .. }) = planned {
+    if let EventWrite::Change(EventChange { guests: Some(list), .. }) = planned {
         on_it.guests(list, own);
     }
-    concerned |= on_it != Audience::default();
+    concerned |= on_it != WriteAudience::default();
     if learned && spreads {
         audience.join(&on_it);
     }
@@ -146,7 +148,7 @@ pub(super) async fn find_audience(
 }
 
 /// Returns the additional guests of single occurrences of a series.
-async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<Guest>> {
+async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<EventGuest>> {
     let Some(uid) = &series.facts.uid else {
         return Ok(Vec::new());
     };
@@ -172,7 +174,7 @@ pub(super) async fn agreed_for(
     if !is_watchful(ctx).await? {
         return Ok(());
     }
-    let mut all: Option<Audience> = None;
+    let mut all: Option<WriteAudience> = None;
     let mut found = Vec::new();
     for (target, write) in planned {
         let audience = find_audience(ctx, target, write).await?;
@@ -190,7 +192,7 @@ pub(super) async fn agreed_for(
     for ((target, write), known) in planned.iter().zip(found) {
         if known.is_some() && find_audience(ctx, target, write).await? != known {
             return Err(Error::new(
-                Kind::Conflict,
+                ErrorKind::Conflict,
                 format!("the people on {} are not those the user was asked about", target.handle),
             )
             .next("nothing was written; call again if it is still right"));
@@ -200,12 +202,12 @@ pub(super) async fn agreed_for(
 }
 
 /// Returns true for a change that others can see.
-fn is_seen(change: &Change) -> bool {
-    let own = Change {
+fn is_seen(change: &EventChange) -> bool {
+    let own = EventChange {
         show: change.show,
         reminder: change.reminder,
         category: change.category.clone(),
-        ..Change::default()
+        ..EventChange::default()
     };
     *change != own
 }

@@ -7,9 +7,9 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use crate::event_time::EventTime;
-use crate::provider::calendar::{Answer, EventData, Show};
+use crate::provider::calendar::{EventData, InvitationAnswer, ShowAs};
 use crate::text::{Note, note, ours};
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// The length from which an uncertain event contains others.
 const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);
@@ -23,30 +23,30 @@ const NAMED: usize = 4;
 /// An event that overlaps others, by their positions; each pair is in the row of the
 /// event that starts first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Clash {
+pub(crate) struct EventClash {
     pub(crate) first: usize,
     pub(crate) with: Vec<usize>,
 }
 
 /// The properties of an event that decide whether it competes for the reader's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Claim {
-    pub(crate) show: Show,
+pub(crate) struct TimeClaim {
+    pub(crate) show: ShowAs,
     /// True for a tentative event, and for an invitation that is not accepted.
     pub(crate) uncertain: bool,
     /// True if it is in the main calendar or has guests who are people.
     pub(crate) personal: bool,
 }
 
-impl Claim {
+impl TimeClaim {
     /// Returns the claim of an event; `main` if it is in the account's main calendar.
     pub(crate) fn of(facts: &EventData, main: bool) -> Self {
         let invited = !facts.own && facts.answer.is_none();
         Self {
-            show: if facts.busy { facts.show } else { Show::Free },
+            show: if facts.busy { facts.show } else { ShowAs::Free },
             uncertain: invited
-                || facts.show == Show::Tentative
-                || facts.answer == Some(Answer::Tentative),
+                || facts.show == ShowAs::Tentative
+                || facts.answer == Some(InvitationAnswer::Tentative),
             personal: main || facts.guests.iter().any(|guest| !guest.room),
         }
     }
@@ -54,7 +54,7 @@ impl Claim {
     /// Returns true if an event of this length competes with others.
     pub(super) fn competes(&self, (from, to): (EventTime, EventTime), zone: &TimeZone) -> bool {
         let length = to.instant(zone).duration_since(from.instant(zone));
-        let away = matches!(self.show, Show::Free | Show::Oof | Show::Elsewhere);
+        let away = matches!(self.show, ShowAs::Free | ShowAs::Oof | ShowAs::Elsewhere);
         // An event that takes no time overlaps nothing.
         !away && !self.is_container((from, to), zone) && length.is_positive()
     }
@@ -93,7 +93,7 @@ pub(super) fn overlap(
 /// Returns the word for an event that does not compete but says that the reader is not there:
 /// out of office, or working elsewhere, whether or not the service counts it as busy.
 pub(crate) fn away(facts: &EventData) -> Option<&'static str> {
-    let is_away = matches!(facts.show, Show::Oof | Show::Elsewhere);
+    let is_away = matches!(facts.show, ShowAs::Oof | ShowAs::Elsewhere);
     (is_away && !facts.cancelled && !is_declined(facts)).then(|| facts.show.word())
 }
 
@@ -124,15 +124,15 @@ pub(crate) fn named(mut events: Vec<String>) -> String {
 
 /// Returns true for an event that the reader has declined.
 pub(crate) fn is_declined(facts: &EventData) -> bool {
-    facts.answer == Some(Answer::Declined)
+    facts.answer == Some(InvitationAnswer::Declined)
 }
 
 /// Returns the overlaps among events, in the order of their first events. The events are
 /// sorted by their start; `true` if one is in its account's main calendar.
-pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<Clash> {
+pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<EventClash> {
     let busy: Vec<_> = events
         .iter()
-        .map(|(at, facts, main)| (*at, *facts, Claim::of(facts, *main)))
+        .map(|(at, facts, main)| (*at, *facts, TimeClaim::of(facts, *main)))
         .filter(|(_, facts, claim)| claim.competes((facts.start, facts.end), zone))
         .collect();
     let mut found = Vec::new();
@@ -147,7 +147,7 @@ pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> 
         });
         let with: Vec<usize> = with.map(|(at, ..)| *at).collect();
         if !with.is_empty() {
-            found.push(Clash { first: *first, with });
+            found.push(EventClash { first: *first, with });
         }
     }
     found

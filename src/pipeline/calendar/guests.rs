@@ -5,8 +5,8 @@ use crate::compose::people;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::mistyped_notes;
-use crate::provider::calendar::{EventData, Guest, Notify};
-use crate::provider::mail::Person;
+use crate::provider::calendar::{EventData, EventGuest, GuestNotice};
+use crate::provider::mail::MailPerson;
 use crate::provider::{Account, CalendarCapabilities};
 use crate::text::{Note, brief, note, ours};
 use crate::tools::save::EventWords;
@@ -23,16 +23,16 @@ const NAMED: usize = 12;
 /// Reads `Name <a@b>` or `a@b`, as strictly as recipients of mail; a trailing `*` marks
 /// optional attendance, and the signs of answers that rows show are passed over.
 /// Warnings go into `notes`.
-pub(crate) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<Guest> {
+pub(crate) fn guest(field: &str, text: &str, notes: &mut Vec<Note>) -> Result<EventGuest> {
     let (who, optional) = without_signs(text);
     let mut read = people::read(field, &[who.to_owned()])?;
     notes.append(&mut read.warnings);
     match read.people.as_slice() {
-        [one] => Ok(Guest {
+        [one] => Ok(EventGuest {
             address: one.address.clone(),
             name: one.name.clone(),
             optional,
-            ..Guest::default()
+            ..EventGuest::default()
         }),
         many => {
             Err(Error::argument(format!("`{field}` {} has {} addresses", brief(text), many.len()))
@@ -48,8 +48,8 @@ fn without_signs(text: &str) -> (&str, bool) {
 }
 
 /// Reads guests, each once; the last mark of optional attendance counts.
-fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
-    let mut found: Vec<Guest> = Vec::new();
+fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<EventGuest>> {
+    let mut found: Vec<EventGuest> = Vec::new();
     for one in texts {
         // Everyone whose guests can be written is the organizer.
         if without_signs(one).0.eq_ignore_ascii_case(ME) {
@@ -67,22 +67,22 @@ fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
 
 /// Checks the guests of an imported document: an invalid or deceptive address is left
 /// out, and so is a name that contains another address.
-pub(super) fn check_guests(list: &mut Option<Vec<Guest>>, notes: &mut Vec<Note>) {
+pub(super) fn check_guests(list: &mut Option<Vec<EventGuest>>, notes: &mut Vec<Note>) {
     let Some(all) = list.take() else {
         return;
     };
     let mut guests = Vec::new();
     for one in all {
-        let person = Person { name: one.name.clone(), address: one.address.clone() };
+        let person = MailPerson { name: one.name.clone(), address: one.address.clone() };
         if let Some(person) = people::known_person(&person, notes) {
-            guests.push(Guest { address: person.address, name: person.name, ..one });
+            guests.push(EventGuest { address: person.address, name: person.name, ..one });
         }
     }
     *list = Some(guests).filter(|guests| !guests.is_empty());
 }
 
-fn is_same(one: &Guest, other: &Guest) -> bool {
-    let sent = |guest: &Guest| {
+fn is_same(one: &EventGuest, other: &EventGuest) -> bool {
+    let sent = |guest: &EventGuest| {
         if guest.address.is_ascii() {
             guest.address.clone()
         } else {
@@ -96,7 +96,7 @@ fn is_same(one: &Guest, other: &Guest) -> bool {
 }
 
 /// Returns the guests of a new event: `people` and `add` mean the same here.
-pub(crate) fn guests_of(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<Guest>> {
+pub(crate) fn guests_of(words: &EventWords, notes: &mut Vec<Note>) -> Result<Vec<EventGuest>> {
     if let Some(nobody) = words.remove.first() {
         return Err(Error::argument(format!(
             "`remove` names {}, but a new event has no guests yet",
@@ -114,7 +114,7 @@ pub(crate) fn changed(
     words: &EventWords,
     now: &EventData,
     notes: &mut Vec<Note>,
-) -> Result<Option<Vec<Guest>>> {
+) -> Result<Option<Vec<EventGuest>>> {
     let mut list = now.guests.clone();
     if let Some(texts) = &words.people {
         let texts = guests(texts, notes)?;
@@ -123,7 +123,7 @@ pub(crate) fn changed(
             .guests
             .iter()
             .filter(|one| one.room && !texts.iter().any(|guest| is_same(one, guest)));
-        let rooms: Vec<Guest> = rooms.cloned().collect();
+        let rooms: Vec<EventGuest> = rooms.cloned().collect();
         list = texts.iter().map(|one| combine(one, now)).collect();
         list.extend(rooms);
     }
@@ -142,18 +142,18 @@ pub(crate) fn changed(
 }
 
 /// Combines the guest as given with what is known of them.
-fn combine(guest: &Guest, now: &EventData) -> Guest {
+fn combine(guest: &EventGuest, now: &EventData) -> EventGuest {
     match now.guests.iter().find(|known| is_same(known, guest)) {
-        Some(known) => Guest { optional: guest.optional, ..known.clone() },
+        Some(known) => EventGuest { optional: guest.optional, ..known.clone() },
         None => guest.clone(),
     }
 }
 
 /// Finds the guest that is meant: by address, by the short name that rows show, or by the name.
-fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
+fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
     let needle = without_signs(text).0.to_lowercase();
     let address = guest("remove", text, &mut Vec::new()).ok();
-    let by = |fits: &dyn Fn(&Guest) -> bool| {
+    let by = |fits: &dyn Fn(&EventGuest) -> bool| {
         let found: Vec<usize> =
             (0..).zip(list).filter(|(_, one)| fits(one)).map(|(at, _)| at).collect();
         match found.as_slice() {
@@ -161,7 +161,7 @@ fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
             _ => None,
         }
     };
-    let lower = |guest: &Guest| guest.address.to_lowercase();
+    let lower = |guest: &EventGuest| guest.address.to_lowercase();
     by(&|one| lower(one) == needle || address.as_ref().is_some_and(|text| is_same(one, text)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&needle)))
         .or_else(|| {
@@ -178,7 +178,7 @@ fn find_guest(text: &str, list: &[Guest]) -> Result<usize> {
 }
 
 /// Lists the first addresses.
-pub(super) fn guest_line(list: &[Guest]) -> String {
+pub(super) fn guest_line(list: &[EventGuest]) -> String {
     let shown: Vec<String> = list.iter().take(NAMED).map(|one| brief(&one.address)).collect();
     let more = list.len().saturating_sub(NAMED);
     match more {
@@ -188,7 +188,7 @@ pub(super) fn guest_line(list: &[Guest]) -> String {
 }
 
 /// Refuses more guests than a service allows for one event.
-pub(super) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result<()> {
+pub(super) fn not_too_many(list: &[EventGuest], can: &CalendarCapabilities) -> Result<()> {
     let many = list.len();
     let (most, provider) = match (can.max_guests, can.name) {
         (most @ ..=OURS, name) => (most, format!("{name} takes at most {most}")),
@@ -203,14 +203,14 @@ pub(super) fn not_too_many(list: &[Guest], can: &CalendarCapabilities) -> Result
 }
 
 /// Returns the addresses of those who are notified of a write to an event: its guests
-/// before and after. None with [`Notify::Nobody`].
+/// before and after. None with [`GuestNotice::Nobody`].
 pub(crate) fn notified<'g>(
-    before: &'g [Guest],
-    after: Option<&'g Vec<Guest>>,
+    before: &'g [EventGuest],
+    after: Option<&'g Vec<EventGuest>>,
     own: &str,
-    notify: Notify,
+    notify: GuestNotice,
 ) -> Vec<&'g str> {
-    if notify == Notify::Nobody {
+    if notify == GuestNotice::Nobody {
         return Vec::new();
     }
     let mut found: Vec<&str> = Vec::new();
@@ -240,8 +240,8 @@ pub(crate) struct NotifiedGuests {
 
 impl NotifiedGuests {
     /// Returns nobody, for a call that notifies as `notify` says.
-    pub(crate) fn new(notify: Option<Notify>) -> Self {
-        Self { is_external: notify == Some(Notify::External), ..Self::default() }
+    pub(crate) fn new(notify: Option<GuestNotice>) -> Self {
+        Self { is_external: notify == Some(GuestNotice::External), ..Self::default() }
     }
 
     /// Returns nobody, for deletions, or for the rehearsal of some.
@@ -290,16 +290,16 @@ impl NotifiedGuests {
 pub(super) async fn doubtful_guests(
     ctx: &Context,
     account: &Account,
-    before: &[Guest],
-    after: Option<&Vec<Guest>>,
+    before: &[EventGuest],
+    after: Option<&Vec<EventGuest>>,
 ) -> Vec<Note> {
-    let is_new = |one: &&Guest| !one.room && !before.iter().any(|old| is_same(old, one));
+    let is_new = |one: &&EventGuest| !one.room && !before.iter().any(|old| is_same(old, one));
     let added = after.into_iter().flatten().filter(is_new);
     mistyped_notes(ctx, account, added.map(|one| one.address.clone()).collect()).await
 }
 
 /// Returns the guests without the account's owner and rooms.
-pub(crate) fn others<'g>(list: &'g [Guest], own: &str) -> Vec<&'g Guest> {
+pub(crate) fn others<'g>(list: &'g [EventGuest], own: &str) -> Vec<&'g EventGuest> {
     list.iter()
         .filter(|one| !one.room && !one.me && !one.address.eq_ignore_ascii_case(own))
         .collect()

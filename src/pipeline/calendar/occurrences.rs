@@ -11,15 +11,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::agenda::seen::{remember_events, substance};
-use super::target::Owner;
+use super::target::CalendarOwner;
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
-use crate::provider::calendar::{Change, EventData};
+use crate::provider::calendar::{EventChange, EventData};
 use crate::row::RowTable;
-use crate::schemas::{EVENT, Field};
+use crate::schemas::{EVENT, TableColumn};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
@@ -42,7 +42,7 @@ pub(crate) struct KnownOccurrence {
 
 /// A series that was written, for the rows of its occurrences.
 struct WrittenSeries {
-    owner: Owner,
+    owner: CalendarOwner,
     facts: EventData,
 }
 
@@ -61,7 +61,7 @@ impl SeriesLog {
     }
 
     /// Adds an event that was written, if it recurs.
-    pub(crate) fn wrote(&mut self, owner: &Owner, event: &Value) {
+    pub(crate) fn wrote(&mut self, owner: &CalendarOwner, event: &Value) {
         let facts = owner.port.event_data(event);
         if let Some(facts) = facts.filter(|facts| facts.repeat.is_some()) {
             self.written.push(WrittenSeries { owner: owner.clone(), facts });
@@ -70,7 +70,7 @@ impl SeriesLog {
 }
 
 /// Returns true for a change that makes the occurrences of a series other ones than were shown.
-pub(super) fn is_visible(change: &Change) -> bool {
+pub(super) fn is_visible(change: &EventChange) -> bool {
     change.time.is_some()
         || change.repeat.is_some()
         || change.title.is_some()
@@ -82,7 +82,7 @@ pub(super) fn is_visible(change: &Change) -> bool {
 /// which may be dead after the write.
 pub(super) async fn known_before(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     series: &EventData,
     from: Option<Timestamp>,
 ) -> Vec<KnownOccurrence> {
@@ -99,7 +99,7 @@ pub(super) async fn known_before(
 
 async fn known_occurrences(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     series: &EventData,
 ) -> Result<Vec<KnownOccurrence>> {
     let account = &owner.account.id;
@@ -155,7 +155,7 @@ pub(crate) async fn follow(
 /// from the list.
 async fn move_handles(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     found: &[(EventData, Value)],
     known: &mut Vec<KnownOccurrence>,
 ) -> Result<()> {
@@ -198,7 +198,7 @@ async fn move_handles(
 /// Adds rows of the first occurrences that are not over; of the first at all if all are.
 async fn list(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     mut found: Vec<(EventData, Value)>,
     rows: &mut RowTable,
     notes: &mut Vec<Note>,
@@ -227,7 +227,7 @@ async fn list(
 /// Returns the occurrences of a series around now, or from its start on if that is later.
 async fn occurrences(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     series: &EventData,
 ) -> Result<Vec<(EventData, Value)>> {
     let (now, start) = (ctx.now(), series.start.instant(&ctx.config.zone));
@@ -245,7 +245,7 @@ fn by_rule(facts: &EventData, zone: &TimeZone) -> Timestamp {
 }
 
 /// Returns the columns of a row; of several series, each row has its title.
-fn columns(several: bool) -> Vec<&'static Field> {
+fn columns(several: bool) -> Vec<&'static TableColumn> {
     let title = several.then_some("title");
     ["id", "start", "end"].into_iter().chain(title).filter_map(|name| EVENT.field(name)).collect()
 }

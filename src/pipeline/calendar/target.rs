@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::agenda::by_id::event_target;
 use super::agenda::seen::{remember_events, substance};
 use crate::encode::Document;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::{self, EventTime};
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::context::Context;
@@ -19,17 +19,17 @@ use crate::pipeline::titles::short;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
-use crate::schemas::{EVENT, Level};
+use crate::schemas::{ColumnLevel, EVENT};
 use crate::store::HandleKind;
 use crate::text::{self, Note};
-use crate::tools::save::Scope;
+use crate::tools::save::SeriesScope;
 
 /// The number of events that a question names.
 const NAMED: usize = 10;
 
 /// One account's calendars, and its label in answers.
 #[derive(Clone)]
-pub(crate) struct Owner {
+pub(crate) struct CalendarOwner {
     pub(crate) account: Account,
     pub(crate) label: String,
     pub(crate) port: Arc<dyn Calendars>,
@@ -37,7 +37,7 @@ pub(crate) struct Owner {
 
 /// An event that a call is about.
 pub(crate) struct EventTarget {
-    pub(crate) owner: Owner,
+    pub(crate) owner: CalendarOwner,
     /// The handle by which the reader knows it.
     pub(crate) handle: String,
     number: Option<u64>,
@@ -66,7 +66,7 @@ impl EventTarget {
     /// Refuses a cancelled event.
     pub(super) fn not_cancelled(&self) -> Result<()> {
         if self.facts.cancelled {
-            Err(Error::new(Kind::NotFound, format!("{} was cancelled", self.handle))
+            Err(Error::new(ErrorKind::NotFound, format!("{} was cancelled", self.handle))
                 .next("search again, or create a new event"))
         } else {
             Ok(())
@@ -76,8 +76,12 @@ impl EventTarget {
     /// Returns how much of it is meant.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
-    pub(crate) fn scope(&self, scope: Option<Scope>, choices: &str) -> Result<Option<Scope>> {
+    /// [`ErrorKind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
+    pub(crate) fn scope(
+        &self,
+        scope: Option<SeriesScope>,
+        choices: &str,
+    ) -> Result<Option<SeriesScope>> {
         if !self.recurs() {
             return Ok(None);
         }
@@ -88,7 +92,7 @@ impl EventTarget {
                 Err(Error::argument(format!("{handle} is {what}"))
                     .next(format!("give scope={choices}")))
             }
-            (Some(Scope::This | Scope::Following), None) => {
+            (Some(SeriesScope::This | SeriesScope::Following), None) => {
                 Err(Error::argument(format!("{handle} is the whole series, not an occurrence"))
                     .next("give the id of an occurrence from calendar_search, or scope=series"))
             }
@@ -147,9 +151,9 @@ pub(crate) fn span(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
 }
 
 /// Returns the calendars of an account.
-pub(crate) async fn calendar_owner(ctx: &Context, account: Account) -> Result<Owner> {
+pub(crate) async fn calendar_owner(ctx: &Context, account: Account) -> Result<CalendarOwner> {
     let label = account_labels(ctx).await?.of(&account.id);
-    Ok(Owner { label, port: ctx.connect.calendars(&account)?, account })
+    Ok(CalendarOwner { label, port: ctx.connect.calendars(&account)?, account })
 }
 
 /// Fetches the event that `scope` names, as it is now.
@@ -159,7 +163,11 @@ pub(super) async fn named_event(ctx: &Context, name: &str) -> Result<EventTarget
 }
 
 /// Fetches the event with the service's own id.
-pub(super) async fn fetch_event(ctx: &Context, owner: Owner, id: &str) -> Result<EventTarget> {
+pub(super) async fn fetch_event(
+    ctx: &Context,
+    owner: CalendarOwner,
+    id: &str,
+) -> Result<EventTarget> {
     let answer = owner.port.event(&[id.to_owned()]).await.into_iter().next();
     read_event(ctx, owner, id, answer).await
 }
@@ -194,21 +202,22 @@ pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<Ev
 /// Returns the event of a service's answer.
 async fn read_event(
     ctx: &Context,
-    owner: Owner,
+    owner: CalendarOwner,
     id: &str,
     answer: Option<Result<Value>>,
 ) -> Result<EventTarget> {
     let (handle, number) = event_handle(ctx, &owner, id).await?;
     let value = answer
-        .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "the provider returned nothing for it")))
+        .unwrap_or_else(|| {
+            Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
+        })
         .map_err(|error| match error.kind() {
-            Kind::NotFound => {
-                Error::new(Kind::NotFound, format!("{handle} was deleted")).next("search again")
-            }
+            ErrorKind::NotFound => Error::new(ErrorKind::NotFound, format!("{handle} was deleted"))
+                .next("search again"),
             _ => error.context(&handle),
         })?;
     let facts = owner.port.event_data(&value).ok_or_else(|| {
-        Error::new(Kind::Provider(200), format!("{handle} could not be read"))
+        Error::new(ErrorKind::Provider(200), format!("{handle} could not be read"))
             .next("change it where it was created")
     })?;
     Ok(EventTarget { owner, handle, number, value, facts })
@@ -217,7 +226,7 @@ async fn read_event(
 /// Returns the target for a complete event that was fetched already.
 pub(super) async fn as_target(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     value: Value,
     facts: EventData,
 ) -> Result<EventTarget> {
@@ -228,7 +237,7 @@ pub(super) async fn as_target(
 /// Does the same as [`as_target`] for an event that was just written.
 pub(super) async fn as_target_after(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     value: Value,
     facts: EventData,
     notes: &mut Vec<Note>,
@@ -274,7 +283,7 @@ pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error
         }
     }
     Error::new(
-        Kind::Conflict,
+        ErrorKind::Conflict,
         format!(
             "{} was changed since it was shown: it is now {}",
             now.handle,
@@ -285,7 +294,11 @@ pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error
 }
 
 /// Returns the handle of an event, and assigns one if it has none.
-async fn event_handle(ctx: &Context, owner: &Owner, id: &str) -> Result<(String, Option<u64>)> {
+async fn event_handle(
+    ctx: &Context,
+    owner: &CalendarOwner,
+    id: &str,
+) -> Result<(String, Option<u64>)> {
     let kind = HandleKind::Event;
     let numbers = ctx.store.handles(&owner.account.id, kind, &[id]).await?;
     Ok(match numbers.first() {
@@ -309,7 +322,7 @@ pub(super) async fn event_handles(
 /// on they count as shown. A completed write is reported, even if none of this can be stored.
 pub(crate) async fn written_rows(
     ctx: &Context,
-    events: &[(Owner, Value)],
+    events: &[(CalendarOwner, Value)],
     document: &mut Document,
     notes: &mut Vec<Note>,
 ) {
@@ -317,7 +330,7 @@ pub(crate) async fn written_rows(
         return;
     }
     let several = several_accounts(ctx).await;
-    let columns = columns_of(&EVENT, Level::Core, several);
+    let columns = columns_of(&EVENT, ColumnLevel::Core, several);
     let mut rows = RowTable::new(&EVENT, columns.clone());
     let mut more = Vec::new();
     for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
@@ -343,7 +356,7 @@ pub(crate) async fn written_rows(
 
 /// Describes a failed write; for a conflict, reports the event as it is now.
 pub(crate) async fn write_error(ctx: &Context, target: &EventTarget, error: Error) -> Error {
-    if error.kind() != Kind::Conflict {
+    if error.kind() != ErrorKind::Conflict {
         return error.context(&target.handle);
     }
     let now = fetch_event(ctx, target.owner.clone(), &target.facts.id).await;

@@ -10,20 +10,20 @@ use super::guests::others;
 use super::occurrences;
 use super::save::destination::may_write;
 use super::target::{
-    EventTarget, Owner, as_target, calendar_owner, event_line, fetch_event, listed, title,
+    CalendarOwner, EventTarget, as_target, calendar_owner, event_line, fetch_event, listed, title,
 };
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::{Entry, run_logged};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::{EventUndo, save_undo};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
-use crate::provider::calendar::{Change, Notify};
+use crate::provider::calendar::{EventChange, GuestNotice};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
@@ -41,7 +41,7 @@ struct UndoStep {
 }
 
 /// What an undo does to an event.
-enum Plan {
+enum UndoPlan {
     Step(Box<UndoStep>),
     /// Nothing: the result, and why.
     Nothing(&'static str, &'static str),
@@ -55,8 +55,8 @@ enum Plan {
 pub(super) async fn write_event(
     ctx: &Context,
     target: &EventTarget,
-    change: Option<&Change>,
-    entry: Entry<'_>,
+    change: Option<&EventChange>,
+    entry: AuditEntry<'_>,
     report: &mut WriteReport,
     write: impl Future<Output = Result<Option<Value>>>,
 ) -> Result<Option<Value>> {
@@ -87,7 +87,7 @@ pub(super) async fn write_event(
 async fn keep_event(
     ctx: &Context,
     target: &EventTarget,
-    change: Option<&Change>,
+    change: Option<&EventChange>,
     report: &mut WriteReport,
 ) -> bool {
     if let Some(note) = no_undo(target, change).await {
@@ -122,7 +122,7 @@ async fn keep_event(
 
 /// Returns a note on why a write cannot be undone, if that is up to the event or its
 /// provider.
-pub(crate) async fn no_undo(target: &EventTarget, change: Option<&Change>) -> Option<Note> {
+pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
         return Some("no undo: other people take part in it".into());
     }
@@ -139,7 +139,7 @@ pub(crate) async fn no_undo(target: &EventTarget, change: Option<&Change>) -> Op
 /// Keeps the version of an event that was created, unless somebody was notified.
 pub(crate) async fn keep_created(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     value: &Value,
     notified: bool,
     report: &mut WriteReport,
@@ -162,7 +162,7 @@ pub(crate) async fn keep_created(
 
 /// Returns true if a write to a series would lose occurrences that differ from it, or
 /// if that cannot be found out.
-async fn has_exceptions(series: &EventTarget, change: Option<&Change>) -> bool {
+async fn has_exceptions(series: &EventTarget, change: Option<&EventChange>) -> bool {
     let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
     let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
         return false;
@@ -181,17 +181,17 @@ pub(crate) async fn undo_events(
     events: Vec<EventUndo>,
     dry_run: bool,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let caller = &MaybeDryRun { caller, dry_run };
     let mut report = WriteReport::default();
     let mut steps = Vec::new();
     for one in &events {
         match undo_step(ctx, one).await {
-            Ok(Plan::Step(step)) => steps.push(*step),
-            Ok(Plan::Nothing(result, why)) => {
-                report.outcomes.push(Outcome::new(&one.event, "undo", result, why));
+            Ok(UndoPlan::Step(step)) => steps.push(*step),
+            Ok(UndoPlan::Nothing(result, why)) => {
+                report.outcomes.push(ItemOutcome::new(&one.event, "undo", result, why));
             }
-            Err(error) => report.outcomes.push(Outcome::failed(&one.event, "undo", &error)),
+            Err(error) => report.outcomes.push(ItemOutcome::failed(&one.event, "undo", &error)),
         }
     }
     let zone = &ctx.config.zone;
@@ -222,7 +222,7 @@ pub(crate) async fn undo_events(
                 || "delete it".to_owned(),
                 |facts| format!("back to {}", event_line(&facts, &ctx.config.zone)),
             );
-            report.outcomes.push(Outcome::new(name, "undo", "planned", detail));
+            report.outcomes.push(ItemOutcome::new(name, "undo", "planned", detail));
             continue;
         }
         let known = if restores && step.deleted.is_none() {
@@ -240,20 +240,20 @@ pub(crate) async fn undo_events(
                 report.series.wrote(&step.target.owner, &value);
                 report.events.push((step.target.owner, value));
             }
-            Ok(None) => report.outcomes.push(Outcome::new(name, "undo", "done", "deleted")),
-            Err(error) => report.outcomes.push(Outcome::failed(name, "undo", &error)),
+            Ok(None) => report.outcomes.push(ItemOutcome::new(name, "undo", "done", "deleted")),
+            Err(error) => report.outcomes.push(ItemOutcome::failed(name, "undo", &error)),
         }
     }
     write_report(ctx, report).await
 }
 
 /// Returns what an undo does to an event as it is now; or nothing, and why.
-async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<Plan> {
+async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
     let (account, id) = event_target(ctx, &undo.event, None).await?;
     let owner = calendar_owner(ctx, account).await?;
     let now = match fetch_event(ctx, owner.clone(), &id).await {
         Ok(now) => Some(now),
-        Err(error) if error.kind() == Kind::NotFound => None,
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
     let (now, left) = match now {
@@ -264,7 +264,7 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<Plan> {
         Some(sealed) => {
             let kept = ctx.store.unseal(&identity(&undo.event), sealed).await?;
             let kept: Value = serde_json::from_slice(&kept)
-                .map_err(|_| Error::new(Kind::Store, "the kept event cannot be read"))?;
+                .map_err(|_| Error::new(ErrorKind::Store, "the kept event cannot be read"))?;
             Some(kept)
         }
         None => None,
@@ -279,25 +279,26 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<Plan> {
         && let Some(before) = owner.port.event_data(before)
         && (now.facts.start, now.facts.end, &now.facts.repeat)
             != (before.start, before.end, &before.repeat)
-        && has_exceptions(now, Some(&Change { repeat: Some(None), ..Change::default() })).await
+        && has_exceptions(now, Some(&EventChange { repeat: Some(None), ..EventChange::default() }))
+            .await
     {
-        return Ok(Plan::Nothing("skipped", "occurrences were changed since: left as it is"));
+        return Ok(UndoPlan::Nothing("skipped", "occurrences were changed since: left as it is"));
     }
     Ok(match (now, &before, &undo.version) {
-        (Some(_), Some(_), None) => Plan::Nothing("unchanged", "it is there"),
-        (Some(now), ..) if same(&now) => Plan::Step(Box::new(step(now, None))),
+        (Some(_), Some(_), None) => UndoPlan::Nothing("unchanged", "it is there"),
+        (Some(now), ..) if same(&now) => UndoPlan::Step(Box::new(step(now, None))),
         (Some(now), ..) if was == Some(content(&now.owner, &now.value)) => {
-            Plan::Nothing("unchanged", "already as it was")
+            UndoPlan::Nothing("unchanged", "already as it was")
         }
-        (Some(_), ..) => Plan::Nothing("skipped", "changed since: left as it is"),
-        (None, None, _) => Plan::Nothing("unchanged", "already deleted"),
-        (None, Some(_), Some(_)) => Plan::Nothing("skipped", "deleted since: undo that first"),
+        (Some(_), ..) => UndoPlan::Nothing("skipped", "changed since: left as it is"),
+        (None, None, _) => UndoPlan::Nothing("unchanged", "already deleted"),
+        (None, Some(_), Some(_)) => UndoPlan::Nothing("skipped", "deleted since: undo that first"),
         (None, Some(before), None) => match owner.port.event_data(before) {
             Some(facts) => {
                 let target = as_target(ctx, &owner, before.clone(), facts).await?;
-                Plan::Step(Box::new(step(target, Some(left))))
+                UndoPlan::Step(Box::new(step(target, Some(left))))
             }
-            None => Plan::Nothing("failed", "the kept event cannot be read"),
+            None => UndoPlan::Nothing("failed", "the kept event cannot be read"),
         },
     })
 }
@@ -310,12 +311,12 @@ async fn take_back(
 ) -> Result<Option<Value>> {
     let (target, port) = (&step.target, &step.target.owner.port);
     let account = &target.owner.account;
-    let entry = Entry {
+    let entry = AuditEntry {
         account: &account.email,
         tool: CALENDAR_SAVE,
         op: "undo",
         ids: vec![target.handle.clone()],
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let change = step.change();
     let (Some(before), Some(left)) = (&step.before, &step.deleted) else {
@@ -323,9 +324,9 @@ async fn take_back(
             let Some(before) = &step.before else {
                 // A room counts as a guest where guests cannot be left unnotified.
                 let notify = if others(&target.facts.guests, &account.email).is_empty() {
-                    Notify::All
+                    GuestNotice::All
                 } else {
-                    Notify::Nobody
+                    GuestNotice::Nobody
                 };
                 return port.delete(&target.value, None, notify).await.map(|()| None);
             };
@@ -372,20 +373,20 @@ fn is_shared(target: &EventTarget) -> bool {
 impl UndoStep {
     /// Returns a change that concerns as many as restoring the event does; none if it is
     /// deleted.
-    fn change(&self) -> Option<Change> {
+    fn change(&self) -> Option<EventChange> {
         let before = self.target.owner.port.event_data(self.before.as_ref()?)?;
-        Some(Change {
+        Some(EventChange {
             title: Some(before.title),
             guests: Some(before.guests),
             repeat: Some(before.repeat),
-            ..Change::default()
+            ..EventChange::default()
         })
     }
 }
 
 /// Returns the hash of what an undo restores of an event; empty if the provider restores
 /// nothing.
-fn content(owner: &Owner, event: &Value) -> String {
+fn content(owner: &CalendarOwner, event: &Value) -> String {
     owner.port.content(event).map_or_else(String::new, |text| hash(&text))
 }
 

@@ -4,32 +4,32 @@ use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::people::{add_people_of_events, list_rooms};
-use super::plan::{Listed, LookupPlan, LookupPosition};
+use super::plan::{AccountList, LookupPlan, LookupPosition};
 use crate::error::Result;
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::access::sign_in::account_objects;
 use crate::pipeline::calendar::agenda::calendars::{calendar_list, known_calendars, names_by_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::compose::account_signatures;
-use crate::pipeline::rows::Missing;
+use crate::pipeline::rows::MissingAccount;
 use crate::pipeline::settings;
 use crate::project::project;
-use crate::provider::{Account, Page};
-use crate::schemas::{self, ACCOUNT, Api, Origin, ROOM, Table};
+use crate::provider::{Account, ListPage};
+use crate::schemas::{self, ACCOUNT, ListOrigin, ROOM, Service, Table};
 
 /// The list of one account, or of ours.
 pub(super) struct LookupPart {
     pub(super) place: LookupPosition,
     pub(super) account: Option<Account>,
     pub(super) label: String,
-    pub(super) list: Listed,
+    pub(super) list: AccountList,
 }
 
 /// Fetches the requested lists; returns also why some are missing.
 pub(super) async fn fetch_lists(
     ctx: &Context,
     plan: &LookupPlan,
-) -> Result<(Vec<LookupPart>, Vec<Missing<LookupPosition>>)> {
+) -> Result<(Vec<LookupPart>, Vec<MissingAccount<LookupPosition>>)> {
     let labels = account_labels(ctx).await?;
     let answers = join_all(plan.places.iter().map(|place| {
         let label = labels.of(place.account.as_deref().unwrap_or_default());
@@ -67,11 +67,11 @@ async fn fetch_list(
     ctx: &Context,
     plan: &LookupPlan,
     place: &LookupPosition,
-) -> Result<(Option<Account>, Listed)> {
+) -> Result<(Option<Account>, AccountList)> {
     let table = plan.listing.table;
-    let listed = |api: Api, items: Vec<Value>| Listed {
+    let listed = |api: Service, items: Vec<Value>| AccountList {
         api,
-        page: Page { items, ..Page::default() },
+        page: ListPage { items, ..ListPage::default() },
         of_events: Vec::new(),
     };
     let Some(account) = &place.account else {
@@ -80,17 +80,17 @@ async fn fetch_list(
         } else {
             schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
         };
-        return Ok((None, listed(Api::Local, items)));
+        return Ok((None, listed(Service::Local, items)));
     };
     let account = ctx.accounts.by_id(account).await?;
     if let Some(items) = fetch_objects(ctx, table, &account).await? {
-        return Ok((Some(account), listed(Api::Local, items)));
+        return Ok((Some(account), listed(Service::Local, items)));
     }
     if *table == ROOM {
         let rooms = list_rooms(ctx, &account).await?;
         return Ok((Some(account), rooms));
     }
-    if plan.listing.origin == Origin::Calendars {
+    if plan.listing.origin == ListOrigin::Calendars {
         let port = ctx.connect.calendars(&account)?;
         let items = calendar_list(ctx, &account, &*port, true).await?.to_vec();
         let mut list = listed(port.api(), items);
@@ -103,7 +103,7 @@ async fn fetch_list(
     let api = mailbox.api();
     let people = plan.people(place);
     let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
-    let mut list = Listed { api, page, of_events: Vec::new() };
+    let mut list = AccountList { api, page, of_events: Vec::new() };
     if plan.listing.is_people() && list.page.items.len() < people.limit {
         add_people_of_events(ctx, &account, &people, &mut list).await;
     }

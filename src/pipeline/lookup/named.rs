@@ -20,10 +20,10 @@ use crate::pipeline::access::guard::{mark_tainted, new_among};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::project::project;
-use crate::provider::{Account, People};
+use crate::provider::{Account, PeopleQuery};
 use crate::schemas::{CONTACT, FROM_MAIL, SAVED};
-use crate::text::{Address, Note, folded, note, ours, quoted_end};
-use crate::tools::Action;
+use crate::text::{MailAddress, Note, folded, note, ours, quoted_end};
+use crate::tools::ToolAction;
 
 /// The most names of one call that are looked up.
 const MOST: usize = 10;
@@ -40,13 +40,13 @@ struct ListedPerson {
 
 /// How much of a contact's name has to be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Naming {
+enum NameMatch {
     Whole,
     /// Its first words.
     Beginning,
 }
 
-impl Naming {
+impl NameMatch {
     /// Returns true if `name` can mean somebody of this full name.
     fn fits(self, name: &str, full_name: &str) -> bool {
         let (name, full_name) = (folded(name), folded(full_name));
@@ -59,13 +59,13 @@ impl Naming {
 /// Replaces names of saved contacts in place of addresses; returns notes on them.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) if several names are left, in whichever
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if several names are left, in whichever
 /// arguments; and errors of the store, which has to know that untrusted text was shown.
-pub(crate) async fn resolve_names(ctx: &Context, action: &mut Action) -> Result<Vec<Note>> {
+pub(crate) async fn resolve_names(ctx: &Context, action: &mut ToolAction) -> Result<Vec<Note>> {
     // A draft is shown before it is sent, and free times reach nobody.
     let naming = match action {
-        Action::Draft(_) | Action::Free(_) => Naming::Beginning,
-        _ => Naming::Whole,
+        ToolAction::MailDraft(_) | ToolAction::CalendarFree(_) => NameMatch::Beginning,
+        _ => NameMatch::Whole,
     };
     let mut items = action.people_mut();
     let notes = resolve_saved(ctx, &mut items, naming).await?;
@@ -85,7 +85,7 @@ pub(crate) async fn resolve_names(ctx: &Context, action: &mut Action) -> Result<
 async fn resolve_saved(
     ctx: &Context,
     items: &mut [&mut String],
-    naming: Naming,
+    naming: NameMatch,
 ) -> Result<Vec<Note>> {
     let mut names: Vec<String> =
         items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
@@ -127,7 +127,7 @@ async fn resolve_saved(
 async fn contact_named(
     ctx: &Context,
     name: &str,
-    naming: Naming,
+    naming: NameMatch,
     accounts: &[Account],
 ) -> Option<String> {
     let people = accounts.iter().map(|account| people_named(ctx, name, naming, account));
@@ -151,7 +151,7 @@ async fn contact_named(
     }
     for account in accounts {
         let mailbox = ctx.connect.mailbox(account).ok()?;
-        let person = vec![Address::new(Some(name), &email)];
+        let person = vec![MailAddress::new(Some(name), &email)];
         if !look_alikes(ctx, account, &*mailbox, person).await.is_empty() {
             return None;
         }
@@ -164,13 +164,14 @@ async fn contact_named(
 async fn people_named(
     ctx: &Context,
     name: &str,
-    naming: Naming,
+    naming: NameMatch,
     account: &Account,
 ) -> Option<Vec<ListedPerson>> {
     let mailbox = ctx.connect.mailbox(account).ok()?;
     let columns: Vec<_> =
         ["name", "emails", "known"].iter().filter_map(|name| CONTACT.field(name)).collect();
-    let people = People { q: Some(name.to_owned()), limit: COMPARED, ..People::default() };
+    let people =
+        PeopleQuery { q: Some(name.to_owned()), limit: COMPARED, ..PeopleQuery::default() };
     let projection = project(mailbox.api(), &columns);
     let request = mailbox.lookup(&CONTACT, &people, &projection);
     let page = ctx.await_account(true, request).await.ok()?;

@@ -6,16 +6,16 @@ use futures_util::future::join_all;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
-use super::plan::Listed;
-use crate::error::{Kind, Result};
-use crate::flatten::{self, Room, RowContext};
+use super::plan::AccountList;
+use crate::error::{ErrorKind, Result};
+use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::target::calendar_owner;
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::calendar::EventListRequest;
-use crate::provider::{Account, Page, People};
-use crate::schemas::{Api, CONTACT, EVENT, ROOM, Table};
+use crate::provider::{Account, ListPage, PeopleQuery};
+use crate::schemas::{CONTACT, EVENT, ROOM, Service, Table};
 use crate::text::{Note, NoteKey, note};
 
 /// The days back and ahead whose events are read.
@@ -26,14 +26,14 @@ const PAGE: usize = 250;
 const PAGES: usize = 4;
 
 /// A guest or organizer of events.
-struct Guest {
+struct ListedGuest {
     name: Option<String>,
     address: String,
     room: bool,
     events: u64,
 }
 
-impl Guest {
+impl ListedGuest {
     /// Returns the name, or the address of somebody without one.
     fn name(&self) -> &str {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.address)
@@ -42,7 +42,10 @@ impl Guest {
 
 /// Returns the guests and organizers of an account's events, those of most events
 /// first, and notes on what could not be read.
-async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest>, Vec<Note>)> {
+async fn guests_of_events(
+    ctx: &Context,
+    account: &Account,
+) -> Result<(Vec<ListedGuest>, Vec<Note>)> {
     let owner = calendar_owner(ctx, account.clone()).await?;
     let now = ctx.now();
     let range = (DAYS * 24).hours();
@@ -52,7 +55,7 @@ async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest
     let places = account_calendars(ctx, &owner, false).await?;
     let shown = places.iter().filter(|place| place.is_shown());
     let mut calendars: Vec<_> = shown.map(|place| (place.id.clone(), None)).collect();
-    let mut guests: Vec<Guest> = Vec::new();
+    let mut guests: Vec<ListedGuest> = Vec::new();
     let mut at: HashMap<String, usize> = HashMap::new();
     let mut failed = 0;
     for _ in 0..PAGES {
@@ -69,7 +72,7 @@ async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest
         };
         let answers = owner.port.events(&request).await;
         for ((id, _), answer) in request.calendars.into_iter().zip(answers) {
-            let Ok(Page { items, next, .. }) = answer else {
+            let Ok(ListPage { items, next, .. }) = answer else {
                 failed += 1;
                 continue;
             };
@@ -87,7 +90,7 @@ async fn guests_of_events(ctx: &Context, account: &Account) -> Result<(Vec<Guest
                 for (name, address, room) in organizer.into_iter().chain(others) {
                     let place = *at.entry(address.to_lowercase()).or_insert(guests.len());
                     if place == guests.len() {
-                        guests.push(Guest { name: None, address, room, events: 0 });
+                        guests.push(ListedGuest { name: None, address, room, events: 0 });
                     }
                     if let Some(guest) = guests.get_mut(place) {
                         guest.events += 1;
@@ -122,8 +125,8 @@ pub(super) async fn guests_of(ctx: &Context, accounts: &[Account]) -> Vec<(Strin
 pub(super) async fn add_people_of_events(
     ctx: &Context,
     account: &Account,
-    people: &People,
-    list: &mut Listed,
+    people: &PeopleQuery,
+    list: &mut AccountList,
 ) {
     let (guests, notes) = match guests_of_events(ctx, account).await {
         Ok(found) => found,
@@ -135,7 +138,7 @@ pub(super) async fn add_people_of_events(
     };
     list.page.notes.extend(notes);
     let known = texts(ctx, &CONTACT, "emails", list);
-    let wanted = |guest: &Guest| {
+    let wanted = |guest: &ListedGuest| {
         let name = guest.name.as_deref().unwrap_or_default().to_lowercase();
         let address = guest.address.to_lowercase();
         // As services search: a word of `q` begins a word of the name or address.
@@ -153,25 +156,24 @@ pub(super) async fn add_people_of_events(
             && (people.emails.is_empty()
                 || people.emails.iter().any(|email| email.trim().to_lowercase() == address))
     };
-    let object =
-        |guest: &Guest| json!({"name": guest.name(), "emails": [guest.address], "known": "event"});
+    let object = |guest: &ListedGuest| json!({"name": guest.name(), "emails": [guest.address], "known": "event"});
     list.of_events = guests.iter().filter(|guest| wanted(guest)).map(object).collect();
 }
 
 /// Returns the rooms that a service lists, and those that only events name.
-pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Listed> {
+pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<AccountList> {
     let port = ctx.connect.calendars(account)?;
     let mut notes = Vec::new();
     let items = match port.rooms().await {
         // Without that permission, the rooms of events are still known.
-        Err(error) if error.kind() == Kind::Provider(403) => {
+        Err(error) if error.kind() == ErrorKind::Provider(403) => {
             notes.push(note!("{}", &error));
             Vec::new()
         }
         listed => listed?,
     };
-    let page = Page { items, ..Page::default() };
-    let mut list = Listed { api: port.api(), page, of_events: Vec::new() };
+    let page = ListPage { items, ..ListPage::default() };
+    let mut list = AccountList { api: port.api(), page, of_events: Vec::new() };
     let guests = match guests_of_events(ctx, account).await {
         Ok((guests, failed)) => {
             notes.extend(failed);
@@ -201,13 +203,13 @@ pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Liste
 }
 
 /// Returns the lower-case texts of a column of everything that was listed.
-pub(crate) fn texts(ctx: &Context, table: &Table, column: &str, list: &Listed) -> Vec<String> {
-    let context = |api: Api| RowContext { api, room: Room::List, ..ctx.local() };
+pub(crate) fn texts(ctx: &Context, table: &Table, column: &str, list: &AccountList) -> Vec<String> {
+    let context = |api: Service| RowContext { api, room: RowRoom::List, ..ctx.local() };
     let field = table.field(column);
-    let read = |item: &Value, api: Api| {
+    let read = |item: &Value, api: Service| {
         field.map(|field| flatten::texts(field, item, &context(api))).unwrap_or_default()
     };
     let listed = list.page.items.iter().flat_map(|item| read(item, list.api));
-    let of_events = list.of_events.iter().flat_map(|item| read(item, Api::Local));
+    let of_events = list.of_events.iter().flat_map(|item| read(item, Service::Local));
     listed.chain(of_events).map(|text| text.to_lowercase()).collect()
 }

@@ -8,10 +8,10 @@ use crate::pipeline::access::accounts::{account_named, named_or_all};
 use crate::pipeline::answer::cursor::{another_search, load_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::columns_of;
-use crate::provider::{Account, Page, People};
-use crate::schemas::{self, ACCOUNT, Api, Field, Level, Listing, Origin};
-use crate::tools::Columns;
-use crate::tools::lookup::Lookup;
+use crate::provider::{Account, ListPage, PeopleQuery};
+use crate::schemas::{self, ACCOUNT, ColumnLevel, ListOrigin, LookupListing, Service, TableColumn};
+use crate::tools::ColumnChoice;
+use crate::tools::lookup::LookupRequest;
 
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "lookup";
@@ -23,7 +23,7 @@ pub(crate) const ASKED: &str = "asked";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LookupPlan {
     #[serde(rename = "kind", with = "by_word")]
-    pub(super) listing: &'static Listing,
+    pub(super) listing: &'static LookupListing,
     pub(super) q: Option<String>,
     pub(super) emails: Vec<String>,
     /// The name or address that it is about, if several were given.
@@ -52,19 +52,19 @@ pub(super) struct LookupPosition {
 }
 
 /// What was fetched for one account.
-pub(crate) struct Listed {
-    pub(crate) api: Api,
-    pub(crate) page: Page,
+pub(crate) struct AccountList {
+    pub(crate) api: Service,
+    pub(crate) page: ListPage,
     /// People or rooms that events name, as objects of ours; they come last.
     pub(super) of_events: Vec<Value>,
 }
 
 /// Returns the plan: as requested, or from the cursor.
-pub(super) async fn plan_lookup(ctx: &Context, lookup: Lookup) -> Result<LookupPlan> {
+pub(super) async fn plan_lookup(ctx: &Context, lookup: LookupRequest) -> Result<LookupPlan> {
     let Some(cursor) = &lookup.cursor else {
         let place = |account: Option<String>| LookupPosition { account, shown: 0 };
         let places = match lookup.kind.origin {
-            Origin::Local => vec![place(None)],
+            ListOrigin::Local => vec![place(None)],
             _ => {
                 let accounts = named_or_all(ctx, lookup.account.as_deref()).await?;
                 accounts.into_iter().map(|one| place(Some(one.id))).collect()
@@ -136,19 +136,19 @@ impl LookupPlan {
 
     /// Returns the columns to show: by default those up to the core, otherwise those requested
     /// and the one that names a row. Rows of several accounts name their account.
-    pub(super) fn columns(&self) -> Result<Vec<&'static Field>> {
+    pub(super) fn columns(&self) -> Result<Vec<&'static TableColumn>> {
         let table = self.listing.table;
         if self.fields.is_empty() {
             let mut columns = match self.listing.origin {
-                Origin::Local => table.up_to(Level::Core),
-                _ => columns_of(table, Level::Core, self.merged),
+                ListOrigin::Local => table.up_to(ColumnLevel::Core),
+                _ => columns_of(table, ColumnLevel::Core, self.merged),
             };
             columns.extend(self.asked.as_ref().and_then(|_| table.field(ASKED)));
             return Ok(columns);
         }
-        let named = Columns::Named(self.fields.clone()).of(table)?;
-        let always = columns_of(table, Level::Key, self.merged);
-        let shown = |field: &&'static Field| {
+        let named = ColumnChoice::Named(self.fields.clone()).of(table)?;
+        let always = columns_of(table, ColumnLevel::Key, self.merged);
+        let shown = |field: &&'static TableColumn| {
             field.name == "name"
                 || field.name == ASKED && self.asked.is_some()
                 || always.contains(field)
@@ -159,8 +159,8 @@ impl LookupPlan {
 
     /// Returns the people to request from a mailbox, one more than shown: it shows
     /// whether there are more.
-    pub(super) fn people(&self, place: &LookupPosition) -> People {
-        People {
+    pub(super) fn people(&self, place: &LookupPosition) -> PeopleQuery {
+        PeopleQuery {
             q: self.q.clone(),
             emails: self.emails.clone(),
             limit: place.shown.saturating_add(self.limit).saturating_add(1),
@@ -182,15 +182,21 @@ pub(crate) fn contains(text: &str, q: &str) -> bool {
 mod by_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    use crate::schemas::Listing;
-    use crate::words::Words;
+    use crate::schemas::LookupListing;
+    use crate::words::WordChoice;
 
-    pub fn serialize<S: Serializer>(listing: &&'static Listing, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(
+        listing: &&'static LookupListing,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         to.serialize_str(listing.word())
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static Listing, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<&'static LookupListing, D::Error> {
         let word = String::deserialize(from)?;
-        <&Listing>::of(&word).ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
+        <&LookupListing>::of(&word)
+            .ok_or_else(|| de::Error::custom(format!("no list is called {word}")))
     }
 }

@@ -4,12 +4,12 @@ use super::lists::fetch_lists;
 use super::people::texts;
 use super::plan::{LookupPlan, LookupPosition};
 use crate::error::Error;
-use crate::flatten::{self, Room, RowContext};
+use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::row::RowTable;
-use crate::schemas::{Api, CONTACT};
+use crate::schemas::{CONTACT, Service};
 use crate::text::{Note, is_machine, note, ours, quoted, quoted_end};
 
 /// People that are compared with an address nobody has.
@@ -77,8 +77,10 @@ async fn people_listed(ctx: &Context, plan: &LookupPlan) -> Vec<(String, String)
     let (parts, _) = fetch_lists(ctx, plan).await.unwrap_or_default();
     for part in &parts {
         let items = part.list.page.items.iter().map(|item| (item, part.list.api));
-        for (item, api) in items.chain(part.list.of_events.iter().map(|item| (item, Api::Local))) {
-            let context = RowContext { api, room: Room::List, ..ctx.local() };
+        for (item, api) in
+            items.chain(part.list.of_events.iter().map(|item| (item, Service::Local)))
+        {
+            let context = RowContext { api, room: RowRoom::List, ..ctx.local() };
             let first = |column: &str| {
                 let texts = CONTACT.field(column).map(|one| flatten::texts(one, item, &context));
                 texts.into_iter().flatten().next()

@@ -12,8 +12,8 @@ use super::listed_threads::key_and_thread;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
-use crate::provider::{Account, Mailbox, Role, ThreadMessage};
-use crate::row::{Cell, RowTable};
+use crate::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
+use crate::row::{RowCell, RowTable};
 use crate::schemas::{MESSAGE, Table};
 use crate::store::HandleKind;
 use crate::text::{Note, note};
@@ -23,7 +23,7 @@ pub(super) const COLUMN: &str = "answered";
 
 /// Whether a message was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answered {
+pub(super) enum AnswerState {
     Yes,
     No,
     /// There is a draft, by the provider's id of its message.
@@ -31,10 +31,10 @@ pub(super) enum Answered {
 }
 
 /// The answers by the ids of messages or threads; one's own messages have none.
-pub(super) type Answers = HashMap<String, Answered>;
+pub(super) type AnswerStates = HashMap<String, AnswerState>;
 
 /// Threads that have been fetched, by their ids.
-pub(super) type Threads = HashMap<String, Vec<ThreadMessage>>;
+pub(super) type FetchedThreads = HashMap<String, Vec<ThreadMessage>>;
 
 /// Looks the messages or threads up, which have been fetched with their ids and threads,
 /// unless they are `known`; returns what is known, and why the rest is not.
@@ -43,8 +43,8 @@ pub(super) async fn look_up(
     table: &'static Table,
     items: &[Value],
     context: &RowContext<'_>,
-    known: Option<&Threads>,
-) -> (Answers, Option<Error>) {
+    known: Option<&FetchedThreads>,
+) -> (AnswerStates, Option<Error>) {
     let of_messages = *table == MESSAGE;
     let keys: Vec<(String, String)> =
         items.iter().filter_map(|item| key_and_thread(table, item, context)).collect();
@@ -54,7 +54,7 @@ pub(super) async fn look_up(
             threads.push(thread.clone());
         }
     }
-    let mut answers = Answers::new();
+    let mut answers = AnswerStates::new();
     if threads.is_empty() {
         return (answers, None);
     }
@@ -107,7 +107,7 @@ pub(super) async fn keep(
     items: &mut Vec<Value>,
     context: &RowContext<'_>,
     is_answered: bool,
-) -> Result<Answers> {
+) -> Result<AnswerStates> {
     let (answers, failed) = look_up(mailbox, table, items, context, None).await;
     if let Some(error) = failed {
         return Err(error);
@@ -115,7 +115,7 @@ pub(super) async fn keep(
     items.retain(|item| {
         let id = flatten::key(table, item, context);
         let answered = id.and_then(|id| answers.get(&id));
-        answered.is_some_and(|answered| (*answered == Answered::Yes) == is_answered)
+        answered.is_some_and(|answered| (*answered == AnswerState::Yes) == is_answered)
     });
     Ok(answers)
 }
@@ -125,12 +125,12 @@ pub(super) async fn keep(
 pub(super) async fn listed_threads(
     ctx: &Context,
     messages: &[(String, Vec<String>)],
-) -> Vec<(String, Threads)> {
+) -> Vec<(String, FetchedThreads)> {
     let fetched = messages.iter().map(|(account, ids)| {
         let threads = ctx.states.threads.of(account, ids.iter().map(String::as_str));
         let look = async {
             if threads.is_empty() {
-                return Ok(Threads::new());
+                return Ok(FetchedThreads::new());
             }
             let account = ctx.accounts.by_id(account).await?;
             let states = ctx.connect.mailbox(&account)?.thread_states(&threads).await;
@@ -148,16 +148,16 @@ pub(super) async fn listed_threads(
 pub(super) async fn fill_answered(
     ctx: &Context,
     rows: &mut RowTable,
-    answers: &Answers,
+    answers: &AnswerStates,
     account: &Account,
 ) -> Result<()> {
     for at in 0..rows.len() {
         let id = rows.row(at).and_then(|(_, extra)| extra.provider_id.clone());
         let word = match id.and_then(|id| answers.get(&id)) {
             None => continue,
-            Some(Answered::Yes) => "yes".to_owned(),
-            Some(Answered::No) => "no".to_owned(),
-            Some(Answered::Draft(draft)) => {
+            Some(AnswerState::Yes) => "yes".to_owned(),
+            Some(AnswerState::No) => "no".to_owned(),
+            Some(AnswerState::Draft(draft)) => {
                 let kind = HandleKind::Message;
                 let numbers = ctx.store.handles(&account.id, kind, &[draft]).await?;
                 let handle = numbers.first().map(|number| kind.handle(*number));
@@ -165,33 +165,33 @@ pub(super) async fn fill_answered(
             }
         };
         if let Some(cell) = rows.cell_mut(at, COLUMN) {
-            *cell = Cell::Text(word);
+            *cell = RowCell::Text(word);
         }
     }
     Ok(())
 }
 
 /// Returns whether a message of a thread was answered; `None` for one's own.
-fn of_message(thread: &[ThreadMessage], id: &str) -> Option<Answered> {
+fn of_message(thread: &[ThreadMessage], id: &str) -> Option<AnswerState> {
     let at = thread.iter().position(|one| one.id == id)?;
     let own = thread.get(at)?;
-    (own.role == Role::Received).then(|| after(thread.get(at + 1..).unwrap_or_default()))
+    (own.role == ThreadRole::Received).then(|| after(thread.get(at + 1..).unwrap_or_default()))
 }
 
 /// Returns whether the newest message of a thread that was received was answered.
-fn of_thread(thread: &[ThreadMessage]) -> Option<Answered> {
-    let at = thread.iter().rposition(|one| one.role == Role::Received)?;
+fn of_thread(thread: &[ThreadMessage]) -> Option<AnswerState> {
+    let at = thread.iter().rposition(|one| one.role == ThreadRole::Received)?;
     Some(after(thread.get(at + 1..).unwrap_or_default()))
 }
 
 /// Returns what the messages after one say about it.
-fn after(later: &[ThreadMessage]) -> Answered {
-    if later.iter().any(|one| one.role == Role::Sent) {
-        return Answered::Yes;
+fn after(later: &[ThreadMessage]) -> AnswerState {
+    if later.iter().any(|one| one.role == ThreadRole::Sent) {
+        return AnswerState::Yes;
     }
-    let mut next = later.iter().take_while(|one| one.role != Role::Received);
-    match next.find(|one| one.role == Role::Draft) {
-        Some(draft) => Answered::Draft(draft.id.clone()),
-        None => Answered::No,
+    let mut next = later.iter().take_while(|one| one.role != ThreadRole::Received);
+    match next.find(|one| one.role == ThreadRole::Draft) {
+        Some(draft) => AnswerState::Draft(draft.id.clone()),
+        None => AnswerState::No,
     }
 }

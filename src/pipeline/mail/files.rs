@@ -1,6 +1,6 @@
 //! Files of messages, by their ids.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::provider::mail::{AttachmentInfo, SourceMessage};
 
 /// Returns the message of an attachment, and what is known of the attachment.
@@ -19,7 +19,7 @@ pub(super) fn file_of(original: &SourceMessage, handle: &str, id: &str) -> Resul
     let (_, part) = split_id(id);
     let is_it = |file: &&AttachmentInfo| file.id == id || file.id == part;
     original.files.iter().find(is_it).cloned().ok_or_else(|| {
-        Error::new(Kind::NotFound, format!("{handle} no longer exists"))
+        Error::new(ErrorKind::NotFound, format!("{handle} no longer exists"))
             .next("read the message again with mail_read")
     })
 }

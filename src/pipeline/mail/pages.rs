@@ -10,14 +10,14 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::answered::{self, Answers};
+use super::answered::{self, AnswerStates};
 use super::listed;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
-use crate::provider::{ListRequest, Mailbox, Page, Total};
+use crate::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
 use crate::query::ListedConditions;
-use crate::schemas::{Kind, THREAD, Table};
+use crate::schemas::{CellKind, THREAD, Table};
 use crate::text::Note;
 
 /// The maximum number of pages of one provider for one page of ours.
@@ -62,7 +62,7 @@ pub(super) struct GatheredMessages {
     next: Option<String>,
     place: PagePosition,
     /// The total number of results.
-    pub(super) total: Option<Total>,
+    pub(super) total: Option<SearchTotal>,
     /// Names by id, for the rows.
     pub(super) names: HashMap<String, String>,
     /// Notes on parts of the query that the provider could not evaluate.
@@ -70,7 +70,7 @@ pub(super) struct GatheredMessages {
     /// The messages in spam and trash that match and were left out; `None` if unknown.
     hidden: Option<HashSet<String>>,
     /// What is known about answers.
-    pub(super) answers: Answers,
+    pub(super) answers: AnswerStates,
     /// The number of provider pages fetched.
     pub(super) looked: usize,
 }
@@ -104,7 +104,7 @@ pub(super) async fn fetch_pages(
         names: HashMap::new(),
         notes: Vec::new(),
         hidden: Some(HashSet::new()),
-        answers: Answers::new(),
+        answers: AnswerStates::new(),
         looked: 0,
     };
     loop {
@@ -166,12 +166,12 @@ impl GatheredMessages {
 
     fn add(
         &mut self,
-        page: Page,
+        page: ListPage,
         start: Option<String>,
         seen: &HashSet<IdDigest>,
         asking: ListOptions<'_>,
     ) {
-        let date = asking.table.fields.iter().find(|field| field.kind == Kind::Time);
+        let date = asking.table.fields.iter().find(|field| field.kind == CellKind::Time);
         let mut failed = page.failed.into_iter().peekable();
         let mut items = page.items.into_iter();
         let number = self.pages.len();

@@ -14,26 +14,26 @@ use self::plan::{
     KIND, SearchContext, is_everywhere, plan_search, search_context, search_query, words,
 };
 use super::pages::ListedRow;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::pipeline::answer::cursor::save_cursor;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::{missing_line, name_account, zone_line};
 use crate::pipeline::times::requested_zone;
-use crate::query::{ME, MessagePart, PLACES, Query, Term};
-use crate::row::{Cell, RowTable};
+use crate::query::{ME, MessagePart, PLACES, Query, QueryTerm};
+use crate::row::{RowCell, RowTable};
 use crate::schemas::{MESSAGE, THREAD};
 use crate::text::{Note, note, ours};
-use crate::tools::search::{By, Search, Sort};
-use crate::words::Words;
+use crate::tools::search::{MailSearch, RowKind, RowOrder};
+use crate::words::WordChoice;
 
 /// What neither service's `has:attachment` counts.
 const NOT_ATTACHED: &str = "has:attachment leaves out pictures within the text and parts without \
                             a file name; mail_read lists them";
 
-pub(crate) async fn mail_search(ctx: &Context, search: Search) -> Result<Response> {
-    if search.by == Some(By::Sender) {
+pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<WholeAnswer> {
+    if search.by == Some(RowKind::Sender) {
         return search_senders(ctx, search).await;
     }
     let plan = plan_search(ctx, search).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn mail_search(ctx: &Context, search: Search) -> Result<Respons
     if !plan.places.is_empty() {
         plan.now = now;
         let cursor = save_cursor(ctx, KIND, &plan).await?;
-        document.scalars.push(("next", Cell::Handle('p', cursor)));
+        document.scalars.push(("next", RowCell::Handle('p', cursor)));
         count.push_str(&format!("; cursor=p{cursor} has more"));
     }
     if plan.places.is_empty() && missing.is_empty() {
@@ -88,7 +88,7 @@ pub(crate) async fn mail_search(ctx: &Context, search: Search) -> Result<Respons
     notes.insert(0, note!("{}", ours(count)));
     notes.extend(missing.into_iter().map(missing_line));
     let terms = request.query.iter().flat_map(Query::terms);
-    if before == 0 && terms.into_iter().any(|term| *term == Term::Attachment) {
+    if before == 0 && terms.into_iter().any(|term| *term == QueryTerm::Attachment) {
         notes.push(NOT_ATTACHED.into());
     }
     for part in &parts {
@@ -104,12 +104,12 @@ pub(crate) async fn mail_search(ctx: &Context, search: Search) -> Result<Respons
     if shown == 0 && plan.places.is_empty() {
         notes.extend(no_match(&request, &parts).map(Note::from));
     }
-    Ok(Response {
+    Ok(WholeAnswer {
         document,
         notes,
         words: request.query.as_ref().map(words).unwrap_or_default(),
-        sort: Some(if plan.oldest { Sort::Oldest } else { Sort::Newest }.word()),
-        ..Response::default()
+        sort: Some(if plan.oldest { RowOrder::Oldest } else { RowOrder::Newest }.word()),
+        ..WholeAnswer::default()
     })
 }
 
@@ -123,7 +123,8 @@ fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'stati
         return Some("no messages outside spam and trash");
     }
     let terms = request.query.iter().flat_map(Query::terms);
-    let named = |term: &Term| matches!(term, Term::Folder(name) if !PLACES.contains(&&**name));
+    let named =
+        |term: &QueryTerm| matches!(term, QueryTerm::Folder(name) if !PLACES.contains(&&**name));
     match total_hidden(parts) {
         _ if !is_everywhere(request) => Some(if terms.into_iter().any(named) {
             "nothing matches: try fewer conditions, or lookup kind=folders for folder names"
@@ -140,21 +141,21 @@ fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'stati
 
 /// Returns why no message can match, if conditions exclude each other.
 fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'static str> {
-    fn required(query: &Query) -> Vec<&Term> {
+    fn required(query: &Query) -> Vec<&QueryTerm> {
         match query {
             Query::All(parts) => parts.iter().flat_map(required).collect(),
             Query::Term(term) => vec![term],
             Query::Any(_) | Query::Not(_) | Query::Raw(_) => Vec::new(),
         }
     }
-    let terms: Vec<&Term> = request.query.iter().flat_map(required).collect();
+    let terms: Vec<&QueryTerm> = request.query.iter().flat_map(required).collect();
     let pairs = || terms.iter().flat_map(|one| terms.iter().map(move |other| (*one, *other)));
     let is_me = |text: &str| {
         text == ME || parts.iter().any(|part| part.account.email.eq_ignore_ascii_case(text))
     };
-    let own = |term: &&Term| match term {
-        Term::Folder(name) => name == "sent" || name == "drafts",
-        Term::In(MessagePart::From, text) => is_me(text),
+    let own = |term: &&QueryTerm| match term {
+        QueryTerm::Folder(name) => name == "sent" || name == "drafts",
+        QueryTerm::In(MessagePart::From, text) => is_me(text),
         _ => false,
     };
     if request.listed.answered.is_some() && terms.iter().any(own) {
@@ -164,10 +165,10 @@ fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'
         );
     }
     pairs().find_map(|pair| match pair {
-        (Term::After(from), Term::Before(to)) if from >= to => {
+        (QueryTerm::After(from), QueryTerm::Before(to)) if from >= to => {
             Some("the range is empty: give an `after:` that is earlier than `before:`")
         }
-        (Term::Larger(from), Term::Smaller(to)) if from >= to => {
+        (QueryTerm::Larger(from), QueryTerm::Smaller(to)) if from >= to => {
             Some("no size is in the range: give a `larger:` below `smaller:`")
         }
         _ => None,

@@ -7,24 +7,25 @@
 use jiff::Timestamp;
 
 use super::compose::kept::discarded_before;
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::doubt::look_for;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::owner_of_id;
-use crate::pipeline::access::audit::{Entry, audit_after, log_entry};
+use crate::pipeline::access::audit::{AuditEntry, audit_after, log_entry};
 use crate::pipeline::access::guard::{
-    Act, Asks, Audience, Decision, by_hand, decide_write, everybody, require_access, written_to,
+    AskPolicy, GuardedWrite, WriteAudience, WriteDecision, by_hand, decide_write, everybody,
+    require_access, written_to,
 };
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, resolve_handle};
 use crate::provider::Account;
 use crate::provider::Mailbox;
-use crate::provider::mail::{Person, SendLookup, SendStatus, Sent, StoredDraft};
+use crate::provider::mail::{MailPerson, SendLookup, SendStatus, SentMessage, StoredDraft};
 use crate::store::HandleKind;
-use crate::store::sends::{Begin, Caps, Journalled, Sending};
+use crate::store::sends::{JournalRecord, PendingSend, SendCaps, SendStart};
 use crate::text::{brief, cell, clip};
 use crate::time_parse::{self, TimeContext};
 use crate::tools::mail;
@@ -51,10 +52,10 @@ struct ReadyDraft<'a> {
 
 pub(crate) async fn mail_send(
     ctx: &Context,
-    request: mail::Send,
+    request: mail::MailSend,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    require_access(ctx, Access::Send, "sending")?;
+) -> Result<WholeAnswer> {
+    require_access(ctx, AccessLevel::Send, "sending")?;
     let at = request.at.as_deref().map(|text| send_time(ctx, text)).transpose()?;
     let (account, id) = draft_named(ctx, &request.id).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
@@ -91,12 +92,12 @@ pub(crate) async fn mail_send(
     };
     if now.version != draft.version {
         return Err(Error::new(
-            Kind::Conflict,
+            ErrorKind::Conflict,
             format!("{} was changed meanwhile; nothing was sent", ready.name),
         )
         .next("read it again, then call mail_send again"));
     }
-    let sending = Sending {
+    let sending = PendingSend {
         account: account.id.clone(),
         draft: ready.id.clone(),
         message_id: draft.content.message_id.clone(),
@@ -104,19 +105,21 @@ pub(crate) async fn mail_send(
         recipients: everybody(&draft.content).count(),
         due: at.map(Timestamp::as_second),
     };
-    let caps =
-        Caps { messages: ctx.config.sends_per_hour, recipients: ctx.config.recipients_per_hour };
+    let caps = SendCaps {
+        messages: ctx.config.sends_per_hour,
+        recipients: ctx.config.recipients_per_hour,
+    };
     // The log first: a write that cannot be logged is not made.
     log_entry(ctx, ready.line(&draft, "sending"))
         .await
         .map_err(|error| error.context("nothing was sent"))?;
     // The journal row comes before the call: of several processes, only one sends.
     match ctx.store.begin_send(&sending, caps).await {
-        Ok(Begin::Now) => {}
-        Ok(Begin::Before(before)) => return sent_before(ctx, &ready, &before).await,
+        Ok(SendStart::Now) => {}
+        Ok(SendStart::Before(before)) => return sent_before(ctx, &ready, &before).await,
         Err(error) => {
             let (outcome, error) = match error.kind() {
-                Kind::Store => ("not sent", error.context("nothing was sent")),
+                ErrorKind::Store => ("not sent", error.context("nothing was sent")),
                 _ => ("refused", error),
             };
             let line = ready.line(&draft, outcome);
@@ -131,7 +134,7 @@ pub(crate) async fn mail_send(
         tokio::time::timeout(ctx.states.send_recovery.open * 2 / 3, mailbox.send(&draft, at));
     let sent = sending
         .await
-        .unwrap_or_else(|_elapsed| Err(Error::new(Kind::Timeout, "sending took too long")));
+        .unwrap_or_else(|_elapsed| Err(Error::new(ErrorKind::Timeout, "sending took too long")));
     let outcome = match sent {
         Ok(sent) => {
             let result = if at.is_some() { "scheduled" } else { "sent" };
@@ -149,7 +152,7 @@ pub(crate) async fn mail_send(
                 Some(SendStatus::Sent(sent)) => {
                     went_out(ctx, &ready, &draft, "sent", &sent, at).await
                 }
-                _ => Outcome::new(
+                _ => ItemOutcome::new(
                     &ready.name,
                     OP,
                     "unknown",
@@ -161,7 +164,7 @@ pub(crate) async fn mail_send(
         Err(error) => {
             let mut detail = error.to_string();
             detail.push_str(&forget_send(ctx, &ready).await);
-            Outcome::new(&ready.name, OP, "not sent", detail)
+            ItemOutcome::new(&ready.name, OP, "not sent", detail)
         }
     };
     send_answer(ctx, &ready, &draft, outcome).await
@@ -205,19 +208,19 @@ async fn report_refusal(
     ready: &ReadyDraft<'_>,
     draft: &StoredDraft,
     caller: &dyn ClientPrompts,
-) -> Result<Option<Outcome>> {
+) -> Result<Option<ItemOutcome>> {
     let content = &draft.content;
     if everybody(content).next().is_none() {
         return Err(Error::argument(format!("{} has no recipients", ready.name))
             .next(format!("add them: mail_draft mode=edit id={} to=…", ready.name)));
     }
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     audience.add(everybody(content).map(|one| one.address.as_str()));
-    let act = Act {
-        needs: Access::Send,
+    let act = GuardedWrite {
+        needs: AccessLevel::Send,
         what: "sending",
         question: question(draft),
-        asks: Asks::IfPossible,
+        asks: AskPolicy::IfPossible,
         sent_from: Some(ready.account),
         instead: format!("ask the user to send {} in the mail program", ready.name),
         command: format!("daysheet call mail_send id={}", ready.name),
@@ -225,17 +228,17 @@ async fn report_refusal(
     let mut notes = Vec::new();
     let decision = decide_write(ctx, &act, &audience, caller, &mut notes);
     Ok(match decision.await? {
-        Decision::Agreed | Decision::Unasked => None,
-        Decision::Declined => Some(Outcome::new(
+        WriteDecision::Agreed | WriteDecision::Unasked => None,
+        WriteDecision::Declined => Some(ItemOutcome::new(
             &ready.name,
             OP,
             "refused",
             "the user declined; the draft is unchanged",
         )),
-        Decision::Unanswered => {
+        WriteDecision::Unanswered => {
             let next = by_hand(ctx, &act);
             let detail = format!("nobody confirmed; the draft is unchanged: {next}");
-            Some(Outcome::new(&ready.name, OP, "refused", detail))
+            Some(ItemOutcome::new(&ready.name, OP, "refused", detail))
         }
     })
 }
@@ -244,8 +247,8 @@ async fn report_refusal(
 async fn sent_before(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
-    before: &Journalled,
-) -> Result<Response> {
+    before: &JournalRecord,
+) -> Result<WholeAnswer> {
     let due = before.due.and_then(|due| Timestamp::from_second(due).ok());
     let began = Timestamp::from_second(before.started).unwrap_or(Timestamp::MIN);
     let lookup = SendLookup {
@@ -257,7 +260,7 @@ async fn sent_before(
     let outcome = if let (true, Some(due)) = (before.sent, due) {
         scheduled_outcome(ctx, ready, before, &lookup, due).await
     } else if before.sent {
-        let sent = Sent { id: before.sent_id.clone(), thread: None };
+        let sent = SentMessage { id: before.sent_id.clone(), thread: None };
         already_sent(ctx, ready, &sent).await
     } else {
         let age = ctx.now().duration_since(began);
@@ -277,15 +280,15 @@ async fn sent_before(
                 let noted = forget_send(ctx, ready).await;
                 let detail =
                     format!("the draft is unchanged; call mail_send again to send it{noted}");
-                Outcome::new(&ready.name, OP, "not sent", detail)
+                ItemOutcome::new(&ready.name, OP, "not sent", detail)
             }
-            SendStatus::Draft => Outcome::new(
+            SendStatus::Draft => ItemOutcome::new(
                 &ready.name,
                 OP,
                 "unknown",
                 format!("another call may be sending it; {ASK_AGAIN}"),
             ),
-            SendStatus::Nowhere => Outcome::new(
+            SendStatus::Nowhere => ItemOutcome::new(
                 &ready.name,
                 OP,
                 "unknown",
@@ -294,7 +297,7 @@ async fn sent_before(
             ),
         }
     };
-    let line = Entry {
+    let line = AuditEntry {
         account: &ready.account.email,
         tool: TOOL,
         op: OP,
@@ -312,10 +315,10 @@ async fn sent_before(
 async fn scheduled_outcome(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
-    before: &Journalled,
+    before: &JournalRecord,
     lookup: &SendLookup,
     due: Timestamp,
-) -> Outcome {
+) -> ItemOutcome {
     let status = ready.mailbox.send_status(lookup).await;
     let cancelled = match status {
         // One that waits may look like any other draft, but not in the trash.
@@ -323,26 +326,26 @@ async fn scheduled_outcome(
         _ => None,
     };
     let provider = ready.mailbox.capabilities().name;
-    if let Some(error) = cancelled.filter(|error| error.kind() == Kind::NotFound) {
+    if let Some(error) = cancelled.filter(|error| error.kind() == ErrorKind::NotFound) {
         let detail = format!("{}, which cancels it: write a new draft", error.message());
-        Outcome::new(&ready.name, OP, "not sent", detail)
+        ItemOutcome::new(&ready.name, OP, "not sent", detail)
     } else if due > ctx.now() {
         let time = due.to_zoned(ctx.config.zone.clone());
         let detail = format!("{}; cancel it in {provider}", time.strftime("for %Y-%m-%d %Hh%M"));
-        Outcome::new(&ready.name, OP, "scheduled", detail)
+        ItemOutcome::new(&ready.name, OP, "scheduled", detail)
     } else if matches!(status, Ok(SendStatus::Draft)) {
         let detail = format!("its time has passed, but it is still a draft; see {provider}");
-        Outcome::new(&ready.name, OP, "unknown", detail)
+        ItemOutcome::new(&ready.name, OP, "unknown", detail)
     } else {
-        let sent = Sent { id: before.sent_id.clone(), thread: None };
+        let sent = SentMessage { id: before.sent_id.clone(), thread: None };
         already_sent(ctx, ready, &sent).await
     }
 }
 
 /// Answers that a draft cannot be read. If it is not there any more, another process may have
 /// sent it since the journal was read.
-async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> Result<Response> {
-    if error.kind() != Kind::NotFound {
+async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> Result<WholeAnswer> {
+    if error.kind() != ErrorKind::NotFound {
         return Err(error);
     }
     if let Some(before) = ctx.store.journalled(&ready.account.id, &ready.id).await? {
@@ -365,7 +368,7 @@ async fn look_for_sent(
     .await
 }
 
-async fn note_as_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &Sent) -> Result<()> {
+async fn note_as_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &SentMessage) -> Result<()> {
     ctx.store.note_sent(&ready.account.id, &ready.id, sent.id.as_deref()).await
 }
 
@@ -376,12 +379,12 @@ async fn forget_send(ctx: &Context, ready: &ReadyDraft<'_>) -> String {
     forgotten.map_or_else(|error| not_recorded(&error), |()| String::new())
 }
 
-async fn already_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &Sent) -> Outcome {
+async fn already_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &SentMessage) -> ItemOutcome {
     let detail = match sent_handle(ctx, ready.account, sent).await {
         Ok(Some(handle)) => format!("as {handle}; nothing was sent now"),
         Ok(None) | Err(_) => "nothing was sent now".to_owned(),
     };
-    Outcome::new(&ready.name, OP, "already sent", detail)
+    ItemOutcome::new(&ready.name, OP, "already sent", detail)
 }
 
 /// Reports a message that was sent, whatever fails afterwards.
@@ -390,9 +393,9 @@ async fn went_out(
     ready: &ReadyDraft<'_>,
     draft: &StoredDraft,
     result: &'static str,
-    sent: &Sent,
+    sent: &SentMessage,
     at: Option<Timestamp>,
-) -> Outcome {
+) -> ItemOutcome {
     // Its recipients are no longer new.
     written_to(ctx, ready.account, &draft.content);
     let count = everybody(&draft.content).count();
@@ -411,11 +414,15 @@ async fn went_out(
             &time.strftime(", at %Y-%m-%d %Hh%M; until then the provider holds it").to_string(),
         );
     }
-    Outcome::new(&ready.name, OP, result, detail)
+    ItemOutcome::new(&ready.name, OP, result, detail)
 }
 
 /// Returns the handle of the sent message.
-async fn sent_handle(ctx: &Context, account: &Account, sent: &Sent) -> Result<Option<String>> {
+async fn sent_handle(
+    ctx: &Context,
+    account: &Account,
+    sent: &SentMessage,
+) -> Result<Option<String>> {
     let Some(id) = &sent.id else {
         return Ok(None);
     };
@@ -426,8 +433,8 @@ async fn send_answer(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
     draft: &StoredDraft,
-    outcome: Outcome,
-) -> Result<Response> {
+    outcome: ItemOutcome,
+) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let line = ready.line(draft, outcome.result);
     audit_after(ctx, line, &mut notes).await;
@@ -437,8 +444,8 @@ async fn send_answer(
 
 impl ReadyDraft<'_> {
     /// Returns an entry of the audit log.
-    fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> Entry<'l> {
-        Entry {
+    fn line<'l>(&'l self, draft: &'l StoredDraft, outcome: &'l str) -> AuditEntry<'l> {
+        AuditEntry {
             account: &self.account.email,
             tool: TOOL,
             op: OP,
@@ -459,7 +466,7 @@ fn not_recorded(error: &Error) -> String {
 fn question(draft: &StoredDraft) -> String {
     let content = &draft.content;
     let mut lines = vec!["Send this mail?".to_owned()];
-    let one = |person: &Person| match &person.name {
+    let one = |person: &MailPerson| match &person.name {
         // A comma in a name must not look like a further recipient.
         Some(name) if name.contains([',', ';', '"']) => {
             let name = brief(name).replace('"', "'");
@@ -468,7 +475,7 @@ fn question(draft: &StoredDraft) -> String {
         Some(name) => format!("{} <{}>", brief(name), cell(&person.address)),
         None => cell(&person.address),
     };
-    let all = |people: &[Person]| people.iter().map(one).collect::<Vec<_>>().join(", ");
+    let all = |people: &[MailPerson]| people.iter().map(one).collect::<Vec<_>>().join(", ");
     lines.push(format!("From: {}", one(&content.from)));
     for (name, people) in [("To", &content.to), ("Cc", &content.cc), ("Bcc", &content.bcc)] {
         if !people.is_empty() {

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::body::{NewAccount, Readable};
+use crate::body::{NewAccount, ReadableText};
 use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::provider::{Account, Mailbox};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{Api, MESSAGE};
-use crate::text::{Address, Note, NoteKey, note, ours};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{MESSAGE, Service};
+use crate::text::{MailAddress, Note, NoteKey, note, ours};
 
 /// The column with the warnings.
 pub(crate) const WARNINGS: &str = "warn";
@@ -24,7 +24,7 @@ const QUOTED_ACCOUNT: &str = "its quoted history, which may be made up, names a 
 
 /// Senders of one account's messages who look like somebody it knows.
 #[derive(Default)]
-pub(crate) struct LookAlikes(HashMap<Address, Note>);
+pub(crate) struct LookAlikes(HashMap<MailAddress, Note>);
 
 impl LookAlikes {
     /// Returns true if the sender of a message is one.
@@ -56,7 +56,7 @@ impl LookAlikes {
         rows: &mut RowTable,
         items: &[Value],
         context: &RowContext<'_>,
-        text: impl Fn(usize) -> Option<&'t Readable>,
+        text: impl Fn(usize) -> Option<&'t ReadableText>,
     ) -> Vec<Note> {
         self.mark(rows, items, context);
         let mut notes = Vec::new();
@@ -80,7 +80,7 @@ impl LookAlikes {
                     NewAccount::Quoted => QUOTED_ACCOUNT.into(),
                 });
             }
-            if let (false, Some(Cell::Handle(kind, number))) =
+            if let (false, Some(RowCell::Handle(kind, number))) =
                 (warnings.is_empty(), rows.cell(at, "id"))
             {
                 let id = format!("{kind}{number}");
@@ -98,11 +98,11 @@ fn add(rows: &mut RowTable, at: usize, word: &str) {
         return;
     };
     let words = match cell {
-        Cell::Text(words) => words.as_str(),
+        RowCell::Text(words) => words.as_str(),
         _ => "",
     };
     if !words.split(' ').any(|one| one == word) {
-        *cell = Cell::Text(format!("{words} {word}").trim_start().to_owned());
+        *cell = RowCell::Text(format!("{words} {word}").trim_start().to_owned());
     }
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn look_alikes_of(
     ctx: &Context,
     account: &Account,
     mailbox: &dyn Mailbox,
-    senders: Vec<Address>,
+    senders: Vec<MailAddress>,
 ) -> LookAlikes {
     LookAlikes(look_alikes(ctx, account, mailbox, senders).await)
 }
@@ -125,7 +125,10 @@ pub(super) fn needs_folders<'a>(
 }
 
 /// Returns the senders of messages.
-pub(crate) fn senders<'a>(items: impl Iterator<Item = &'a Value>, api: Api) -> Vec<Address> {
+pub(crate) fn senders<'a>(
+    items: impl Iterator<Item = &'a Value>,
+    api: Service,
+) -> Vec<MailAddress> {
     let context = RowContext::bare(api);
     items.filter_map(|item| flatten::sender(&MESSAGE, item, &context)).collect()
 }

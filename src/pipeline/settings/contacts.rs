@@ -1,14 +1,14 @@
 //! Contacts: created, changed and deleted, found by their address or name.
 
 use super::target::{
-    Set, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
+    SettingFields, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
     rehearse_settings, settable, settings_row,
 };
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::compose::people::ascii;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
@@ -17,14 +17,14 @@ use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::pipeline::titles::short;
 use crate::project::project;
-use crate::provider::People;
+use crate::provider::PeopleQuery;
 use crate::provider::mail::{ContactCard, SettingsChange};
-use crate::schemas::{CONTACT, CONTACT_ID, Field, Level, SAVED};
-use crate::text::{Address, Note, note, ours, quoted, quoted_end};
-use crate::tools::outward::{Manage, ManageOp};
+use crate::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColumn};
+use crate::text::{MailAddress, Note, note, ours, quoted, quoted_end};
+use crate::tools::outward::{ManageOp, ManageRequest};
 
 /// A contact that was found.
-struct Match {
+struct ContactMatch {
     id: String,
     /// Its names and its addresses.
     key: [Vec<String>; 2],
@@ -37,10 +37,10 @@ const MOST: usize = 50;
 
 pub(super) async fn manage_contact(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    let set = Set::of(request, &settable(&CONTACT))?;
+) -> Result<WholeAnswer> {
+    let set = SettingFields::of(request, &settable(&CONTACT))?;
     let card = card(&set)?;
     if request.op == ManageOp::Create {
         no_id(request)?;
@@ -52,13 +52,13 @@ pub(super) async fn manage_contact(
         };
         let owner = mail_context(ctx, request.account.as_deref()).await?;
         let emails = card.emails.as_deref().unwrap_or_default();
-        let people = People { emails: emails.to_vec(), limit: MOST, ..People::default() };
+        let people = PeopleQuery { emails: emails.to_vec(), limit: MOST, ..PeopleQuery::default() };
         let known = match emails {
             [] => Vec::new(),
             emails => matching_contacts(&owner, &people, "emails", emails).await?.0,
         };
         let added = emails.to_vec();
-        if let Some(Match { key: [_, addresses], .. }) = known.first() {
+        if let Some(ContactMatch { key: [_, addresses], .. }) = known.first() {
             let shared = addresses.iter().find(|one| emails.iter().any(|email| is(email, one)));
             let shared = short(shared.map_or(&name, |one| one));
             return Err(Error::argument(format!("a contact with {shared} already exists"))
@@ -86,8 +86,8 @@ pub(super) async fn manage_contact(
             return Err(Error::argument("op=delete takes no `name` or `set`")
                 .next("name the contact by `id` alone"));
         }
-        require_access(ctx, Access::Full, "permanently deleting a contact")?;
-        let Match { id, .. } = one_contact(&owner, id_or_name).await?;
+        require_access(ctx, AccessLevel::Full, "permanently deleting a contact")?;
+        let ContactMatch { id, .. } = one_contact(&owner, id_or_name).await?;
         let change = SettingsChange::DeleteContact { id: id.clone() };
         let question = format!(
             "Permanently delete the contact {} of {}? This cannot be undone.",
@@ -109,7 +109,8 @@ pub(super) async fn manage_contact(
     if card == ContactCard::default() {
         return Err(nothing("give name, emails, phone, company or role in `set`"));
     }
-    let Match { id, key: [names, addresses], values } = one_contact(&owner, id_or_name).await?;
+    let ContactMatch { id, key: [names, addresses], values } =
+        one_contact(&owner, id_or_name).await?;
     let emails = card.emails.clone().unwrap_or_default();
     let name = card.name.as_deref().or(names.first().map(String::as_str));
     let approved = approve_look_alikes(ctx, &owner, (name, &emails), caller).await?;
@@ -137,9 +138,9 @@ async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> R
     if addresses.is_empty() {
         return Ok(addresses);
     }
-    let people = People { emails: addresses.clone(), limit: MOST, ..People::default() };
+    let people = PeopleQuery { emails: addresses.clone(), limit: MOST, ..PeopleQuery::default() };
     let (found, _) = matching_contacts(owner, &people, "emails", &addresses).await?;
-    let saved = found.iter().flat_map(|Match { key: [_, saved], .. }| saved);
+    let saved = found.iter().flat_map(|ContactMatch { key: [_, saved], .. }| saved);
     addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
     Ok(addresses)
 }
@@ -165,14 +166,14 @@ async fn note_unapproved(
 /// an approved contact is not warned of. Returns the address that was approved.
 ///
 /// # Errors
-/// [`Kind::Argument`] if the user refuses, or cannot be asked.
+/// [`ErrorKind::Argument`] if the user refuses, or cannot be asked.
 async fn approve_look_alikes(
     ctx: &Context,
     owner: &SettingsContext,
     (name, emails): (Option<&str>, &[String]),
     caller: &dyn ClientPrompts,
 ) -> Result<Option<String>> {
-    let people = emails.iter().map(|email| Address::new(name, email)).collect();
+    let people = emails.iter().map(|email| MailAddress::new(name, email)).collect();
     let found = look_alikes(ctx, &owner.account, &*owner.mailbox, people).await;
     let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
     let Some((address, note)) = first else {
@@ -201,9 +202,9 @@ async fn approve_look_alikes(
 }
 
 /// Returns the one contact with this address or name.
-async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Match> {
+async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<ContactMatch> {
     let is_address = id_or_name.contains('@');
-    let people = People {
+    let people = PeopleQuery {
         q: (!is_address).then(|| id_or_name.to_owned()),
         emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
         limit: MOST,
@@ -222,10 +223,11 @@ async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Match>
     }
     match (found.len(), found.pop(), others) {
         (1, Some(one), _) => Ok(one),
-        (0, _, 0) => {
-            Err(Error::new(Kind::NotFound, format!("there is no contact {}", short(id_or_name)))
-                .next("see lookup kind=contacts, or use op=create"))
-        }
+        (0, _, 0) => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("there is no contact {}", short(id_or_name)),
+        )
+        .next("see lookup kind=contacts, or use op=create")),
         (0, ..) => Err(Error::argument(format!(
             "{} is not a saved contact, only somebody mail was exchanged with",
             short(id_or_name)
@@ -242,20 +244,20 @@ async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Match>
 /// people with one.
 async fn matching_contacts(
     owner: &SettingsContext,
-    people: &People,
+    people: &PeopleQuery,
     column_name: &str,
     needles: &[String],
-) -> Result<(Vec<Match>, usize)> {
+) -> Result<(Vec<ContactMatch>, usize)> {
     let api = owner.mailbox.api();
     let known = CONTACT.field("known");
-    let of_set = |field: &&Field| field.level == Level::Key || field.settable;
-    let mut columns: Vec<&'static Field> = CONTACT.fields.iter().filter(of_set).collect();
+    let of_set = |field: &&TableColumn| field.level == ColumnLevel::Key || field.settable;
+    let mut columns: Vec<&'static TableColumn> = CONTACT.fields.iter().filter(of_set).collect();
     columns.extend(known.into_iter().chain([&CONTACT_ID]));
     let page = owner.mailbox.lookup(&CONTACT, people, &project(api, &columns)).await?;
     let context = RowContext::bare(api);
-    let (mut matching, mut others) = (Vec::<Match>::new(), 0);
+    let (mut matching, mut others) = (Vec::<ContactMatch>::new(), 0);
     for item in &page.items {
-        let texts = |field: &'static Field| flatten::texts(field, item, &context);
+        let texts = |field: &'static TableColumn| flatten::texts(field, item, &context);
         let column = |name: &str| CONTACT.field(name).map(texts).unwrap_or_default();
         if !column(column_name).iter().any(|text| needles.iter().any(|one| is(one, text))) {
             continue;
@@ -266,7 +268,7 @@ async fn matching_contacts(
                     let key = [column("name"), column("emails")];
                     let values = settable(&CONTACT).into_iter();
                     let values = values.map(|name| (name, column(name))).collect();
-                    matching.push(Match { id, key, values });
+                    matching.push(ContactMatch { id, key, values });
                 }
             }
             _ => others += 1,
@@ -297,7 +299,7 @@ fn is(one: &str, other: &str) -> bool {
 }
 
 /// Builds the contact's fields from the arguments.
-fn card(set: &Set<'_>) -> Result<ContactCard> {
+fn card(set: &SettingFields<'_>) -> Result<ContactCard> {
     let emails = set.list("emails")?;
     for email in emails.iter().flatten() {
         // One that is shown other than it is saved would not be found again.

@@ -6,33 +6,33 @@
 use serde_json::Value;
 
 use super::target::{
-    Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
+    SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, rehearse_settings, settable, settings_row,
 };
-use crate::budget::Response;
-use crate::error::{Error, Kind, Result};
+use crate::budget::WholeAnswer;
+use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::modify::actions::{CreatedFolder, With, missing_above};
+use crate::pipeline::mail::modify::actions::{ActionArguments, CreatedFolder, missing_above};
 use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
 use crate::project::project;
 use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
-use crate::provider::{ListRequest, People, Total};
-use crate::query::{self, Query, Term};
-use crate::schemas::{CATEGORY, FOLDER, Level, MESSAGE, OUTCOME};
+use crate::provider::{ListRequest, PeopleQuery, SearchTotal};
+use crate::query::{self, Query, QueryTerm};
+use crate::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME};
 use crate::store::HandleKind;
 use crate::text::{brief, note, quoted, quoted_list};
-use crate::tools::mail::Verb;
-use crate::tools::outward::{Manage, ManageKind, ManageOp};
+use crate::tools::mail::ModifyVerb;
+use crate::tools::outward::{ManageKind, ManageOp, ManageRequest};
 
 /// The argument that allows deleting a folder with its messages.
 const MESSAGES: &str = "messages";
 const SAYS: &str = r#"set=["messages=trash"]"#;
 
-pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Response> {
+pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
     let folder = request.kind == ManageKind::Folder;
     let (table, kind) =
         if folder { (&FOLDER, FolderKind::Folder) } else { (&CATEGORY, FolderKind::Label) };
@@ -40,7 +40,7 @@ pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Res
     if request.op == ManageOp::Delete {
         columns.push(MESSAGES);
     }
-    let set = Set::of(request, &columns)?;
+    let set = SettingFields::of(request, &columns)?;
     let name = set.name()?;
     let look = LabelLook {
         colour: set.text("color")?,
@@ -61,7 +61,7 @@ pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Res
                 );
             }
             // Or several such.
-            Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Argument) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument) => {}
             Err(error) => return Err(error),
         }
         let change = if folder {
@@ -126,12 +126,12 @@ pub(super) async fn manage_folder(ctx: &Context, request: &Manage) -> Result<Res
 
 async fn delete_place(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     owner: &SettingsContext,
     place: &FolderRef,
     folder: bool,
     fate: Option<&str>,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let labels = owner.mailbox.capabilities().has_labels();
     let goes = folder && !labels;
     let (expected, detail) = if goes {
@@ -195,11 +195,11 @@ async fn delete_place(
 /// those below it. It is not deleted unless all of its messages have been moved.
 async fn empty_and_delete(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     owner: &SettingsContext,
     place: &FolderRef,
     to: &str,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let labels = owner.mailbox.capabilities().has_labels();
     let below = format!("{}/", place.name);
     if to == place.name || to.starts_with(&below) {
@@ -207,14 +207,14 @@ async fn empty_and_delete(
             .next("name another folder for its messages"));
     }
     let mut parts = vec![if labels {
-        Term::Label(place.name.clone())
+        QueryTerm::Label(place.name.clone())
     } else {
-        Term::Folder(place.name.clone())
+        QueryTerm::Folder(place.name.clone())
     }];
     if !labels {
         let names = owner.mailbox.names().await?;
         let within = names.into_values().filter(|name| name.starts_with(&below));
-        parts.extend(within.map(Term::Folder));
+        parts.extend(within.map(QueryTerm::Folder));
     }
     let within = Query::Any(parts.into_iter().map(Query::Term).collect());
     let choice = choose_messages(ctx, &within, vec![owner.account.clone()]).await?;
@@ -222,8 +222,12 @@ async fn empty_and_delete(
         return Err(Error::argument(format!("{} holds too many messages", brief(&place.name)))
             .next("move them first with mail_modify do=move, in several calls"));
     }
-    let with = With { to: vec![to.to_owned()], dry_run: request.dry_run, ..With::default() };
-    let steps = [(Verb::Move, with)];
+    let with = ActionArguments {
+        to: vec![to.to_owned()],
+        dry_run: request.dry_run,
+        ..ActionArguments::default()
+    };
+    let steps = [(ModifyVerb::Move, with)];
     let mut response = change_messages(ctx, choice, "move", &steps, request.dry_run, None).await?;
     let change = SettingsChange::DeleteFolder { id: place.id.clone() };
     let about = (place.name.as_str(), "delete", "after its messages were moved");
@@ -315,7 +319,7 @@ async fn delete_created_with(
 /// Finds the folder or label of a handle, a name or a provider's id.
 async fn named_place(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     id_or_name: &str,
     kind: FolderKind,
 ) -> Result<(SettingsContext, FolderRef)> {
@@ -341,7 +345,7 @@ async fn messages_of(
     if !listed {
         let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
         let ask = ListRequest {
-            query: Some(Query::Term(Term::Category(place.name.clone()))),
+            query: Some(Query::Term(QueryTerm::Category(place.name.clone()))),
             folder: None,
             projection: project(api, &key),
             limit: 1,
@@ -350,11 +354,11 @@ async fn messages_of(
             hidden: false,
         };
         let total = owner.mailbox.messages(&ask).await?.total;
-        return Ok(total.map(|(Total::Exactly(count) | Total::About(count))| count));
+        return Ok(total.map(|(SearchTotal::Exactly(count) | SearchTotal::About(count))| count));
     }
-    let columns = FOLDER.up_to(Level::Core);
+    let columns = FOLDER.up_to(ColumnLevel::Core);
     let projection = project(api, &columns);
-    let page = owner.mailbox.lookup(&FOLDER, &People::default(), &projection).await?;
+    let page = owner.mailbox.lookup(&FOLDER, &PeopleQuery::default(), &projection).await?;
     let context = RowContext { names: &page.names, ..RowContext::bare(api) };
     let text = |item: &Value, column: &str| {
         let texts = flatten::texts(FOLDER.field(column)?, item, &context);

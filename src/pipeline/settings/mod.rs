@@ -2,7 +2,7 @@
 //! signatures and settings.
 //!
 //! The registry declares what can be set of each kind
-//! ([`Field::settable`](crate::schemas::Field)). An answer shows the object as its
+//! ([`Field::settable`](crate::schemas::TableColumn)). An answer shows the object as its
 //! provider has it afterwards, in the columns of a lookup.
 
 mod contacts;
@@ -16,20 +16,20 @@ use self::contacts::manage_contact;
 use self::folders::manage_folder;
 use self::reply::{auto_reply, mailbox_settings, set_signature};
 use self::rules::{manage_rule, run_rule};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::pipeline::calendar::outward::manage::manage_calendar;
 use crate::pipeline::context::Context;
-use crate::tools::outward::{Manage, ManageKind, ManageOp};
-use crate::words::Words;
+use crate::tools::outward::{ManageKind, ManageOp, ManageRequest};
+use crate::words::WordChoice;
 
 /// Carries out `manage`, of a calendar or of a mailbox.
 pub(crate) async fn manage(
     ctx: &Context,
-    request: Manage,
+    request: ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if request.kind == ManageKind::Calendar {
         manage_calendar(ctx, request, caller).await
     } else {
@@ -39,9 +39,9 @@ pub(crate) async fn manage(
 
 async fn manage_settings(
     ctx: &Context,
-    request: Manage,
+    request: ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     // A dry run is refused as the real call would be, and asks nobody.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     if request.tz.is_some() && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)

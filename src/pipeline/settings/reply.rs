@@ -6,27 +6,27 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::target::{
-    Set, SettingsContext, apply_settings, context_of, mail_context, nothing, one_outcome, one_row,
-    planned_change, rehearse_settings, settable, settings_row, write_logged,
+    SettingFields, SettingsContext, apply_settings, context_of, mail_context, nothing, one_outcome,
+    one_row, planned_change, rehearse_settings, settable, settings_row, write_logged,
 };
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::compose::text;
 use crate::error::{Error, Result};
 use crate::flatten;
 use crate::pipeline::access::accounts::several_named;
-use crate::pipeline::access::guard::{Act, Asks, Audience, confirm};
+use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::compose::remove_remote_pictures;
 use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
-use crate::schemas::{ALIAS, AUTO_REPLY, Api, SETTING};
+use crate::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
 use crate::text::{note, ours};
 use crate::time_parse::{self, ParsedTime, TimeContext};
-use crate::tools::outward::Manage;
+use crate::tools::outward::ManageRequest;
 
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];
@@ -50,19 +50,19 @@ struct ReplyPlan {
 
 /// Returns the audience of an automatic reply, when the user is asked about it, and the lines
 /// about it in the question.
-fn answers(reply: &AutoReply, own: &str) -> (Audience, Asks, String) {
-    let who = |who: &str| Audience::unlisted(format!("{who} {own}"));
+fn answers(reply: &AutoReply, own: &str) -> (WriteAudience, AskPolicy, String) {
+    let who = |who: &str| WriteAudience::unlisted(format!("{who} {own}"));
     let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
-        (Some(mail::Audience::Organization), Some((_, domain))) => {
-            (Audience::domain(domain), "the organization", Asks::IfPossible)
+        (Some(mail::ReplyAudience::Organization), Some((_, domain))) => {
+            (WriteAudience::domain(domain), "the organization", AskPolicy::IfPossible)
         }
-        (Some(mail::Audience::Contacts), _) => {
-            (who("any contact who writes to"), "contacts", Asks::Always)
+        (Some(mail::ReplyAudience::Contacts), _) => {
+            (who("any contact who writes to"), "contacts", AskPolicy::Always)
         }
-        _ => (who("anybody who writes to"), "everybody", Asks::Always),
+        _ => (who("anybody who writes to"), "everybody", AskPolicy::Always),
     };
     let plain =
-        |html: &str| crate::text::html::html(html, crate::text::html::Style::Text, false).text;
+        |html: &str| crate::text::html::html(html, crate::text::html::TextStyle::Text, false).text;
     let body = match texts(reply) {
         None => line("Text", reply.html.as_deref().map(plain).as_deref()),
         Some((internal, external)) => format!(
@@ -77,16 +77,16 @@ fn answers(reply: &AutoReply, own: &str) -> (Audience, Asks, String) {
 
 /// Returns the audience of all automatic replies that are on, and the one question about them;
 /// `None` if none is on.
-fn question(plans: &[ReplyPlan]) -> Option<(Audience, Act<'static>)> {
-    let mut audience = Audience::default();
-    let mut asks = Asks::IfPossible;
+fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>)> {
+    let mut audience = WriteAudience::default();
+    let mut asks = AskPolicy::IfPossible;
     // Accounts whose replies are the same share their lines.
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for plan in plans.iter().filter(|plan| plan.after.on && plan.change.is_some()) {
         let own = plan.owner.account.email.as_str();
         let (some, when, lines) = answers(&plan.after, own);
         audience.join(&some);
-        if when == Asks::Always {
+        if when == AskPolicy::Always {
             asks = when;
         }
         match groups.iter_mut().find(|(known, _)| *known == lines) {
@@ -100,8 +100,8 @@ fn question(plans: &[ReplyPlan]) -> Option<(Audience, Act<'static>)> {
             format!("Reply automatically to mail to {}?\n{lines}", owners.join(", "))
         })
         .collect();
-    let act = Act {
-        needs: Access::Send,
+    let act = GuardedWrite {
+        needs: AccessLevel::Send,
         what: "replying automatically",
         question: parts.join("\n\n"),
         asks,
@@ -113,7 +113,7 @@ fn question(plans: &[ReplyPlan]) -> Option<(Audience, Act<'static>)> {
 }
 
 /// Adds the rows, outcomes and notes of one account to those of others.
-fn add(all: &mut Response, one: Response) {
+fn add(all: &mut WholeAnswer, one: WholeAnswer) {
     for scalar in one.document.scalars {
         if !all.document.scalars.contains(&scalar) {
             all.document.scalars.push(scalar);
@@ -141,9 +141,9 @@ pub(crate) fn object(reply: &AutoReply) -> Value {
         (true, Some(_)) => "scheduled",
     };
     let audience = reply.audience.map(|audience| match audience {
-        mail::Audience::All => "all",
-        mail::Audience::Contacts => "contacts",
-        mail::Audience::Organization => "organization",
+        mail::ReplyAudience::All => "all",
+        mail::ReplyAudience::Contacts => "contacts",
+        mail::ReplyAudience::Organization => "organization",
     });
     json!({
         "status": status,
@@ -186,7 +186,11 @@ fn changed(after: &AutoReply, before: &AutoReply) -> AutoReply {
 
 /// Returns the fields of a change of several accounts that one of them has, with a note on
 /// those that it lacks. A text for some people only is not sent to all.
-fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<String, Value> {
+fn fitting(
+    set: &SettingFields<'_>,
+    before: &AutoReply,
+    owner: &SettingsContext,
+) -> Map<String, Value> {
     let can = owner.mailbox.capabilities();
     let has_one_text = before.external.is_none() && set.members.contains_key("text");
     let lacking = |name: &str| match name {
@@ -210,10 +214,10 @@ fn fitting(set: &Set<'_>, before: &AutoReply, owner: &SettingsContext) -> Map<St
 
 pub(super) async fn auto_reply(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    let set = Set::of(request, &settable(&AUTO_REPLY))?;
+) -> Result<WholeAnswer> {
+    let set = SettingFields::of(request, &settable(&AUTO_REPLY))?;
     if set.is_empty() {
         return Err(nothing(EXAMPLE));
     }
@@ -236,7 +240,7 @@ pub(super) async fn auto_reply(
     if let Some((audience, act)) = question(&plans) {
         confirm(ctx, &act, &audience, caller, &mut notes).await?;
     }
-    let mut response = Response::default();
+    let mut response = WholeAnswer::default();
     for plan in &plans {
         let item = plan.owner.account.email.as_str();
         let one = match write_reply(ctx, plan, request.dry_run).await {
@@ -257,7 +261,7 @@ pub(super) async fn auto_reply(
 /// does not have, and is refused now if its provider would refuse it.
 async fn reply_plan(
     ctx: &Context,
-    set: &Set<'_>,
+    set: &SettingFields<'_>,
     owner: SettingsContext,
     here: &TimeContext,
     several: bool,
@@ -265,7 +269,7 @@ async fn reply_plan(
     let before = owner.mailbox.auto_reply().await?;
     let fitting = several.then(|| fitting(set, &before, &owner));
     let members = fitting.as_ref().unwrap_or(&set.members);
-    let set = &Set { members: Cow::Borrowed(members), name: set.name };
+    let set = &SettingFields { members: Cow::Borrowed(members), name: set.name };
     let after = updated_reply(ctx, set, &before, &owner, here)?;
     let change = (after != before).then(|| SettingsChange::AutoReply(changed(&after, &before)));
     if let (true, Some(change)) = (several, &change) {
@@ -275,7 +279,7 @@ async fn reply_plan(
 }
 
 /// Writes the automatic reply of an account, or rehearses that; returns its row or outcome.
-async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<Response> {
+async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<WholeAnswer> {
     let owner = &plan.owner;
     let item = owner.account.email.as_str();
     let Some(change) = &plan.change else {
@@ -296,7 +300,7 @@ async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<R
     match apply_settings(ctx, owner, "update auto_reply", "", change).await {
         Err(error) => settings_row(ctx, owner, &AUTO_REPLY, Err(error), about).await,
         Ok(_) => match owner.mailbox.auto_reply().await {
-            Ok(now) => Ok(one_row(ctx, owner, &AUTO_REPLY, Api::Local, object(&now)).await),
+            Ok(now) => Ok(one_row(ctx, owner, &AUTO_REPLY, Service::Local, object(&now)).await),
             Err(error) => {
                 let detail = format!("it could not be read back: {error}");
                 settings_row(ctx, owner, &AUTO_REPLY, Ok(None), (item, "update", &detail)).await
@@ -308,7 +312,7 @@ async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<R
 /// Builds the automatic reply from the arguments.
 fn updated_reply(
     ctx: &Context,
-    set: &Set<'_>,
+    set: &SettingFields<'_>,
     before: &AutoReply,
     owner: &SettingsContext,
     here: &TimeContext,
@@ -376,9 +380,9 @@ fn updated_reply(
     }
     if let Some(word) = set.text("audience")? {
         reply.audience = Some(match word.as_str() {
-            "all" => mail::Audience::All,
-            "contacts" => mail::Audience::Contacts,
-            "organization" => mail::Audience::Organization,
+            "all" => mail::ReplyAudience::All,
+            "contacts" => mail::ReplyAudience::Contacts,
+            "organization" => mail::ReplyAudience::Organization,
             _ => {
                 return Err(Error::argument("`audience` is invalid")
                     .next("use all, contacts or organization"));
@@ -408,10 +412,10 @@ fn reply_html(ctx: &Context, source: &str, owner: &SettingsContext) -> Result<St
 
 pub(super) async fn set_signature(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    let set = Set::of(request, SIGNATURE)?;
+) -> Result<WholeAnswer> {
+    let set = SettingFields::of(request, SIGNATURE)?;
     let Some(text) = set.text("text")? else {
         return Err(Error::argument("the signature is missing").next("give `text` in `set`"));
     };
@@ -438,16 +442,16 @@ pub(super) async fn set_signature(
     let mut notes = Vec::new();
     if !ours {
         // The signature is also added to what the user writes with other programs.
-        let audience = Audience::unlisted(format!("anybody {} writes to", short(&item)));
-        let act = Act {
-            needs: Access::Organize,
+        let audience = WriteAudience::unlisted(format!("anybody {} writes to", short(&item)));
+        let act = GuardedWrite {
+            needs: AccessLevel::Organize,
             what: "setting a signature",
             question: format!(
                 "Set the signature of {}?{}",
                 short(&item),
                 line("Text", Some(&text))
             ),
-            asks: Asks::IfPossible,
+            asks: AskPolicy::IfPossible,
             sent_from: None,
             instead: BY_HAND.to_owned(),
             command: "daysheet call".to_owned(),
@@ -475,8 +479,11 @@ pub(super) async fn set_signature(
     settings_row(ctx, &owner, &ALIAS, answer.map(|_| None), about).await
 }
 
-pub(super) async fn mailbox_settings(ctx: &Context, request: &Manage) -> Result<Response> {
-    let set = Set::of(request, &settable(&SETTING))?;
+pub(super) async fn mailbox_settings(
+    ctx: &Context,
+    request: &ManageRequest,
+) -> Result<WholeAnswer> {
+    let set = SettingFields::of(request, &settable(&SETTING))?;
     let language = set.text("language")?;
     let zone = set.text("time_zone")?.or_else(|| request.tz.clone());
     if language.is_none() && zone.is_none() {

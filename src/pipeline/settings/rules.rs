@@ -6,30 +6,30 @@
 use serde_json::{Value, json};
 
 use super::target::{
-    Set, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
+    SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
 };
 use super::words::{query, read_list, read_steps, steps};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::modify::actions::{With, find};
+use crate::pipeline::mail::modify::actions::{ActionArguments, find};
 use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
 use crate::pipeline::titles::short;
-use crate::provider::mail::{FolderKind, Rule, RuleStep, SettingsChange};
+use crate::provider::mail::{FolderKind, MailRule, RuleStep, SettingsChange};
 use crate::provider::{Account, MailCapabilities};
-use crate::query::{self, DateContext, Query, Term};
-use crate::schemas::{Api, RULE};
+use crate::query::{self, DateContext, Query, QueryTerm};
+use crate::schemas::{RULE, Service};
 use crate::store::HandleKind;
 use crate::text::{cell, clip, note, ours};
-use crate::tools::mail::Verb;
-use crate::tools::outward::{Manage, ManageOp};
+use crate::tools::mail::ModifyVerb;
+use crate::tools::outward::{ManageOp, ManageRequest};
 
 /// Permits creating the labels and folders that the rule names.
 const CREATE: &str = "create";
@@ -48,14 +48,14 @@ const QUESTION: usize = 300;
 
 /// The existing mail that a rule is applied to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Existing {
+enum ExistingMail {
     Inbox,
     /// Everything but the user's own mail, spam and trash.
     All,
 }
 
-impl Existing {
-    fn of(set: &Set<'_>) -> Result<Option<Self>> {
+impl ExistingMail {
+    fn of(set: &SettingFields<'_>) -> Result<Option<Self>> {
         match set.text(RUN)?.as_deref() {
             None => Ok(None),
             Some("inbox") => Ok(Some(Self::Inbox)),
@@ -68,7 +68,7 @@ impl Existing {
 /// Adds to the error about a missing label or folder how the rule can create it.
 fn may_create(error: Error) -> Error {
     match (error.kind(), error.next_step()) {
-        (Kind::NotFound, Some(instead)) => {
+        (ErrorKind::NotFound, Some(instead)) => {
             let next = format!("{instead}; create=true in `set` creates it");
             error.next(next)
         }
@@ -77,7 +77,7 @@ fn may_create(error: Error) -> Error {
 }
 
 /// Returns a rule as an object of ours, for the table `rule`, in its provider's words.
-pub(crate) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
+pub(crate) fn object(rule: &MailRule, can: &MailCapabilities) -> Value {
     let when = rule.when.as_ref().map(query);
     let other = (!rule.other.is_empty()).then(|| rule.other.join("; "));
     json!({
@@ -93,15 +93,15 @@ pub(crate) fn object(rule: &Rule, can: &MailCapabilities) -> Value {
 
 pub(super) async fn manage_rule(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut columns = settable(&RULE);
     columns.extend([CREATE, RUN]);
-    let set = Set::of(request, &columns)?;
+    let set = SettingFields::of(request, &columns)?;
     if request.op == ManageOp::Create {
         no_id(request)?;
-        let rule = updated_rule(ctx, &set, Rule { enabled: true, ..Rule::default() })?;
+        let rule = updated_rule(ctx, &set, MailRule { enabled: true, ..MailRule::default() })?;
         let owner = mail_context(ctx, request.account.as_deref()).await?;
         let rule = named(&owner, rule);
         return write_rule(ctx, request, &set, &owner, (rule, None), caller).await;
@@ -129,7 +129,7 @@ pub(super) async fn manage_rule(
     }
     changeable(&rule, "changed")?;
     let updated = named(&owner, updated_rule(ctx, &set, rule.clone())?);
-    if updated == rule && Existing::of(&set)?.is_none() {
+    if updated == rule && ExistingMail::of(&set)?.is_none() {
         let detail = "already as requested";
         return one_outcome(ctx, &name, "update", "unchanged", detail).await;
     }
@@ -140,7 +140,7 @@ pub(super) async fn manage_rule(
 ///
 /// # Errors
 /// All that is wrong, in one error.
-fn updated_rule(ctx: &Context, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
+fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> Result<MailRule> {
     let mut wrong: Vec<Error> = Vec::new();
     let mut read = |given: Result<()>| wrong.extend(given.err());
     read(set.name().map(|name| rule.name = name.or(rule.name.take())));
@@ -179,12 +179,12 @@ fn updated_rule(ctx: &Context, set: &Set<'_>, mut rule: Rule) -> Result<Rule> {
 /// Makes or changes a rule; `before` are the rules there were.
 async fn write_rule(
     ctx: &Context,
-    request: &Manage,
-    set: &Set<'_>,
+    request: &ManageRequest,
+    set: &SettingFields<'_>,
     owner: &SettingsContext,
-    (rule, before): (Rule, Option<Vec<Rule>>),
+    (rule, before): (MailRule, Option<Vec<MailRule>>),
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if !rule.when.as_ref().is_some_and(narrows) {
         return Err(Error::argument("the rule would match all mail")
             .next("narrow `when`, such as from:ann or subject:invoice"));
@@ -197,12 +197,12 @@ async fn write_rule(
     let can = owner.mailbox.capabilities();
     let detail = format!("when {when} then {}", steps(&rule.then, can));
     let id = rule.id.clone();
-    let existing = Existing::of(set)?;
-    let with = With {
+    let existing = ExistingMail::of(set)?;
+    let with = ActionArguments {
         create: set.flag(CREATE)?.unwrap_or_default(),
         may_create: op == "create",
         dry_run: request.dry_run,
-        ..With::default()
+        ..ActionArguments::default()
     };
     if let Some(hides) = hides(&rule) {
         if !caller.can_ask() && is_tainted(ctx).await? {
@@ -260,7 +260,7 @@ async fn write_rule(
             return settings_row(ctx, owner, &RULE, Ok(None), about).await;
         }
     };
-    let known = |one: &&Rule| before.iter().any(|old| old.id == one.id);
+    let known = |one: &&MailRule| before.iter().any(|old| old.id == one.id);
     let found = now
         .iter()
         .find(|one| Some(&*one.id) == id_now)
@@ -275,7 +275,7 @@ async fn write_rule(
                         .into(),
                 );
             }
-            let response = one_row(ctx, owner, &RULE, Api::Local, object(rule, can)).await;
+            let response = one_row(ctx, owner, &RULE, Service::Local, object(rule, can)).await;
             and_run(ctx, owner, rule, existing, &with, response).await
         }
         None => {
@@ -290,7 +290,7 @@ async fn named_rule(
     ctx: &Context,
     id_or_name: &str,
     account: Option<&str>,
-) -> Result<(SettingsContext, Rule, Vec<Rule>)> {
+) -> Result<(SettingsContext, MailRule, Vec<MailRule>)> {
     let (owner, id): (Account, Option<String>) =
         match resolve_handle(ctx, HandleKind::Rule, id_or_name).await? {
             Some((owner, id)) => (owner_named(ctx, &owner, account).await?, Some(id)),
@@ -299,21 +299,23 @@ async fn named_rule(
     let owner = context_of(ctx, owner).await?;
     let all = owner.mailbox.rules().await?;
     let lower = id_or_name.to_lowercase();
-    let is_it = |rule: &&Rule| match &id {
+    let is_it = |rule: &&MailRule| match &id {
         Some(id) => rule.id == *id,
         None => {
             rule.id == id_or_name
                 || rule.name.as_ref().is_some_and(|name| name.to_lowercase() == lower)
         }
     };
-    let found: Vec<&Rule> = all.iter().filter(is_it).collect();
+    let found: Vec<&MailRule> = all.iter().filter(is_it).collect();
     match found.as_slice() {
         [rule] => {
             let rule = (*rule).clone();
             Ok((owner, rule, all))
         }
-        [] => Err(Error::new(Kind::NotFound, format!("there is no rule {}", short(id_or_name)))
-            .next("see lookup kind=rules")),
+        [] => {
+            Err(Error::new(ErrorKind::NotFound, format!("there is no rule {}", short(id_or_name)))
+                .next("see lookup kind=rules"))
+        }
         _ => Err(Error::argument(format!("several rules are called {}", short(id_or_name)))
             .next("give the handle, from lookup kind=rules")),
     }
@@ -323,12 +325,12 @@ async fn named_rule(
 /// any to create, which its notes name.
 ///
 /// # Errors
-/// [`Kind::NotFound`] for a new rule's category that is missing and not to be created.
+/// [`ErrorKind::NotFound`] for a new rule's category that is missing and not to be created.
 async fn create_for(
     ctx: &Context,
     owner: &SettingsContext,
-    rule: &Rule,
-    with: &With,
+    rule: &MailRule,
+    with: &ActionArguments,
 ) -> Result<bool> {
     let mut created = Vec::new();
     // Where labels are categories, a rule is taken with one that no mail program lists.
@@ -356,11 +358,11 @@ async fn create_for(
 async fn and_run(
     ctx: &Context,
     owner: &SettingsContext,
-    rule: &Rule,
-    existing: Option<Existing>,
-    with: &With,
-    mut response: Response,
-) -> Result<Response> {
+    rule: &MailRule,
+    existing: Option<ExistingMail>,
+    with: &ActionArguments,
+    mut response: WholeAnswer,
+) -> Result<WholeAnswer> {
     let Some(existing) = existing else {
         return Ok(response);
     };
@@ -382,18 +384,18 @@ async fn and_run(
 }
 
 /// Applies a rule to existing messages.
-pub(super) async fn run_rule(ctx: &Context, request: &Manage) -> Result<Response> {
-    let set = Set::of(request, &[RUN])?;
+pub(super) async fn run_rule(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
+    let set = SettingFields::of(request, &[RUN])?;
     if request.name.is_some() {
         return Err(
             Error::argument("op=run takes no `name`").next("change the rule first with op=update")
         );
     }
-    let existing = Existing::of(&set)?.unwrap_or(Existing::Inbox);
+    let existing = ExistingMail::of(&set)?.unwrap_or(ExistingMail::Inbox);
     let id_or_name = id(request, "its handle or name, from lookup kind=rules")?;
     let (owner, rule, _) = named_rule(ctx, id_or_name, request.account.as_deref()).await?;
     changeable(&rule, "run")?;
-    let with = With { dry_run: request.dry_run, ..With::default() };
+    let with = ActionArguments { dry_run: request.dry_run, ..ActionArguments::default() };
     run_over(ctx, owner.account, &rule, existing, &with).await
 }
 
@@ -401,10 +403,10 @@ pub(super) async fn run_rule(ctx: &Context, request: &Manage) -> Result<Response
 async fn run_over(
     ctx: &Context,
     account: Account,
-    rule: &Rule,
-    existing: Existing,
-    with: &With,
-) -> Result<Response> {
+    rule: &MailRule,
+    existing: ExistingMail,
+    with: &ActionArguments,
+) -> Result<WholeAnswer> {
     let Some(when) = &rule.when else {
         return Err(
             Error::argument("the rule names no messages").next("give it `when` with op=update")
@@ -414,12 +416,12 @@ async fn run_over(
     let mut write_error = Vec::new();
     for step in &rule.then {
         let (verb, to) = match step {
-            RuleStep::Read => (Verb::Read, None),
-            RuleStep::Star => (Verb::Star, None),
-            RuleStep::Archive => (Verb::Archive, None),
-            RuleStep::Trash => (Verb::Trash, None),
-            RuleStep::Label(name) => (Verb::Label, Some(name.clone())),
-            RuleStep::Move(name) => (Verb::Move, Some(name.clone())),
+            RuleStep::Read => (ModifyVerb::Read, None),
+            RuleStep::Star => (ModifyVerb::Star, None),
+            RuleStep::Archive => (ModifyVerb::Archive, None),
+            RuleStep::Trash => (ModifyVerb::Trash, None),
+            RuleStep::Label(name) => (ModifyVerb::Label, Some(name.clone())),
+            RuleStep::Move(name) => (ModifyVerb::Move, Some(name.clone())),
             RuleStep::NeverSpam => {
                 write_error.push("never_spam");
                 continue;
@@ -431,7 +433,7 @@ async fn run_over(
             // Such a rule was refused above.
             RuleStep::Forward(_) => continue,
         };
-        steps.push((verb, With { to: to.into_iter().collect(), ..with.clone() }));
+        steps.push((verb, ActionArguments { to: to.into_iter().collect(), ..with.clone() }));
     }
     if steps.is_empty() {
         return Err(Error::argument(format!(
@@ -441,20 +443,22 @@ async fn run_over(
         .next("change what it does with op=update"));
     }
     // Moves come last: the next step may not find a moved message.
-    steps.sort_by_key(|(verb, _)| matches!(verb, Verb::Archive | Verb::Trash | Verb::Move));
+    steps.sort_by_key(|(verb, _)| {
+        matches!(verb, ModifyVerb::Archive | ModifyVerb::Trash | ModifyVerb::Move)
+    });
     // Rules are for mail that arrives: what the user wrote is not affected.
-    let folder = |name: &str| Query::Term(Term::Folder(name.to_owned()));
+    let folder = |name: &str| Query::Term(QueryTerm::Folder(name.to_owned()));
     let mut parts = vec![when.clone()];
     match existing {
-        Existing::Inbox => parts.push(folder("inbox")),
-        Existing::All => {
+        ExistingMail::Inbox => parts.push(folder("inbox")),
+        ExistingMail::All => {
             parts.extend(["sent", "drafts"].map(|own| Query::Not(Box::new(folder(own)))));
         }
     }
     let mut choice = choose_messages(ctx, &Query::All(parts), vec![account]).await?;
     choice.notes.push(match existing {
-        Existing::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
-        Existing::All => "all mail except sent mail, drafts, spam and trash".into(),
+        ExistingMail::Inbox => "only mail in the inbox; filed mail stays as it is".into(),
+        ExistingMail::All => "all mail except sent mail, drafts, spam and trash".into(),
     });
     if !write_error.is_empty() {
         let line = note!("skipped: {}", ours(write_error.join(", ")));
@@ -466,7 +470,7 @@ async fn run_over(
 /// Reads the condition of a rule.
 ///
 /// # Errors
-/// [`Kind::Argument`] for what is no query, and for conditions that only a search has, with the
+/// [`ErrorKind::Argument`] for what is no query, and for conditions that only a search has, with the
 /// nearest that a rule has.
 fn condition(when: &str, clock: &DateContext) -> Result<Query> {
     let (query, listed) = query::parse_search(when, clock)?;
@@ -493,14 +497,14 @@ fn narrows(when: &Query) -> bool {
         Query::All(parts) => parts.iter().any(narrows),
         Query::Any(parts) => !parts.is_empty() && parts.iter().all(narrows),
         Query::Not(_) => false,
-        Query::Term(Term::Larger(bytes)) => *bytes > 0,
-        Query::Term(Term::Folder(_)) => false,
+        Query::Term(QueryTerm::Larger(bytes)) => *bytes > 0,
+        Query::Term(QueryTerm::Folder(_)) => false,
         Query::Term(_) | Query::Raw(_) => true,
     }
 }
 
 /// Refuses a rule with parts that our words cannot express.
-fn changeable(rule: &Rule, what: &str) -> Result<()> {
+fn changeable(rule: &MailRule, what: &str) -> Result<()> {
     let forwards = |step: &RuleStep| matches!(step, RuleStep::Forward(_));
     let why = match rule.other.as_slice() {
         _ if rule.then.iter().any(forwards) => "it forwards mail".to_owned(),
@@ -512,7 +516,7 @@ fn changeable(rule: &Rule, what: &str) -> Result<()> {
 }
 
 /// Returns how a rule takes mail, such as warnings, out of the user's sight; `None` if it does not.
-fn hides(rule: &Rule) -> Option<&'static str> {
+fn hides(rule: &MailRule) -> Option<&'static str> {
     let moves =
         |step: &RuleStep| matches!(step, RuleStep::Archive | RuleStep::Trash | RuleStep::Move(_));
     if !rule.enabled {
@@ -525,7 +529,7 @@ fn hides(rule: &Rule) -> Option<&'static str> {
 }
 
 /// Returns the rule without its name where rules have none.
-fn named(owner: &SettingsContext, mut rule: Rule) -> Rule {
+fn named(owner: &SettingsContext, mut rule: MailRule) -> MailRule {
     let can = owner.mailbox.capabilities();
     if !can.rule_names && rule.name.take().is_some() {
         let note = note!("{}'s rules have no names: `name` was left out", ours(can.name));
@@ -535,7 +539,7 @@ fn named(owner: &SettingsContext, mut rule: Rule) -> Rule {
 }
 
 /// Returns the name of a rule; its conditions, if it has no name.
-fn describe(rule: &Rule) -> String {
+fn describe(rule: &MailRule) -> String {
     match (&rule.name, &rule.when) {
         (Some(name), _) => name.clone(),
         (None, Some(when)) => query(when),

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Map, Value};
 
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
-use crate::pipeline::access::audit::{Entry, run_logged};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
@@ -20,10 +20,10 @@ use crate::pipeline::titles::short;
 use crate::project::project;
 use crate::provider::mail::SettingsChange;
 use crate::provider::{Account, Mailbox};
-use crate::schemas::{Api, Level, Table};
+use crate::schemas::{ColumnLevel, Service, Table};
 use crate::text::Note;
-use crate::tools::outward::Manage;
-use crate::words::Words;
+use crate::tools::outward::ManageRequest;
+use crate::words::WordChoice;
 
 /// The mailbox that is set up.
 pub(super) struct SettingsContext {
@@ -41,7 +41,7 @@ impl SettingsContext {
 }
 
 /// The fields to set.
-pub(crate) struct Set<'a> {
+pub(crate) struct SettingFields<'a> {
     pub(crate) members: Cow<'a, Map<String, Value>>,
     pub(crate) name: Option<&'a str>,
 }
@@ -80,12 +80,12 @@ pub(super) async fn write_logged<T>(
     write: impl Future<Output = Result<T>>,
 ) -> Result<T> {
     let ids = (!id.is_empty()).then(|| id.to_owned());
-    let entry = Entry {
+    let entry = AuditEntry {
         account: &owner.account.email,
         tool: "manage",
         op,
         ids: ids.into_iter().collect(),
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let mut notes = Vec::new();
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
@@ -100,7 +100,7 @@ pub(super) async fn settings_row(
     table: &'static Table,
     answer: Result<Option<Value>>,
     about: (&str, &'static str, &str),
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let (item, op, detail) = about;
     match answer {
         Ok(Some(object)) => {
@@ -114,7 +114,7 @@ pub(super) async fn settings_row(
         }
         Err(error) if error.is_open() => {
             let report = WriteReport {
-                outcomes: vec![Outcome::failed(short(item), op, &error)],
+                outcomes: vec![ItemOutcome::failed(short(item), op, &error)],
                 notes: std::mem::take(&mut *owner.late()),
                 ..WriteReport::default()
             };
@@ -129,12 +129,12 @@ pub(super) async fn one_row(
     ctx: &Context,
     owner: &SettingsContext,
     table: &'static Table,
-    api: Api,
+    api: Service,
     object: Value,
-) -> Response {
+) -> WholeAnswer {
     let several = several_accounts(ctx).await;
-    let columns = columns_of(table, Level::Core, several);
-    let mut response = Response::default();
+    let columns = columns_of(table, ColumnLevel::Core, several);
+    let mut response = WholeAnswer::default();
     let names = if project(api, &columns).names {
         owner.mailbox.names().await.unwrap_or_default()
     } else {
@@ -157,7 +157,7 @@ pub(super) async fn rehearse_settings(
     owner: &SettingsContext,
     change: &SettingsChange,
     about: (&str, &'static str, &str),
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     owner.mailbox.rehearse(change).await?;
     planned_change(ctx, owner, about).await
 }
@@ -166,7 +166,7 @@ pub(super) async fn planned_change(
     ctx: &Context,
     owner: &SettingsContext,
     about: (&str, &'static str, &str),
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let (item, op, detail) = about;
     let mut response = one_outcome(ctx, item, op, "planned", detail).await?;
     response.notes.append(&mut owner.late());
@@ -179,9 +179,9 @@ pub(super) async fn one_outcome(
     op: &'static str,
     result: &'static str,
     detail: &str,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut report = WriteReport {
-        outcomes: vec![Outcome::new(short(item), op, result, detail)],
+        outcomes: vec![ItemOutcome::new(short(item), op, result, detail)],
         ..WriteReport::default()
     };
     if result == "planned" {
@@ -190,13 +190,13 @@ pub(super) async fn one_outcome(
     write_report(ctx, report).await
 }
 
-impl<'a> Set<'a> {
+impl<'a> SettingFields<'a> {
     /// Returns the requested fields, if all of them can be set. A name may be in the other number,
     /// as `email` for `emails`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::Kind::Argument), which names the columns that can be set.
-    pub(crate) fn of(request: &'a Manage, columns: &[&str]) -> Result<Self> {
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names the columns that can be set.
+    pub(crate) fn of(request: &'a ManageRequest, columns: &[&str]) -> Result<Self> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {
             let other = |column: &&&str| is_other_number(column, name);
@@ -287,14 +287,14 @@ pub(crate) fn wrong(name: &str, kind: &str) -> Error {
 }
 
 /// Returns the id of the object, which is required.
-pub(crate) fn id<'a>(request: &'a Manage, example: &str) -> Result<&'a str> {
+pub(crate) fn id<'a>(request: &'a ManageRequest, example: &str) -> Result<&'a str> {
     request.id.as_deref().ok_or_else(|| {
         Error::argument(format!("`id` is missing: which {}?", request.kind.word()))
             .next(format!("give {example}"))
     })
 }
 
-pub(super) fn no_id(request: &Manage) -> Result<()> {
+pub(super) fn no_id(request: &ManageRequest) -> Result<()> {
     match request.id {
         None => Ok(()),
         Some(_) => Err(Error::argument(format!("`id` is for an existing {}", request.kind.word()))

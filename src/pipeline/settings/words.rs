@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::provider::MailCapabilities;
 use crate::provider::mail::RuleStep;
-use crate::query::{Query, State, Term};
+use crate::query::{MessageState, Query, QueryTerm};
 use crate::text::brief;
 
 /// The actions of a rule.
@@ -31,25 +31,25 @@ fn part(query: &Query, inside: bool) -> String {
     }
 }
 
-fn term(term: &Term) -> String {
-    let state = |state: &State| match state {
-        State::Unread => "unread",
-        State::Read => "read",
-        State::Starred => "starred",
-        State::Important => "important",
+fn term(term: &QueryTerm) -> String {
+    let state = |state: &MessageState| match state {
+        MessageState::Unread => "unread",
+        MessageState::Read => "read",
+        MessageState::Starred => "starred",
+        MessageState::Important => "important",
     };
     match term {
-        Term::Text(text) => quoted(text),
-        Term::In(part, text) => format!("{}:{}", part.operator(), quoted(text)),
-        Term::Folder(name) => format!("in:{}", quoted(name)),
-        Term::Label(name) => format!("label:{}", quoted(name)),
-        Term::Category(name) => format!("category:{}", quoted(name)),
-        Term::Is(one) => format!("is:{}", state(one)),
-        Term::Attachment => "has:attachment".to_owned(),
-        Term::Larger(bytes) => format!("larger:{bytes}"),
-        Term::Smaller(bytes) => format!("smaller:{bytes}"),
-        Term::Before(at) => format!("before:{at}"),
-        Term::After(at) => format!("after:{at}"),
+        QueryTerm::Text(text) => quoted(text),
+        QueryTerm::In(part, text) => format!("{}:{}", part.operator(), quoted(text)),
+        QueryTerm::Folder(name) => format!("in:{}", quoted(name)),
+        QueryTerm::Label(name) => format!("label:{}", quoted(name)),
+        QueryTerm::Category(name) => format!("category:{}", quoted(name)),
+        QueryTerm::Is(one) => format!("is:{}", state(one)),
+        QueryTerm::Attachment => "has:attachment".to_owned(),
+        QueryTerm::Larger(bytes) => format!("larger:{bytes}"),
+        QueryTerm::Smaller(bytes) => format!("smaller:{bytes}"),
+        QueryTerm::Before(at) => format!("before:{at}"),
+        QueryTerm::After(at) => format!("after:{at}"),
     }
 }
 
@@ -82,7 +82,7 @@ pub(super) fn steps(steps: &[RuleStep], can: &MailCapabilities) -> String {
 /// Reads the actions of a rule.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::Kind::Argument) for unknown words, and for forwarding.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for unknown words, and for forwarding.
 pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     let mut found = Vec::new();
     let mut words = words(text)?.into_iter();

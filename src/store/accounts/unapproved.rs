@@ -16,9 +16,9 @@ use crate::error::Result;
 
 /// The unapproved addresses of one account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Unapproved(HashSet<String>);
+pub struct UnapprovedAddresses(HashSet<String>);
 
-impl Unapproved {
+impl UnapprovedAddresses {
     /// Returns true if an address is one of them, in whichever form.
     pub fn has(&self, address: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&digest(address))
@@ -29,8 +29,8 @@ impl Store {
     /// Returns the unapproved addresses of the account with this id.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
-    pub async fn unapproved(&self, account: &str) -> Result<Unapproved> {
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    pub async fn unapproved(&self, account: &str) -> Result<UnapprovedAddresses> {
         let digests: Vec<String> =
             sqlx::query_scalar("SELECT digest FROM unapproved WHERE owner = $1 AND account = $2")
                 .bind(self.owner())
@@ -38,13 +38,13 @@ impl Store {
                 .fetch_all(&mut *self.connection().await?)
                 .await
                 .map_err(|error| self.broken(&error))?;
-        Ok(Unapproved(digests.into_iter().collect()))
+        Ok(UnapprovedAddresses(digests.into_iter().collect()))
     }
 
     /// Records that addresses are added to contacts, and which one of them the user approved.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::Kind::Store).
+    /// [`Kind::Store`](crate::error::ErrorKind::Store).
     pub async fn note_unapproved(
         &self,
         account: &str,

@@ -16,8 +16,8 @@ use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
 use super::super::{Store, files};
-use super::{Engine, in_time};
-use crate::error::{Error, Kind, Result};
+use super::{StoreEngine, in_time};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "locks";
@@ -34,7 +34,7 @@ const RELEASE: &str =
 
 /// The locks of this process in PostgreSQL.
 #[derive(Debug, Default)]
-pub(in crate::store) struct Session {
+pub(in crate::store) struct LockSession {
     connection: Option<AnyConnection>,
     held: HashSet<String>,
     /// Until when only new names are taken; set as soon as there was a connection.
@@ -43,16 +43,16 @@ pub(in crate::store) struct Session {
 
 /// A lock, until it is dropped.
 #[derive(Debug)]
-pub struct Lock(Held);
+pub struct ProcessLock(HeldLock);
 
 #[derive(Debug)]
-enum Held {
+enum HeldLock {
     /// The locked file, and where it is if its name is used only once.
     File {
         _locked: File,
         once: Option<PathBuf>,
     },
-    Name(Arc<Mutex<Session>>, String),
+    Name(Arc<Mutex<LockSession>>, String),
 }
 
 impl Store {
@@ -61,13 +61,13 @@ impl Store {
     /// no file behind; one that is `new` cannot be held by anybody.
     ///
     /// # Errors
-    /// [`Kind::Store`].
+    /// [`ErrorKind::Store`].
     pub(in crate::store) async fn try_lock(
         &self,
         name: String,
         once: bool,
         new: bool,
-    ) -> Result<Option<Lock>> {
+    ) -> Result<Option<ProcessLock>> {
         if !self.inner.engine.is_postgres() {
             return self.lock_file(&name, once);
         }
@@ -79,16 +79,16 @@ impl Store {
                 let locks = &store.inner.locks;
                 let taken = locks.lock().await.take(&store.inner.engine, &name, new).await;
                 match taken {
-                    Ok(true) => return Ok(Some(Lock(Held::Name(locks.clone(), name)))),
+                    Ok(true) => return Ok(Some(ProcessLock(HeldLock::Name(locks.clone(), name)))),
                     Ok(false) => return Ok(None),
                     Err(error) => store.retry(&error, started).await?,
                 }
             }
         });
-        taken.await.map_err(|_ended| Error::new(Kind::Internal, "a lock was not taken"))?
+        taken.await.map_err(|_ended| Error::new(ErrorKind::Internal, "a lock was not taken"))?
     }
 
-    fn lock_file(&self, name: &str, once: bool) -> Result<Option<Lock>> {
+    fn lock_file(&self, name: &str, once: bool) -> Result<Option<ProcessLock>> {
         let folder = self.home().join(FOLDER);
         files::private_folder(&folder)?;
         let digest = Sha256::digest(name);
@@ -96,21 +96,23 @@ impl Store {
             .join(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
         let unusable = |error: std::io::Error| {
             let what = format!("{} cannot be locked ({error})", path.display());
-            Error::new(Kind::Store, what).next(files::advice(&error))
+            Error::new(ErrorKind::Store, what).next(files::advice(&error))
         };
         let file = files::private_options().create(true).truncate(false).open(&path);
         let file = file.map_err(unusable)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(Lock(Held::File { _locked: file, once: once.then_some(path) }))),
+            Ok(()) => {
+                Ok(Some(ProcessLock(HeldLock::File { _locked: file, once: once.then_some(path) })))
+            }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(unusable(error)),
         }
     }
 }
 
-impl Session {
+impl LockSession {
     /// Takes a lock; returns false if somebody has it.
-    async fn take(&mut self, engine: &Engine, name: &str, new: bool) -> sqlx::Result<bool> {
+    async fn take(&mut self, engine: &StoreEngine, name: &str, new: bool) -> sqlx::Result<bool> {
         // A session can take its own locks once more.
         if self.held.contains(name) {
             return Ok(false);
@@ -126,7 +128,7 @@ impl Session {
         taken
     }
 
-    async fn ask(&mut self, engine: &Engine, name: &str, new: bool) -> sqlx::Result<bool> {
+    async fn ask(&mut self, engine: &StoreEngine, name: &str, new: bool) -> sqlx::Result<bool> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
             None => {
@@ -155,13 +157,13 @@ async fn query(
     in_time(sqlx::query_scalar(sql).bind(name).fetch_one(connection)).await
 }
 
-impl Drop for Lock {
+impl Drop for ProcessLock {
     fn drop(&mut self) {
         match &mut self.0 {
             // Nobody waits for a lock with this name.
-            Held::File { once: Some(path), .. } => drop(std::fs::remove_file(path)),
-            Held::File { .. } => {}
-            Held::Name(session, name) => {
+            HeldLock::File { once: Some(path), .. } => drop(std::fs::remove_file(path)),
+            HeldLock::File { .. } => {}
+            HeldLock::Name(session, name) => {
                 // Without a runtime the process ends, and the lock with it.
                 let Ok(runtime) = tokio::runtime::Handle::try_current() else {
                     return;

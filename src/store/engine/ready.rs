@@ -16,35 +16,38 @@ const MOST: usize = 2;
 
 /// The connections that have left the pool.
 #[derive(Default)]
-pub(in crate::store) struct Ready(std::sync::Mutex<Vec<Arc<Mutex<AnyConnection>>>>);
+pub(in crate::store) struct ReadyConnections(std::sync::Mutex<Vec<Arc<Mutex<AnyConnection>>>>);
 
 /// A connection for statements outside transactions, given back when it is dropped.
-pub(in crate::store) enum Connection {
+pub(in crate::store) enum StatementConnection {
     /// To the pool.
     Pooled(PoolConnection<Any>),
     /// To those that are ready.
     Ready(OwnedMutexGuard<AnyConnection>),
 }
 
-impl Ready {
+impl ReadyConnections {
     /// Returns a connection that is free, if there is one.
-    pub(in crate::store) fn take(&self) -> Option<Connection> {
+    pub(in crate::store) fn take(&self) -> Option<StatementConnection> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().find_map(|one| one.clone().try_lock_owned().ok()).map(Connection::Ready)
+        all.iter().find_map(|one| one.clone().try_lock_owned().ok()).map(StatementConnection::Ready)
     }
 
     /// Takes a connection out of the pool, unless there are enough.
-    pub(in crate::store) async fn lend(&self, connection: PoolConnection<Any>) -> Connection {
+    pub(in crate::store) async fn lend(
+        &self,
+        connection: PoolConnection<Any>,
+    ) -> StatementConnection {
         let lent = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if all.len() >= MOST {
-                return Connection::Pooled(connection);
+                return StatementConnection::Pooled(connection);
             }
             let lent = Arc::new(Mutex::new(connection.detach()));
             all.push(lent.clone());
             lent
         };
-        Connection::Ready(lent.lock_owned().await)
+        StatementConnection::Ready(lent.lock_owned().await)
     }
 
     /// Forgets all: the thread of one has ended.
@@ -62,7 +65,7 @@ impl Ready {
     }
 }
 
-impl Deref for Connection {
+impl Deref for StatementConnection {
     type Target = AnyConnection;
 
     fn deref(&self) -> &AnyConnection {
@@ -73,7 +76,7 @@ impl Deref for Connection {
     }
 }
 
-impl DerefMut for Connection {
+impl DerefMut for StatementConnection {
     fn deref_mut(&mut self) -> &mut AnyConnection {
         match self {
             Self::Pooled(connection) => connection,

@@ -10,11 +10,11 @@
 
 use std::fmt;
 
-use super::super::random::{Key, random};
+use super::super::random::{CipherKey, random};
 use super::super::secrets::{decrypt, encrypt};
 use super::super::{EVERYBODY, Store};
-use super::master::{Master, Place, key_id};
-use crate::error::{Error, Kind, Result};
+use super::master::{MasterKey, MasterKeySource, key_id};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The settings row with an owner's data keys.
 pub(in crate::store) const DATA_KEYS: &str = "data_keys";
@@ -23,13 +23,13 @@ pub(super) const TRIES: usize = 20;
 
 /// One line of the row: a data key.
 #[derive(Clone, Copy)]
-pub(super) struct Line<'a> {
+pub(super) struct DataKeyLine<'a> {
     pub(super) id: &'a str,
     pub(super) master: &'a str,
     sealed: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> DataKeyLine<'a> {
     /// Reads the lines of a row.
     pub(super) fn all(row: &'a str) -> impl Iterator<Item = Self> {
         row.lines().filter_map(|line| {
@@ -44,19 +44,19 @@ impl<'a> Line<'a> {
     }
 
     /// Opens the key with its master key.
-    pub(super) fn open(self, owner: &str, master: &Master) -> Option<Key> {
+    pub(super) fn open(self, owner: &str, master: &MasterKey) -> Option<CipherKey> {
         decrypt(&master.key, &bound(owner, self.id), self.sealed)?.try_into().ok()
     }
 }
 
-impl fmt::Display for Line<'_> {
+impl fmt::Display for DataKeyLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} {}", self.id, self.master, self.sealed)
     }
 }
 
 /// Returns the line of a key, sealed with `master`.
-pub(super) fn line(owner: &str, id: &str, key: &Key, master: &Master) -> Result<String> {
+pub(super) fn line(owner: &str, id: &str, key: &CipherKey, master: &MasterKey) -> Result<String> {
     let sealed = encrypt(&master.key, &bound(owner, id), key)?;
     Ok(format!("{id} {} {sealed}", master.name()))
 }
@@ -68,11 +68,12 @@ fn bound(owner: &str, id: &str) -> String {
 
 impl Store {
     /// Returns the owner's newest data key with its name; creates the first one.
-    pub(in crate::store) async fn sealing_key(&self) -> Result<(String, Key)> {
+    pub(in crate::store) async fn sealing_key(&self) -> Result<(String, CipherKey)> {
         for _ in 0..TRIES {
             let row = self.setting(DATA_KEYS).await?;
-            let newest =
-                row.as_deref().and_then(|row| Line::all(row).find(|line| !line.is_old_master()));
+            let newest = row
+                .as_deref()
+                .and_then(|row| DataKeyLine::all(row).find(|line| !line.is_old_master()));
             if let Some(line) = newest {
                 let strict = self.is_strict();
                 let master = if strict {
@@ -100,7 +101,7 @@ impl Store {
                 // A replacement of the master key that began meanwhile may have passed this row
                 // by, and have dropped the old one already.
                 let newest = self.master_in_use().await?;
-                let made = Line::all(&value).next().filter(|_| !newest.is(&master.name()));
+                let made = DataKeyLine::all(&value).next().filter(|_| !newest.is(&master.name()));
                 if let Some(made) = made
                     && let Some(key) = made.open(self.owner(), &master)
                 {
@@ -117,9 +118,9 @@ impl Store {
     pub(super) fn with_new_key(
         &self,
         row: Option<&str>,
-        master: &Master,
+        master: &MasterKey,
     ) -> Result<(String, String)> {
-        let key: Key = random()?;
+        let key: CipherKey = random()?;
         let id = key_id(&key);
         let first = line(self.owner(), &id, &key, master)?;
         let value = match row {
@@ -134,13 +135,13 @@ impl Store {
     pub(in crate::store) async fn opening_keys<'a>(
         &self,
         sealed: &'a str,
-    ) -> Result<(Vec<Key>, &'a str)> {
+    ) -> Result<(Vec<CipherKey>, &'a str)> {
         let (id, text) = match sealed.strip_prefix(MARK) {
             Some(rest) => rest.split_once(':').unwrap_or_default(),
             None => sealed.split_at_checked(3).unwrap_or_default(),
         };
         let row = self.setting(DATA_KEYS).await?.unwrap_or_default();
-        if let Some(line) = Line::all(&row).find(|line| line.id == id) {
+        if let Some(line) = DataKeyLine::all(&row).find(|line| line.id == id) {
             let master = self.any_master(line.master).await?;
             let master = master.ok_or_else(|| self.wrong_master(line.master))?;
             let key = line.open(self.owner(), &master).ok_or_else(|| self.damaged(id))?;
@@ -155,7 +156,7 @@ impl Store {
     }
 
     /// Returns true if some account cannot be used without a key of this place.
-    pub(super) async fn needs_key(&self, place: Place) -> Result<bool> {
+    pub(super) async fn needs_key(&self, place: MasterKeySource) -> Result<bool> {
         let initial = place.initial();
         let everybody = self.for_owner(EVERYBODY);
         let count: i64 = sqlx::query_scalar(
@@ -205,14 +206,14 @@ impl Store {
     }
 
     pub(super) fn damaged(&self, id: &str) -> Error {
-        Error::new(Kind::Store, format!("the data key {id} of {} is damaged", self.owner()))
+        Error::new(ErrorKind::Store, format!("the data key {id} of {} is damaged", self.owner()))
             .next("restore the database from a backup, or sign in again")
     }
 
     pub(super) fn contended(&self) -> Error {
         let what =
             format!("the data keys of {} are being changed by other processes", self.owner());
-        Error::new(Kind::Store, what).next("try again")
+        Error::new(ErrorKind::Store, what).next("try again")
     }
 }
 

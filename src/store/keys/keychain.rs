@@ -6,7 +6,7 @@
 //!
 //! Built without the feature `keychain`, it always reports that there is none.
 
-use super::super::random::Key;
+use super::super::random::CipherKey;
 
 #[cfg(feature = "keychain")]
 pub(super) use native::{create, forget, read};
@@ -19,7 +19,7 @@ mod native {
 
     use keyring::{Entry, Error};
 
-    use super::Key;
+    use super::CipherKey;
 
     /// The name that the keychain shows to its user.
     const SERVICE: &str = "daysheet";
@@ -27,7 +27,7 @@ mod native {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     /// Writes `key` under `name` and checks that it reads back the same.
-    pub(in crate::store::keys) async fn create(name: &str, key: Key) -> Result<(), String> {
+    pub(in crate::store::keys) async fn create(name: &str, key: CipherKey) -> Result<(), String> {
         on_thread(name, move |entry| {
             entry.set_secret(&key)?;
             if entry.get_secret()? == key {
@@ -42,7 +42,7 @@ mod native {
     }
 
     /// Returns the key under `name`; `None` if the keychain has no such entry.
-    pub(in crate::store::keys) async fn read(name: &str) -> Result<Option<Key>, String> {
+    pub(in crate::store::keys) async fn read(name: &str) -> Result<Option<CipherKey>, String> {
         let secret = on_thread(name, |entry| match entry.get_secret() {
             Ok(secret) => Ok(Some(secret)),
             Err(Error::NoEntry) => Ok(None),
@@ -50,7 +50,7 @@ mod native {
         })
         .await?;
         secret
-            .map(Key::try_from)
+            .map(CipherKey::try_from)
             .transpose()
             .map_err(|_wrong| "the entry has no Daysheet key".to_owned())
     }
@@ -100,15 +100,15 @@ mod native {
 
 #[cfg(not(feature = "keychain"))]
 mod none {
-    use super::Key;
+    use super::CipherKey;
 
     const WITHOUT: &str = "this build has no keychain support";
 
-    pub(in crate::store::keys) async fn create(_name: &str, _key: Key) -> Result<(), String> {
+    pub(in crate::store::keys) async fn create(_name: &str, _key: CipherKey) -> Result<(), String> {
         Err(WITHOUT.to_owned())
     }
 
-    pub(in crate::store::keys) async fn read(_name: &str) -> Result<Option<Key>, String> {
+    pub(in crate::store::keys) async fn read(_name: &str) -> Result<Option<CipherKey>, String> {
         Err(WITHOUT.to_owned())
     }
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
-use super::super::random::Key;
+use super::super::random::CipherKey;
 use super::super::{SERVER, Store};
 use crate::config::{GivenKeys, KeyStore};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The settings row with the name of the master key in use.
 const IN_USE: &str = "master_key";
@@ -25,13 +25,13 @@ const SHARE: &str = "give all instances the same key: set keys.file, keys.value 
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The settings of master keys, and the keys themselves once they have been read.
-pub(in crate::store) struct Keys {
+pub(in crate::store) struct MasterKeys {
     pub(super) store: KeyStore,
     pub(super) given: Option<GivenKeys>,
-    read: Mutex<Option<Arc<[Master]>>>,
+    read: Mutex<Option<Arc<[MasterKey]>>>,
 }
 
-impl Keys {
+impl MasterKeys {
     pub(in crate::store) fn new(store: KeyStore, given: Option<GivenKeys>) -> Self {
         Self { store, given, read: Mutex::default() }
     }
@@ -39,13 +39,13 @@ impl Keys {
 
 /// The source of a master key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MasterKeySource {
     File,
     Keychain,
     Given,
 }
 
-impl Place {
+impl MasterKeySource {
     /// Returns the first character of the names of its keys, and of the marks of texts that such a
     /// key sealed directly, before data keys existed.
     pub(super) const fn initial(self) -> char {
@@ -59,12 +59,12 @@ impl Place {
 
 /// A master key.
 #[derive(Clone)]
-pub(super) struct Master {
-    pub(super) place: Place,
-    pub(super) key: Key,
+pub(super) struct MasterKey {
+    pub(super) place: MasterKeySource,
+    pub(super) key: CipherKey,
 }
 
-impl Master {
+impl MasterKey {
     /// Returns its name: the place, and the first bytes of its digest.
     pub(super) fn name(&self) -> String {
         format!("{}-{}", self.place.initial(), key_id(&self.key))
@@ -77,7 +77,7 @@ impl Master {
 }
 
 /// Returns a short name of a key, which reveals nothing about it.
-pub(super) fn key_id(key: &Key) -> String {
+pub(super) fn key_id(key: &CipherKey) -> String {
     let digest = Sha256::new().chain_update(b"daysheet key").chain_update(key).finalize();
     digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
@@ -88,7 +88,7 @@ impl Store {
     /// a wrong one can be corrected.
     ///
     /// # Errors
-    /// [`Kind::Store`] or [`Kind::Config`], with the next step.
+    /// [`ErrorKind::Store`] or [`ErrorKind::Config`], with the next step.
     pub async fn check_keys(&self) -> Result<()> {
         match self.inner.keys.given {
             Some(_) => self.compare_keys().await,
@@ -99,7 +99,7 @@ impl Store {
     /// Checks that the master key in use is at hand, if there is one yet; changes nothing.
     ///
     /// # Errors
-    /// [`Kind::Store`] or [`Kind::Config`], with the next step.
+    /// [`ErrorKind::Store`] or [`ErrorKind::Config`], with the next step.
     pub async fn compare_keys(&self) -> Result<()> {
         self.key_in_use().await.map(drop)
     }
@@ -116,9 +116,9 @@ impl Store {
         };
         let master = self.any_master(&name).await?.ok_or_else(|| self.wrong_master(&name))?;
         let own = match master.place {
-            Place::Given => None,
-            Place::File => Some(self.key_path().display().to_string()),
-            Place::Keychain => Some("the system's keychain".to_owned()),
+            MasterKeySource::Given => None,
+            MasterKeySource::File => Some(self.key_path().display().to_string()),
+            MasterKeySource::Keychain => Some("the system's keychain".to_owned()),
         };
         let id = key_id(&master.key);
         Ok(Some(match (own, given) {
@@ -131,15 +131,15 @@ impl Store {
 
     /// Returns the configured keys, newest first. `again` reads them from their source even if
     /// they are known, and `create` allows creating the first one.
-    pub(super) async fn masters(&self, again: bool, create: bool) -> Result<Arc<[Master]>> {
+    pub(super) async fn masters(&self, again: bool, create: bool) -> Result<Arc<[MasterKey]>> {
         let mut read = self.inner.keys.read.lock().await;
         if let Some(known) = read.as_ref().filter(|_| !again) {
             return Ok(known.clone());
         }
-        let given = |keys: Vec<Key>| {
-            keys.into_iter().map(|key| Master { place: Place::Given, key }).collect()
+        let given = |keys: Vec<CipherKey>| {
+            keys.into_iter().map(|key| MasterKey { place: MasterKeySource::Given, key }).collect()
         };
-        let masters: Vec<Master> = match (&self.inner.keys.given, read.as_ref()) {
+        let masters: Vec<MasterKey> = match (&self.inner.keys.given, read.as_ref()) {
             (None, _) if self.inner.engine.is_postgres() => self.shared_masters(create).await?,
             (None, _) => self.own_masters(create).await?,
             // It is not run again: it may be slow, or ask somebody.
@@ -164,7 +164,7 @@ impl Store {
         &self,
         name: &str,
         create: bool,
-    ) -> Result<Option<Master>> {
+    ) -> Result<Option<MasterKey>> {
         for again in [false, true] {
             let masters = self.masters(again, create).await?;
             if let Some(master) = masters.iter().find(|master| master.is(name)) {
@@ -175,7 +175,7 @@ impl Store {
     }
 
     /// Returns the key with this name, wherever it is.
-    pub(super) async fn any_master(&self, name: &str) -> Result<Option<Master>> {
+    pub(super) async fn any_master(&self, name: &str) -> Result<Option<MasterKey>> {
         // An error of the place in the name, below, is more precise.
         if let Ok(Some(master)) = self.configured_master(name, false).await {
             return Ok(Some(master));
@@ -193,7 +193,7 @@ impl Store {
 
     /// Returns the master key in use. If Daysheet keeps its keys itself and no longer has that
     /// one, the newest key replaces it.
-    pub(super) async fn master_in_use(&self) -> Result<Master> {
+    pub(super) async fn master_in_use(&self) -> Result<MasterKey> {
         let masters = self.masters(false, true).await?;
         let newest = masters.first().ok_or_else(|| unread("no key is set"))?;
         let server = self.for_owner(SERVER);
@@ -213,10 +213,10 @@ impl Store {
 
     /// Returns the keys in the key file if instances may share a database. They then have to share
     /// the file as well, and none creates another.
-    async fn shared_masters(&self, create: bool) -> Result<Vec<Master>> {
+    async fn shared_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         if self.inner.keys.store != KeyStore::File {
             let what = "instances that share a database need to share its master key";
-            return Err(Error::new(Kind::Config, what).next(SHARE));
+            return Err(Error::new(ErrorKind::Config, what).next(SHARE));
         }
         let first = self.for_owner(SERVER).setting(IN_USE).await?.is_none();
         self.file_masters(create && first).await
@@ -228,7 +228,7 @@ impl Store {
     }
 
     /// Makes `master` the one in use.
-    pub(super) async fn use_master(&self, master: &Master) -> Result<()> {
+    pub(super) async fn use_master(&self, master: &MasterKey) -> Result<()> {
         self.for_owner(SERVER).set_setting(IN_USE, &master.name()).await
     }
 
@@ -244,34 +244,37 @@ impl Store {
             None if self.inner.engine.is_postgres() => SHARE.to_owned(),
             None => "restore it, or sign in again with `daysheet account add`".to_owned(),
         };
-        Error::new(Kind::Store, format!("the master key {id} of this database is not available"))
-            .next(next)
+        Error::new(
+            ErrorKind::Store,
+            format!("the master key {id} of this database is not available"),
+        )
+        .next(next)
     }
 }
 
 fn unread(why: &str) -> Error {
-    Error::new(Kind::Config, format!("no master key was read: {why}"))
+    Error::new(ErrorKind::Config, format!("no master key was read: {why}"))
         .next("a key is 32 bytes in Base64; `daysheet store new-key` prints one")
 }
 
 /// Runs the command that prints the keys. What it prints is never shown.
-async fn run(words: &[String]) -> Result<Vec<Key>> {
+async fn run(words: &[String]) -> Result<Vec<CipherKey>> {
     let (program, arguments) = words.split_first().ok_or_else(|| unread("no command is named"))?;
     let mut command = tokio::process::Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let next = "run it in a terminal to see why, and set the full path of the program";
     let output = tokio::time::timeout(LIMIT, command.output()).await.map_err(|_elapsed| {
         let limit = LIMIT.as_secs();
-        Error::new(Kind::Timeout, format!("keys.command took longer than {limit} seconds"))
+        Error::new(ErrorKind::Timeout, format!("keys.command took longer than {limit} seconds"))
             .next(next)
     })?;
     let output = output.map_err(|error| {
         let why = format!("keys.command could not be started ({})", error.kind());
-        Error::new(Kind::Config, why).next(next)
+        Error::new(ErrorKind::Config, why).next(next)
     })?;
     if !output.status.success() {
         let why = format!("keys.command failed ({})", output.status);
-        return Err(Error::new(Kind::Config, why).next(next));
+        return Err(Error::new(ErrorKind::Config, why).next(next));
     }
     let keys = String::from_utf8(output.stdout).ok().and_then(|text| GivenKeys::parse(&text));
     keys.ok_or_else(|| unread("keys.command printed something else"))

@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
-use super::super::engine::locks::Lock;
+use super::super::engine::locks::ProcessLock;
 use super::super::random::random;
 use super::super::{Store, account_identity};
-use super::data::{DATA_KEYS, FILE_MARK, KEYCHAIN_MARK, Line, MARK, TRIES, line};
-use super::master::{Master, key_id};
+use super::data::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, TRIES, line};
+use super::master::{MasterKey, key_id};
 use crate::config::GivenKeys;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// How often to look for owners who were added in the meantime.
 const PASSES: usize = 5;
@@ -22,7 +22,7 @@ const LOOKS: usize = 1_200;
 
 /// The outcome of a rotation.
 #[derive(Debug, Default)]
-pub struct Rotated {
+pub struct RotationOutcome {
     /// The short name of the new master key.
     pub master: String,
     /// The setting that lists the master keys, if Daysheet does not keep them itself. All but the
@@ -44,8 +44,8 @@ impl Store {
     /// data key, which re-seals the tokens.
     ///
     /// # Errors
-    /// [`Kind::Config`] if only one key is configured and already seals all, [`Kind::Store`].
-    pub async fn rotate_key(&self, data_keys: bool) -> Result<Rotated> {
+    /// [`ErrorKind::Config`] if only one key is configured and already seals all, [`ErrorKind::Store`].
+    pub async fn rotate_key(&self, data_keys: bool) -> Result<RotationOutcome> {
         let _alone = self.rotate_alone().await?;
         let known = self.masters(true, true).await?;
         let given = self.inner.keys.given.as_ref();
@@ -53,7 +53,7 @@ impl Store {
         let nothing = |given: &GivenKeys| {
             let what =
                 format!("{} has only one master key, and nothing to replace it", given.setting());
-            Error::new(Kind::Config, what).next(
+            Error::new(ErrorKind::Config, what).next(
                 "put a new one on a line above it on all instances, restart them, and repeat \
                  this; `daysheet store new-key` prints one",
             )
@@ -70,10 +70,10 @@ impl Store {
         let newest = masters.first().ok_or_else(|| self.contended())?;
         // From now on, new data keys are sealed with it.
         self.use_master(newest).await?;
-        let mut rotated = Rotated {
+        let mut rotated = RotationOutcome {
             master: key_id(&newest.key),
             setting: given.map(|given| given.setting()),
-            ..Rotated::default()
+            ..RotationOutcome::default()
         };
         for pass in 0..PASSES {
             let owners = self.owners().await?;
@@ -114,14 +114,14 @@ impl Store {
 
     /// Waits until no other process replaces the master key. Of two at once, one would drop the key
     /// with which the other one seals.
-    async fn rotate_alone(&self) -> Result<Lock> {
+    async fn rotate_alone(&self) -> Result<ProcessLock> {
         for _ in 0..LOOKS {
             if let Some(lock) = self.try_lock("rotate-key".to_owned(), false, false).await? {
                 return Ok(lock);
             }
             tokio::time::sleep(LOOK).await;
         }
-        Err(Error::new(Kind::Conflict, "another process is replacing the master key")
+        Err(Error::new(ErrorKind::Conflict, "another process is replacing the master key")
             .next("repeat this when it has ended"))
     }
 
@@ -140,12 +140,12 @@ impl Store {
 
     /// Seals the owner's data keys with `master`, including the keys that sealed old texts
     /// directly. Returns the number of keys that this re-sealed.
-    async fn seal_keys_anew(&self, master: &Master) -> Result<usize> {
+    async fn seal_keys_anew(&self, master: &MasterKey) -> Result<usize> {
         for _ in 0..TRIES {
             let row = self.setting(DATA_KEYS).await?;
             let mut lines = Vec::new();
             let mut sealed = 0;
-            for old in Line::all(row.as_deref().unwrap_or_default()) {
+            for old in DataKeyLine::all(row.as_deref().unwrap_or_default()) {
                 if master.is(old.master) {
                     lines.push(old.to_string());
                     continue;
@@ -181,12 +181,12 @@ impl Store {
     /// Gives the owner a new data key, drops those that are no longer needed, and re-seals the
     /// accounts' tokens with the new one. Other texts follow when they are next written. Returns
     /// the number of accounts.
-    async fn replace_data_key(&self, master: &Master) -> Result<usize> {
+    async fn replace_data_key(&self, master: &MasterKey) -> Result<usize> {
         let Some(row) = self.setting(DATA_KEYS).await? else {
             return Ok(0);
         };
         let mut kept = Vec::new();
-        for (nth, line) in Line::all(&row).enumerate() {
+        for (nth, line) in DataKeyLine::all(&row).enumerate() {
             let mark = if line.is_old_master() {
                 line.id.to_owned()
             } else {

@@ -6,11 +6,11 @@ use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
 use super::super::{EVERYBODY, Store, account_identity, schema};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The findings. They contain nothing personal: owners who sign in are named by a digest.
 #[derive(Debug, Default)]
-pub struct Checked {
+pub struct CheckFindings {
     /// Where the rows are.
     pub place: String,
     /// The version of the schema.
@@ -32,17 +32,17 @@ impl Store {
     /// that row-level security keeps the rows of owners apart.
     ///
     /// # Errors
-    /// [`Kind::Store`] if it cannot be read, or is of another version.
-    pub async fn check(&self) -> Result<Checked> {
-        let mut found = Checked {
+    /// [`ErrorKind::Store`] if it cannot be read, or is of another version.
+    pub async fn check(&self) -> Result<CheckFindings> {
+        let mut found = CheckFindings {
             place: self.inner.engine.to_string(),
             version: schema::newest(),
-            ..Checked::default()
+            ..CheckFindings::default()
         };
         if self.version().await? != i64::try_from(found.version).ok() {
             let what = format!("{} has no tables, or not those of this version", found.place);
             let next = "check where the state is, or run `daysheet store migrate`";
-            return Err(Error::new(Kind::Store, what).next(next));
+            return Err(Error::new(ErrorKind::Store, what).next(next));
         }
         if self.inner.engine.is_postgres() {
             self.check_rules(&mut found).await?;
@@ -71,7 +71,7 @@ impl Store {
         Ok(found)
     }
 
-    async fn check_rules(&self, found: &mut Checked) -> Result<()> {
+    async fn check_rules(&self, found: &mut CheckFindings) -> Result<()> {
         let open = self.texts(
             "SELECT relname::TEXT FROM pg_class JOIN information_schema.columns \
              ON table_name = relname AND table_schema = current_schema() AND column_name = 'owner' \
@@ -89,7 +89,7 @@ impl Store {
 
     /// Opens all sealed texts of the owner. Earlier states are bound to names that the store does
     /// not know: of these it opens only the keys.
-    async fn check_sealed(&self, found: &mut Checked) -> Result<()> {
+    async fn check_sealed(&self, found: &mut CheckFindings) -> Result<()> {
         let mut failed: BTreeMap<&str, (usize, String)> = BTreeMap::new();
         let mut count = |what, problem: Option<String>| match problem {
             None => found.sealed += 1,

@@ -2,8 +2,8 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-use super::super::{AuditLine, SERVER, Store, Tx, numbered, schema};
-use crate::error::{Error, Kind, Result};
+use super::super::{AuditLine, OwnerTransaction, SERVER, Store, numbered, schema};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The number of rows in one statement.
 const BATCH: usize = 500;
@@ -12,7 +12,7 @@ const AUDIT: &str = "audit";
 
 /// The outcome of a move.
 #[derive(Debug, Default)]
-pub struct Moved {
+pub struct TransferOutcome {
     /// The number of owners.
     pub owners: usize,
     /// The number of rows.
@@ -25,14 +25,14 @@ impl Store {
     /// writes to this database wait. Its rows do not change.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if `target` has rows of one of the owners, or either database is of
-    /// the wrong kind; [`Kind::Store`]. Then nothing was copied.
-    pub async fn transfer(&self, target: &Self) -> Result<Moved> {
+    /// [`ErrorKind::Argument`] if `target` has rows of one of the owners, or either database is of
+    /// the wrong kind; [`ErrorKind::Store`]. Then nothing was copied.
+    pub async fn transfer(&self, target: &Self) -> Result<TransferOutcome> {
         if self.inner.engine.is_postgres() || !target.inner.engine.is_postgres() {
             return Err(Error::argument("rows can only be moved from SQLite to PostgreSQL")
                 .next("leave `database` unset, and set --to to the new one"));
         }
-        let mut moved = Moved::default();
+        let mut moved = TransferOutcome::default();
         let owners: Vec<String> =
             self.owners().await?.into_iter().filter(|owner| owner != SERVER).collect();
         for owner in &owners {
@@ -79,9 +79,9 @@ impl Store {
     /// Copies the owner's rows of a table. Returns their number.
     async fn copy(
         &self,
-        source: &mut Tx,
+        source: &mut OwnerTransaction,
         target: &Self,
-        tx: &mut Tx,
+        tx: &mut OwnerTransaction,
         owner: &str,
         table: &str,
     ) -> Result<usize> {
@@ -106,9 +106,9 @@ impl Store {
             let mut values = Vec::new();
             for (at, (_, integer)) in columns.iter().enumerate() {
                 let cell = if *integer {
-                    row.try_get(at).map(Cell::Integer)
+                    row.try_get(at).map(DatabaseValue::Integer)
                 } else {
-                    row.try_get(at).map(Cell::Text)
+                    row.try_get(at).map(DatabaseValue::Text)
                 };
                 values.push(cell.map_err(|error| self.broken(&error))?);
             }
@@ -126,8 +126,8 @@ impl Store {
             let mut insert = sqlx::query(AssertSqlSafe(sql)).persistent(false);
             for cell in batch.iter().flatten() {
                 insert = match cell {
-                    Cell::Integer(number) => insert.bind(*number),
-                    Cell::Text(text) => insert.bind(text.clone()),
+                    DatabaseValue::Integer(number) => insert.bind(*number),
+                    DatabaseValue::Text(text) => insert.bind(text.clone()),
                 };
             }
             insert.execute(&mut **tx).await.map_err(|error| target.broken(&error))?;
@@ -135,14 +135,14 @@ impl Store {
         let arrived = count(target, tx, owner, table).await?;
         if usize::try_from(arrived) != Ok(cells.len()) {
             let what = format!("only {arrived} of {} rows of {table} arrived", cells.len());
-            return Err(Error::new(Kind::Store, what).next("nothing was moved; try again"));
+            return Err(Error::new(ErrorKind::Store, what).next("nothing was moved; try again"));
         }
         Ok(cells.len())
     }
 }
 
 /// A value of a row.
-enum Cell {
+enum DatabaseValue {
     Integer(Option<i64>),
     Text(Option<String>),
 }
@@ -152,14 +152,14 @@ async fn audit_lines(
     store: &Store,
     owner: &str,
     columns: &[(&'static str, bool)],
-) -> Result<Vec<Vec<Cell>>> {
+) -> Result<Vec<Vec<DatabaseValue>>> {
     let lines = store.audit_lines(None, usize::MAX).await?;
     let rows = lines.into_iter().rev().map(|AuditLine { number, at, line }| {
         let cell = |name: &str| match name {
-            "owner" => Cell::Text(Some(owner.to_owned())),
-            "number" => Cell::Integer(Some(number)),
-            "at" => Cell::Integer(Some(at)),
-            _ => Cell::Text(Some(line.clone())),
+            "owner" => DatabaseValue::Text(Some(owner.to_owned())),
+            "number" => DatabaseValue::Integer(Some(number)),
+            "at" => DatabaseValue::Integer(Some(at)),
+            _ => DatabaseValue::Text(Some(line.clone())),
         };
         columns.iter().map(|(name, _)| cell(name)).collect()
     });
@@ -167,7 +167,7 @@ async fn audit_lines(
 }
 
 /// Returns the number of the owner's rows in a table of the target.
-async fn count(target: &Store, tx: &mut Tx, owner: &str, table: &str) -> Result<i64> {
+async fn count(target: &Store, tx: &mut OwnerTransaction, owner: &str, table: &str) -> Result<i64> {
     sqlx::query_scalar(AssertSqlSafe(format!("SELECT COUNT(*) FROM {table} WHERE owner = $1")))
         .bind(owner)
         .fetch_one(&mut **tx)

@@ -4,17 +4,17 @@
 //! that was cut off; any instance reports it, to its owner.
 
 use super::super::Store;
-use super::super::engine::locks::Lock;
+use super::super::engine::locks::ProcessLock;
 use super::super::random::random;
 use super::CutOff;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 impl Store {
     /// Adds a row for a call; returns its number, and the lock that says that the call goes on.
-    pub(super) async fn add_write(&self, what: &str) -> Result<(i64, Lock)> {
+    pub(super) async fn add_write(&self, what: &str) -> Result<(i64, ProcessLock)> {
         let number = i64::from_le_bytes(random()?);
         let lock = self.lock_write(number, true).await?.ok_or_else(|| {
-            Error::new(Kind::Internal, format!("the number {number} of a call is in use"))
+            Error::new(ErrorKind::Internal, format!("the number {number} of a call is in use"))
         })?;
         sqlx::query("INSERT INTO writes (owner, number, what, began) VALUES ($1, $2, $3, $4)")
             .bind(self.owner())
@@ -58,7 +58,7 @@ impl Store {
         Ok(found)
     }
 
-    async fn lock_write(&self, number: i64, new: bool) -> Result<Option<Lock>> {
+    async fn lock_write(&self, number: i64, new: bool) -> Result<Option<ProcessLock>> {
         self.try_lock(format!("write {number}"), true, new).await
     }
 }

@@ -2,9 +2,9 @@
 //! language, labels and contacts.
 
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, ContactCard, LabelLook, Rule, RuleStep, SettingsChange,
+    AutoReply, ContactCard, LabelLook, MailRule, ReplyAudience, RuleStep, SettingsChange,
 };
-use daysheet_core::query::{MessagePart, Query, Term};
+use daysheet_core::query::{MessagePart, Query, QueryTerm};
 use serde_json::{Value, json};
 
 use super::ME;
@@ -12,11 +12,11 @@ use super::gmail::{Gmail, broken, empty, ok, refused};
 use crate::tap::{HttpRequest, HttpResponse, turns};
 
 fn text(text: &str) -> Query {
-    Query::Term(Term::Text(text.to_owned()))
+    Query::Term(QueryTerm::Text(text.to_owned()))
 }
 
 fn of(part: MessagePart, text: &str) -> Query {
-    Query::Term(Term::In(part, text.to_owned()))
+    Query::Term(QueryTerm::In(part, text.to_owned()))
 }
 
 fn labels(request: &HttpRequest) -> Option<HttpResponse> {
@@ -47,8 +47,8 @@ async fn filters_are_listed_as_rules() {
             Some(Query::All(vec![
                 Query::Any(vec![text("final notice"), text("overdue")]),
                 Query::Not(Box::new(of(MessagePart::From, "bo@example.com"))),
-                Query::Term(Term::Attachment),
-                Query::Term(Term::Larger(1_000_000)),
+                Query::Term(QueryTerm::Attachment),
+                Query::Term(QueryTerm::Larger(1_000_000)),
             ])), vec![RuleStep::Trash], vec![];
         json!({"to": "mira@example.com OR office@example.com"}),
             json!({"removeLabelIds": ["SPAM"], "addLabelIds": ["IMPORTANT"],
@@ -86,7 +86,7 @@ async fn filters_are_listed_as_rules() {
                 .or_else(|| (request.target == "GET settings/filters").then(|| ok(&all))?)
         })
         .await;
-        let rule = Rule {
+        let rule = MailRule {
             id: "F1".to_owned(),
             name: None,
             enabled: true,
@@ -100,8 +100,13 @@ async fn filters_are_listed_as_rules() {
 }
 
 /// A rule that archives what fits.
-fn rule(when: Query) -> Rule {
-    Rule { enabled: true, when: Some(when), then: vec![RuleStep::Archive], ..Rule::default() }
+fn rule(when: Query) -> MailRule {
+    MailRule {
+        enabled: true,
+        when: Some(when),
+        then: vec![RuleStep::Archive],
+        ..MailRule::default()
+    }
 }
 
 #[tokio::test]
@@ -112,15 +117,15 @@ async fn rule_conditions_become_gmail_search_criteria() {
              subject:, has:attachment, filename:, larger: or smaller:"
         ))
     };
-    let state = daysheet_core::query::State::Unread;
+    let state = daysheet_core::query::MessageState::Unread;
     for (when, expected) in cases! {
         of(MessagePart::From, "news@example.com"), Ok(json!({"from": "news@example.com"}));
         Query::All(vec![
             of(MessagePart::From, "news@example.com"),
             of(MessagePart::To, ME),
             of(MessagePart::Subject, "weekly"),
-            Query::Term(Term::Attachment),
-            Query::Term(Term::Smaller(5_000)),
+            Query::Term(QueryTerm::Attachment),
+            Query::Term(QueryTerm::Smaller(5_000)),
         ]),
             Ok(json!({"from": "news@example.com", "to": ME, "subject": "weekly",
                       "hasAttachment": true, "size": 5_000, "sizeComparison": "smaller"}));
@@ -133,9 +138,9 @@ async fn rule_conditions_become_gmail_search_criteria() {
             Query::Not(Box::new(of(MessagePart::From, "bo@example.com"))),
         ]), Ok(json!({"query": "(invoice OR bill) -from:bo@example.com"}));
         Query::Raw("list:press.example".to_owned()), Ok(json!({"query": "list:press.example"}));
-        Query::Term(Term::Is(state)), cannot("whether mail is read, starred or important");
-        Query::Term(Term::Folder("inbox".to_owned())), cannot("which folder mail is in");
-        Query::Term(Term::Label("Receipts".to_owned())), cannot("which labels mail has");
+        Query::Term(QueryTerm::Is(state)), cannot("whether mail is read, starred or important");
+        Query::Term(QueryTerm::Folder("inbox".to_owned())), cannot("which folder mail is in");
+        Query::Term(QueryTerm::Label("Receipts".to_owned())), cannot("which labels mail has");
         of(MessagePart::Body, "x"), cannot("only the body");
         Query::All(vec![]),
             Err("the rule has no condition: give one, such as from:news@example.com"
@@ -156,7 +161,7 @@ async fn rule_conditions_become_gmail_search_criteria() {
 async fn rule_actions_become_label_changes() {
     let named = |name: &str| name.to_owned();
     let usual = || rule(of(MessagePart::From, "a@example.com"));
-    let with = |then: Vec<RuleStep>| Rule { then, ..usual() };
+    let with = |then: Vec<RuleStep>| MailRule { then, ..usual() };
     for (rule, expected) in cases! {
         with(vec![
             RuleStep::Read,
@@ -179,13 +184,13 @@ async fn rule_actions_become_label_changes() {
                  address is verified",
             );
         with(vec![]), Err("the rule has no action: give one, such as archive");
-        Rule { name: Some(named("news")), ..usual() },
+        MailRule { name: Some(named("news")), ..usual() },
             Err("Gmail's rules have no names: leave out the name");
-        Rule { enabled: false, ..usual() },
+        MailRule { enabled: false, ..usual() },
             Err("Gmail's rules cannot be switched off: delete the rule, and create it again later");
-        Rule { stop: true, ..usual() },
+        MailRule { stop: true, ..usual() },
             Err("Gmail applies every matching rule: leave out stop");
-        Rule { other: vec![named("does more")], ..usual() },
+        MailRule { other: vec![named("does more")], ..usual() },
             Err("the rule has parts not supported here: create it in Gmail's settings");
     } {
         let gmail = Gmail::scripted(|request| match request.target.as_str() {
@@ -238,7 +243,7 @@ async fn changed_rule_replaces_its_filter_without_a_duplicate() {
             _ => labels(request),
         })
         .await;
-        let change = SettingsChange::UpdateRule(Rule {
+        let change = SettingsChange::UpdateRule(MailRule {
             id: "F1".to_owned(),
             ..rule(of(MessagePart::From, requested))
         });
@@ -279,7 +284,7 @@ async fn automatic_reply_is_read_and_written() {
             subject: Some("Away".to_owned()),
             html: Some("Back &lt;soon&gt;<br>\nMira".to_owned()),
             external: None,
-            audience: Some(Audience::Contacts),
+            audience: Some(ReplyAudience::Contacts),
         }
     );
     let at = |text: &str| Some(text.parse().unwrap());
@@ -291,7 +296,7 @@ async fn automatic_reply_is_read_and_written() {
             subject: Some("In Lisbon".to_owned()),
             html: Some("<p>Later</p>".to_owned()),
             external: None,
-            audience: Some(Audience::Organization),
+            audience: Some(ReplyAudience::Organization),
         }, json!({}),
             Ok(json!({"enableAutoReply": true, "responseSubject": "In Lisbon",
                       "responseBodyHtml": "<p>Later</p>", "restrictToContacts": false,

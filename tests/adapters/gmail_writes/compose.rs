@@ -5,10 +5,10 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::error::Kind;
+use daysheet_core::error::ErrorKind;
 use daysheet_core::provider::mail::{
-    Alias, Attachment, AttachmentContent, AttachmentInfo, Importance, Origin, OutgoingMessage,
-    SendLookup, SendStatus, Sent, SourceMessage,
+    AttachmentContent, AttachmentInfo, DraftOrigin, Importance, OutgoingAttachment,
+    OutgoingMessage, SendAlias, SendLookup, SendStatus, SentMessage, SourceMessage,
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -37,13 +37,13 @@ async fn only_usable_sender_addresses_are_listed() {
     assert_eq!(
         gmail.mail.senders().await.unwrap(),
         [
-            Alias {
+            SendAlias {
                 person: person("Mira Lindqvist", "mira@xn--mnchen-3ya.example"),
                 signature: None,
                 reply_to: Some(person("", "office@lamps.example")),
                 default: true,
             },
-            Alias {
+            SendAlias {
                 person: person("Mira Lindqvist", ME),
                 signature: Some("<b>Mira</b>".to_owned()),
                 reply_to: None,
@@ -256,7 +256,7 @@ async fn stored_draft_is_read_back_as_a_message() {
     assert_eq!(message.text, "Dear Mira,\nhere it is.");
     let existing =
         |part: &str, size| AttachmentContent::Existing { id: format!("a1/{part}"), size };
-    let enclosure = |name: &str, media: &str, cid: Option<&str>, content| Attachment {
+    let enclosure = |name: &str, media: &str, cid: Option<&str>, content| OutgoingAttachment {
         name: name.to_owned(),
         media: media.to_owned(),
         cid: cid.map(str::to_owned),
@@ -324,10 +324,10 @@ fn sent(body: &Value) -> String {
 #[tokio::test]
 async fn reply_draft_is_created_in_its_thread() {
     for (origin, thread) in [
-        (Origin::New, Value::Null),
-        (Origin::Forward { id: "b1".to_owned() }, Value::Null),
+        (DraftOrigin::New, Value::Null),
+        (DraftOrigin::Forward { id: "b1".to_owned() }, Value::Null),
         (
-            Origin::Reply {
+            DraftOrigin::Reply {
                 id: "b1".to_owned(),
                 thread: "t1".to_owned(),
                 all: true,
@@ -376,7 +376,7 @@ async fn interrupted_draft_creation_is_looked_up() {
             _ => None,
         })
         .await;
-        let made = gmail.mail.create(&Origin::New, &sample_message(), &NonInteractive).await;
+        let made = gmail.mail.create(&DraftOrigin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(
             made.map(|draft| draft.id).map_err(|error| error.to_string()),
             expected.map(str::to_owned).map_err(str::to_owned)
@@ -400,7 +400,7 @@ async fn changed_draft_keeps_its_attachments_and_thread() {
     })
     .await;
     let mut current = draft();
-    let image = Attachment {
+    let image = OutgoingAttachment {
         name: "logo.png".to_owned(),
         media: "image/png".to_owned(),
         cid: None,
@@ -463,7 +463,7 @@ async fn draft_changed_elsewhere_is_neither_overwritten_nor_sent() {
     })
     .await;
     let error = gmail.mail.send(&draft(), None).await.unwrap_err();
-    assert_eq!((error.kind(), error.to_string()), (Kind::Conflict, conflict.to_owned()));
+    assert_eq!((error.kind(), error.to_string()), (ErrorKind::Conflict, conflict.to_owned()));
     assert_eq!(gmail.written(), []);
 }
 
@@ -482,22 +482,22 @@ async fn draft_is_sent_only_once() {
         // sent again by itself.
         vec![limited(), sent_message()],
             Err((
-                Kind::RateLimited(Some(Duration::ZERO)),
+                ErrorKind::RateLimited(Some(Duration::ZERO)),
                 "Google answered with status 429: `Slow down`: wait 0 s and try again, or ask for \
                  fewer items",
             )), 1;
-        vec![broken(), sent_message()], Err((Kind::Network, open)), 1;
+        vec![broken(), sent_message()], Err((ErrorKind::Network, open)), 1;
         vec![refused(500, "backendError", "Backend Error"), sent_message()],
             Err((
-                Kind::Network,
+                ErrorKind::Network,
                 "Google answered with status 500: `Backend Error`; whether it was done is unknown: \
                  check before retrying",
             )), 1;
         vec![refused(400, "invalidArgument", "Invalid To header"), sent_message()],
-            Err((Kind::Provider(400), "Google answered with status 400: `Invalid To header`")), 1;
+            Err((ErrorKind::Provider(400), "Google answered with status 400: `Invalid To header`")), 1;
         vec![refused(403, "insufficientPermissions", "No"), sent_message()],
             Err((
-                Kind::Auth,
+                ErrorKind::Auth,
                 "the sign-in does not allow this: run `daysheet account add google` and leave all \
                  permissions ticked",
             )), 1;
@@ -513,7 +513,7 @@ async fn draft_is_sent_only_once() {
         assert_eq!(
             sent.map_err(|error| (error.kind(), error.to_string())),
             expected
-                .map(|id| Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
+                .map(|id| SentMessage { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
                 .map_err(|(kind, text)| (kind, text.to_owned()))
         );
         let written = gmail.written();
@@ -571,7 +571,7 @@ async fn possibly_sent_message_is_looked_up() {
     let since: Timestamp = "2026-02-03T17:05:00Z".parse().unwrap();
     let (before, after) = ("1770138200000", "1770138301000");
     let is_sent = |id: &str| {
-        SendStatus::Sent(Sent { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
+        SendStatus::Sent(SentMessage { id: Some(id.to_owned()), thread: Some("t1".to_owned()) })
     };
     let sent_one = message("c1", json!(["SENT"]), "Message-ID", ours, after);
     for (name, found, draft_there, thread, expected) in cases! {

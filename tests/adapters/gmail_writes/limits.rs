@@ -4,11 +4,13 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::body::MOST;
-use daysheet_core::error::{Error, Kind};
+use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::provider::{BodyForm, ListRequest, MessageContent, People, TextPart, Total};
-use daysheet_core::schemas::{Api, CONTACT, EVENT, FOLDER, Level, MESSAGE};
+use daysheet_core::provider::{
+    BodyForm, ListRequest, MessageContent, PeopleQuery, SearchTotal, TextPart,
+};
+use daysheet_core::schemas::{CONTACT, ColumnLevel, EVENT, FOLDER, MESSAGE, Service};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -22,7 +24,7 @@ fn ask(limit: usize) -> ListRequest {
     ListRequest {
         query: None,
         folder: None,
-        projection: project(Api::Gmail, &MESSAGE.up_to(Level::Core)),
+        projection: project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core)),
         limit,
         oldest: false,
         cursor: None,
@@ -36,13 +38,13 @@ fn events() -> EventListRequest {
         from: Timestamp::UNIX_EPOCH,
         to: "2036-01-01T00:00:00Z".parse().unwrap(),
         series: false,
-        projection: project(Api::Gmail, &EVENT.up_to(Level::Core)),
+        projection: project(Service::Gmail, &EVENT.up_to(ColumnLevel::Core)),
         limit: 10,
     }
 }
 
-fn people() -> People {
-    People { limit: 10, ..People::default() }
+fn people() -> PeopleQuery {
+    PeopleQuery { limit: 10, ..PeopleQuery::default() }
 }
 
 /// What every kind of read comes to when all answers are like this.
@@ -73,7 +75,7 @@ async fn reading_an_endless_response_stops_at_a_limit() {
     let (gmail, errors) = all(|| Some(long("{\"messages\":[{\"id\":\"", ENDLESS, ""))).await;
     assert_eq!(errors.len(), 6);
     for error in errors {
-        assert_eq!(error.kind(), Kind::Argument, "{error}");
+        assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert!(error.message().contains("response is too long"), "{error}");
     }
     // Each was requested once, of people both lists, and some megabytes of it were taken.
@@ -100,7 +102,7 @@ async fn response_of_unexpected_shape_is_an_error() {
     });
     for (body, errors) in join_all(tries).await {
         for error in errors {
-            assert_eq!(error.kind(), Kind::Provider(502), "{body}: {error}");
+            assert_eq!(error.kind(), ErrorKind::Provider(502), "{body}: {error}");
             assert!(error.next_step().is_some(), "{body}: {error}");
         }
     }
@@ -152,7 +154,7 @@ async fn oldest_are_found_by_ids_alone() {
     let page = gmail.mail.messages(&oldest).await.unwrap();
     assert_eq!(
         (page.total, page.next.as_deref()),
-        (Some(Total::Exactly(1000)), Some("oldest,2,p1i498"))
+        (Some(SearchTotal::Exactly(1000)), Some("oldest,2,p1i498"))
     );
     let targets: Vec<_> = gmail.tap.requests().iter().map(|one| one.target.clone()).collect();
     let expected = ["GET messages", "GET messages", "GET messages/p1i499", "GET messages/p1i498"];
@@ -183,7 +185,7 @@ async fn large_messages_are_read_one_at_a_time() {
         })
         .await;
         let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
-        let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+        let projection = project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core));
         let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
         for message in messages {
             let message = message.unwrap();
@@ -212,7 +214,7 @@ async fn message_is_read_part_by_part() {
                    "body": {"size": 4, "data": "TGFtcA"}}}))
     })
     .await;
-    let projection = project(Api::Gmail, &MESSAGE.up_to(Level::Core));
+    let projection = project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core));
     let messages = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", messages[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");

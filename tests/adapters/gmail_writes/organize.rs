@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Flag, FolderKind, FolderRef, MailState, MessageAction};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 use serde_json::{Value, json};
 
 use super::at;
@@ -83,7 +83,7 @@ fn state(id: &str, folder: &str, unread: bool, starred: bool, labels: &[&str]) -
     MailState {
         id: id.to_owned(),
         unread,
-        flag: if starred { Flag::Set { due: None } } else { Flag::None },
+        flag: if starred { MessageFlag::Set { due: None } } else { MessageFlag::None },
         folder: folder.to_owned(),
         labels: labels.iter().map(|label| (*label).to_owned()).collect(),
         draft: false,
@@ -116,8 +116,8 @@ async fn system_labels_become_message_states() {
             Ok(state("d", "SPAM", false, false, &[])),
             Ok(state("e", "SENT", false, false, &[])),
             Ok(state("f", "", false, false, &[])),
-            Err(Kind::NotFound),
-            Err(Kind::Argument),
+            Err(ErrorKind::NotFound),
+            Err(ErrorKind::Argument),
         ]
     );
 }
@@ -128,8 +128,8 @@ async fn actions_become_label_changes() {
     for (step, add, remove) in cases! {
         MessageAction::Read(true), json!([]), json!(["UNREAD"]);
         MessageAction::Read(false), json!(["UNREAD"]), json!([]);
-        MessageAction::Flag(Flag::Set { due: None }), json!(["STARRED"]), json!([]);
-        MessageAction::Flag(Flag::None), json!([]), json!(["STARRED"]);
+        MessageAction::Flag(MessageFlag::Set { due: None }), json!(["STARRED"]), json!([]);
+        MessageAction::Flag(MessageFlag::None), json!([]), json!(["STARRED"]);
         MessageAction::Archive, json!([]), json!(["INBOX"]);
         MessageAction::Trash, json!(["TRASH"]), json!(["INBOX", "SPAM"]);
         MessageAction::Untrash, json!(["INBOX"]), json!(["SPAM", "TRASH"]);
@@ -168,9 +168,9 @@ async fn unsupported_actions_are_refused_before_any_request() {
     let places = "trash and spam are not labels: use do=archive, trash or spam, or name a user \
                   label";
     for (step, expected) in cases! {
-        MessageAction::Flag(Flag::Set { due }),
+        MessageAction::Flag(MessageFlag::Set { due }),
             "Gmail's stars have no date: leave out due, or create an event as a reminder";
-        MessageAction::Flag(Flag::Done),
+        MessageAction::Flag(MessageFlag::Done),
             "Gmail's stars cannot be marked done: use do=unstar or do=archive";
         MessageAction::Label { add: vec!["TRASH".to_owned()], remove: Vec::new() }, places;
         MessageAction::Label { add: Vec::new(), remove: vec!["SENT".to_owned()] },
@@ -268,8 +268,8 @@ async fn permanently_deleted_messages_no_longer_exist() {
         let messages = [at("a", "TRASH"), at("b", "TRASH"), at("x/y", "")];
         let done = gmail.mail.apply(&messages, &MessageAction::Delete).await;
         let kinds: Vec<_> = done.into_iter().map(|one| one.map_err(|error| error.kind())).collect();
-        let expected = if idle { Err(Kind::Conflict) } else { Ok(None) };
-        assert_eq!(kinds, [expected.clone(), expected, Err(Kind::Argument)]);
+        let expected = if idle { Err(ErrorKind::Conflict) } else { Ok(None) };
+        assert_eq!(kinds, [expected.clone(), expected, Err(ErrorKind::Argument)]);
         assert_eq!(
             gmail.written(),
             [("POST messages/batchDelete".to_owned(), json!({"ids": ["a", "b"]}))]

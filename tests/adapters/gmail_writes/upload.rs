@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use daysheet_core::provider::mail::Origin;
+use daysheet_core::provider::mail::DraftOrigin;
 use serde_json::json;
 
 use super::gmail::{Gmail, Watcher, ok, refused};
@@ -93,7 +93,7 @@ async fn interrupted_chunked_upload_of_a_draft_is_resumed() {
         let mut large = sample_message();
         large.files.push(file("proofs.pdf", &vec![7; 7 << 20]));
         let watcher = Watcher::default();
-        let made = gmail.mail.create(&Origin::New, &large, &watcher).await.unwrap();
+        let made = gmail.mail.create(&DraftOrigin::New, &large, &watcher).await.unwrap();
         assert_eq!((made.id.as_str(), made.version.as_str()), ("r1", "a2"), "{name}");
         let upload = upload.lock().unwrap();
         assert!(upload.done && upload.received.len() > 2 * PIECE, "{name}");
@@ -117,7 +117,8 @@ async fn upload_without_progress_is_abandoned() {
         Gmail::scripted(taking(upload, |_| Some((0, refused(503, "backendError", "x"))))).await;
     let mut large = sample_message();
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
-    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    let error =
+        gmail.mail.create(&DraftOrigin::New, &large, &Watcher::default()).await.unwrap_err();
     // It was looked for, and is not there.
     assert_eq!(
         error.to_string(),
@@ -130,7 +131,8 @@ async fn messages_above_gmails_size_limit_are_not_uploaded() {
     let gmail = Gmail::scripted(|_| None).await;
     let mut large = sample_message();
     large.files.push(file("film.mov", &vec![0; 27 << 20]));
-    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    let error =
+        gmail.mail.create(&DraftOrigin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "with its files the message is 37 MB, but Gmail takes 35 MB: attach fewer or smaller \
@@ -150,7 +152,8 @@ async fn token_is_sent_to_google_only() {
     .await;
     let mut large = draft().content;
     large.files.push(file("proofs.pdf", &vec![7; 4 << 20]));
-    let error = gmail.mail.create(&Origin::New, &large, &Watcher::default()).await.unwrap_err();
+    let error =
+        gmail.mail.create(&DraftOrigin::New, &large, &Watcher::default()).await.unwrap_err();
     assert_eq!(error.to_string(), "Gmail gave no address for a large draft");
     let stranger = Gmail::scripted(|_| ok(&json!({}))).await;
     let there = format!("{}/elsewhere", stranger.tap.base);

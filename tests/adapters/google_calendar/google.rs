@@ -1,9 +1,9 @@
 //! Google Calendar and Gmail as a test sees them: behind a tap, over the sandbox
 //! or over scripted answers.
 
-use daysheet_core::provider::calendar::Change;
+use daysheet_core::provider::calendar::EventChange;
 use daysheet_providers::google::calendar::facts as read;
-use daysheet_sandbox::Options;
+use daysheet_sandbox::SandboxOptions;
 use serde_json::{Value, json};
 
 use super::ME;
@@ -24,7 +24,7 @@ pub async fn scripted(
 pub async fn sandboxed() -> Tapped {
     let scopes = "https://www.googleapis.com/auth/gmail.readonly \
                   https://www.googleapis.com/auth/calendar";
-    Tapped::over("google", scopes, Options::new(clock::clock())).await
+    Tapped::over("google", scopes, SandboxOptions::new(clock::clock())).await
 }
 
 /// What was asked, the list of calendars apart, in some order; the query decoded.
@@ -95,8 +95,8 @@ pub fn fetched(id: &str, etag: &str) -> Value {
     event
 }
 
-pub fn titled(title: &str) -> Change {
-    Change { title: Some(title.to_owned()), ..Change::default() }
+pub fn titled(title: &str) -> EventChange {
+    EventChange { title: Some(title.to_owned()), ..EventChange::default() }
 }
 
 /// Answers requests of a kind with each in turn, and with the last one from then on.

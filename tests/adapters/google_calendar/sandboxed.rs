@@ -2,22 +2,26 @@
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Change, EventListRequest, Notify, Show};
+use daysheet_core::provider::calendar::{EventChange, EventListRequest, GuestNotice, ShowAs};
 use jiff::civil::date;
 use serde_json::json;
 
 use super::google::sandboxed;
 use super::{ME, at, guest, when};
 
-fn titled(title: &str, start: &str, end: &str) -> Change {
-    Change { title: Some(title.to_owned()), time: Some((at(start), at(end))), ..Change::default() }
+fn titled(title: &str, start: &str, end: &str) -> EventChange {
+    EventChange {
+        title: Some(title.to_owned()),
+        time: Some((at(start), at(end))),
+        ..EventChange::default()
+    }
 }
 
 #[tokio::test]
 async fn parts_of_an_event_are_taken_away() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
-    let change = Change {
+    let change = EventChange {
         place: Some("Studio".to_owned()),
         notes: Some("Bring paper.".to_owned()),
         online: Some(true),
@@ -25,18 +29,18 @@ async fn parts_of_an_event_are_taken_away() {
         category: Some("tomato".to_owned()),
         ..titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00")
     };
-    let made = mine.create(None, &change, Notify::Nobody).await.unwrap();
-    let less = Change {
+    let made = mine.create(None, &change, GuestNotice::Nobody).await.unwrap();
+    let less = EventChange {
         place: Some(String::new()),
         notes: Some(String::new()),
         online: Some(false),
         category: Some(String::new()),
         reminder: Some(None),
-        show: Some(Show::Free),
+        show: Some(ShowAs::Free),
         time: Some((ZonedTime::Day(date(2026, 2, 3)), ZonedTime::Day(date(2026, 2, 5)))),
-        ..Change::default()
+        ..EventChange::default()
     };
-    let less = mine.update(&made, &less, Notify::Nobody).await.unwrap();
+    let less = mine.update(&made, &less, GuestNotice::Nobody).await.unwrap();
     for key in ["location", "description", "conferenceData", "hangoutLink", "colorId"] {
         assert_eq!(less.get(key), None, "{key}");
     }
@@ -44,11 +48,11 @@ async fn parts_of_an_event_are_taken_away() {
         (&less["start"], &less["end"], &less["transparency"]),
         (&json!({"date": "2026-02-03"}), &json!({"date": "2026-02-05"}), &json!("transparent"))
     );
-    let again = Change {
+    let again = EventChange {
         time: Some((at("2026-02-04T09:00:00"), at("2026-02-04T10:00:00"))),
-        ..Change::default()
+        ..EventChange::default()
     };
-    let again = mine.update(&less, &again, Notify::Nobody).await.unwrap();
+    let again = mine.update(&less, &again, GuestNotice::Nobody).await.unwrap();
     assert_eq!(
         again["start"],
         json!({"dateTime": "2026-02-04T09:00:00+01:00", "timeZone": "Europe/Berlin"})
@@ -59,15 +63,15 @@ async fn parts_of_an_event_are_taken_away() {
 async fn imported_event_belongs_to_its_organizer() {
     let google = sandboxed().await;
     let mine = google.calendars().await;
-    let away = Change {
+    let away = EventChange {
         uid: Some("fair-1@fair.example".to_owned()),
         organizer: Some(guest("ana@fair.example")),
         guests: Some(vec![guest("bo@example.com")]),
         ..titled("Fair", "2026-02-03T18:05:00", "2026-02-03T18:50:00")
     };
     // Tried out, it is nowhere: one of it is found below.
-    assert_eq!(mine.rehearse(None, None, &away, Notify::All).await, Ok(()));
-    let made = mine.create(None, &away, Notify::All).await.unwrap();
+    assert_eq!(mine.rehearse(None, None, &away, GuestNotice::All).await, Ok(()));
+    let made = mine.create(None, &away, GuestNotice::All).await.unwrap();
     assert!(!mine.event_data(&made).unwrap().own);
     assert_eq!(mine.by_uid("fair-1@fair.example").await.unwrap().len(), 1);
 }
@@ -79,35 +83,35 @@ async fn all_kinds_of_event_time_round_trip() {
     let days = Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 11))));
     let whole = (EventTime::Day(date(2026, 2, 9)), EventTime::Day(date(2026, 2, 11)));
     for (show, expected, kind, busy) in cases! {
-        Show::Busy, whole, "default", true;
-        Show::Free, whole, "default", false;
-        Show::Tentative, whole, "default", true;
+        ShowAs::Busy, whole, "default", true;
+        ShowAs::Free, whole, "default", false;
+        ShowAs::Tentative, whole, "default", true;
         // Google has no whole days of these two.
-        Show::Oof, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "outOfOffice",
+        ShowAs::Oof, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "outOfOffice",
             true;
-        Show::Focus, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "focusTime",
+        ShowAs::Focus, (when("2026-02-08T23:00:00Z"), when("2026-02-10T23:00:00Z")), "focusTime",
             true;
     } {
-        let change = Change {
+        let change = EventChange {
             title: Some("Away".to_owned()),
             time: days.clone(),
             show: Some(show),
-            ..Change::default()
+            ..EventChange::default()
         };
-        let made = mine.create(None, &change, Notify::Nobody).await.unwrap();
+        let made = mine.create(None, &change, GuestNotice::Nobody).await.unwrap();
         let facts = mine.event_data(&made).unwrap();
         assert_eq!((facts.start, facts.end), expected, "{show:?}");
         let found = (&made["eventType"], facts.busy, facts.show);
         assert_eq!(found, (&json!(kind), busy, show), "{show:?}");
-        mine.delete(&made, None, Notify::Nobody).await.unwrap();
+        mine.delete(&made, None, GuestNotice::Nobody).await.unwrap();
     }
-    let place = Change {
+    let place = EventChange {
         place: Some("Library".to_owned()),
         time: Some((ZonedTime::Day(date(2026, 2, 9)), ZonedTime::Day(date(2026, 2, 10)))),
-        show: Some(Show::Elsewhere),
-        ..Change::default()
+        show: Some(ShowAs::Elsewhere),
+        ..EventChange::default()
     };
-    let made = mine.create(None, &place, Notify::Nobody).await.unwrap();
+    let made = mine.create(None, &place, GuestNotice::Nobody).await.unwrap();
     assert_eq!(made["workingLocationProperties"]["customLocation"]["label"], "Library");
     assert!(!mine.event_data(&made).unwrap().busy);
 }
@@ -121,7 +125,7 @@ async fn expired_token_does_not_repeat_a_write() {
     google.sandbox.as_ref().unwrap().expire_access_tokens();
     google.tap.requests();
     let proofs = titled("Proofs", "2026-02-03T18:05:00", "2026-02-03T18:50:00");
-    mine.create(None, &proofs, Notify::Nobody).await.unwrap();
+    mine.create(None, &proofs, GuestNotice::Nobody).await.unwrap();
     let posts = google.tap.requests();
     assert_eq!(posts.len(), 2);
     assert_ne!(posts[0].header("authorization"), posts[1].header("authorization"));

@@ -3,7 +3,7 @@
 use daysheet_core::error::Error;
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Change, Guest, InvitationReply, Notify,
+    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationAnswer, InvitationReply,
 };
 use serde_json::{Value, json};
 
@@ -22,11 +22,11 @@ async fn new_event_is_sent_once_with_our_id() {
         Some(respond(200, &made))
     })
     .await;
-    let change = Change {
+    let change = EventChange {
         time: Some((at("2026-02-03T18:05:00"), at("2026-02-03T18:50:00"))),
         ..titled("Proofs")
     };
-    let made = google.calendars().await.create(None, &change, Notify::All).await.unwrap();
+    let made = google.calendars().await.create(None, &change, GuestNotice::All).await.unwrap();
     let sent = sent(&google);
     let id = sent[0].2["id"].as_str().unwrap().to_owned();
     assert!(id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
@@ -77,8 +77,11 @@ async fn interrupted_writes_are_looked_up_and_never_repeated() {
             post(seen).or_else(|| gets.clone().filter(|_| seen.raw.contains("/events/")))
         })
         .await;
-        let made =
-            google.calendars().await.create(Some(GROUP), &titled("Proofs"), Notify::Nobody).await;
+        let made = google
+            .calendars()
+            .await
+            .create(Some(GROUP), &titled("Proofs"), GuestNotice::Nobody)
+            .await;
         let made = made.map(|event| event["id"].as_str().unwrap().to_owned());
         assert_eq!(
             made.map_err(|error| error.to_string()),
@@ -97,13 +100,14 @@ async fn imported_event_keeps_its_uid() {
         Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
     .await;
-    let lena = || Guest { name: Some("Lena Okafor".to_owned()), ..guest("lena@studio.example") };
-    let change = Change {
+    let lena =
+        || EventGuest { name: Some("Lena Okafor".to_owned()), ..guest("lena@studio.example") };
+    let change = EventChange {
         uid: Some("p@studio.example".to_owned()),
         organizer: Some(lena()),
         ..titled("Proofs")
     };
-    let made = google.calendars().await.create(None, &change, Notify::All).await.unwrap();
+    let made = google.calendars().await.create(None, &change, GuestNotice::All).await.unwrap();
     assert_eq!(made, fetched("x", "1"));
     // Whose calendar it is, is among those who are asked: Google insists.
     assert_eq!(
@@ -121,12 +125,12 @@ async fn imported_event_keeps_its_uid() {
 
     // An occurrence of its series names its start by the rule.
     let original = Some(EventTime::At("2026-02-03T17:05:00Z".parse().unwrap()));
-    let occurrence = Change { original, ..change.clone() };
+    let occurrence = EventChange { original, ..change.clone() };
     let google = scripted(|seen| {
         Some(respond(200, &event("x", "1"))).filter(|_| seen.raw.contains("/import"))
     })
     .await;
-    google.calendars().await.create(None, &occurrence, Notify::All).await.unwrap();
+    google.calendars().await.create(None, &occurrence, GuestNotice::All).await.unwrap();
     assert_eq!(
         sent(&google)[0].2["originalStartTime"],
         json!({"dateTime": "2026-02-03T17:05:00Z", "timeZone": "UTC"})
@@ -142,7 +146,7 @@ async fn imported_event_keeps_its_uid() {
     })
     .await;
     assert_eq!(
-        words(google.calendars().await.create(None, &change, Notify::All).await),
+        words(google.calendars().await.create(None, &change, GuestNotice::All).await),
         "an event with this UID already exists: search for it, and change it with calendar_save"
     );
 }
@@ -179,8 +183,11 @@ async fn change_names_the_version_it_was_made_for() {
             patch(seen).or(look)
         })
         .await;
-        let changed =
-            google.calendars().await.update(&now, &titled("Final proofs"), Notify::External).await;
+        let changed = google
+            .calendars()
+            .await
+            .update(&now, &titled("Final proofs"), GuestNotice::External)
+            .await;
         let version = changed.map(|event| event["etag"].as_str().unwrap().to_owned());
         assert_eq!(
             version.map_err(|error| error.to_string()),
@@ -199,7 +206,7 @@ async fn change_names_the_version_it_was_made_for() {
     }
     // Nothing differs: nothing is sent.
     let google = scripted(|_| None).await;
-    let same = google.calendars().await.update(&now, &titled("Proofs"), Notify::All).await;
+    let same = google.calendars().await.update(&now, &titled("Proofs"), GuestNotice::All).await;
     assert_eq!(same.unwrap(), now);
     assert_eq!(google.tap.lines().len(), 0);
 }
@@ -210,8 +217,8 @@ async fn clearing_a_field_sends_the_whole_event() {
     let mut now = fetched("a_20260203T170500Z", "\"1\"");
     now["location"] = "Room 3".into();
     let google = scripted(turns("PUT ", vec![respond(200, &event("a", "\"2\""))])).await;
-    let change = Change { place: Some(String::new()), ..Change::default() };
-    google.calendars().await.update(&now, &change, Notify::Nobody).await.unwrap();
+    let change = EventChange { place: Some(String::new()), ..EventChange::default() };
+    google.calendars().await.update(&now, &change, GuestNotice::Nobody).await.unwrap();
     let (request, version, body) = sent(&google).remove(0);
     assert!(request.starts_with("PUT calendars/mira%40example.com/events/a_"), "{request}");
     assert_eq!(version, "\"1\"");
@@ -277,8 +284,11 @@ async fn deletion_names_the_version_it_was_made_for() {
     } {
         let delete = turns("DELETE ", vec![answer]);
         let google = scripted(move |seen| delete(seen).or_else(|| look.clone())).await;
-        let done =
-            google.calendars().await.delete(&now, Some("The press is broken."), Notify::All).await;
+        let done = google
+            .calendars()
+            .await
+            .delete(&now, Some("The press is broken."), GuestNotice::All)
+            .await;
         assert_eq!(done.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(
             sent(&google)[0],
@@ -301,8 +311,12 @@ async fn invitations_are_answered_and_forwarded() {
         Some(respond(200, &event("a", "\"2\""))).filter(|_| seen.raw.starts_with("PATCH "))
     })
     .await;
-    let response =
-        InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true };
+    let response = InvitationReply {
+        answer: InvitationAnswer::Accepted,
+        comment: None,
+        propose: None,
+        notify: true,
+    };
     let reported = google.calendars().await.respond(&now, &response).await.unwrap();
     assert_eq!(reported, Some(fetched("a", "\"2\"")));
     let to = ["ana@example.com".to_owned()];

@@ -312,8 +312,10 @@ async fn mail_changes_are_followed_folder_by_folder() {
     };
     let outlook = Outlook::scripted(move |seen| Some(each(seen, &answer))).await;
     let mailbox = outlook.mailbox().await;
-    let projection =
-        project(Api::Outlook, &[MESSAGE.field("id").unwrap(), MESSAGE.field("subject").unwrap()]);
+    let projection = project(
+        Service::Outlook,
+        &[MESSAGE.field("id").unwrap(), MESSAGE.field("subject").unwrap()],
+    );
     let begun = mailbox.changes(None, &projection).await.unwrap();
     assert_eq!((begun.new.len(), begun.changed.len(), begun.gone.len()), (0, 0, 0));
     assert_eq!(
@@ -349,7 +351,7 @@ async fn mail_changes_are_followed_in_a_hundred_folders() {
     };
     let outlook = Outlook::scripted(move |seen| Some(each(seen, &answer))).await;
     let mailbox = outlook.mailbox().await;
-    let projection = project(Api::Outlook, &[MESSAGE.field("id").unwrap()]);
+    let projection = project(Service::Outlook, &[MESSAGE.field("id").unwrap()]);
     let begun = mailbox.changes(None, &projection).await.unwrap();
     assert_eq!(begun.notes, ["only the mailbox's first 100 folders are tracked"]);
     assert_eq!(links(&begun.cursor).as_object().unwrap().len(), 100);

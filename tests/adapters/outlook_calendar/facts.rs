@@ -1,8 +1,8 @@
 //! What an event tells.
 
 use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, Show};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::provider::calendar::{EventData, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn plain() -> EventData {
         answer: None,
         unanswered: false,
         busy: true,
-        show: Show::Busy,
+        show: ShowAs::Busy,
         cancelled: false,
         version: None,
         link: None,
@@ -63,7 +63,7 @@ async fn full_event_yields_all_facts() {
     let calendars = outlook.calendars().await;
     let fixtures: Value =
         serde_json::from_str(include_str!("../../fixtures/outlook.json")).unwrap();
-    let person = |address: &str, name: Option<&str>, answer: Option<Answer>| Guest {
+    let person = |address: &str, name: Option<&str>, answer: Option<InvitationAnswer>| EventGuest {
         name: name.map(str::to_owned),
         answer,
         ..guest(address)
@@ -84,18 +84,22 @@ async fn full_event_yields_all_facts() {
         own: false,
         organizer: Some("lena@studio.example".to_owned()),
         guests: vec![
-            Guest {
+            EventGuest {
                 me: true,
-                ..person("mira@example.com", Some("Mira Lindqvist"), Some(Answer::Accepted))
+                ..person(
+                    "mira@example.com",
+                    Some("Mira Lindqvist"),
+                    Some(InvitationAnswer::Accepted),
+                )
             },
-            person("proofs@print.example", Some("Print shop"), Some(Answer::Tentative)),
-            Guest { optional: true, ..person("bo@example.com", None, None) },
-            Guest {
+            person("proofs@print.example", Some("Print shop"), Some(InvitationAnswer::Tentative)),
+            EventGuest { optional: true, ..person("bo@example.com", None, None) },
+            EventGuest {
                 room: true,
-                ..person("room2@studio.example", Some("Room 2"), Some(Answer::Accepted))
+                ..person("room2@studio.example", Some("Room 2"), Some(InvitationAnswer::Accepted))
             },
         ],
-        answer: Some(Answer::Accepted),
+        answer: Some(InvitationAnswer::Accepted),
         version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeRQ==\"".to_owned()),
         link: Some("https://meet.example/abc-defg-hij".to_owned()),
         notes: Some(
@@ -112,7 +116,7 @@ async fn full_event_yields_all_facts() {
         calendar: Some("AAMkAGVmMDEzMTM4LTZmYWUtY2hvaXI=".to_owned()),
         start: day("2026-03-05"),
         end: day("2026-03-06"),
-        repeat: Some(Repeat {
+        repeat: Some(EventRecurrence {
             rule: "FREQ=WEEKLY;BYDAY=TH".to_owned(),
             except: vec![day("2026-04-02")],
             extra: Vec::new(),
@@ -120,11 +124,11 @@ async fn full_event_yields_all_facts() {
         uid: Some("040000008200E00074C5B7101A82E00800000000CB7A".to_owned()),
         sequence: None,
         title: "Choir".to_owned(),
-        guests: vec![Guest {
+        guests: vec![EventGuest {
             remark: Some(proposed.to_string()),
-            ..person("ana@example.com", Some("Ana"), Some(Answer::Declined))
+            ..person("ana@example.com", Some("Ana"), Some(InvitationAnswer::Declined))
         }],
-        show: Show::Tentative,
+        show: ShowAs::Tentative,
         version: Some("W/\"ZlnW4RIAV06KYYwlrfNZvQAALfZeSA==\"".to_owned()),
         link: Some("https://meet.example/choir".to_owned()),
         ..plain()
@@ -145,8 +149,8 @@ async fn partial_event_yields_partial_facts() {
             "start": {"dateTime": "2026-03-29T03:00:00", "timeZone": "W. Europe Standard Time"},
             "end": {"dateTime": "2026-03-29T03:30:00", "timeZone": "Europe/Berlin"},
         }), EventData { start: at("2026-03-29T01:00:00Z"), end: at("2026-03-29T01:30:00Z"), ..plain() };
-        json!({"showAs": "free"}), EventData { busy: false, show: Show::Free, ..plain() };
-        json!({"showAs": "oof"}), EventData { show: Show::Oof, ..plain() };
+        json!({"showAs": "free"}), EventData { busy: false, show: ShowAs::Free, ..plain() };
+        json!({"showAs": "oof"}), EventData { show: ShowAs::Oof, ..plain() };
         json!({"isCancelled": true, "showAs": "busy"}),
             EventData { busy: false, cancelled: true, ..plain() };
         // An invitation, not answered, then declined.
@@ -154,7 +158,7 @@ async fn partial_event_yields_partial_facts() {
             EventData {
                 own: false,
                 unanswered: true,
-                guests: vec![Guest { me: true, ..guest("MIRA@example.com") }],
+                guests: vec![EventGuest { me: true, ..guest("MIRA@example.com") }],
                 ..plain()
             };
         // One that came to an alias, or to a group.
@@ -169,7 +173,7 @@ async fn partial_event_yields_partial_facts() {
             EventData {
                 own: false,
                 busy: false,
-                answer: Some(Answer::Declined),
+                answer: Some(InvitationAnswer::Declined),
                 guests: vec![guest("lena@studio.example")],
                 ..plain()
             };
@@ -206,7 +210,7 @@ async fn partial_event_yields_partial_facts() {
         }),
             EventData {
                 zone: Some("Europe/Berlin".to_owned()),
-                repeat: Some(Repeat {
+                repeat: Some(EventRecurrence {
                     rule: "FREQ=DAILY".to_owned(),
                     except: vec![at("2026-02-04T17:05:00Z"), at("2026-04-01T16:05:00Z")],
                     extra: Vec::new(),
@@ -215,7 +219,7 @@ async fn partial_event_yields_partial_facts() {
             };
         // A series whose pattern is unknown.
         json!({"type": "seriesMaster", "recurrence": null}),
-            EventData { repeat: Some(Repeat::default()), ..plain() };
+            EventData { repeat: Some(EventRecurrence::default()), ..plain() };
         json!({"originalStartTimeZone": "tzone://Microsoft/Custom", "bodyPreview": "Ink",
             "location": "x", "attendees": {}, "organizer": 7, "subject": null}),
             EventData { notes: Some("Ink".to_owned()), ..plain() };

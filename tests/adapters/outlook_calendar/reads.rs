@@ -217,7 +217,12 @@ async fn busy_times_are_reported_per_person() {
     assert_eq!(texts(&lena.busy, "who"), ["lena@studio.example"; 2]);
     assert_eq!(
         lena.hours,
-        Some(Hours { zone: "Europe/Berlin".to_owned(), days: vec![0, 4], from: 510, to: 1_020 })
+        Some(WorkingHours {
+            zone: "Europe/Berlin".to_owned(),
+            days: vec![0, 4],
+            from: 510,
+            to: 1_020
+        })
     );
     let bo = found.next().unwrap().unwrap();
     assert_eq!((bo.who.as_str(), bo.busy.len(), bo.hours), ("bo@example.com", 0, None));
@@ -314,7 +319,7 @@ async fn own_busy_times_come_from_the_calendar() {
             item("busy", "2026-02-05T09:00:00", "2026-02-05T10:00:00"),
         ]
     );
-    let hours = Hours { zone: "Asia/Tokyo".to_owned(), days: vec![1], from: 540, to: 1_020 };
+    let hours = WorkingHours { zone: "Asia/Tokyo".to_owned(), days: vec![1], from: 540, to: 1_020 };
     assert_eq!(mine.hours, Some(hours));
     assert_eq!(
         found[1].as_ref().unwrap_err().to_string(),

@@ -1,7 +1,7 @@
 //! The same over the sandbox, which stores what is written: what Outlook alone has.
 
 use daysheet_core::event_time::EventTime;
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 
 use super::*;
 use crate::common::client::ME;
@@ -33,11 +33,11 @@ async fn declining_removes_the_event() {
     let mine = outlook.calendars().await;
     let theirs = outlook.calendars_of(OTHER).await;
     let meeting =
-        Change { guests: Some(vec![guest(OTHER)]), ..hour("Proofs", "2031-02-03T18:05:00") };
-    let made = mine.create(None, &meeting, Notify::All).await.unwrap();
+        EventChange { guests: Some(vec![guest(OTHER)]), ..hour("Proofs", "2031-02-03T18:05:00") };
+    let made = mine.create(None, &meeting, GuestNotice::All).await.unwrap();
     let whole = fresh(&theirs, &week(&theirs).await[0]).await;
     let no = InvitationReply {
-        answer: Answer::Declined,
+        answer: InvitationAnswer::Declined,
         comment: None,
         propose: Some((
             "2031-02-05T08:00:00Z".parse().unwrap(),
@@ -48,7 +48,7 @@ async fn declining_removes_the_event() {
     assert_eq!(theirs.respond(&whole, &no).await.unwrap(), None);
     assert_eq!(week(&theirs).await, Vec::<Value>::new());
     let answered = mine.event_data(&fresh(&mine, &made).await).unwrap();
-    assert_eq!(answered.guests[0].answer, Some(Answer::Declined));
+    assert_eq!(answered.guests[0].answer, Some(InvitationAnswer::Declined));
 }
 
 /// Local times stay what they were said, on both sides of a change of the clocks.
@@ -67,9 +67,11 @@ async fn local_times_survive_daylight_saving_changes() {
         ("Antarctica/Troll", "2031-07-10T09:00:00", "2031-07-10T07:00:00Z"),
     ] {
         let end = local.replace("T09", "T10");
-        let change =
-            Change { time: Some((zoned(local, zone), zoned(&end, zone))), ..Change::default() };
-        let made = calendars.create(None, &change, Notify::Nobody).await.unwrap();
+        let change = EventChange {
+            time: Some((zoned(local, zone), zoned(&end, zone))),
+            ..EventChange::default()
+        };
+        let made = calendars.create(None, &change, GuestNotice::Nobody).await.unwrap();
         let facts = calendars.event_data(&made).unwrap();
         assert_eq!(facts.start, EventTime::At(utc.parse().unwrap()), "{zone} {local}");
         // The zone shows what was said, whatever it is called.
@@ -81,8 +83,11 @@ async fn local_times_survive_daylight_saving_changes() {
     }
     // Days are days.
     let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
-    let fair = Change { time: Some((day("2031-03-29"), day("2031-04-01"))), ..Change::default() };
-    let made = calendars.create(None, &fair, Notify::Nobody).await.unwrap();
+    let fair = EventChange {
+        time: Some((day("2031-03-29"), day("2031-04-01"))),
+        ..EventChange::default()
+    };
+    let made = calendars.create(None, &fair, GuestNotice::Nobody).await.unwrap();
     let facts = calendars.event_data(&made).unwrap();
     assert_eq!((facts.start, facts.end), (when("2031-03-29"), when("2031-04-01")));
     assert_eq!(made["originalStartTimeZone"], "W. Europe Standard Time");
@@ -92,7 +97,7 @@ async fn local_times_survive_daylight_saving_changes() {
 async fn listing_rooms_requires_an_administrators_consent() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
-    assert_eq!(calendars.rooms().await.unwrap_err().kind(), Kind::Provider(403));
+    assert_eq!(calendars.rooms().await.unwrap_err().kind(), ErrorKind::Provider(403));
     outlook.sandbox.as_ref().unwrap().allow_rooms(true);
     let rooms = calendars.rooms().await.unwrap();
     assert_eq!(texts(&rooms, "displayName"), ["Fjord", "Attic"]);
@@ -107,8 +112,8 @@ fn when(text: &str) -> EventTime {
     }
 }
 
-fn repeat(rule: &str, except: &[&str]) -> Option<Option<Repeat>> {
-    Some(Some(Repeat {
+fn repeat(rule: &str, except: &[&str]) -> Option<Option<EventRecurrence>> {
+    Some(Some(EventRecurrence {
         rule: rule.to_owned(),
         except: except.iter().map(|text| when(text)).collect(),
         extra: Vec::new(),
@@ -132,13 +137,13 @@ async fn series_is_announced_with_its_gaps() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let weekly = "FREQ=WEEKLY;COUNT=5;BYDAY=TH";
-    let choir = Change {
+    let choir = EventChange {
         guests: Some(vec![guest(OTHER)]),
         repeat: repeat(weekly, &["2031-03-20T18:00:00Z", "2031-03-21T18:00:00Z"]),
         ..hour("Choir", "2031-03-13T19:00:00")
     };
     outlook.tap.requests();
-    let made = calendars.create(None, &choir, Notify::All).await.unwrap();
+    let made = calendars.create(None, &choir, GuestNotice::All).await.unwrap();
     let id = made["id"].as_str().unwrap();
     let requests = outlook.tap.lines();
     let steps: Vec<&str> = requests.iter().map(|it| it.split(['?', ' ']).next().unwrap()).collect();
@@ -155,13 +160,13 @@ async fn whole_day_events_recur() {
     let outlook = Outlook::without_events().await;
     let calendars = outlook.calendars().await;
     let day = |text: &str| ZonedTime::Day(text.parse().unwrap());
-    let fair = Change {
+    let fair = EventChange {
         title: Some("Fair".to_owned()),
         time: Some((day("2031-03-03"), day("2031-03-04"))),
         repeat: repeat("FREQ=DAILY;UNTIL=20310412;INTERVAL=10", &["2031-03-23"]),
-        ..Change::default()
+        ..EventChange::default()
     };
-    let made = calendars.create(None, &fair, Notify::Nobody).await.unwrap();
+    let made = calendars.create(None, &fair, GuestNotice::Nobody).await.unwrap();
     let found: Vec<EventTime> =
         march(&calendars, false).await.into_iter().map(|(_, start)| start).collect();
     let expected = ["2031-03-03", "2031-03-13", "2031-04-02", "2031-04-12"];
@@ -174,7 +179,7 @@ async fn whole_day_events_recur() {
     // A series that is over is in no later range, and one that has not begun in
     // no earlier; what does not recur is there when it takes place.
     let once = hour("Once", "2031-03-15T09:00:00");
-    calendars.create(None, &once, Notify::Nobody).await.unwrap();
+    calendars.create(None, &once, GuestNotice::Nobody).await.unwrap();
     let main = main(&calendars).await;
     for (from, to, number) in [
         ("2031-01-01T00:00:00Z", "2031-02-01T00:00:00Z", 0),
@@ -186,19 +191,22 @@ async fn whole_day_events_recur() {
         assert_eq!(page.items.len(), number, "{from}");
     }
     // A series that moves takes its rule along.
-    let moved = Change { time: Some((day("2031-03-05"), day("2031-03-06"))), ..Change::default() };
+    let moved = EventChange {
+        time: Some((day("2031-03-05"), day("2031-03-06"))),
+        ..EventChange::default()
+    };
     let whole = fresh(&calendars, &made).await;
-    let now = calendars.update(&whole, &moved, Notify::Nobody).await.unwrap();
+    let now = calendars.update(&whole, &moved, GuestNotice::Nobody).await.unwrap();
     assert_eq!(calendars.event_data(&now).unwrap().start, when("2031-03-05"));
     assert_eq!(now["recurrence"]["range"]["startDate"], "2031-03-05");
     // A rule that Outlook does not have is refused before anything is written.
     outlook.tap.requests();
-    let odd = Change {
+    let odd = EventChange {
         repeat: repeat("FREQ=MONTHLY;BYMONTHDAY=1,15", &[]),
         ..hour("Odd", "2031-03-01T09:00:00")
     };
-    let refused = calendars.create(None, &odd, Notify::Nobody).await.unwrap_err();
-    assert_eq!(refused.kind(), Kind::Argument);
+    let refused = calendars.create(None, &odd, GuestNotice::Nobody).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Argument);
     assert_eq!(outlook.tap.lines(), Vec::<String>::new());
 }
 
@@ -207,8 +215,10 @@ async fn shared_mailbox_calendars_can_be_read_and_written() {
     let mail = crate::common::messages::mailboxes(&[ME, "team@example.com"]);
     let outlook = Outlook::over(Some(mail.path())).await;
     let team = outlook.shared_calendars("team@example.com").await;
-    let made =
-        team.create(None, &hour("Stand", "2031-03-03T09:00:00"), Notify::Nobody).await.unwrap();
+    let made = team
+        .create(None, &hour("Stand", "2031-03-03T09:00:00"), GuestNotice::Nobody)
+        .await
+        .unwrap();
     assert_eq!(made["organizer"]["emailAddress"]["address"], "team@example.com");
     assert_eq!(march(&team, false).await, [("Stand".to_owned(), when("2031-03-03T08:00:00Z"))]);
     let requests = outlook.tap.lines();

@@ -33,18 +33,18 @@ fn write(outlook: &Outlook) -> (String, Value) {
     (seen.line, seen.body)
 }
 
-fn full() -> Change {
-    Change {
+fn full() -> EventChange {
+    EventChange {
         place: Some("Studio Okafor".to_owned()),
         notes: Some("Bring ink & paper".to_owned()),
         guests: Some(vec![
             guest(" lena@studio.example "),
-            Guest { name: Some("Bo".to_owned()), optional: true, ..guest("bo@example.com") },
-            Guest { room: true, ..guest("room2@studio.example") },
+            EventGuest { name: Some("Bo".to_owned()), optional: true, ..guest("bo@example.com") },
+            EventGuest { room: true, ..guest("room2@studio.example") },
         ]),
         online: Some(true),
-        show: Some(Show::Elsewhere),
-        visibility: Some(Visibility::Private),
+        show: Some(ShowAs::Elsewhere),
+        visibility: Some(EventVisibility::Private),
         reminder: Some(Some(10)),
         category: Some("Print, Clients".to_owned()),
         uid: Some("from-elsewhere".to_owned()),
@@ -95,21 +95,21 @@ async fn new_event_is_written_with_all_its_fields() {
     for (calendar, change, path, expected) in cases! {
         None, full(), "POST /me/events", whole;
         Some(CALENDAR),
-            Change {
+            EventChange {
                 title: Some("Fair".to_owned()),
                 time: Some((day("2026-02-03"), day("2026-02-05"))),
                 reminder: Some(None),
-                show: Some(Show::Oof),
-                visibility: Some(Visibility::Public),
-                ..Change::default()
+                show: Some(ShowAs::Oof),
+                visibility: Some(EventVisibility::Public),
+                ..EventChange::default()
             }, "POST /me/calendars/AAMkAGVmMDEzMTM4LTY2hvaXI=/events", days;
         None,
-            Change {
+            EventChange {
                 time: Some((south("2026-02-03T18:05:00"), south("2026-02-03T19:05:00"))),
-                ..Change::default()
+                ..EventChange::default()
             }, "POST /me/events", troll;
     } {
-        let made = calendars.create(calendar, &change, Notify::All).await.unwrap();
+        let made = calendars.create(calendar, &change, GuestNotice::All).await.unwrap();
         let mut expected_answer = json!({"id": ID, "subject": "as it then is"});
         if let Some(calendar) = calendar {
             expected_answer["calendarId"] = json!(calendar);
@@ -166,11 +166,11 @@ async fn only_changed_fields_are_sent() {
     let calendars = outlook.calendars().await;
     let tokyo = |text: &str| ZonedTime::At(text.parse().unwrap(), "Asia/Tokyo".to_owned());
     for (change, expected) in cases! {
-        Change { title: Some("Proofs 2".to_owned()), ..Change::default() },
+        EventChange { title: Some("Proofs 2".to_owned()), ..EventChange::default() },
             json!({"subject": "Proofs 2"});
-        Change {
+        EventChange {
             time: Some((tokyo("2026-02-04T09:00:00"), tokyo("2026-02-04T10:00:00"))),
-            ..Change::default()
+            ..EventChange::default()
         },
             json!({
                 "isAllDay": false,
@@ -178,13 +178,13 @@ async fn only_changed_fields_are_sent() {
                 "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "Tokyo Standard Time"},
             });
         // Who was asked before is sent as known, with the answer.
-        Change {
+        EventChange {
             guests: Some(vec![
                 guest("LENA@studio.example"),
                 guest("bo@example.com"),
                 guest("ana@example.com"),
             ]),
-            ..Change::default()
+            ..EventChange::default()
         },
             json!({"attendees": [
                 {"type": "required", "status": {"response": "accepted", "time": "2026-01-06T07:00:00Z"},
@@ -193,18 +193,18 @@ async fn only_changed_fields_are_sent() {
                  "emailAddress": {"name": "Bo", "address": "bo@example.com"}},
                 {"type": "required", "emailAddress": {"address": "ana@example.com"}},
             ]});
-        Change { notes: Some("New < old".to_owned()), ..Change::default() },
+        EventChange { notes: Some("New < old".to_owned()), ..EventChange::default() },
             json!({"body": {"contentType": "html", "content":
                 "<html><body>New &lt; old<br><div><span>______________________</span></div><div>Join</div></body></html>"}});
-        Change {
+        EventChange {
             online: Some(true),
             category: Some(String::new()),
             place: Some(String::new()),
-            ..Change::default()
+            ..EventChange::default()
         }, json!({"categories": [], "location": {"displayName": ""}});
-        Change { repeat: Some(None), ..Change::default() }, json!({"recurrence": null});
+        EventChange { repeat: Some(None), ..EventChange::default() }, json!({"recurrence": null});
     } {
-        let now = calendars.update(&meeting(), &change, Notify::All).await.unwrap();
+        let now = calendars.update(&meeting(), &change, GuestNotice::All).await.unwrap();
         assert_eq!(now, json!({"id": ID, "subject": "as it then is", "calendarId": CALENDAR}));
         let seen = outlook.tap.requests();
         assert_eq!(seen[0].line, format!("PATCH /me/events/{ID}"));
@@ -213,7 +213,7 @@ async fn only_changed_fields_are_sent() {
         assert_eq!(seen.len(), 2, "the event as it then is");
     }
     // Nothing to change is nothing to write.
-    let now = calendars.update(&meeting(), &Change::default(), Notify::Nobody).await;
+    let now = calendars.update(&meeting(), &EventChange::default(), GuestNotice::Nobody).await;
     assert_eq!(now.unwrap()["subject"], "as it then is");
     let requests = outlook.tap.lines();
     assert!(
@@ -221,11 +221,14 @@ async fn only_changed_fields_are_sent() {
         "{requests:?}"
     );
     // What only the owner sees tells nobody.
-    let seen_by_none =
-        Change { category: Some("Print".to_owned()), reminder: Some(None), ..Change::default() };
-    calendars.update(&meeting(), &seen_by_none, Notify::Nobody).await.unwrap();
-    let own_copy = Change { title: Some("Mine".to_owned()), ..Change::default() };
-    calendars.update(&invitation(), &own_copy, Notify::Nobody).await.unwrap();
+    let seen_by_none = EventChange {
+        category: Some("Print".to_owned()),
+        reminder: Some(None),
+        ..EventChange::default()
+    };
+    calendars.update(&meeting(), &seen_by_none, GuestNotice::Nobody).await.unwrap();
+    let own_copy = EventChange { title: Some("Mine".to_owned()), ..EventChange::default() };
+    calendars.update(&invitation(), &own_copy, GuestNotice::Nobody).await.unwrap();
 }
 
 #[tokio::test]
@@ -274,7 +277,7 @@ async fn restored_event_gets_back_what_differs() {
             Some("the attachments cannot be restored");
         with(json!({"isOnlineMeeting": false})), None, None;
         with(json!({"isOnlineMeeting": false})),
-            Some(Change { online: Some(true), ..Change::default() }),
+            Some(EventChange { online: Some(true), ..EventChange::default() }),
             Some("Outlook cannot remove an online meeting");
     } {
         assert_eq!(calendars.irreversible(&event, change.as_ref()), reason);
@@ -287,19 +290,19 @@ async fn unsupported_changes_are_refused_before_any_write() {
     let calendars = outlook.calendars().await;
     let always = "Outlook always notifies all guests: give notify=all; it cannot be done silently";
     for (new, notify, expected) in cases! {
-        Change { show: Some(Show::Focus), ..hour("x", "2026-02-03T09:00:00") }, Notify::All,
+        EventChange { show: Some(ShowAs::Focus), ..hour("x", "2026-02-03T09:00:00") }, GuestNotice::All,
             "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
-        full(), Notify::Nobody, always;
-        full(), Notify::External, always;
-        Change::default(), Notify::All, "an event needs a time: give its start and end";
-        Change {
-            repeat: Some(Some(daysheet_core::recurrence::Repeat {
+        full(), GuestNotice::Nobody, always;
+        full(), GuestNotice::External, always;
+        EventChange::default(), GuestNotice::All, "an event needs a time: give its start and end";
+        EventChange {
+            repeat: Some(Some(daysheet_core::recurrence::EventRecurrence {
                 rule: "FREQ=DAILY".to_owned(),
                 except: Vec::new(),
                 extra: vec![daysheet_core::event_time::EventTime::Day("2026-02-03".parse().unwrap())],
             })),
             ..hour("x", "2026-02-03T09:00:00")
-        }, Notify::All,
+        }, GuestNotice::All,
             "Outlook cannot repeat an event like this: a series cannot have dates besides its rule \
              (RDATE): create separate events for these dates";
     } {
@@ -308,24 +311,24 @@ async fn unsupported_changes_are_refused_before_any_write() {
     let mut unknown = meeting();
     unknown["body"]["content"] = json!("<p>https://teams.example/l/meetup-join/1</p>");
     for (current, change, notify, expected) in cases! {
-        meeting(), Change { title: Some("x".to_owned()), ..Change::default() }, Notify::Nobody,
+        meeting(), EventChange { title: Some("x".to_owned()), ..EventChange::default() }, GuestNotice::Nobody,
             always;
-        invitation(), Change { show: Some(Show::Focus), ..Change::default() }, Notify::All,
+        invitation(), EventChange { show: Some(ShowAs::Focus), ..EventChange::default() }, GuestNotice::All,
             "Outlook's calendars have no focus time: use show=busy, or a Google calendar";
-        meeting(), Change { online: Some(false), ..Change::default() }, Notify::All,
+        meeting(), EventChange { online: Some(false), ..EventChange::default() }, GuestNotice::All,
             "Outlook cannot remove an event's online meeting: delete the event, and create it \
              again without one";
-        unknown, Change { notes: Some("x".to_owned()), ..Change::default() }, Notify::All,
+        unknown, EventChange { notes: Some("x".to_owned()), ..EventChange::default() }, GuestNotice::All,
             "changing the description would lose how to join the online meeting: leave out \
              `notes`, or change the description in Outlook";
-        json!({"id": "e7"}), Change::default(), Notify::All,
+        json!({"id": "e7"}), EventChange::default(), GuestNotice::All,
             "the id is not Outlook's: use a handle such as e7 from calendar_search";
     } {
         assert_eq!(error_text(calendars.update(&current, &change, notify).await), expected);
     }
-    assert_eq!(error_text(calendars.delete(&meeting(), None, Notify::Nobody).await), always);
+    assert_eq!(error_text(calendars.delete(&meeting(), None, GuestNotice::Nobody).await), always);
     assert_eq!(
-        error_text(calendars.delete(&invitation(), Some("Sorry"), Notify::All).await),
+        error_text(calendars.delete(&invitation(), Some("Sorry"), GuestNotice::All).await),
         "only the organizer can cancel a meeting with a message: decline it with calendar_respond \
          and a comment, or leave out the message"
     );
@@ -334,7 +337,7 @@ async fn unsupported_changes_are_refused_before_any_write() {
     assert_eq!(error_text(calendars.manage(&zoned).await), mailbox);
     assert_eq!(error_text(calendars.rehearse_op(&zoned).await), mailbox);
     let answer = InvitationReply {
-        answer: Answer::Accepted,
+        answer: InvitationAnswer::Accepted,
         comment: None,
         propose: Some((
             "2026-02-04T09:00:00Z".parse().unwrap(),
@@ -353,10 +356,10 @@ async fn unsupported_changes_are_refused_before_any_write() {
              cancel it with calendar_delete";
         invitation(), answer.clone(),
             "Outlook cannot propose another time when accepting: use tentative or decline";
-        invitation(), InvitationReply { answer: Answer::Declined, notify: false, ..answer.clone() },
+        invitation(), InvitationReply { answer: InvitationAnswer::Declined, notify: false, ..answer.clone() },
             "a proposal must notify the organizer: give notify=all";
         with("allowNewTimeProposals", json!(false)),
-            InvitationReply { answer: Answer::Tentative, ..answer.clone() },
+            InvitationReply { answer: InvitationAnswer::Tentative, ..answer.clone() },
             "the organizer accepts no proposals: answer without one, and write to the organizer";
         with("responseRequested", json!(false)),
             InvitationReply { comment: Some("Gladly".to_owned()), propose: None, ..answer.clone() },
@@ -372,8 +375,12 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
     let outlook = taker().await;
     let calendars = outlook.calendars().await;
     let slot = ("2026-02-04T09:00:00Z".parse().unwrap(), "2026-02-04T10:00:00Z".parse().unwrap());
-    let response =
-        InvitationReply { answer: Answer::Accepted, comment: None, propose: None, notify: true };
+    let response = InvitationReply {
+        answer: InvitationAnswer::Accepted,
+        comment: None,
+        propose: None,
+        notify: true,
+    };
     let proposed = json!({
         "start": {"dateTime": "2026-02-04T09:00:00", "timeZone": "UTC"},
         "end": {"dateTime": "2026-02-04T10:00:00", "timeZone": "UTC"},
@@ -381,14 +388,14 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
     for (response, path, body, stays) in cases! {
         response.clone(), "accept", json!({"sendResponse": true}), true;
         InvitationReply {
-            answer: Answer::Tentative,
+            answer: InvitationAnswer::Tentative,
             comment: Some("Perhaps later?".to_owned()),
             propose: Some(slot),
             notify: true,
         }, "tentativelyAccept",
             json!({"sendResponse": true, "comment": "Perhaps later?", "proposedNewTime": proposed}),
             true;
-        InvitationReply { answer: Answer::Declined, notify: false, ..response }, "decline",
+        InvitationReply { answer: InvitationAnswer::Declined, notify: false, ..response }, "decline",
             json!({"sendResponse": false}), false;
     } {
         let now = calendars.respond(&invitation(), &response).await.unwrap();
@@ -407,13 +414,13 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
     assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/forward"), expected));
 
     for (message, body) in [(Some("Sorry"), json!({"comment": "Sorry"})), (None, json!({}))] {
-        calendars.delete(&meeting(), message, Notify::All).await.unwrap();
+        calendars.delete(&meeting(), message, GuestNotice::All).await.unwrap();
         assert_eq!(write(&outlook), (format!("POST /me/events/{ID}/cancel"), body));
     }
     let mut alone = meeting();
     alone["attendees"] = json!([]);
     for event in [alone, invitation()] {
-        calendars.delete(&event, None, Notify::Nobody).await.unwrap();
+        calendars.delete(&event, None, GuestNotice::Nobody).await.unwrap();
         let seen = outlook.tap.requests();
         assert_eq!(seen.len(), 1);
         assert_eq!(seen[0].line, format!("DELETE /me/events/{ID}"));
@@ -425,22 +432,22 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
 #[tokio::test]
 async fn write_is_retried_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
-    let title = Change { title: Some("x".to_owned()), ..Change::default() };
+    let title = EventChange { title: Some("x".to_owned()), ..EventChange::default() };
     for (first, attempts, kind, expected) in cases! {
         respond(429, &error("TooManyRequests", "Slow.")).header("retry-after", "0"), 2, None, "";
         respond(503, &error("ServiceUnavailable", "Slow.")).header("retry-after", "0"), 2, None, "";
         respond(412, &error("ErrorIrresolvableConflict", "The change key differs.")), 1,
-            Some(Kind::Conflict),
+            Some(ErrorKind::Conflict),
             "it was changed meanwhile: read it again, and repeat the change if it still fits";
         respond(403, &error("ErrorAccessDenied", "Access is denied.")), 1,
-            Some(Kind::Provider(403)),
+            Some(ErrorKind::Provider(403)),
             "Outlook does not let you change this: the calendar may be read-only, or the sign-in \
              may lack calendar permissions: choose a calendar with access owner or writer, or run \
              `daysheet account add microsoft`";
-        respond(500, &error("InternalServerError", "Oops.")), 1, Some(Kind::Network),
+        respond(500, &error("InternalServerError", "Oops.")), 1, Some(ErrorKind::Network),
             "Outlook answered with status 500: `Oops`; whether it was done is unknown: check \
              before retrying";
-        respond(200, &json!({"id": ID})).cut(), 1, Some(Kind::Network),
+        respond(200, &json!({"id": ID})).cut(), 1, Some(ErrorKind::Network),
             "Outlook's response broke off: check before retrying";
     } {
         let reported = Arc::new(std::sync::Mutex::new(Some(first)));
@@ -454,7 +461,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
             })
         })
         .await;
-        let done = outlook.calendars().await.update(&invitation(), &title, Notify::All).await;
+        let done = outlook.calendars().await.update(&invitation(), &title, GuestNotice::All).await;
         assert_eq!(done.as_ref().err().map(daysheet_core::error::Error::kind), kind, "{done:?}");
         if kind.is_some() {
             assert_eq!(error_text(done), expected);
@@ -476,8 +483,8 @@ async fn creation_without_answer_is_sent_once_more() {
         (vec![502, 201], 2, Ok("made")),
         (vec![0, 0], 2, Ok("found")),
         (vec![0, 409], 2, Ok("found")),
-        (vec![409], 1, Err(Kind::Provider(409))),
-        (vec![400], 1, Err(Kind::Provider(400))),
+        (vec![409], 1, Err(ErrorKind::Provider(409))),
+        (vec![400], 1, Err(ErrorKind::Provider(400))),
     ] {
         let left = Arc::new(std::sync::Mutex::new(statuses.clone()));
         let id = Arc::new(std::sync::Mutex::new(String::new()));
@@ -505,7 +512,7 @@ async fn creation_without_answer_is_sent_once_more() {
             Some(respond(200, &json!({"id": ID, "subject": "found"})))
         })
         .await;
-        let made = outlook.calendars().await.create(None, &change, Notify::All).await;
+        let made = outlook.calendars().await.create(None, &change, GuestNotice::All).await;
         let title = made.as_ref().map(|event| event["subject"].as_str().unwrap());
         assert_eq!(title.map_err(daysheet_core::error::Error::kind), expected, "{statuses:?}");
         let requests = outlook.tap.lines();
@@ -522,6 +529,6 @@ async fn event_changed_meanwhile_is_not_cancelled() {
     })
     .await;
     let calendars = outlook.calendars().await;
-    let refused = calendars.delete(&meeting(), None, Notify::All).await.unwrap_err();
-    assert_eq!(refused.kind(), Kind::Conflict);
+    let refused = calendars.delete(&meeting(), None, GuestNotice::All).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
 }

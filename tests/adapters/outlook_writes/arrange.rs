@@ -1,7 +1,7 @@
 //! Folders, categories, automatic answers, settings and contacts.
 
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, ContactCard, LabelLook, Rule, SettingsChange,
+    AutoReply, ContactCard, LabelLook, MailRule, ReplyAudience, SettingsChange,
 };
 
 use super::organize::folders;
@@ -58,7 +58,7 @@ fn away() -> AutoReply {
         subject: None,
         html: Some("<p>Away</p>".to_owned()),
         external: Some("<p>Off</p>".to_owned()),
-        audience: Some(Audience::Contacts),
+        audience: Some(ReplyAudience::Contacts),
     }
 }
 
@@ -99,7 +99,7 @@ async fn settings_are_written_in_graphs_terms() {
             })), Some(settings());
         SettingsChange::AutoReply(AutoReply {
             on: true,
-            audience: Some(Audience::Organization),
+            audience: Some(ReplyAudience::Organization),
             ..AutoReply::default()
         }), "PATCH /me/mailboxSettings",
             replies(json!({"status": "alwaysEnabled", "externalAudience": "none"})),
@@ -224,7 +224,7 @@ async fn settings_of_a_shared_mailbox_are_refused() {
     for (change, what) in [
         (SettingsChange::AutoReply(AutoReply::default()), "settings"),
         (SettingsChange::Settings { language: text("en"), time_zone: None }, "settings"),
-        (SettingsChange::CreateRule(Rule::default()), "rules"),
+        (SettingsChange::CreateRule(MailRule::default()), "rules"),
         (SettingsChange::DeleteRule { id: id() }, "rules"),
         (SettingsChange::DeleteCategory { id: id() }, "categories"),
         (SettingsChange::DeleteContact { id: id() }, "contacts"),

@@ -3,8 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Origin, SendLookup, SendStatus, Sent, StoredDraft};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::mail::{
+    DraftOrigin, SendLookup, SendStatus, SentMessage, StoredDraft,
+};
 
 use super::*;
 
@@ -19,8 +21,8 @@ fn reads(line: &str) -> Option<ScriptedAnswer> {
 }
 
 /// An answer to a message with files.
-fn reply(all: bool) -> Origin {
-    Origin::Reply {
+fn reply(all: bool) -> DraftOrigin {
+    DraftOrigin::Reply {
         id: MESSAGE.to_owned(),
         thread: "the-conversation".to_owned(),
         all,
@@ -37,7 +39,7 @@ fn stored_draft() -> StoredDraft {
         version: "W/\"v1\"".to_owned(),
         content: OutgoingMessage {
             text: "Here they are.".to_owned(),
-            files: vec![Attachment {
+            files: vec![OutgoingAttachment {
                 content: AttachmentContent::Existing { id: FILE.to_owned(), size: 1234 },
                 ..file("proofs.pdf", b"")
             }],
@@ -57,11 +59,14 @@ async fn message_is_stored_as_a_draft() {
     let message = OutgoingMessage {
         files: vec![
             file("proofs.pdf", b"%PDF"),
-            Attachment { cid: Some("logo@daysheet".to_owned()), ..file("logo.png", b"png") },
+            OutgoingAttachment {
+                cid: Some("logo@daysheet".to_owned()),
+                ..file("logo.png", b"png")
+            },
         ],
         ..sample_message()
     };
-    let made = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
+    let made = outlook.mailbox().await.create(&DraftOrigin::New, &message, &NonInteractive).await;
     assert_eq!(made, Ok(stored_draft()));
     let files = format!("POST /me/messages/{DRAFT}/attachments");
     assert_eq!(
@@ -93,7 +98,7 @@ async fn alias_is_named_as_the_sender() {
     .await;
     let message =
         OutgoingMessage { from: person("Studio", "studio@example.com"), ..sample_message() };
-    outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await.unwrap();
+    outlook.mailbox().await.create(&DraftOrigin::New, &message, &NonInteractive).await.unwrap();
     assert_eq!(
         written(&outlook)[0].1["from"],
         json!({"emailAddress": {"name": "Studio", "address": "studio@example.com"}})
@@ -109,7 +114,7 @@ async fn replies_and_forwards_are_created_from_the_message() {
                "isInline": true, "contentId": cid})
     };
     let (shown, unseen) = ("AAkALgAApicture00000001=", "AAkALgAApicture00000002=");
-    let forward = Origin::Forward { id: MESSAGE.to_owned() };
+    let forward = DraftOrigin::Forward { id: MESSAGE.to_owned() };
     let own = || vec![file("own.pdf", b"%PDF")];
     for (origin, action, files, dropped) in [
         (reply(false), "createReply", Vec::new(), vec![FILE, unseen]),
@@ -177,7 +182,7 @@ async fn draft_is_never_created_twice() {
         })
         .await;
         let mailbox = outlook.mailbox().await;
-        let made = mailbox.create(&Origin::New, &sample_message(), &NonInteractive).await;
+        let made = mailbox.create(&DraftOrigin::New, &sample_message(), &NonInteractive).await;
         assert_eq!(written(&outlook).len(), 1);
         match expected {
             None => assert_eq!(made, Ok(stored_draft())),
@@ -274,7 +279,7 @@ async fn draft_changed_meanwhile_is_not_overwritten() {
     let only_files = OutgoingMessage { files: Vec::new(), ..stored_draft().content };
     for (message, writes) in [(other, 1), (only_files, 0)] {
         let failed = mailbox.update(&stale, &message, &NonInteractive).await.unwrap_err();
-        assert_eq!(failed.kind(), Kind::Conflict);
+        assert_eq!(failed.kind(), ErrorKind::Conflict);
         assert_eq!(
             failed.next_step(),
             Some("read it again, and repeat the change if it still fits")
@@ -298,7 +303,7 @@ async fn attachment_that_fails_is_named() {
         files: ["one.pdf", "two.pdf", "three.pdf"].map(|name| file(name, b"%PDF")).to_vec(),
         ..sample_message()
     };
-    let made = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
+    let made = outlook.mailbox().await.create(&DraftOrigin::New, &message, &NonInteractive).await;
     assert_eq!(
         error(made),
         "the draft exists, but without `two.pdf`, `three.pdf`: Outlook answered with status 403: \
@@ -310,7 +315,8 @@ async fn attachment_that_fails_is_named() {
 async fn draft_is_sent_only_once() {
     let outlook = service(|_, _| (202, Value::Null)).await;
     let mailbox = outlook.mailbox().await;
-    let sent = Sent { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
+    let sent =
+        SentMessage { id: Some(DRAFT.to_owned()), thread: Some("the-conversation".to_owned()) };
     assert_eq!(mailbox.send(&stored_draft(), None).await, Ok(sent.clone()));
     let send = format!("POST /me/messages/{DRAFT}/send");
     assert_eq!(written(&outlook), lines([(&send, Value::Null)]));
@@ -329,10 +335,10 @@ async fn draft_is_sent_only_once() {
 #[tokio::test]
 async fn possibly_sent_message_is_not_sent_again() {
     for (method, status, at, kind, writes) in [
-        ("POST", 500, None, Kind::Network, 1),
-        ("POST", 403, None, Kind::Provider(403), 1),
-        ("PATCH", 500, Some("2031-02-03T18:05:00Z"), Kind::Provider(503), 1),
-        ("POST", 500, Some("2031-02-03T18:05:00Z"), Kind::Network, 2),
+        ("POST", 500, None, ErrorKind::Network, 1),
+        ("POST", 403, None, ErrorKind::Provider(403), 1),
+        ("PATCH", 500, Some("2031-02-03T18:05:00Z"), ErrorKind::Provider(503), 1),
+        ("POST", 500, Some("2031-02-03T18:05:00Z"), ErrorKind::Network, 2),
     ] {
         let outlook = service(move |line, _| {
             if line.starts_with(method) { refused(status, "ErrorOdd") } else { (200, Value::Null) }
@@ -349,8 +355,9 @@ async fn possibly_sent_message_is_not_sent_again() {
 async fn message_is_found_in_whatever_folder() {
     let outbox = "AAkALgAAfolderOutbox001=";
     let message = |draft: bool, folder: &str| json!({"id": DRAFT, "conversationId": "c", "isDraft": draft, "parentFolderId": folder});
-    let sent =
-        |id: &str| SendStatus::Sent(Sent { id: Some(id.to_owned()), thread: Some("c".to_owned()) });
+    let sent = |id: &str| {
+        SendStatus::Sent(SentMessage { id: Some(id.to_owned()), thread: Some("c".to_owned()) })
+    };
     let copy = |draft: bool| json!({"id": MESSAGE, "conversationId": "c", "isDraft": draft});
     for (stored, in_sent, anywhere, expected) in [
         (Some(message(false, INBOX)), None, None, sent(DRAFT)),
@@ -401,7 +408,7 @@ async fn sent_message_is_no_longer_a_draft() {
     })
     .await;
     let failed = outlook.mailbox().await.draft(DRAFT).await.unwrap_err();
-    assert_eq!(failed.kind(), Kind::NotFound);
+    assert_eq!(failed.kind(), ErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -522,7 +529,7 @@ async fn shared_mailbox_is_the_sender_of_its_drafts() {
     .await;
     let shared = outlook.shared("team@example.com").await;
     let message = OutgoingMessage { from: person("", "team@example.com"), ..sample_message() };
-    let draft = shared.create(&Origin::New, &message, &NonInteractive).await.unwrap();
+    let draft = shared.create(&DraftOrigin::New, &message, &NonInteractive).await.unwrap();
     shared.send(&draft, None).await.unwrap();
     let seen = written(&outlook);
     let paths: Vec<&str> = seen.iter().map(|(line, _)| line.as_str()).collect();

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::{Flag, FolderKind, FolderRef, MailState, MessageAction};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::mail::{FolderKind, FolderRef, MailState, MessageAction, MessageFlag};
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn state(number: usize) -> MailState {
     MailState {
         id: id(number),
         unread: true,
-        flag: Flag::None,
+        flag: MessageFlag::None,
         folder: INBOX.to_owned(),
         labels: labels(&["Print"]),
         draft: false,
@@ -92,13 +92,13 @@ async fn message_states_are_read() {
         .collect();
     let two = MailState {
         unread: false,
-        flag: Flag::Set { due: Some(DUE.parse().unwrap()) },
+        flag: MessageFlag::Set { due: Some(DUE.parse().unwrap()) },
         ..state(2)
     };
-    let three = MailState { flag: Flag::Done, labels: labels(&[]), ..state(3) };
+    let three = MailState { flag: MessageFlag::Done, labels: labels(&[]), ..state(3) };
     assert_eq!(
         kinds,
-        [Ok(&state(1)), Ok(&two), Err(Kind::Argument), Ok(&three), Err(Kind::NotFound)]
+        [Ok(&state(1)), Ok(&two), Err(ErrorKind::Argument), Ok(&three), Err(ErrorKind::NotFound)]
     );
     let select = "$select=id,isRead,isDraft,flag,parentFolderId,categories";
     assert_eq!(request_lines(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
@@ -116,7 +116,7 @@ fn patch(number: usize, body: &Value) -> String {
 #[tokio::test]
 async fn every_action_becomes_its_graph_request() {
     let utc = |at: &str| json!({"dateTime": at, "timeZone": "UTC"});
-    let due = |due: Option<&str>| Flag::Set { due: due.map(|due| due.parse().unwrap()) };
+    let due = |due: Option<&str>| MessageFlag::Set { due: due.map(|due| due.parse().unwrap()) };
     let now = |change: fn(&mut MailState)| {
         let mut state = state(1);
         change(&mut state);
@@ -127,15 +127,15 @@ async fn every_action_becomes_its_graph_request() {
     for (step, path, body, after) in cases! {
         MessageAction::Read(true), "PATCH", Some(json!({"isRead": true})), now(|state| state.unread = false);
         MessageAction::Flag(due(None)), "PATCH", Some(json!({"flag": {"flagStatus": "flagged"}})),
-            now(|state| state.flag = Flag::Set { due: None });
+            now(|state| state.flag = MessageFlag::Set { due: None });
         MessageAction::Flag(due(Some(DUE))), "PATCH",
             Some(json!({"flag": {
                 "flagStatus": "flagged", "startDateTime": utc("2026-02-03T17:30:00"),
                 "dueDateTime": utc("2026-02-03T17:30:00"),
-            }})), now(|state| state.flag = Flag::Set { due: Some(DUE.parse().unwrap()) });
-        MessageAction::Flag(Flag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
-            now(|state| state.flag = Flag::Done);
-        MessageAction::Flag(Flag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
+            }})), now(|state| state.flag = MessageFlag::Set { due: Some(DUE.parse().unwrap()) });
+        MessageAction::Flag(MessageFlag::Done), "PATCH", Some(json!({"flag": {"flagStatus": "complete"}})),
+            now(|state| state.flag = MessageFlag::Done);
+        MessageAction::Flag(MessageFlag::None), "PATCH", Some(json!({"flag": {"flagStatus": "notFlagged"}})),
             now(|_| {});
         MessageAction::Label { add: names(&["Urgent", "Print"]), remove: Vec::new() }, "PATCH",
             Some(json!({"categories": ["Print", "Urgent"]})),
@@ -241,10 +241,10 @@ async fn each_batch_part_is_carried_out_once() {
         [
             Ok(()),
             Ok(()),
-            Err(Kind::Network),
-            Err(Kind::Network),
-            Err(Kind::NotFound),
-            Err(Kind::Network)
+            Err(ErrorKind::Network),
+            Err(ErrorKind::Network),
+            Err(ErrorKind::NotFound),
+            Err(ErrorKind::Network)
         ]
     );
     let numbers: Vec<usize> =
@@ -259,8 +259,8 @@ async fn batches_stop_after_a_timeout() {
     let messages: Vec<MailState> = (0..45).map(state).collect();
     let done = outlook.mailbox().await.apply(&messages, &MessageAction::Read(true)).await;
     let kinds: Vec<_> = done.into_iter().map(|done| done.unwrap_err().kind()).collect();
-    assert_eq!(kinds[..20], [Kind::Network; 20]);
-    assert_eq!(kinds[20..], [Kind::Provider(503); 25]);
+    assert_eq!(kinds[..20], [ErrorKind::Network; 20]);
+    assert_eq!(kinds[20..], [ErrorKind::Provider(503); 25]);
     assert_eq!(outlook.tap.requests().len(), 1);
 }
 
@@ -291,7 +291,7 @@ async fn undo_restores_only_what_differs() {
         MailState { unread: false, folder: CLIENTS.to_owned(), ..state(1) },
         MailState { folder: CLIENTS.to_owned(), ..state(2) },
         state(3),
-        MailState { flag: Flag::Done, labels: labels(&["A", "B"]), ..state(4) },
+        MailState { flag: MessageFlag::Done, labels: labels(&["A", "B"]), ..state(4) },
     ];
     let now: Vec<MailState> = (1..=5).map(state).collect();
     let step = MessageAction::RestoreState(expected.to_vec());
@@ -326,7 +326,7 @@ async fn undo_restores_only_what_differs() {
 #[tokio::test]
 async fn undo_restores_a_flag_without_due_date() {
     let outlook = taker().await;
-    let flagged = |due| MailState { flag: Flag::Set { due }, ..state(1) };
+    let flagged = |due| MailState { flag: MessageFlag::Set { due }, ..state(1) };
     let step = MessageAction::RestoreState(vec![flagged(None)]);
     let now = flagged(Some(DUE.parse().unwrap()));
     let done = outlook.mailbox().await.apply(&[now], &step).await;

@@ -1,6 +1,6 @@
 //! Rules in our words, and in Outlook's.
 
-use daysheet_core::provider::mail::{Rule, RuleStep, SettingsChange};
+use daysheet_core::provider::mail::{MailRule, RuleStep, SettingsChange};
 use daysheet_core::query::{DateContext, Query, parse};
 use jiff::tz::TimeZone;
 
@@ -19,13 +19,13 @@ fn person_of(address: &str) -> Value {
 }
 
 /// A rule that marks as read.
-fn rule(when: Option<&str>) -> Rule {
-    Rule {
+fn rule(when: Option<&str>) -> MailRule {
+    MailRule {
         name: Some("Proofs".to_owned()),
         enabled: true,
         when: when.map(query),
         then: vec![RuleStep::Read],
-        ..Rule::default()
+        ..MailRule::default()
     }
 }
 
@@ -118,9 +118,9 @@ async fn rule_conditions_round_trip_through_graph() {
         .await;
         let read = again.mailbox().await.rules().await.unwrap();
         assert_eq!(read[0].when.as_ref().map(parts), new.when.as_ref().map(parts), "{when:?}");
-        let read = Rule { when: new.when.clone(), ..read[0].clone() };
+        let read = MailRule { when: new.when.clone(), ..read[0].clone() };
         let id = "AQAAAJ5dZqA=".to_owned();
-        assert_eq!(read, Rule { id, ..new });
+        assert_eq!(read, MailRule { id, ..new });
     }
 }
 
@@ -128,7 +128,7 @@ async fn rule_conditions_round_trip_through_graph() {
 async fn queries_that_no_rule_expresses_are_refused() {
     let outlook = service(|line, _| folders(line).unwrap_or_else(missing)).await;
     let mailbox = outlook.mailbox().await;
-    let step = |step: RuleStep| Rule { then: vec![step], ..rule(None) };
+    let step = |step: RuleStep| MailRule { then: vec![step], ..rule(None) };
     let can = "use from:, to:, subject:, body:, plain words, category:, is:important, \
                has:attachment, larger: and smaller:, each once, with OR between values of one, and \
                - before exceptions";
@@ -156,13 +156,13 @@ async fn queries_that_no_rule_expresses_are_refused() {
         step(RuleStep::Move("Nowhere".to_owned())),
             "there is no folder `Nowhere`: lookup kind=folders lists them"
                 .to_owned();
-        Rule {
+        MailRule {
             then: vec![RuleStep::Archive, RuleStep::Move("Clients".to_owned())],
             ..rule(None)
         },
             "an Outlook rule moves to one folder: name one folder, and use categories for the rest"
                 .to_owned();
-        Rule { then: Vec::new(), ..rule(None) },
+        MailRule { then: Vec::new(), ..rule(None) },
             "the rule has no action: give one: read, archive, trash, important, a category or a \
              folder"
                 .to_owned();
@@ -218,7 +218,7 @@ async fn rule_actions_are_read_and_written() {
     let mailbox = outlook.mailbox().await;
     let read = mailbox.rules().await.unwrap();
     let label = |name: &str| RuleStep::Label(name.to_owned());
-    let known = Rule {
+    let known = MailRule {
         id: "AQAAAJ5dZqA=".to_owned(),
         name: Some("First".to_owned()),
         enabled: true,
@@ -233,7 +233,7 @@ async fn rule_actions_are_read_and_written() {
         stop: false,
         other: Vec::new(),
     };
-    let odd = Rule {
+    let odd = MailRule {
         id: "AQAAAJ5dZqB=".to_owned(),
         name: Some("Second".to_owned()),
         enabled: false,
@@ -255,7 +255,7 @@ async fn rule_actions_are_read_and_written() {
         .map(str::to_owned)
         .to_vec(),
     };
-    let sorted = |rule: &Rule| {
+    let sorted = |rule: &MailRule| {
         let mut rule = rule.clone();
         rule.other.sort();
         rule.then.sort_by_key(|step| format!("{step:?}"));
@@ -263,7 +263,7 @@ async fn rule_actions_are_read_and_written() {
     };
     assert_eq!(read.iter().map(sorted).collect::<Vec<_>>(), [sorted(&known), sorted(&odd)]);
 
-    let change = Rule {
+    let change = MailRule {
         name: Some("First of all".to_owned()),
         when: Some(query("from:lena")),
         then: vec![RuleStep::Trash, label("Print")],
@@ -292,7 +292,7 @@ async fn rule_actions_are_read_and_written() {
     );
 
     // What has other conditions stays as it is.
-    let updated = Rule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
+    let updated = MailRule { id: "AQAAAJ5dZqB=".to_owned(), ..rule(None) };
     let failed = mailbox.apply_settings(&SettingsChange::UpdateRule(updated)).await;
     assert_eq!(
         error(failed),

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::error::Kind;
-use daysheet_core::provider::mail::Origin;
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::mail::DraftOrigin;
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn pieces(outlook: &Outlook) -> Vec<String> {
 async fn large_attachment_is_uploaded_in_pieces() {
     let outlook = taker(|_, _, _| None).await;
     let reported = ProgressLog::default();
-    outlook.mailbox().await.create(&Origin::New, &large(), &reported).await.unwrap();
+    outlook.mailbox().await.create(&DraftOrigin::New, &large(), &reported).await.unwrap();
     let seen = outlook.tap.requests();
     let session = seen.iter().find(|seen| seen.line.ends_with("/createUploadSession"));
     let session = session.unwrap();
@@ -118,7 +118,7 @@ async fn interrupted_upload_is_resumed() {
         _ => None,
     })
     .await;
-    outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await.unwrap();
+    outlook.mailbox().await.create(&DraftOrigin::New, &large(), &NonInteractive).await.unwrap();
     assert_eq!(
         pieces(&outlook),
         [
@@ -137,7 +137,7 @@ async fn refused_upload_is_abandoned() {
         Some(respond(status, &json!({})))
     })
     .await;
-    let failed = outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await;
+    let failed = outlook.mailbox().await.create(&DraftOrigin::New, &large(), &NonInteractive).await;
     assert_eq!(
         error(failed),
         "the draft exists, but without `film.pdf`: Outlook answered with status 403: find it with \
@@ -157,7 +157,8 @@ async fn attachments_are_uploaded_to_safe_addresses_only() {
             _ => (201, json!({ "uploadUrl": url })),
         })
         .await;
-        let failed = outlook.mailbox().await.create(&Origin::New, &large(), &NonInteractive).await;
+        let failed =
+            outlook.mailbox().await.create(&DraftOrigin::New, &large(), &NonInteractive).await;
         let error_text = error(failed);
         assert!(
             error_text.contains("Outlook gave no safe address for a file"),
@@ -173,7 +174,7 @@ async fn oversized_attachments_are_refused_before_any_request() {
         files: vec![file("film.pdf", &vec![0; (150 << 20) + 1])],
         ..sample_message()
     };
-    let failed = outlook.mailbox().await.create(&Origin::New, &message, &NonInteractive).await;
-    assert_eq!(failed.unwrap_err().kind(), Kind::Argument);
+    let failed = outlook.mailbox().await.create(&DraftOrigin::New, &message, &NonInteractive).await;
+    assert_eq!(failed.unwrap_err().kind(), ErrorKind::Argument);
     assert_eq!(request_lines(&outlook), []);
 }

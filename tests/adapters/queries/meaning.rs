@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
+use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -119,24 +119,24 @@ pub fn means(query: &Query, mail: &Mail) -> bool {
         Query::Not(part) => !means(part, mail),
         Query::Raw(_) => unreachable!("no raw query is generated"),
         Query::Term(term) => match term {
-            Term::Text(text) => [MessagePart::From, MessagePart::Subject, MessagePart::Body]
+            QueryTerm::Text(text) => [MessagePart::From, MessagePart::Subject, MessagePart::Body]
                 .into_iter()
                 .any(|part| mail.texts(part).iter().any(|field| says(field, text))),
-            Term::In(part, text) => mail.texts(*part).iter().any(|field| says(field, text)),
-            Term::Folder(name) => name == "anywhere" || name == mail.folder,
-            Term::Label(name) | Term::Category(name) => {
+            QueryTerm::In(part, text) => mail.texts(*part).iter().any(|field| says(field, text)),
+            QueryTerm::Folder(name) => name == "anywhere" || name == mail.folder,
+            QueryTerm::Label(name) | QueryTerm::Category(name) => {
                 let same = |given: &str| given.replace('/', "-").eq_ignore_ascii_case(name);
                 mail.category.is_some_and(|given| same(given) || given.eq_ignore_ascii_case(name))
             }
-            Term::Is(State::Unread) => !mail.read,
-            Term::Is(State::Read) => mail.read,
-            Term::Is(State::Starred) => mail.starred,
-            Term::Is(State::Important) => mail.important,
-            Term::Attachment => !mail.files.is_empty(),
-            Term::Larger(bytes) => mail.size > *bytes,
-            Term::Smaller(bytes) => mail.size < *bytes,
-            Term::Before(instant) => mail.received() < *instant,
-            Term::After(instant) => mail.received() >= *instant,
+            QueryTerm::Is(MessageState::Unread) => !mail.read,
+            QueryTerm::Is(MessageState::Read) => mail.read,
+            QueryTerm::Is(MessageState::Starred) => mail.starred,
+            QueryTerm::Is(MessageState::Important) => mail.important,
+            QueryTerm::Attachment => !mail.files.is_empty(),
+            QueryTerm::Larger(bytes) => mail.size > *bytes,
+            QueryTerm::Smaller(bytes) => mail.size < *bytes,
+            QueryTerm::Before(instant) => mail.received() < *instant,
+            QueryTerm::After(instant) => mail.received() >= *instant,
         },
     }
 }
@@ -149,7 +149,9 @@ pub fn opened(query: &Query, mail: &Mail) -> bool {
                 parts.iter().any(|part| named(part, negated, place))
             }
             Query::Not(part) => named(part, !negated, place),
-            Query::Term(Term::Folder(name)) => !negated && (name == place || name == "anywhere"),
+            Query::Term(QueryTerm::Folder(name)) => {
+                !negated && (name == place || name == "anywhere")
+            }
             _ => false,
         }
     }
@@ -166,24 +168,25 @@ fn moment() -> impl Strategy<Value = i64> {
 }
 
 /// A condition; words of the text, files and sizes only with `texts`.
-pub fn any_term(texts: bool) -> BoxedStrategy<Term> {
+pub fn any_term(texts: bool) -> BoxedStrategy<QueryTerm> {
     let instant = || moment().prop_map(|at| Timestamp::from_second(at).unwrap());
     let people = prop::sample::select(
         &[MessagePart::From, MessagePart::To, MessagePart::Cc, MessagePart::Bcc][..],
     );
-    let state = [State::Unread, State::Read, State::Starred, State::Important];
+    let state =
+        [MessageState::Unread, MessageState::Read, MessageState::Starred, MessageState::Important];
     let labels = &["work", "Clients/nordlicht", "clients-nordlicht", "Home"];
     let properties = prop_oneof![
-        3 => (people, one_of(WHO)).prop_map(|(part, who)| Term::In(part, who)),
-        2 => one_of(WORDS).prop_map(|text| Term::In(MessagePart::Subject, text)),
-        2 => one_of(FOLDERS).prop_map(Term::Folder),
-        2 => one_of(PLACES).prop_map(Term::Folder),
-        1 => one_of(labels).prop_map(Term::Label),
-        1 => one_of(&["WORK", "promotions"]).prop_map(Term::Category),
-        3 => prop::sample::select(state.to_vec()).prop_map(Term::Is),
-        1 => Just(Term::Attachment),
-        1 => instant().prop_map(Term::Before),
-        1 => instant().prop_map(Term::After),
+        3 => (people, one_of(WHO)).prop_map(|(part, who)| QueryTerm::In(part, who)),
+        2 => one_of(WORDS).prop_map(|text| QueryTerm::In(MessagePart::Subject, text)),
+        2 => one_of(FOLDERS).prop_map(QueryTerm::Folder),
+        2 => one_of(PLACES).prop_map(QueryTerm::Folder),
+        1 => one_of(labels).prop_map(QueryTerm::Label),
+        1 => one_of(&["WORK", "promotions"]).prop_map(QueryTerm::Category),
+        3 => prop::sample::select(state.to_vec()).prop_map(QueryTerm::Is),
+        1 => Just(QueryTerm::Attachment),
+        1 => instant().prop_map(QueryTerm::Before),
+        1 => instant().prop_map(QueryTerm::After),
     ];
     if !texts {
         return properties.boxed();
@@ -191,11 +194,11 @@ pub fn any_term(texts: bool) -> BoxedStrategy<Term> {
     let files = &["pdf", "plan", "b.docx"];
     prop_oneof![
         16 => properties,
-        4 => one_of(WORDS).prop_map(Term::Text),
-        1 => one_of(WORDS).prop_map(|text| Term::In(MessagePart::Body, text)),
-        1 => one_of(files).prop_map(|text| Term::In(MessagePart::Filename, text)),
-        1 => (0..3_u64).prop_map(|size| Term::Larger(size * 100)),
-        1 => (0..3_u64).prop_map(|size| Term::Smaller(size * 100)),
+        4 => one_of(WORDS).prop_map(QueryTerm::Text),
+        1 => one_of(WORDS).prop_map(|text| QueryTerm::In(MessagePart::Body, text)),
+        1 => one_of(files).prop_map(|text| QueryTerm::In(MessagePart::Filename, text)),
+        1 => (0..3_u64).prop_map(|size| QueryTerm::Larger(size * 100)),
+        1 => (0..3_u64).prop_map(|size| QueryTerm::Smaller(size * 100)),
     ]
     .boxed()
 }

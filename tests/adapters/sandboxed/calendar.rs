@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use daysheet_core::clock::ManualClock;
-use daysheet_core::error::Kind;
+use daysheet_core::error::ErrorKind;
 use daysheet_core::event_time::EventTime;
 use daysheet_core::project::project;
 use daysheet_core::provider::calendar::{
-    Answer, CalendarOp, Calendars, Change, Changes, EventData, EventListRequest, InvitationReply,
-    Notify, Show, Visibility,
+    CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest, EventVisibility,
+    GuestNotice, InvitationAnswer, InvitationReply, ShowAs,
 };
-use daysheet_core::recurrence::Repeat;
-use daysheet_core::schemas::{EVENT, Level};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::schemas::{ColumnLevel, EVENT};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -25,13 +25,13 @@ fn when(text: &str) -> EventTime {
     EventTime::At(text.parse().unwrap())
 }
 
-fn titled(title: &str) -> Change {
-    Change { title: Some(title.to_owned()), ..Change::default() }
+fn titled(title: &str) -> EventChange {
+    EventChange { title: Some(title.to_owned()), ..EventChange::default() }
 }
 
-fn repeat(rule: &str, except: &[&str]) -> Option<Option<Repeat>> {
+fn repeat(rule: &str, except: &[&str]) -> Option<Option<EventRecurrence>> {
     let except = except.iter().map(|text| when(text)).collect();
-    Some(Some(Repeat { rule: rule.to_owned(), except, extra: Vec::new() }))
+    Some(Some(EventRecurrence { rule: rule.to_owned(), except, extra: Vec::new() }))
 }
 
 /// The id of the main calendar.
@@ -50,7 +50,7 @@ async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) 
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),
         series,
-        projection: project(calendars.api(), &EVENT.up_to(Level::Core)),
+        projection: project(calendars.api(), &EVENT.up_to(ColumnLevel::Core)),
         limit: 50,
     };
     let page = calendars.events(&ask).await.remove(0).unwrap();
@@ -68,17 +68,17 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let google = service.is_google();
         let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
         let calendar = main(&*mine).await;
-        let meeting = Change {
+        let meeting = EventChange {
             place: Some("Studio".to_owned()),
             notes: Some("Bring ink".to_owned()),
             guests: Some(vec![guest(OTHER), guest("lena@studio.example")]),
             online: Some(true),
-            visibility: Some(Visibility::Private),
+            visibility: Some(EventVisibility::Private),
             reminder: Some(Some(15)),
             category: Some(if google { "tomato" } else { "Print" }.to_owned()),
             ..hour("Proofs", "2031-02-03T18:05:00")
         };
-        let made = mine.create(Some(&calendar), &meeting, Notify::All).await.unwrap();
+        let made = mine.create(Some(&calendar), &meeting, GuestNotice::All).await.unwrap();
         let stored = |event: &Value| {
             if google {
                 let reminder = &event["reminders"]["overrides"][0]["minutes"];
@@ -114,7 +114,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
                 answer: None,
                 unanswered: false,
                 busy: true,
-                show: Show::Busy,
+                show: ShowAs::Busy,
                 cancelled: false,
                 version: facts.version.clone(),
                 link: facts.link.clone(),
@@ -132,7 +132,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let invited = theirs.event_data(&invitation).unwrap();
         assert_eq!((invited.own, invited.answer, invited.guests[0].me), (false, None, true));
         let reply = InvitationReply {
-            answer: Answer::Tentative,
+            answer: InvitationAnswer::Tentative,
             comment: Some("If the train runs.".to_owned()),
             propose: None,
             notify: true,
@@ -141,24 +141,24 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         let answered = theirs.event_data(&answered).unwrap();
         assert_eq!(
             (answered.own, answered.answer, answered.busy),
-            (false, Some(Answer::Tentative), true)
+            (false, Some(InvitationAnswer::Tentative), true)
         );
         let now = read(&*mine, &facts.id).await;
         let current = mine.event_data(&now).unwrap();
-        assert_eq!(current.guests[0].answer, Some(Answer::Tentative));
+        assert_eq!(current.guests[0].answer, Some(InvitationAnswer::Tentative));
         if google {
             assert_eq!(now["attendees"][0]["comment"], "If the train runs.");
         }
 
         // What was read before the answer is an older version, and is not changed.
-        let stale = mine.update(&made, &titled("Proofs?"), Notify::All).await;
-        assert_eq!(stale.unwrap_err().kind(), Kind::Conflict);
-        let stale = mine.delete(&made, None, Notify::All).await;
-        assert_eq!(stale.unwrap_err().kind(), Kind::Conflict);
+        let stale = mine.update(&made, &titled("Proofs?"), GuestNotice::All).await;
+        assert_eq!(stale.unwrap_err().kind(), ErrorKind::Conflict);
+        let stale = mine.delete(&made, None, GuestNotice::All).await;
+        assert_eq!(stale.unwrap_err().kind(), ErrorKind::Conflict);
 
         // A change leaves what it does not name: the answer, the link, the rest.
         time.advance(Duration::from_secs(1));
-        let renamed = mine.update(&now, &titled("Final proofs"), Notify::All).await.unwrap();
+        let renamed = mine.update(&now, &titled("Final proofs"), GuestNotice::All).await.unwrap();
         let after = mine.event_data(&renamed).unwrap();
         assert_ne!(after.version, current.version);
         let version = after.version.clone();
@@ -171,13 +171,13 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             }
             assert_eq!(renamed, expected);
         }
-        let change = Change {
+        let change = EventChange {
             notes: Some("Bring paper".to_owned()),
             guests: Some(vec![guest(OTHER), guest("ana@example.com")]),
             time: Some((berlin("2031-02-04T09:00:00"), berlin("2031-02-04T10:00:00"))),
-            ..Change::default()
+            ..EventChange::default()
         };
-        let changed = mine.update(&renamed, &change, Notify::All).await.unwrap();
+        let changed = mine.update(&renamed, &change, GuestNotice::All).await.unwrap();
         assert_eq!(stored(&changed), expected);
         let now = mine.event_data(&changed).unwrap();
         assert_eq!((now.link, now.calendar), (facts.link, facts.calendar));
@@ -201,7 +201,7 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
             assert!(time("end").starts_with("2031-02-04T09:00:00"), "{address}");
             assert_eq!(schedule.hours.is_none(), google, "{address}");
         }
-        assert_eq!(busy[2].as_ref().unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(busy[2].as_ref().unwrap_err().kind(), ErrorKind::NotFound);
 
         // At Google, who is asked may ask others, but not change what it is about.
         let forwarder = if google { &theirs } else { &mine };
@@ -214,28 +214,35 @@ async fn meeting_is_created_answered_changed_and_cancelled() {
         if google {
             let whole = read(&*theirs, id).await;
             assert_eq!(
-                theirs.update(&whole, &titled("Mine"), Notify::All).await.unwrap_err().to_string(),
+                theirs
+                    .update(&whole, &titled("Mine"), GuestNotice::All)
+                    .await
+                    .unwrap_err()
+                    .to_string(),
                 "only the organizer may change this of the meeting: ask the organizer, or create \
                  an event of your own"
             );
         }
 
-        mine.delete(&now, Some("The press is broken."), Notify::All).await.unwrap();
+        mine.delete(&now, Some("The press is broken."), GuestNotice::All).await.unwrap();
         let left = theirs.by_uid(uid).await.unwrap();
         assert!(left.iter().all(|event| theirs.event_data(event).unwrap().cancelled), "{left:?}");
         let week = between(&*mine, "2031-02-02T23:00:00Z", "2031-02-09T23:00:00Z", false).await;
         assert_eq!(week, []);
         let deleted = mine.event(&[facts.id]).await.remove(0);
         if google {
-            let late = mine.delete(&now, None, Notify::All).await;
-            assert_eq!(late.unwrap_err().kind(), Kind::Conflict);
+            let late = mine.delete(&now, None, GuestNotice::All).await;
+            assert_eq!(late.unwrap_err().kind(), ErrorKind::Conflict);
             assert_eq!(
-                mine.delete(&deleted.unwrap(), None, Notify::All).await.unwrap_err().to_string(),
+                mine.delete(&deleted.unwrap(), None, GuestNotice::All)
+                    .await
+                    .unwrap_err()
+                    .to_string(),
                 "Google Calendar has no such item: it may have been deleted; search again for its \
                  handle"
             );
         } else {
-            assert_eq!(deleted.unwrap_err().kind(), Kind::NotFound);
+            assert_eq!(deleted.unwrap_err().kind(), ErrorKind::NotFound);
         }
     }
 }
@@ -246,12 +253,12 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let google = service.is_google();
         let (mine, theirs) = (service.calendars().await, service.calendars_of(OTHER).await);
         let weekly = "FREQ=WEEKLY;COUNT=5;BYDAY=TH";
-        let choir = Change {
+        let choir = EventChange {
             guests: Some(vec![guest(OTHER)]),
             repeat: repeat(weekly, &["2031-03-20T18:00:00Z"]),
             ..hour("Choir", "2031-03-13T19:00:00")
         };
-        let made = mine.create(None, &choir, Notify::All).await.unwrap();
+        let made = mine.create(None, &choir, GuestNotice::All).await.unwrap();
         let id = mine.event_data(&made).unwrap().id;
         let facts = mine.event_data(&read(&*mine, &id).await).unwrap();
         assert_eq!((Some(facts.repeat), facts.guests.len()), (choir.repeat, 1));
@@ -266,12 +273,12 @@ async fn series_keeps_its_local_time_and_exceptions() {
         }
         // What does not recur is shown beside what does.
         let once = hour("Once", "2031-04-17T09:00:00");
-        let once = mine.create(None, &once, Notify::Nobody).await.unwrap();
+        let once = mine.create(None, &once, GuestNotice::Nobody).await.unwrap();
         assert_eq!(
             titles_and_starts(between(&*mine, "2031-04-05T00:00:00Z", to, true).await),
             [all[0].clone(), ("Once".to_owned(), when("2031-04-17T07:00:00Z"))]
         );
-        mine.delete(&once, None, Notify::Nobody).await.unwrap();
+        mine.delete(&once, None, GuestNotice::Nobody).await.unwrap();
 
         // One evening elsewhere and later; another one off.
         let two = between(&*mine, "2031-03-26T23:00:00Z", "2031-04-04T22:00:00Z", false).await;
@@ -279,16 +286,16 @@ async fn series_keeps_its_local_time_and_exceptions() {
         let reported = mine.event_data(&one).unwrap();
         assert_eq!(reported.series.as_deref(), Some(id.as_str()));
         assert_eq!(reported.original, Some(when("2031-03-27T18:00:00Z")));
-        let moved = Change {
+        let moved = EventChange {
             place: Some("Harbour".to_owned()),
             time: Some((berlin("2031-03-27T20:00:00"), berlin("2031-03-27T21:00:00"))),
             ..titled("Rehearsal")
         };
-        let moved = mine.update(&one, &moved, Notify::All).await.unwrap();
+        let moved = mine.update(&one, &moved, GuestNotice::All).await.unwrap();
         let moved = mine.event_data(&moved).unwrap();
         assert_eq!((moved.series, moved.original), (reported.series, reported.original));
         let other = read(&*mine, &two[1].id).await;
-        mine.delete(&other, None, Notify::All).await.unwrap();
+        mine.delete(&other, None, GuestNotice::All).await.unwrap();
         let rehearsal = ("Rehearsal".to_owned(), when("2031-03-27T19:00:00Z"));
         assert_eq!(
             titles_and_starts(between(&*mine, from, to, false).await),
@@ -313,19 +320,19 @@ async fn series_keeps_its_local_time_and_exceptions() {
 
         // It ends earlier, with another gap, and then does not recur.
         let gap = "2031-03-27T18:00:00Z";
-        let cut = Change {
+        let cut = EventChange {
             repeat: repeat("FREQ=WEEKLY;UNTIL=20310406T000000Z;BYDAY=TH", &[gap]),
-            ..Change::default()
+            ..EventChange::default()
         };
-        let series = mine.update(&series, &cut, Notify::All).await.unwrap();
+        let series = mine.update(&series, &cut, GuestNotice::All).await.unwrap();
         let rule = mine.event_data(&series).unwrap().repeat.unwrap();
         assert!(rule.except.contains(&when(gap)), "{rule:?}");
         let left = titles_and_starts(between(&*mine, from, to, false).await);
         assert_eq!(left[0], all[0]);
         assert!(!left.contains(&all[1]) && !left.contains(&all[3]), "{left:?}");
         let series = read(&*mine, &id).await;
-        let once = Change { repeat: Some(None), ..Change::default() };
-        let once = mine.update(&series, &once, Notify::All).await.unwrap();
+        let once = EventChange { repeat: Some(None), ..EventChange::default() };
+        let once = mine.update(&series, &once, GuestNotice::All).await.unwrap();
         assert_eq!(mine.event_data(&once).unwrap().repeat, None);
         assert_eq!(titles_and_starts(between(&*mine, from, to, false).await), all[..1]);
     }
@@ -353,8 +360,8 @@ async fn calendars_are_created_renamed_and_deleted() {
 
         let rehearsal = hour("Rehearsal", "2031-02-03T19:00:00");
         // Tried out, it is nowhere: there is one of it below.
-        mine.rehearse(Some(&id), None, &rehearsal, Notify::Nobody).await.unwrap();
-        mine.create(Some(&id), &rehearsal, Notify::Nobody).await.unwrap();
+        mine.rehearse(Some(&id), None, &rehearsal, GuestNotice::Nobody).await.unwrap();
+        mine.create(Some(&id), &rehearsal, GuestNotice::Nobody).await.unwrap();
         // Both calendars at once, each with its own.
         let main = main(&*mine).await;
         let ask = EventListRequest {
@@ -362,7 +369,7 @@ async fn calendars_are_created_renamed_and_deleted() {
             from: "2031-02-02T23:00:00Z".parse().unwrap(),
             to: "2031-02-09T23:00:00Z".parse().unwrap(),
             series: false,
-            projection: project(mine.api(), &EVENT.up_to(Level::Core)),
+            projection: project(mine.api(), &EVENT.up_to(ColumnLevel::Core)),
             limit: 50,
         };
         service.tap.requests();
@@ -378,7 +385,7 @@ async fn calendars_are_created_renamed_and_deleted() {
 
         let delete = CalendarOp::Delete { id };
         assert_eq!(mine.manage(&delete).await.unwrap(), None);
-        assert_eq!(mine.manage(&delete).await.unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(mine.manage(&delete).await.unwrap_err().kind(), ErrorKind::NotFound);
         if google {
             assert_eq!(made["accessRole"], "owner");
             let delete = CalendarOp::Delete { id: main };
@@ -397,7 +404,7 @@ async fn calendar_changes_are_reported_once() {
         let columns = ["id", "title"].map(|name| EVENT.field(name).unwrap());
         let projection = project(mine.api(), &columns);
         let since = async |cursor: &str| mine.changes(Some(cursor), &projection).await.unwrap();
-        let is_quiet = |changes: &Changes| {
+        let is_quiet = |changes: &ChangeFeed| {
             changes.new.is_empty() && changes.changed.is_empty() && changes.gone.is_empty()
         };
         let titles = |list: &[Value]| -> Vec<String> {
@@ -408,17 +415,17 @@ async fn calendar_changes_are_reported_once() {
             let start = TimeZone::UTC.to_datetime(start);
             hour(title, &start.strftime("%Y-%m-%dT%H:00:00").to_string())
         };
-        let old = mine.create(None, &soon(24, "Old"), Notify::Nobody).await.unwrap();
-        let deleted = mine.create(None, &soon(26, "Deleted"), Notify::Nobody).await.unwrap();
+        let old = mine.create(None, &soon(24, "Old"), GuestNotice::Nobody).await.unwrap();
+        let deleted = mine.create(None, &soon(26, "Deleted"), GuestNotice::Nobody).await.unwrap();
         let begun = mine.changes(None, &projection).await.unwrap();
         let quiet = since(&begun.cursor).await;
         assert!(is_quiet(&quiet), "{quiet:?}");
 
-        let new = Change { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
-        let new = mine.create(None, &new, Notify::Nobody).await.unwrap();
+        let new = EventChange { repeat: repeat("FREQ=DAILY;COUNT=30", &[]), ..soon(28, "New") };
+        let new = mine.create(None, &new, GuestNotice::Nobody).await.unwrap();
         let new = mine.event_data(&new).unwrap();
-        mine.update(&old, &titled("Older"), Notify::Nobody).await.unwrap();
-        mine.delete(&deleted, None, Notify::Nobody).await.unwrap();
+        mine.update(&old, &titled("Older"), GuestNotice::Nobody).await.unwrap();
+        mine.delete(&deleted, None, GuestNotice::Nobody).await.unwrap();
         let reported = since(&quiet.cursor).await;
         assert_eq!(titles(&reported.new), ["New"]);
         let first = mine.event_data(&reported.new[0]).unwrap();
@@ -429,7 +436,7 @@ async fn calendar_changes_are_reported_once() {
         assert_eq!((reported.more, reported.started_over), (false, false));
         // A series that changes is one change.
         let series = read(&*mine, &new.id).await;
-        mine.update(&series, &titled("Every day"), Notify::Nobody).await.unwrap();
+        mine.update(&series, &titled("Every day"), GuestNotice::Nobody).await.unwrap();
         let reported = since(&reported.cursor).await;
         assert_eq!((reported.new.len(), reported.gone.len()), (0, 0));
         assert_eq!(titles(&reported.changed), ["Every day"]);

@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 
 use daysheet_core::call::client::NonInteractive;
-use daysheet_core::error::Kind;
+use daysheet_core::error::ErrorKind;
 use daysheet_core::project::project;
 use daysheet_core::provider::mail::{
-    AttachmentContent, Audience, AutoReply, ContactCard, Flag, FolderKind, LabelLook, MailState,
-    MessageAction, Origin, OutgoingMessage, Rule, RuleStep, SendLookup, SendStatus, SettingsChange,
-    StoredDraft,
+    AttachmentContent, AutoReply, ContactCard, DraftOrigin, FolderKind, LabelLook, MailRule,
+    MailState, MessageAction, MessageFlag, OutgoingMessage, ReplyAudience, RuleStep, SendLookup,
+    SendStatus, SettingsChange, StoredDraft,
 };
 use daysheet_core::provider::{ListRequest, Mailbox};
-use daysheet_core::query::{DateContext, Query, Term, parse};
-use daysheet_core::schemas::{Level, MESSAGE};
-use daysheet_sandbox::Options;
+use daysheet_core::query::{DateContext, Query, QueryTerm, parse};
+use daysheet_core::schemas::{ColumnLevel, MESSAGE};
+use daysheet_sandbox::SandboxOptions;
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
@@ -29,8 +29,8 @@ use crate::tap::{GMAIL, OUTLOOK, Tapped};
 /// uploads go to.
 async fn untapped() -> [Tapped; 2] {
     [
-        Tapped::untapped("google", GMAIL, Options::new(clock::clock())).await,
-        Tapped::untapped("microsoft", OUTLOOK, Options::new(clock::clock())).await,
+        Tapped::untapped("google", GMAIL, SandboxOptions::new(clock::clock())).await,
+        Tapped::untapped("microsoft", OUTLOOK, SandboxOptions::new(clock::clock())).await,
     ]
 }
 
@@ -41,9 +41,9 @@ fn searched(query: &str) -> Query {
 /// Ids of the messages in a folder, the newest first.
 async fn ids(mailbox: &dyn Mailbox, folder: &str) -> Vec<String> {
     let ask = ListRequest {
-        query: Some(Query::Term(Term::Folder(folder.to_owned()))),
+        query: Some(Query::Term(QueryTerm::Folder(folder.to_owned()))),
         folder: None,
-        projection: project(mailbox.api(), &MESSAGE.up_to(Level::Core)),
+        projection: project(mailbox.api(), &MESSAGE.up_to(ColumnLevel::Core)),
         limit: 25,
         oldest: false,
         cursor: None,
@@ -102,7 +102,7 @@ async fn message_is_drafted_changed_sent_and_received() {
             ..to_other("proofs-1@daysheet.example", "Proofs")
         };
         let progress = ProgressLog::default();
-        let made = mine.create(&Origin::New, &message, &progress).await.unwrap();
+        let made = mine.create(&DraftOrigin::New, &message, &progress).await.unwrap();
         assert_eq!(progress.0.lock().unwrap().len(), if google { 4 } else { 3 });
         assert_eq!(names(&made), ["proofs.pdf", "film.pdf"]);
         // But for the files and line breaks at the end, it is the message that was given.
@@ -133,7 +133,7 @@ async fn message_is_drafted_changed_sent_and_received() {
         let bytes = mine.file(&made.message, film, *size).await.unwrap();
         assert!(bytes == large, "the bytes are another");
         let error = mine.file(&made.message, film, 6_999_999).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Argument);
+        assert_eq!(error.kind(), ErrorKind::Argument);
 
         // It is changed, once.
         let changed = OutgoingMessage {
@@ -148,10 +148,10 @@ async fn message_is_drafted_changed_sent_and_received() {
         assert_eq!(names(&now), ["proofs.pdf", "more.pdf"]);
         let other = OutgoingMessage { subject: "Other".to_owned(), ..changed };
         let stale = mine.update(&made, &other, &NonInteractive).await.unwrap_err();
-        assert_eq!(stale.kind(), Kind::Conflict);
+        assert_eq!(stale.kind(), ErrorKind::Conflict);
         if google {
             for stale in [mine.send(&made, None).await.map(drop), mine.discard(&made).await] {
-                assert_eq!(stale.unwrap_err().kind(), Kind::Conflict);
+                assert_eq!(stale.unwrap_err().kind(), ErrorKind::Conflict);
             }
         }
 
@@ -160,9 +160,9 @@ async fn message_is_drafted_changed_sent_and_received() {
         assert_eq!(mine.send_status(&lookup).await, Ok(SendStatus::Draft));
         let sent = mine.send(&now, None).await.unwrap();
         assert_eq!(mine.send_status(&lookup).await, Ok(SendStatus::Sent(sent.clone())));
-        assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(mine.draft(&now.id).await.unwrap_err().kind(), ErrorKind::NotFound);
         if google {
-            assert_eq!(mine.send(&now, None).await.unwrap_err().kind(), Kind::NotFound);
+            assert_eq!(mine.send(&now, None).await.unwrap_err().kind(), ErrorKind::NotFound);
             let nowhere = SendLookup {
                 message_id: "nobody@example.com".to_owned(),
                 since: clock::now() + SignedDuration::from_hours(1),
@@ -188,7 +188,7 @@ async fn message_is_drafted_changed_sent_and_received() {
             references: vec![message.message_id.clone()],
             ..to_other("thanks-1@daysheet.example", "Re: Final proofs")
         };
-        let reply = Origin::Reply {
+        let reply = DraftOrigin::Reply {
             id: came.clone(),
             thread: original.thread.clone(),
             all: true,
@@ -209,7 +209,7 @@ async fn message_is_drafted_changed_sent_and_received() {
             from: person("", OTHER),
             ..to_other("on-1@daysheet.example", "Fw: Final proofs")
         };
-        let origin = Origin::Forward { id: came };
+        let origin = DraftOrigin::Forward { id: came };
         let onward = theirs.create(&origin, &forward, &NonInteractive).await.unwrap();
         let files: &[&str] = if google { &[] } else { &["proofs.pdf", "more.pdf"] };
         assert_eq!(names(&onward), files);
@@ -220,7 +220,7 @@ async fn message_is_drafted_changed_sent_and_received() {
         // Outlook sends later, too, and it waits for its time.
         if !google {
             let later = to_other("later-1@daysheet.example", "Later");
-            let draft = mine.create(&Origin::New, &later, &NonInteractive).await.unwrap();
+            let draft = mine.create(&DraftOrigin::New, &later, &NonInteractive).await.unwrap();
             mine.send(&draft, Some("2041-02-03T18:05:00Z".parse().unwrap())).await.unwrap();
             let found = mine.send_status(&send_lookup(&draft)).await.unwrap();
             assert!(matches!(found, SendStatus::Sent(_)), "{found:?}");
@@ -246,19 +246,19 @@ async fn message_actions_are_carried_out_and_undone() {
         for (step, expected) in [
             (MessageAction::Read(true), "INBOX"),
             (MessageAction::Read(false), "INBOX"),
-            (MessageAction::Flag(Flag::Set { due }), "INBOX"),
+            (MessageAction::Flag(MessageFlag::Set { due }), "INBOX"),
             (MessageAction::Label { add: vec![label.clone()], remove: Vec::new() }, "INBOX"),
             (MessageAction::Move(folder.id.clone()), own),
             (MessageAction::Archive, ""),
             (MessageAction::Spam, "SPAM"),
             (MessageAction::Trash, "TRASH"),
             (MessageAction::Untrash, "INBOX"),
-            (MessageAction::Flag(Flag::Done), "INBOX"),
-            (MessageAction::Flag(Flag::None), "INBOX"),
-            (MessageAction::Flag(Flag::Set { due: None }), "INBOX"),
+            (MessageAction::Flag(MessageFlag::Done), "INBOX"),
+            (MessageAction::Flag(MessageFlag::None), "INBOX"),
+            (MessageAction::Flag(MessageFlag::Set { due: None }), "INBOX"),
             (MessageAction::Label { add: Vec::new(), remove: vec![label.clone()] }, "INBOX"),
         ] {
-            if google && step == MessageAction::Flag(Flag::Done) {
+            if google && step == MessageAction::Flag(MessageFlag::Done) {
                 continue;
             }
             let now = states(&*mine, &all).await;
@@ -288,7 +288,7 @@ async fn message_actions_are_carried_out_and_undone() {
         let last = states(&*mine, &all[..1]).await;
         assert_eq!(mine.apply(&last, &MessageAction::Delete).await, [Ok(None)]);
         let deleted = mine.states(&all[..1]).await.remove(0);
-        assert_eq!(deleted.unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(deleted.unwrap_err().kind(), ErrorKind::NotFound);
         let copied = states(&*mine, &all[1..2]).await;
         let copy = apply(&*mine, &copied, &MessageAction::Copy(folder.id.clone())).await;
         assert_eq!(copy[0].labels.contains(&folder.id), google);
@@ -318,14 +318,14 @@ async fn mailbox_settings_are_written_and_read_back() {
 
         let label = RuleStep::Label(text("Clients/Lamps and more"));
         let rule = if google {
-            Rule {
+            MailRule {
                 enabled: true,
                 when: Some(searched("from:ada@example.com has:attachment")),
                 then: vec![label, RuleStep::Read],
-                ..Rule::default()
+                ..MailRule::default()
             }
         } else {
-            Rule {
+            MailRule {
                 name: Some(text("Lamps")),
                 enabled: true,
                 when: Some(searched("subject:lamp")),
@@ -335,29 +335,30 @@ async fn mailbox_settings_are_written_and_read_back() {
                     RuleStep::Move(text("Clients/Lamps and more")),
                 ],
                 stop: true,
-                ..Rule::default()
+                ..MailRule::default()
             }
         };
-        let sorted = |mut rule: Rule| {
+        let sorted = |mut rule: MailRule| {
             rule.then.sort_by_key(|step| format!("{step:?}"));
             rule
         };
-        let stored =
-            async || -> Vec<Rule> { mine.rules().await.unwrap().into_iter().map(sorted).collect() };
+        let stored = async || -> Vec<MailRule> {
+            mine.rules().await.unwrap().into_iter().map(sorted).collect()
+        };
         let made = written(SettingsChange::CreateRule(rule.clone())).await;
-        let expected = Rule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
+        let expected = MailRule { id: made["id"].as_str().unwrap().to_owned(), ..rule };
         assert_eq!(stored().await, [sorted(expected.clone())]);
         let other = if google {
-            Rule {
+            MailRule {
                 when: Some(searched("\"final notice\" OR overdue")),
                 then: vec![RuleStep::Archive],
                 ..expected.clone()
             }
         } else {
-            Rule { enabled: false, when: None, ..expected.clone() }
+            MailRule { enabled: false, when: None, ..expected.clone() }
         };
         let changed = written(SettingsChange::UpdateRule(other.clone())).await;
-        let other = Rule { id: changed["id"].as_str().unwrap().to_owned(), ..other };
+        let other = MailRule { id: changed["id"].as_str().unwrap().to_owned(), ..other };
         // Gmail's are made anew.
         assert_eq!(other.id != expected.id, google);
         assert_eq!(stored().await, [sorted(other.clone())]);
@@ -366,7 +367,7 @@ async fn mailbox_settings_are_written_and_read_back() {
 
         assert_eq!(set(SettingsChange::DeleteFolder { id: id.clone() }).await, Ok(None));
         let missing = mine.find_folder("Clients/Lamps and more", FolderKind::Folder, false).await;
-        assert_eq!(missing.unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(missing.unwrap_err().kind(), ErrorKind::NotFound);
 
         let reply = AutoReply {
             on: true,
@@ -375,7 +376,7 @@ async fn mailbox_settings_are_written_and_read_back() {
             subject: google.then(|| text("Away")),
             html: Some(text("<p>Back soon.</p>")),
             external: (!google).then(|| text("<p>Off</p>")),
-            audience: Some(Audience::Contacts),
+            audience: Some(ReplyAudience::Contacts),
         };
         written(SettingsChange::AutoReply(reply.clone())).await;
         assert_eq!(mine.auto_reply().await, Ok(reply.clone()));
@@ -410,7 +411,7 @@ async fn mailbox_settings_are_written_and_read_back() {
         );
         let delete = SettingsChange::DeleteContact { id: contact };
         assert_eq!(set(delete.clone()).await, Ok(None));
-        assert_eq!(set(delete).await.unwrap_err().kind(), Kind::NotFound);
+        assert_eq!(set(delete).await.unwrap_err().kind(), ErrorKind::NotFound);
 
         if google {
             let language = SettingsChange::Settings { language: Some(text("de")), time_zone: None };
@@ -469,7 +470,7 @@ async fn mail_changes_are_reported() {
             };
             list.iter().map(|item| subject(item).as_str().unwrap().to_owned()).collect()
         };
-        let projection = project(mail.api(), &MESSAGE.up_to(Level::Core));
+        let projection = project(mail.api(), &MESSAGE.up_to(ColumnLevel::Core));
         let since = async |cursor: &str| mail.changes(Some(cursor), &projection).await.unwrap();
         deliver("old");
         let cursor = mail.changes(None, &projection).await.unwrap().cursor;

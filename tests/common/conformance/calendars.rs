@@ -2,7 +2,7 @@
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
-    CalendarOp, Calendars, Change, EventData, EventListRequest, Notify, Show,
+    CalendarOp, Calendars, EventChange, EventData, EventListRequest, GuestNotice, ShowAs,
 };
 use daysheet_core::schemas::{CALENDAR, EVENT};
 
@@ -44,7 +44,7 @@ async fn list(calendars: &dyn Calendars, suite: &mut Suite) -> String {
     let distinct = ids.iter().collect::<BTreeSet<_>>().len() == ids.len();
     suite.holds("calendars_have_their_key", distinct && !ids.contains(&String::new()), &ids);
     let main: Vec<_> =
-        (0..ids.len()).filter(|at| rows.cell(*at, "main") == Some(&Cell::Flag(true))).collect();
+        (0..ids.len()).filter(|at| rows.cell(*at, "main") == Some(&RowCell::Flag(true))).collect();
     suite.holds("one_calendar_is_the_main_one_and_first", main == [0], &main);
     let rooms = calendars.rooms().await;
     let advised = rooms.as_ref().err().is_none_or(|error| error.next_step().is_some());
@@ -153,7 +153,7 @@ async fn single(
     for (id, one) in ids.iter().zip(read) {
         if id == known.unknown {
             let kind = one.as_ref().err().map(Error::kind);
-            suite.holds("what_is_not_there_is_not_found", kind == Some(Kind::NotFound), one);
+            suite.holds("what_is_not_there_is_not_found", kind == Some(ErrorKind::NotFound), one);
             continue;
         }
         let event = suite.answer("events_are_read", one);
@@ -214,19 +214,20 @@ async fn changes(calendars: &dyn Calendars, suite: &mut Suite) {
 /// Checks and rehearsals, which write nothing.
 async fn rehearsals(calendars: &dyn Calendars, main: &str, events: &[Value], suite: &mut Suite) {
     let day = |day: i8| ZonedTime::Day(jiff::civil::date(2031, 2, day));
-    let event = Change {
+    let event = EventChange {
         title: Some("Rehearsed".to_owned()),
         time: Some((day(5), day(6))),
-        ..Change::default()
+        ..EventChange::default()
     };
     let name = "rehearsals_are_answered";
-    suite.answer(name, calendars.check(None, &event, Notify::All));
-    suite.answer(name, calendars.rehearse(Some(main), None, &event, Notify::All).await);
+    suite.answer(name, calendars.check(None, &event, GuestNotice::All));
+    suite.answer(name, calendars.rehearse(Some(main), None, &event, GuestNotice::All).await);
     if let Some(current) = events.iter().find(|event| {
         calendars.event_data(event).is_some_and(|facts| facts.own && facts.series.is_none())
     }) {
-        let change = Change { title: event.title.clone(), ..Change::default() };
-        suite.answer(name, calendars.rehearse(None, Some(current), &change, Notify::All).await);
+        let change = EventChange { title: event.title.clone(), ..EventChange::default() };
+        suite
+            .answer(name, calendars.rehearse(None, Some(current), &change, GuestNotice::All).await);
     }
     let before = calendars.calendars().await.unwrap_or_default();
     let op = CalendarOp::Create { name: "Rehearsed".to_owned(), zone: None };
@@ -235,13 +236,16 @@ async fn rehearsals(calendars: &dyn Calendars, main: &str, events: &[Value], sui
     suite.holds("rehearsals_write_nothing", after == before, after.len());
     let can = calendars.capabilities();
     if let Some(most) = can.max_reminder {
-        let early = Change { reminder: Some(Some(most + 1)), ..event.clone() };
-        suite.refused("early_reminders_are_refused", calendars.check(None, &early, Notify::All));
+        let early = EventChange { reminder: Some(Some(most + 1)), ..event.clone() };
+        suite.refused(
+            "early_reminders_are_refused",
+            calendars.check(None, &early, GuestNotice::All),
+        );
     }
     if !can.event_kinds {
-        let focus = Change { show: Some(Show::Focus), ..event };
-        suite.refused("focus_time_is_refused", calendars.check(None, &focus, Notify::All));
-        let rehearsed = calendars.rehearse(Some(main), None, &focus, Notify::All).await;
+        let focus = EventChange { show: Some(ShowAs::Focus), ..event };
+        suite.refused("focus_time_is_refused", calendars.check(None, &focus, GuestNotice::All));
+        let rehearsed = calendars.rehearse(Some(main), None, &focus, GuestNotice::All).await;
         suite.refused("focus_time_is_refused", rehearsed);
     }
 }

@@ -1,6 +1,6 @@
 //! How far the planner stays behind what could be had, by an exact solution.
 
-use daysheet_core::budget::plan::{Block, plan};
+use daysheet_core::budget::plan::{PlannedBlock, plan};
 
 use super::random::{Case, Random, orderly};
 
@@ -13,7 +13,7 @@ enum Part {
 }
 
 /// The most value there is: a knapsack for every set of headings.
-fn optimum(case: &Case, part: impl Fn(usize, &Block) -> Part) -> f64 {
+fn optimum(case: &Case, part: impl Fn(usize, &PlannedBlock) -> Part) -> f64 {
     let mut best: Option<f64> = None;
     for open in 0_usize..1 << case.headings.len() {
         let is_open = |heading: &usize| open >> heading & 1 == 1;
@@ -78,7 +78,7 @@ fn measure(cases: usize, blocks: u64, budgets: u64) -> (f64, f64, f64, f64) {
         worst = share.min(worst);
         free += plan.value()
             / optimum(&case, |_, block| if block.pinned { Part::Must } else { Part::May });
-        let full = |block: &Block| block.renderings.last().map_or(0, |last| last.tokens);
+        let full = |block: &PlannedBlock| block.renderings.last().map_or(0, |last| last.tokens);
         let all: usize = case.blocks.iter().map(full).sum();
         if all > case.budget {
             unused += case.budget - plan.tokens();

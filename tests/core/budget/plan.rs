@@ -2,32 +2,34 @@
 
 use std::collections::BTreeSet;
 
-use daysheet_core::budget::plan::{Block, Plan, Rendering, Tier, TooSmall, plan, plan_of};
+use daysheet_core::budget::plan::{
+    BlockRendering, PlacementTier, PlannedBlock, RenderingPlan, TooSmall, plan, plan_of,
+};
 use proptest::prelude::*;
 
 use super::random::{Case, hostile};
 use crate::common::thorough::thorough;
 
 /// A block of `tokens:value` or `tokens:value/heading` renderings.
-fn block(tier: Tier, renderings: &str) -> Block {
+fn block(tier: PlacementTier, renderings: &str) -> PlannedBlock {
     let renderings = renderings.split_whitespace().map(|text| {
         let (tokens, rest) = text.split_once(':').unwrap();
         let (value, heading) = rest.split_once('/').unwrap_or((rest, ""));
-        Rendering {
+        BlockRendering {
             tokens: tokens.parse().unwrap(),
             value: value.parse().unwrap(),
             headings: heading.parse().into_iter().collect(),
         }
     });
-    Block { renderings: renderings.collect(), tier, ..Block::default() }
+    PlannedBlock { renderings: renderings.collect(), tier, ..PlannedBlock::default() }
 }
 
-fn pin(renderings: &str) -> Block {
-    Block { pinned: true, ..block(Tier::Low, renderings) }
+fn pin(renderings: &str) -> PlannedBlock {
+    PlannedBlock { pinned: true, ..block(PlacementTier::Low, renderings) }
 }
 
 /// One sign for each block: its rendering, or `-`; then the tokens.
-fn text(plan: &Result<Plan, TooSmall>) -> String {
+fn text(plan: &Result<RenderingPlan, TooSmall>) -> String {
     match plan {
         Err(TooSmall { needed }) => format!("needs {needed}"),
         Ok(plan) => {
@@ -41,7 +43,7 @@ fn text(plan: &Result<Plan, TooSmall>) -> String {
 
 #[test]
 fn plans_of_few_blocks_are_these() {
-    use Tier::{Critical, High, Low, Medium};
+    use PlacementTier::{Critical, High, Low, Medium};
     let two = |tier| block(tier, "2:0.5 5:0.8");
     for (title, blocks, headings, expected) in cases! {
         "more budget: more blocks, then fuller ones", vec![two(Medium), two(Medium)], vec![],
@@ -106,9 +108,9 @@ fn plans_of_few_blocks_are_these() {
 #[test]
 fn undo_reverts_upgrades_and_placements() {
     let blocks = [
-        block(Tier::Medium, "2:0.5 5:0.8 9:0.9"),
+        block(PlacementTier::Medium, "2:0.5 5:0.8 9:0.9"),
         pin("1:0.1 2:0.9"),
-        block(Tier::Medium, "2:0.6"),
+        block(PlacementTier::Medium, "2:0.6"),
     ];
     let mut plan = plan(&blocks, &[], 12).unwrap();
     let mut states = vec![text(&Ok(plan.clone()))];
@@ -125,13 +127,13 @@ fn undo_reverts_upgrades_and_placements() {
         steps += 1;
     }
     assert_eq!((steps, text(&Ok(plan)).as_str()), (2, "0 2"));
-    assert!(!Plan::default().undo());
+    assert!(!RenderingPlan::default().undo());
 }
 
 /// Blocks in chunks, as answers are cut: what a plan leaves over is planned
 /// again, with a budget by the chunk's number.
 fn chunks(
-    blocks: &[Block],
+    blocks: &[PlannedBlock],
     headings: &[usize],
     budgets: impl Fn(usize) -> usize,
 ) -> Result<Vec<Vec<usize>>, TooSmall> {
@@ -147,8 +149,9 @@ fn chunks(
 
 #[test]
 fn each_chunk_continues_where_the_last_ended() {
-    let blocks: Vec<Block> =
-        [1, 4, 2, 3, 2].map(|tokens| block(Tier::Medium, &format!("{tokens}:0.5/0 9:1/0"))).into();
+    let blocks: Vec<PlannedBlock> = [1, 4, 2, 3, 2]
+        .map(|tokens| block(PlacementTier::Medium, &format!("{tokens}:0.5/0 9:1/0")))
+        .into();
     let parts = |budget: usize| chunks(&blocks, &[2], |_| budget);
     assert_eq!(parts(14).unwrap(), [vec![0, 1, 2, 3, 4]]);
     assert_eq!(parts(8).unwrap(), [vec![0, 1], vec![2, 3], vec![4]]);
@@ -159,7 +162,7 @@ fn each_chunk_continues_where_the_last_ended() {
     let rising = chunks(&blocks, &[2], |chunk| 4 + 5 * chunk);
     assert_eq!(rising.unwrap(), [vec![0], vec![1, 2], vec![3, 4]]);
     assert_eq!(chunks(&[], &[], |_| 0).unwrap(), Vec::<Vec<usize>>::new());
-    let empty = [pin(""), block(Tier::Low, "")];
+    let empty = [pin(""), block(PlacementTier::Low, "")];
     assert_eq!(chunks(&empty, &[], |_| 0).unwrap(), [[0, 1]]);
 }
 
@@ -178,13 +181,13 @@ fn cost(case: &Case, chosen: &[Option<usize>]) -> u128 {
     sum + costs.map(|cost| *cost as u128).sum::<u128>()
 }
 
-fn has_to_be(block: &Block) -> bool {
-    (block.pinned || block.tier == Tier::Critical) && !block.renderings.is_empty()
+fn has_to_be(block: &PlannedBlock) -> bool {
+    (block.pinned || block.tier == PlacementTier::Critical) && !block.renderings.is_empty()
 }
 
 /// The blocks that may be left over, in the order in which they are placed.
 fn order(case: &Case) -> Vec<usize> {
-    let mut order: Vec<(Tier, f64, usize)> = Vec::new();
+    let mut order: Vec<(PlacementTier, f64, usize)> = Vec::new();
     for (at, block) in case.blocks.iter().enumerate() {
         let smallest = block.renderings.iter().min_by_key(|way| way.tokens);
         if let (Some(way), false) = (smallest, has_to_be(block)) {
@@ -198,7 +201,7 @@ fn order(case: &Case) -> Vec<usize> {
     order.into_iter().map(|(.., at)| at).collect()
 }
 
-fn shown(plan: &Plan) -> Vec<bool> {
+fn shown(plan: &RenderingPlan) -> Vec<bool> {
     plan.chosen().iter().map(Option::is_some).collect()
 }
 
@@ -221,7 +224,7 @@ fn holds(case: &Case) {
     chunks_hold(case);
 }
 
-fn plan_holds(case: &Case, mut plan: Plan) {
+fn plan_holds(case: &Case, mut plan: RenderingPlan) {
     let visible = |at: usize| !case.blocks[at].renderings.is_empty();
     let first = shown(&plan);
     let left: Vec<usize> = (0..first.len()).filter(|at| !first[*at] && visible(*at)).collect();

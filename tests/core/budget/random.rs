@@ -1,6 +1,6 @@
 //! Blocks made from bytes: small ones, and odd ones.
 
-use daysheet_core::budget::plan::{Block, Rendering, Tier};
+use daysheet_core::budget::plan::{BlockRendering, PlacementTier, PlannedBlock};
 
 /// Bytes, one by one; behind the end there are zeros.
 pub struct Bytes<'a>(pub &'a [u8]);
@@ -44,7 +44,7 @@ impl Bytes<'_> {
 /// What a plan is made of.
 #[derive(Debug)]
 pub struct Case {
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PlannedBlock>,
     pub headings: Vec<usize>,
     pub budget: usize,
 }
@@ -56,7 +56,7 @@ pub fn hostile(bytes: &[u8]) -> Case {
     let headings = (0..bytes.below(4)).map(|_| bytes.size(6)).collect();
     let blocks = (0..bytes.below(8)).map(|_| {
         let kind = bytes.next();
-        let renderings = (0..kind % 5).map(|_| Rendering {
+        let renderings = (0..kind % 5).map(|_| BlockRendering {
             tokens: bytes.size(12),
             value: bytes.value(),
             headings: match bytes.below(12) {
@@ -67,12 +67,12 @@ pub fn hostile(bytes: &[u8]) -> Case {
         });
         let renderings = renderings.collect();
         let tier = match kind / 5 % 10 {
-            0 => Tier::Critical,
-            1 | 2 => Tier::High,
-            3 | 4 => Tier::Low,
-            _ => Tier::Medium,
+            0 => PlacementTier::Critical,
+            1 | 2 => PlacementTier::High,
+            3 | 4 => PlacementTier::Low,
+            _ => PlacementTier::Medium,
         };
-        Block { renderings, tier, pinned: kind > 230, list: None }
+        PlannedBlock { renderings, tier, pinned: kind > 230, list: None }
     });
     let blocks = blocks.collect();
     Case { blocks, headings, budget }
@@ -101,7 +101,7 @@ pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
             tokens += 1 + random.below(8) as usize;
             value += (1 + random.below(20)) as f64 / 20.0;
             let plain = headings.is_empty() || random.below(3) == 0;
-            Rendering {
+            BlockRendering {
                 tokens,
                 value,
                 headings: if plain {
@@ -112,8 +112,9 @@ pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
             }
         });
         let renderings = renderings.collect();
-        let tiers = [Tier::Medium, Tier::Medium, Tier::High, Tier::Low];
-        Block {
+        let tiers =
+            [PlacementTier::Medium, PlacementTier::Medium, PlacementTier::High, PlacementTier::Low];
+        PlannedBlock {
             renderings,
             tier: tiers[random.below(4) as usize],
             pinned: random.below(8) == 0,

@@ -1,10 +1,10 @@
 //! Which lines of a long text are kept, and how long lines are parted.
 
-use daysheet_core::budget::window::{HeadTailSplit, Window, Windows, window};
+use daysheet_core::budget::window::{HeadTailSplit, TextWindow, TextWindows, window};
 use proptest::prelude::*;
 
 /// The kept lines, with ` … ` for each gap.
-fn shown(lines: &[&str], window: &Window) -> String {
+fn shown(lines: &[&str], window: &TextWindow) -> String {
     let mut parts = Vec::new();
     let mut at = 0;
     for range in &window.ranges {
@@ -74,7 +74,7 @@ fn window_copes_with_odd_line_sizes() {
         let window = window(&lines, costs, marker, budget, HeadTailSplit::Head);
         assert_eq!(shown(&lines, &window), expected, "{costs:?} {budget}");
     }
-    assert_eq!(window(&[], &[], 1, 0, HeadTailSplit::Head), Window::default());
+    assert_eq!(window(&[], &[], 1, 0, HeadTailSplit::Head), TextWindow::default());
 }
 
 #[test]
@@ -168,7 +168,7 @@ proptest! {
     ) {
         let lines: Vec<&str> = texts.iter().take(costs.len()).map(|at| text(*at)).collect();
         let split = if tail { HeadTailSplit::Tail } else { HeadTailSplit::Head };
-        let windows = Windows::new(&lines, &costs, marker, split);
+        let windows = TextWindows::new(&lines, &costs, marker, split);
         let mut before = 0;
         for budget in (0..60).chain([200, usize::MAX - 1, usize::MAX]) {
             let window = windows.of(budget);

@@ -2,7 +2,7 @@
 
 use daysheet_core::compose::{mime, read};
 use daysheet_core::provider::mail::{
-    Attachment, AttachmentContent, Importance, OutgoingMessage, Person,
+    AttachmentContent, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
 };
 use jiff::Timestamp;
 use mail_parser::{Address, MessageParser};
@@ -13,8 +13,8 @@ use super::{message, person};
 /// Tuesday, 3 February 2026, 10:00 UTC.
 const DATE: Timestamp = Timestamp::constant(1_770_112_800, 0);
 
-fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> Attachment {
-    Attachment {
+fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> OutgoingAttachment {
+    OutgoingAttachment {
         name: name.to_owned(),
         media: media.to_owned(),
         cid: cid.map(str::to_owned),
@@ -168,7 +168,7 @@ fn no_value_starts_a_new_header_field() {
             let mut message = full();
             put(&mut message, evil.to_owned());
             let error = mime(&message, DATE).unwrap_err();
-            assert_eq!(error.kind(), daysheet_core::error::Kind::Argument);
+            assert_eq!(error.kind(), daysheet_core::error::ErrorKind::Argument);
             let begins = format!("{field} contains a line break or NUL");
             assert!(error.message().starts_with(&begins), "{}", error.message());
         }
@@ -307,7 +307,7 @@ fn repeated_header_fields_are_all_read() {
                Bcc: a@example.com\r\nBCC: b@example.com\r\nReply-To: c@example.com\r\n\
                Reply-To: d@example.com\r\n\r\nHello";
     let read = read(raw.as_bytes()).unwrap();
-    let of = |people: &[Person]| -> Vec<String> {
+    let of = |people: &[MailPerson]| -> Vec<String> {
         people.iter().map(|one| one.address.clone()).collect()
     };
     assert_eq!(of(&read.to), ["bo@example.com", "eve@evil.example", "cy@example.com"]);

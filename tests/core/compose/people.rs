@@ -1,13 +1,13 @@
 //! Whom a message goes to, as a model says it.
 
 use daysheet_core::compose::people::{ascii, known_person, read};
-use daysheet_core::provider::mail::Person;
+use daysheet_core::provider::mail::MailPerson;
 use daysheet_core::text::Note;
 use proptest::prelude::*;
 
 use super::person;
 
-fn text(items: &[&str]) -> daysheet_core::error::Result<(Vec<Person>, Vec<Note>)> {
+fn text(items: &[&str]) -> daysheet_core::error::Result<(Vec<MailPerson>, Vec<Note>)> {
     let items: Vec<String> = items.iter().map(|item| (*item).to_owned()).collect();
     read("to", &items).map(|found| (found.people, found.warnings))
 }
@@ -34,7 +34,7 @@ fn recipients_are_read_as_people_write_them() {
         vec!["李雷 <lei@example.com>"], vec![("李雷", "lei@example.com")];
         vec!["mira+lamps@mail.example.com"], vec![("", "mira+lamps@mail.example.com")];
     } {
-        let expected: Vec<Person> =
+        let expected: Vec<MailPerson> =
             expected.iter().map(|(name, address)| person(name, address)).collect();
         assert_eq!(text(&items), Ok((expected, Vec::new())), "{items:?}");
     }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use daysheet_core::compose::{clean_html, ids, quote, reply, text};
-use daysheet_core::provider::mail::{Person, SourceMessage};
+use daysheet_core::provider::mail::{MailPerson, SourceMessage};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 
@@ -107,7 +107,7 @@ fn reply_recipients_follow_the_message() {
         for (all, to, cc) in [(false, to, cc), (true, all_to, all_cc)] {
             let (found_to, found_cc) =
                 reply::recipients(&original, &own, all, &mut Vec::new()).unwrap();
-            let line = |people: &[daysheet_core::provider::mail::Person]| {
+            let line = |people: &[daysheet_core::provider::mail::MailPerson]| {
                 people.iter().map(|one| one.address.clone()).collect::<Vec<_>>().join(" ")
             };
             let to = to.replace("Mira@example.com ", "");
@@ -272,10 +272,10 @@ proptest! {
 /// message goes to are each once, in no time.
 #[test]
 fn reply_to_thousands_is_refused_early() {
-    let people = |from: usize, to: usize| -> Vec<Person> {
+    let people = |from: usize, to: usize| -> Vec<MailPerson> {
         (from..to).map(|n| person("", &format!("p{n}@example.com"))).collect()
     };
-    let of = |to: Vec<Person>, cc: Vec<Person>| SourceMessage {
+    let of = |to: Vec<MailPerson>, cc: Vec<MailPerson>| SourceMessage {
         from: vec![person("", "bo@example.com")],
         to,
         cc,

@@ -1,9 +1,9 @@
 //! iCalendar documents as they are written, and read again.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::ical::{self, CalendarDocument, Entry};
-use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -15,11 +15,11 @@ fn now() -> Timestamp {
     "2026-02-03T17:00:00Z".parse().unwrap()
 }
 
-fn mira() -> Guest {
-    Guest {
+fn mira() -> EventGuest {
+    EventGuest {
         address: "mira@example.com".to_owned(),
         name: Some("Mira Lindqvist".to_owned()),
-        ..Guest::default()
+        ..EventGuest::default()
     }
 }
 
@@ -29,7 +29,7 @@ fn local(text: &str, zone: &str) -> ZonedTime {
 
 #[test]
 fn events_are_written_as_this_document() {
-    let mut entry = Entry::new(
+    let mut entry = IcalEvent::new(
         "1@example.com",
         local("2026-02-03T18:00", "Europe/Berlin"),
         local("2026-02-03T19:00", "Europe/Berlin"),
@@ -39,24 +39,24 @@ fn events_are_written_as_this_document() {
     entry.place = "Atrium, second floor".to_owned();
     entry.notes = "First\nsecond \\ third".to_owned();
     entry.organizer = Some(mira());
-    entry.guests = vec![Guest {
+    entry.guests = vec![EventGuest {
         address: "teo@example.com".to_owned(),
         name: Some("Castellanos, \"Teo\"".to_owned()),
-        answer: Some(Answer::Declined),
+        answer: Some(InvitationAnswer::Declined),
         optional: true,
-        ..Guest::default()
+        ..EventGuest::default()
     }];
-    entry.repeat = Some(Repeat {
+    entry.repeat = Some(EventRecurrence {
         rule: "FREQ=WEEKLY;COUNT=3".to_owned(),
         except: vec![EventTime::At("2026-02-10T17:00:00Z".parse().unwrap())],
         extra: vec![EventTime::Day("2026-02-11".parse().unwrap())],
     });
     entry.reminder = Some(15);
     entry.categories = vec!["Quay".to_owned(), "Green, light".to_owned()];
-    entry.show = Show::Focus;
-    entry.visibility = Visibility::Confidential;
+    entry.show = ShowAs::Focus;
+    entry.visibility = EventVisibility::Confidential;
     entry.link = Some("https://meet.example.com/abc".to_owned());
-    let mut day = Entry::new(
+    let mut day = IcalEvent::new(
         "2@example.com",
         ZonedTime::Day("2026-02-03".parse().unwrap()),
         ZonedTime::Day("2026-02-05".parse().unwrap()),
@@ -134,8 +134,9 @@ fn every_named_zone_has_its_vtimezone() {
     let zones = ["America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe", "Europe/Berlin"];
     let entries = zones.map(|zone| {
         let mut entry =
-            Entry::new(zone, local("2026-06-03T18:00", zone), local("2026-06-03T19:00", zone));
-        entry.repeat = Some(Repeat { rule: "FREQ=DAILY".to_owned(), ..Repeat::default() });
+            IcalEvent::new(zone, local("2026-06-03T18:00", zone), local("2026-06-03T19:00", zone));
+        entry.repeat =
+            Some(EventRecurrence { rule: "FREQ=DAILY".to_owned(), ..EventRecurrence::default() });
         entry
     });
     let document = CalendarDocument { entries: entries.to_vec(), ..CalendarDocument::default() };
@@ -151,17 +152,17 @@ fn every_named_zone_has_its_vtimezone() {
 fn no_text_escapes_its_property() {
     let evil = "x\r\nEND:VEVENT\nBEGIN:VEVENT\rATTENDEE:mailto:eve@example.com\u{2028}URL:a\u{85}\u{b}\u{0}\";:,\\n";
     let mut entry =
-        Entry::new(evil, local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
+        IcalEvent::new(evil, local("2026-02-03T18:00", "UTC"), local("2026-02-03T19:00", "UTC"));
     for text in [&mut entry.title, &mut entry.place, &mut entry.notes] {
         evil.clone_into(text);
     }
-    let guest = Guest { address: evil.to_owned(), name: Some(evil.to_owned()), ..mira() };
+    let guest = EventGuest { address: evil.to_owned(), name: Some(evil.to_owned()), ..mira() };
     entry.organizer = Some(guest.clone());
     entry.guests = vec![guest];
     entry.categories = vec![evil.to_owned()];
     entry.link = Some(evil.to_owned());
     entry.reminder = Some(1);
-    entry.repeat = Some(Repeat { rule: evil.to_owned(), ..Repeat::default() });
+    entry.repeat = Some(EventRecurrence { rule: evil.to_owned(), ..EventRecurrence::default() });
     let document = CalendarDocument {
         method: Some(evil.to_owned()),
         name: Some(evil.to_owned()),
@@ -250,12 +251,12 @@ fn moments() -> impl Strategy<Value = (ZonedTime, ZonedTime)> {
     )
 }
 
-fn answers() -> impl Strategy<Value = Option<Answer>> {
+fn answers() -> impl Strategy<Value = Option<InvitationAnswer>> {
     prop::sample::select(vec![
         None,
-        Some(Answer::Accepted),
-        Some(Answer::Declined),
-        Some(Answer::Tentative),
+        Some(InvitationAnswer::Accepted),
+        Some(InvitationAnswer::Declined),
+        Some(InvitationAnswer::Tentative),
     ])
 }
 
@@ -266,8 +267,8 @@ prop_compose! {
         answer in answers(),
         optional in any::<bool>(),
         room in any::<bool>(),
-    ) -> Guest {
-        Guest { address, name, answer, optional, room, ..Guest::default() }
+    ) -> EventGuest {
+        EventGuest { address, name, answer, optional, room, ..EventGuest::default() }
     }
 }
 
@@ -279,7 +280,7 @@ prop_compose! {
             "FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", "FREQ=HOURLY;INTERVAL=6",
         ]),
         dates in prop::collection::vec((0..4_000_000_000_i64, any::<bool>()), 0..3),
-    ) -> Option<Repeat> {
+    ) -> Option<EventRecurrence> {
         let dates: Vec<EventTime> = dates.into_iter().map(|(second, day)| {
             let at = Timestamp::from_second(second).unwrap();
             if day {
@@ -288,8 +289,8 @@ prop_compose! {
                 EventTime::At(at)
             }
         }).collect();
-        let repeat = Repeat { rule: rule.to_owned(), except: dates.clone(), extra: dates };
-        Some(repeat).filter(|repeat| *repeat != Repeat::default())
+        let repeat = EventRecurrence { rule: rule.to_owned(), except: dates.clone(), extra: dates };
+        Some(repeat).filter(|repeat| *repeat != EventRecurrence::default())
     }
 }
 
@@ -303,16 +304,16 @@ prop_compose! {
         organizer in prop::option::of(guests()),
         guests in prop::collection::vec(guests(), 0..4),
         show in prop::sample::select(vec![
-            Show::Busy, Show::Free, Show::Tentative, Show::Oof, Show::Focus, Show::Elsewhere,
+            ShowAs::Busy, ShowAs::Free, ShowAs::Tentative, ShowAs::Oof, ShowAs::Focus, ShowAs::Elsewhere,
         ]),
         visibility in prop::sample::select(vec![
-            Visibility::Default, Visibility::Public, Visibility::Private, Visibility::Confidential,
+            EventVisibility::Default, EventVisibility::Public, EventVisibility::Private, EventVisibility::Confidential,
         ]),
         reminder in prop::option::of(0..100_000_u32),
         categories in prop::collection::vec(names(), 0..3),
         link in prop::option::of("https://[a-z]{1,9}[.]example/[a-zA-Z0-9?=&%,;+-]{0,90}"),
         cancelled in any::<bool>(),
-    ) -> Entry {
+    ) -> IcalEvent {
         // Days stand before times, and times that only UTC can tell come last.
         if let Some(repeat) = &mut repeat {
             for list in [&mut repeat.except, &mut repeat.extra] {
@@ -329,12 +330,12 @@ prop_compose! {
             // The end is written in the way that goes with the start.
             repeat.rule = repeat.fit(&start);
         }
-        let organizer = organizer.map(|guest| Guest { optional: false, room: false, ..guest });
-        let guests: Vec<Guest> = guests
+        let organizer = organizer.map(|guest| EventGuest { optional: false, room: false, ..guest });
+        let guests: Vec<EventGuest> = guests
             .into_iter()
             .filter(|guest| organizer.as_ref().is_none_or(|organizer| organizer.address != guest.address))
             .collect();
-        Entry {
+        IcalEvent {
             uid, sequence, recurrence_id: None, start, end, repeat, title, place, notes, organizer,
             guests, show, visibility, reminder, categories, link, cancelled,
         }

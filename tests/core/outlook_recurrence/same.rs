@@ -5,7 +5,7 @@
 //! it.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::recurrence::graph::{pattern, rule};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -105,7 +105,7 @@ fn is_nth(pattern: &Value, day: Date) -> bool {
 }
 
 /// The local days of a series.
-fn by_rule(repeat: &Repeat, start: &ZonedTime, most: usize) -> Vec<Date> {
+fn by_rule(repeat: &EventRecurrence, start: &ZonedTime, most: usize) -> Vec<Date> {
     let found = repeat.occurrences(start, Timestamp::MIN, Timestamp::MAX, most);
     let zone = match start {
         ZonedTime::Day(_) => TimeZone::UTC,
@@ -201,7 +201,7 @@ fn any_rule() -> impl Strategy<Value = String> {
         .prop_map(|(freq, many, day, month_day, month, at)| {
             format!("FREQ={freq};INTERVAL={many}{day}{month_day}{month}{at}")
         })
-        .prop_filter("not a rule", |text| Repeat::rule(text).is_ok())
+        .prop_filter("not a rule", |text| EventRecurrence::rule(text).is_ok())
 }
 
 fn ends() -> impl Strategy<Value = &'static str> {

@@ -2,9 +2,9 @@
 //! there is no text.
 
 use daysheet_core::body::report;
-use daysheet_core::body::tnef::{self, Tnef};
-use daysheet_core::body::{Form, MOST, Readable, Reading, readable, shorten};
-use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::body::tnef::{self, TnefContent};
+use daysheet_core::body::{MOST, PartForm, ReadableText, ReadingOptions, readable, shorten};
+use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::armour;
 use daysheet_core::text::fence::OURS;
 use serde_json::{Value, json};
@@ -17,14 +17,14 @@ fn html(text: &str) -> TextPart {
     TextPart::Html(text.to_owned())
 }
 
-fn read(parts: Vec<TextPart>, obstacle: Option<Obstacle>) -> Readable {
+fn read(parts: Vec<TextPart>, obstacle: Option<TextObstacle>) -> ReadableText {
     let forms = parts.into_iter().map(|part| vec![part]).collect();
     let message = MessageContent { parts: vec![forms], obstacle, ..MessageContent::default() };
     readable(
         &message,
-        &Reading {
+        &ReadingOptions {
             subject: String::new(),
-            form: Form::Text,
+            form: PartForm::Text,
             quoted: false,
             signature: true,
             links: false,
@@ -44,24 +44,24 @@ fn large_texts_are_read_up_to_a_limit() {
         format!("<p>On</p><img alt=\"\" src=\"data:image/png;base64,{}\">", "A".repeat(3 * MOST));
     let wide = |before: usize| plain(&format!("{}\u{1f4a1}b", words(before)));
     let cases = [
-        (vec![of_length(MOST)], Form::Text, MOST, &[][..], None),
-        (vec![of_length(MOST + 1)], Form::Text, MOST, &[SHORT][..], None),
-        (vec![of_length(31 * MOST)], Form::Markdown, MOST, &[SHORT], None),
+        (vec![of_length(MOST)], PartForm::Text, MOST, &[][..], None),
+        (vec![of_length(MOST + 1)], PartForm::Text, MOST, &[SHORT][..], None),
+        (vec![of_length(31 * MOST)], PartForm::Markdown, MOST, &[SHORT], None),
         (
             vec![plain(&format!("{}b", " ".repeat(MOST)))],
-            Form::Text,
+            PartForm::Text,
             0,
             &[SHORT, "it has no text at all"],
             None,
         ),
         // No character is cut in two.
-        (vec![wide(MOST - 4)], Form::Text, MOST, &[SHORT], None),
-        (vec![wide(MOST - 3)], Form::Text, MOST - 3, &[SHORT], None),
+        (vec![wide(MOST - 4)], PartForm::Text, MOST, &[SHORT], None),
+        (vec![wide(MOST - 3)], PartForm::Text, MOST - 3, &[SHORT], None),
         // Of HTML, as much is read as before, without its pictures.
-        (vec![page(2 * MOST)], Form::Text, 2 * MOST - 4, &[], None),
-        (vec![page(2 * MOST + 1)], Form::Text, 2 * MOST - 4, &[HTML], None),
-        (vec![html(&picture)], Form::Text, "On".len(), &[], None),
-        (vec![page(31 * MOST)], Form::Html, MOST, &[SHORT], None),
+        (vec![page(2 * MOST)], PartForm::Text, 2 * MOST - 4, &[], None),
+        (vec![page(2 * MOST + 1)], PartForm::Text, 2 * MOST - 4, &[HTML], None),
+        (vec![html(&picture)], PartForm::Text, "On".len(), &[], None),
+        (vec![page(31 * MOST)], PartForm::Html, MOST, &[SHORT], None),
         // Nor do many texts fill the memory.
         (
             vec![
@@ -71,15 +71,20 @@ fn large_texts_are_read_up_to_a_limit() {
                 of_length(MOST),
                 of_length(MOST),
             ],
-            Form::Text,
+            PartForm::Text,
             4 * MOST + 3 * 2,
             &[],
             Some("its texts are too large to read whole: the rest of them is left out"),
         ),
     ];
     for (at, (parts, form, length, notes, lost)) in cases.into_iter().enumerate() {
-        let reading =
-            Reading { subject: String::new(), form, quoted: true, signature: true, links: false };
+        let reading = ReadingOptions {
+            subject: String::new(),
+            form,
+            quoted: true,
+            signature: true,
+            links: false,
+        };
         let texts = parts.into_iter().map(|part| vec![vec![part]]).collect();
         let whole = MessageContent { parts: texts, ..MessageContent::default() };
         let mut short = whole.clone();
@@ -235,16 +240,16 @@ fn an_empty_text_says_why() {
             None,
             "all of its text is hidden: 6 characters",
         ),
-        (vec![], Some(Obstacle::Smime), "it is encrypted (S/MIME): nothing can be read here"),
+        (vec![], Some(TextObstacle::Smime), "it is encrypted (S/MIME): nothing can be read here"),
         (
             vec![],
-            Some(Obstacle::SmimePacked { signed: true }),
+            Some(TextObstacle::SmimePacked { signed: true }),
             "it is signed and packed (S/MIME): mail_attachment as=text reads its attachment",
         ),
-        (vec![], Some(Obstacle::Pgp), "it is encrypted (PGP/MIME): nothing can be read here"),
+        (vec![], Some(TextObstacle::Pgp), "it is encrypted (PGP/MIME): nothing can be read here"),
         (
             vec![],
-            Some(Obstacle::Winmail),
+            Some(TextObstacle::Winmail),
             "its text is in winmail.dat: mail_attachment as=text reads it",
         ),
     ];
@@ -252,7 +257,8 @@ fn an_empty_text_says_why() {
         let got = read(parts, obstacle);
         assert_eq!((got.text.as_str(), got.notes.join("; ").as_str()), ("", note));
     }
-    let got = read(vec![plain("two of it")], Some(Obstacle::Partial { number: 2, total: Some(3) }));
+    let got =
+        read(vec![plain("two of it")], Some(TextObstacle::Partial { number: 2, total: Some(3) }));
     assert_eq!(
         (got.text.as_str(), got.notes.join("; ").as_str()),
         ("two of it", "it is part 2 of 3 of a message sent in parts")
@@ -266,30 +272,30 @@ fn an_empty_text_says_why() {
 
 #[test]
 fn content_types_name_what_keeps_a_text_from_being_read() {
-    let packed = |signed| Some(Obstacle::SmimePacked { signed });
+    let packed = |signed| Some(TextObstacle::SmimePacked { signed });
     let cases = [
         (
             "application/pkcs7-mime; smime-type=enveloped-data; name=smime.p7m",
-            Some(Obstacle::Smime),
+            Some(TextObstacle::Smime),
         ),
         ("application/x-pkcs7-mime; smime-type=\"signed-data\"", packed(true)),
         ("Application/PKCS7-MIME", packed(false)),
         (
             "multipart/encrypted; protocol=\"application/pgp-encrypted\"; boundary=b",
-            Some(Obstacle::Pgp),
+            Some(TextObstacle::Pgp),
         ),
         (
             "message/partial; id=\"a@b\"; number=2; total=3",
-            Some(Obstacle::Partial { number: 2, total: Some(3) }),
+            Some(TextObstacle::Partial { number: 2, total: Some(3) }),
         ),
-        ("message/partial; id=x; number=1", Some(Obstacle::Partial { number: 1, total: None })),
+        ("message/partial; id=x; number=1", Some(TextObstacle::Partial { number: 1, total: None })),
         ("message/partial", None),
         ("multipart/signed; protocol=\"application/pkcs7-signature\"", None),
         ("text/plain", None),
         ("", None),
     ];
     for (line, want) in cases {
-        assert_eq!(Obstacle::of(line), want, "{line}");
+        assert_eq!(TextObstacle::of(line), want, "{line}");
     }
 }
 
@@ -381,14 +387,14 @@ fn winmail_holds_a_text_and_files() {
         attribute(0x0006_9005, &file),
     ]
     .concat();
-    let want = Tnef {
+    let want = TnefContent {
         plain: Some("Grüße".to_owned()),
         html: Some("<p>Hi €</p>".to_owned()),
         rtf: true,
         files: vec!["a long name.pdf".to_owned()],
     };
     assert_eq!(tnef::read(&whole), Some(want));
-    assert_eq!(tnef::read(&head), Some(Tnef::default()));
+    assert_eq!(tnef::read(&head), Some(TnefContent::default()));
     assert_eq!(tnef::read(b"x"), None);
     // Whatever is cut off or broken ends it, and nothing more.
     for end in 0..whole.len() {

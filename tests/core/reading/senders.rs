@@ -3,7 +3,7 @@
 //! The files next to this one hold messages, each as `##### name`, its HTML, `===== text` and
 //! the text with its links.
 
-use daysheet_core::body::{Form, Reading, readable};
+use daysheet_core::body::{PartForm, ReadingOptions, readable};
 use daysheet_core::provider::{MessageContent, TextPart};
 use daysheet_core::text::fence::OURS;
 
@@ -15,9 +15,9 @@ fn shown(html: &str) -> String {
     let message = MessageContent { parts: vec![vec![vec![part]]], ..MessageContent::default() };
     let got = readable(
         &message,
-        &Reading {
+        &ReadingOptions {
             subject: String::new(),
-            form: Form::Text,
+            form: PartForm::Text,
             quoted: true,
             signature: true,
             links: true,

@@ -1,7 +1,7 @@
 //! What an S/MIME signature packs: CMS in all its forms, and documents that are none.
 
 use daysheet_core::body::signed::{content, unpack};
-use daysheet_core::provider::{MessageContent, Obstacle, PlainText, TextPart};
+use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use proptest::prelude::*;
 
 const SIGNED: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02";
@@ -35,7 +35,7 @@ fn document(kind: &[u8], packed: &[u8], open: bool) -> Vec<u8> {
 #[test]
 fn signed_text_is_unpacked_with_the_names_of_its_files() {
     let mut message = MessageContent {
-        obstacle: Some(Obstacle::SmimePacked { signed: true }),
+        obstacle: Some(TextObstacle::SmimePacked { signed: true }),
         ..MessageContent::default()
     };
     unpack(&document(SIGNED, &element(4, ENTITY, false), false), &mut message);

@@ -1,7 +1,7 @@
 //! Series split in two: what each half is, and that they make the whole.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use proptest::prelude::*;
@@ -43,7 +43,7 @@ fn series_is_split_at_an_occurrence() {
             EventTime::Day("2026-02-04".parse().unwrap()), None;
     } {
         let start = moment(start, zone_name);
-        let repeat = Repeat::from_lines(&lines, &zone(&start));
+        let repeat = EventRecurrence::from_lines(&lines, &zone(&start));
         let halves = repeat.split(&start, at).unwrap();
         let halves = halves.map(|(before, after)| (before.lines(&start), after.lines(&start)));
         let expected = expected.map(|(before, after)| {
@@ -65,7 +65,7 @@ fn split_between_occurrences_is_refused() {
             "the event's rule cannot be split";
         vec!["RRULE:FREQ=HOURLY"], "20260203T170000Z", "the event's rule cannot be split";
     } {
-        let repeat = Repeat::from_lines(&lines, &zone(&start));
+        let repeat = EventRecurrence::from_lines(&lines, &zone(&start));
         let error = repeat.split(&start, EventTime::At(instant(at))).unwrap_err();
         assert_eq!(error.message(), message);
         assert!(error.next_step().is_some());
@@ -78,13 +78,13 @@ fn split_between_occurrences_is_refused() {
 fn split_halves_have_all_occurrences() {
     let mut splits = 0;
     for case in cases() {
-        let repeat = Repeat::from_lines(&case.lines, &zone(&case.start));
+        let repeat = EventRecurrence::from_lines(&case.lines, &zone(&case.start));
         splits += halves_make_the_whole(&repeat, &case.start, case.title);
     }
     assert!(splits > 500, "{splits} splits");
 }
 
-fn halves_make_the_whole(repeat: &Repeat, start: &ZonedTime, title: &str) -> usize {
+fn halves_make_the_whole(repeat: &EventRecurrence, start: &ZonedTime, title: &str) -> usize {
     let end = Timestamp::from_second(4_000_000_000).unwrap();
     let all = repeat.occurrences(start, Timestamp::MIN, end, 60);
     let mut splits = 0;
@@ -138,7 +138,7 @@ proptest! {
             .into_iter()
             .map(|days| EventTime::Day(first.checked_add(jiff::Span::new().days(days)).unwrap()))
             .collect();
-        let repeat = Repeat { rule: Repeat::rule(&rule).unwrap(), except, extra: Vec::new() };
+        let repeat = EventRecurrence { rule: EventRecurrence::rule(&rule).unwrap(), except, extra: Vec::new() };
         halves_make_the_whole(&repeat, &start, &rule);
     }
 }

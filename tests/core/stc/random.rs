@@ -2,9 +2,9 @@
 
 use std::cell::Cell as Counter;
 
-use daysheet_core::encode::stc::Version;
+use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::stc::parse::parse;
-use daysheet_core::encode::stc::value::Json;
+use daysheet_core::encode::stc::value::JsonValue;
 use daysheet_core::encode::stc::write::write;
 use proptest::prelude::*;
 
@@ -62,49 +62,49 @@ impl Choices<'_> {
         lexeme
     }
 
-    fn primitive(&mut self) -> Json {
+    fn primitive(&mut self) -> JsonValue {
         match self.pick(6) {
-            0 => Json::Null,
-            1 => Json::Bool(self.pick(2) == 0),
-            2 => Json::Number(self.number()),
-            _ => Json::Text(self.text()),
+            0 => JsonValue::Null,
+            1 => JsonValue::Bool(self.pick(2) == 0),
+            2 => JsonValue::Number(self.number()),
+            _ => JsonValue::Text(self.text()),
         }
     }
 
-    fn table(&mut self) -> Json {
+    fn table(&mut self) -> JsonValue {
         let keys: Vec<String> = (0..1 + self.pick(3)).map(|_| self.key()).collect();
         let rows = (0..1 + self.pick(3)).map(|_| {
             let cells = keys.iter().map(|key| (key.clone(), self.primitive()));
-            Json::Object(cells.collect())
+            JsonValue::Object(cells.collect())
         });
-        let mut rows: Vec<Json> = rows.collect();
+        let mut rows: Vec<JsonValue> = rows.collect();
         // Now and then one that almost fits.
         if self.pick(8) == 1 {
             let odd = self.value(1);
             rows.push(odd);
         }
-        Json::List(rows)
+        JsonValue::List(rows)
     }
 
-    fn value(&mut self, depth: usize) -> Json {
+    fn value(&mut self, depth: usize) -> JsonValue {
         if depth == 0 {
             return self.primitive();
         }
         match self.pick(8) {
             0 | 1 => self.primitive(),
-            2 => Json::List((0..self.pick(4)).map(|_| self.primitive()).collect()),
+            2 => JsonValue::List((0..self.pick(4)).map(|_| self.primitive()).collect()),
             3 | 4 => self.table(),
-            5 => Json::List((0..self.pick(4)).map(|_| self.value(depth - 1)).collect()),
+            5 => JsonValue::List((0..self.pick(4)).map(|_| self.value(depth - 1)).collect()),
             _ => self.object(depth),
         }
     }
 
-    fn object(&mut self, depth: usize) -> Json {
+    fn object(&mut self, depth: usize) -> JsonValue {
         let members = (0..self.pick(5)).map(|_| (self.key(), self.value(depth - 1)));
-        Json::Object(members.collect())
+        JsonValue::Object(members.collect())
     }
 
-    fn document(&mut self) -> Json {
+    fn document(&mut self) -> JsonValue {
         match self.pick(4) {
             0 => self.value(4),
             _ => self.object(4),
@@ -122,14 +122,14 @@ fn every_value_round_trips() {
     runner(if thorough() { 100_000 } else { 25_000 })
         .run(&bytes(), |bytes| {
             let value = Choices(bytes.iter()).document();
-            let stc = write(&value, Version::One);
+            let stc = write(&value, StcVersion::One);
             for version in VERSIONS {
                 let stc = write(&value, version);
                 prop_assert_eq!(&parse(&stc), &Ok(value.clone()), "{}", stc);
                 prop_assert!(!stc.contains(|char: char| char.is_control()), "{}", stc);
             }
             let json = value.to_json();
-            prop_assert_eq!(&Json::parse(&json), &Ok(value.clone()), "{}", json);
+            prop_assert_eq!(&JsonValue::parse(&json), &Ok(value.clone()), "{}", json);
             // JSON is STC.
             prop_assert_eq!(&parse(&json), &Ok(value), "{}", json);
             for (counter, mark) in seen.iter().zip(["]{", " / ", ": {", ": ["]) {
@@ -168,7 +168,7 @@ fn no_text_makes_the_parser_panic() {
         // What is read is a value like any other, and refused where it says.
         match found {
             Ok(value) => {
-                let stc = write(&value, Version::One);
+                let stc = write(&value, StcVersion::One);
                 prop_assert_eq!(parse(&stc), Ok(value), "{}", text);
             }
             Err(error) => {
@@ -209,7 +209,7 @@ fn json_is_read_as_serde_reads_it() {
                 text.splice(at..end, PIECES[edits.pick(PIECES.len())].chars());
             }
             let text: String = text.into_iter().collect();
-            let ours = Json::parse(&text);
+            let ours = JsonValue::parse(&text);
             let counter = &read[usize::from(ours.is_ok())];
             counter.set(counter.get() + 1);
             match serde_json::from_str::<serde_json::Value>(&text) {

@@ -383,9 +383,12 @@ fn fields_comments_and_files_are_read() {
          Too dear –\n[file 1: prices.csv, 8 bytes]\n\
          Hidden { how: Marked, count: 33, of: Characters }\nOrder\n"
     );
-    let inside = |part| daysheet_extract::Request { inside: vec![part], ..request("a.pdf") };
+    let inside = |part| daysheet_extract::ExtractRequest { inside: vec![part], ..request("a.pdf") };
     let rows = crate::lines(&inside(1), &bytes);
-    assert_eq!(rows.first(), Some(&daysheet_extract::Line::Kind(daysheet_extract::Kind::Csv)));
+    assert_eq!(
+        rows.first(),
+        Some(&daysheet_extract::AnswerLine::Kind(daysheet_extract::FileKind::Csv))
+    );
     assert_eq!(shown(&inside(2), &bytes), "NoSuchPart(1)\n");
 }
 

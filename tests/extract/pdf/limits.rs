@@ -1,14 +1,14 @@
 //! Files made to hurt, and files that give no text.
 
-use daysheet_extract::{Block, Line, Request, Span, Unit};
+use daysheet_extract::{AnswerLine, BlockSpan, ContentBlock, ExtractRequest, PartUnit};
 
 use super::paper::{Paper, at, stream};
 use super::shown;
 use crate::{lines, request};
 
-fn spans(request: &Request, bytes: &[u8]) -> Vec<Span> {
+fn spans(request: &ExtractRequest, bytes: &[u8]) -> Vec<BlockSpan> {
     let blocks = lines(request, bytes).into_iter().filter_map(|line| match line {
-        Line::Block(Block::Text(text)) => text.of,
+        AnswerLine::Block(ContentBlock::Text(text)) => text.of,
         _ => None,
     });
     blocks.collect()
@@ -19,8 +19,9 @@ fn of_ten_thousand_pages_a_hundred_are_read() {
     let pages =
         (1..=10_000).map(|page| at(50.0, 700.0, &format!("This is page {page}."))).collect();
     let bytes = Paper { pages, ..Paper::default() }.bytes();
-    let from = |page| Request { page, ..request("a.pdf") };
-    let span = |first, next| Span { unit: Unit::Page, first, last: first, of: 10_000, next };
+    let from = |page| ExtractRequest { page, ..request("a.pdf") };
+    let span =
+        |first, next| BlockSpan { unit: PartUnit::Page, first, last: first, of: 10_000, next };
     let first = spans(&from(1), &bytes);
     assert_eq!((first.len(), first[0], first[99]), (100, span(1, Some(2)), span(100, Some(101))));
     assert_eq!(spans(&from(9_999), &bytes), [span(9_999, Some(10_000)), span(10_000, None)]);

@@ -1,6 +1,6 @@
 //! Pages of an agenda: whatever their size, whatever happens between them.
 
-use daysheet::error::{Error, Kind};
+use daysheet::error::{Error, ErrorKind};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -186,7 +186,7 @@ proptest! {
                 }
                 let Some((at, calendar)) = next else { return };
                 let fake = &harness.fakes[at % harness.fakes.len()];
-                let error = Error::new(Kind::Provider(503), "it is busy");
+                let error = Error::new(ErrorKind::Provider(503), "it is busy");
                 let mut trouble = fake.trouble.lock().unwrap();
                 match calendar {
                     None => trouble.failure = Some(error),

@@ -1,7 +1,7 @@
 //! What a table of events costs, over the sample calendars of both providers.
 
 use daysheet::budget::count::tokens;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ async fn eleven_events_cost_few_tokens() {
         [&[("google", "mira@example.com")], &[("microsoft", "mira@example.com")]];
     for who in sign_ins {
         let home = TempDir::new().unwrap();
-        let mut session = Session::signed_in(home, None, Who::These(who)).await;
+        let mut session = Session::signed_in(home, None, SandboxUser::These(who)).await;
         let arguments = json!({"from": "2026-11-16", "to": "2026-12-31", "limit": 11,
                            "fields": COLUMNS});
         let table = session.ok("calendar_search", arguments.clone()).await;

@@ -4,9 +4,11 @@ use std::ops::Deref;
 use std::path::PathBuf;
 
 use daysheet::error::Result;
-use daysheet::provider::mail::{Alias, AttachmentInfo, OutgoingMessage, Person, SourceMessage};
+use daysheet::provider::mail::{
+    AttachmentInfo, MailPerson, OutgoingMessage, SendAlias, SourceMessage,
+};
 use daysheet::provider::{BodyForm, MessageContent};
-use daysheet::schemas::Api;
+use daysheet::schemas::Service;
 use daysheet::store::HandleKind;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -66,16 +68,16 @@ fn read_message(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageCont
 }
 
 /// The addresses she writes from.
-fn senders() -> Vec<Alias> {
+fn senders() -> Vec<SendAlias> {
     let lamps = "mira@lindqvist-lamps.example";
     vec![
-        Alias {
+        SendAlias {
             person: person("Mira Lindqvist", "mira@example.com"),
             signature: Some("<b>Mira</b><br>Lindqvist Lamps<script>x()</script>".to_owned()),
             reply_to: None,
             default: true,
         },
-        Alias {
+        SendAlias {
             person: person("Mira at Lamps", lamps),
             signature: None,
             reply_to: Some(person("", "office@lindqvist-lamps.example")),
@@ -110,7 +112,7 @@ impl Mira {
             thread: Some(|_| vec!["m0".to_owned(), "m1".to_owned()]),
             ..Script::default()
         };
-        let mut mailbox = FakeMailbox::scripted("mira", Api::Gmail, script);
+        let mut mailbox = FakeMailbox::scripted("mira", Service::Gmail, script);
         (mailbox.prefix, mailbox.senders) = ("m-", Some(senders()));
         mailbox.files.insert("m1/2", b"%PDF!");
         let harness = MailHarness::over(vec![mailbox], settings).await.with_tabs();
@@ -137,7 +139,7 @@ impl Mira {
     }
 
     /// A draft that another program made, as `draft1`; its handle.
-    pub async fn made_elsewhere(&self, from: Person, text: &str, html: &str) -> String {
+    pub async fn made_elsewhere(&self, from: MailPerson, text: &str, html: &str) -> String {
         let (text, html) = (text.to_owned(), html.to_owned());
         let message =
             OutgoingMessage { text, html, ..outgoing("CAF-x1@mail.example.com", from, Vec::new()) };

@@ -5,8 +5,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::cli::client::{Client, ToolAnswer};
-use daysheet::sandbox::{Faults, Sandbox};
+use daysheet::cli::client::{InProcessClient, ToolAnswer};
+use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::server::Server;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
@@ -113,7 +113,7 @@ pub fn reported(answer: &ToolAnswer) -> Reported {
 
 /// A signed-in client of one provider, and the sandbox behind it.
 pub struct Room<'a> {
-    pub client: Client,
+    pub client: InProcessClient,
     pub sandbox: &'a Sandbox,
     pub provider: &'static str,
     /// Whose calls they are, as accounts are named, and the address.
@@ -749,7 +749,7 @@ impl Room<'_> {
 
     /// Breaks the requests of a write as `faults` says.
     pub fn break_with(&self, faults: &str) {
-        let faults: Faults = faults.parse().unwrap();
+        let faults: FaultRates = faults.parse().unwrap();
         self.sandbox.set_faults(faults);
     }
 }

@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use daysheet::app::App;
-use daysheet::cli::client::Client;
+use daysheet::cli::client::InProcessClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{MIRA, config, process, rows};
 
 /// The whole program over a state folder in which outputs were kept.
-async fn client(home: &Path, outputs: &str) -> (App, Client) {
+async fn client(home: &Path, outputs: &str) -> (App, InProcessClient) {
     let app = App::new(config(home, outputs));
-    let client = Client::start(app.server()).await.unwrap();
+    let client = InProcessClient::start(app.server()).await.unwrap();
     (app, client)
 }
 
-async fn call(client: &mut Client, arguments: Value) -> Vec<String> {
+async fn call(client: &mut InProcessClient, arguments: Value) -> Vec<String> {
     let answer = client.call("output_read", arguments).await.unwrap();
     assert!(!answer.is_error, "{answer:?}");
     answer.blocks

@@ -2,7 +2,7 @@
 
 use daysheet::budget::count::Tokenizer;
 use daysheet::outputs::grep::grep;
-use daysheet::outputs::page::{Page, PageRequest, page};
+use daysheet::outputs::page::{OutputPage, PageRequest, page};
 use daysheet::text::{LINE, wrapped};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -19,7 +19,7 @@ fn page_of_an_output_is_reported_whole() {
     let x = |many: usize| "x".repeat(many);
     for (text, ask, expected) in cases! {
         "a\nb\n\nc", ask(2, 2),
-            Page {
+            OutputPage {
                 lines: 4,
                 shown: Some((2, 3)),
                 next: Some(4),
@@ -27,7 +27,7 @@ fn page_of_an_output_is_reported_whole() {
                 notes: vec!["lines 2 to 3 of 4; offset=4 has more".into()],
             };
         "a\nb\n", ask(2, 200),
-            Page {
+            OutputPage {
                 lines: 2,
                 shown: Some((2, 2)),
                 next: None,
@@ -35,7 +35,7 @@ fn page_of_an_output_is_reported_whole() {
                 notes: vec!["lines 2 to 2 of 2".into()],
             };
         &long, ask(1, 2),
-            Page {
+            OutputPage {
                 lines: 4,
                 shown: Some((1, 2)),
                 next: Some(3),
@@ -47,7 +47,7 @@ fn page_of_an_output_is_reported_whole() {
                 ],
             };
         &long, ask(2, 1),
-            Page {
+            OutputPage {
                 lines: 4,
                 shown: Some((2, 2)),
                 next: Some(3),
@@ -60,7 +60,7 @@ fn page_of_an_output_is_reported_whole() {
                 ],
             };
         &long, ask(3, 9),
-            Page {
+            OutputPage {
                 lines: 4,
                 shown: Some((3, 4)),
                 next: None,
@@ -72,7 +72,7 @@ fn page_of_an_output_is_reported_whole() {
                         .into(),
                 ],
             };
-        "", ask(1, 9), Page { notes: vec!["the output is empty".into()], ..Page::default() };
+        "", ask(1, 9), OutputPage { notes: vec!["the output is empty".into()], ..OutputPage::default() };
     } {
         assert_eq!(page(text, ask).unwrap(), expected);
     }

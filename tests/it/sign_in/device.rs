@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daysheet::error::{Kind, Result};
+use daysheet::error::{ErrorKind, Result};
 use daysheet::oauth::DeviceSignIn;
 
 use super::microsoft::granted;
@@ -93,7 +93,7 @@ async fn every_device_code_failure_is_explained() {
         .await;
         let error = device(&server, None).await.unwrap().wait().await;
         let error = error.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Auth, *text));
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Auth, *text));
         assert_eq!(server.count(), 2);
     }
     // The provider goes on waiting, and the code's time is over.
@@ -124,7 +124,7 @@ async fn device_codes_are_offered_by_microsoft_only() {
     let home = tempfile::tempdir().unwrap();
     let config = config(home.path(), "http://127.0.0.1:9", Some("the-client"));
     let error = DeviceSignIn::start(&config, "google", None, &["mail"]).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument);
+    assert_eq!(error.kind(), ErrorKind::Argument);
     assert_eq!(
         error.to_string(),
         "Google's device flow does not support mail scopes: sign in through a browser: `daysheet \

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::Config;
-use daysheet::error::Kind;
-use daysheet::oauth::{PROVIDERS, SignIn, Tokens};
-use daysheet::provider::{Account, Status};
+use daysheet::error::ErrorKind;
+use daysheet::oauth::{GrantedTokens, PROVIDERS, SignIn};
+use daysheet::provider::{Account, AccountStatus};
 use daysheet::tools::{self, ArgKind};
 use oauth2::{AccessToken, RefreshToken};
 
@@ -22,8 +22,8 @@ pub const MIRA: &str = "microsoft:mira@example.com";
 const GUID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
 /// Tokens of a sign-in at a tenant; the access token lives as long as said.
-pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> Tokens {
-    Tokens {
+pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
+    GrantedTokens {
         provider: "microsoft",
         tenant: Some(tenant.to_owned()),
         access: AccessToken::new("old".to_owned()),
@@ -143,7 +143,7 @@ async fn tenant_is_chosen_checked_and_stored() {
     } {
         let error =
             SignIn::start(&config, provider, Some(tenant), &["mail"], None).await.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, text));
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Argument, text));
     }
 }
 
@@ -193,7 +193,7 @@ async fn refresh_token_is_never_used_twice() {
     let expected: Vec<String> = (0..used.len()).map(|number| format!("rt-{number}")).collect();
     assert_eq!(used, expected);
     assert!(server.forms().iter().all(|it| it["path"] == "/organizations/oauth2/v2.0/token"));
-    assert_eq!(first.find(None).await.unwrap().status, Status::Ok);
+    assert_eq!(first.find(None).await.unwrap().status, AccountStatus::Ok);
 }
 
 /// How to sign in again is said with all that the account was added with.
@@ -286,7 +286,7 @@ fn tenant_setting_is_checked_at_start() {
         "%2e.example",
     ] {
         let error = set(tenant).unwrap_err();
-        assert_eq!(error.kind(), Kind::Config, "{tenant}");
+        assert_eq!(error.kind(), ErrorKind::Config, "{tenant}");
         assert_eq!(
             error.to_string(),
             "DAYSHEET_MICROSOFT_TENANT is not a tenant: use common, organizations, consumers, or \

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::access::Access;
+use daysheet::access::AccessLevel;
 use daysheet::accounts::Accounts;
 use daysheet::encode::Format;
-use daysheet::error::{Error, Kind, Result};
-use daysheet::pipeline::{Begun, Pipeline};
+use daysheet::error::{Error, ErrorKind, Result};
+use daysheet::pipeline::{BegunSignIn, Pipeline};
 use daysheet::provider::Account;
 use daysheet::provider::calendar::Calendars;
-use daysheet::provider::{Connect, Mailbox};
+use daysheet::provider::{Mailbox, ProviderConnector};
 use daysheet::store::Store;
 use daysheet::tools;
-use daysheet::tools::accounts::Add;
+use daysheet::tools::accounts::SignInArguments;
 use serde_json::{Value, json};
 
 use super::token_server::{Answer, TokenServer, get, redirect};
@@ -24,7 +24,7 @@ use super::token_server::{Answer, TokenServer, get, redirect};
 pub struct Mira;
 
 #[async_trait]
-impl Connect for Mira {
+impl ProviderConnector for Mira {
     fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
         Err(Error::argument("no mailbox here"))
     }
@@ -39,12 +39,12 @@ impl Connect for Mira {
         tokio::time::sleep(Duration::from_millis(20)).await;
         match mailbox {
             None | Some("team@example.com" | "Mira@example.com") => Ok("Mira@example.com".into()),
-            Some(_) => Err(Error::new(Kind::NotFound, "that mailbox cannot be opened")
+            Some(_) => Err(Error::new(ErrorKind::NotFound, "that mailbox cannot be opened")
                 .next("ask its owner to share it")),
         }
     }
 
-    fn scopes(&self, provider: &str, shared: bool, _: Access) -> Result<Vec<&'static str>> {
+    fn scopes(&self, provider: &str, shared: bool, _: AccessLevel) -> Result<Vec<&'static str>> {
         match (provider, shared) {
             ("google", true) => Err(Error::argument("not shared")),
             (_, true) => Ok(vec!["mail", "mail.shared"]),
@@ -64,12 +64,12 @@ async fn server() -> TokenServer {
     .await
 }
 
-fn add(provider: &str, address: Option<&str>, mailbox: Option<&str>) -> Add {
-    Add {
+fn add(provider: &str, address: Option<&str>, mailbox: Option<&str>) -> SignInArguments {
+    SignInArguments {
         provider: provider.to_owned(),
         address: address.map(str::to_owned),
         mailbox: mailbox.map(str::to_owned),
-        ..Add::default()
+        ..SignInArguments::default()
     }
 }
 
@@ -123,8 +123,8 @@ async fn account_is_the_owner_of_the_tokens() {
         let config = server.config();
         let accounts = server.accounts();
         let add = add(provider, *address, *mailbox);
-        let begun = Begun::start(&config, &Mira, &add).await.unwrap();
-        let Begun::Browser(sign_in) = &begun else {
+        let begun = BegunSignIn::start(&config, &Mira, &add).await.unwrap();
+        let BegunSignIn::Browser(sign_in) = &begun else {
             panic!("a browser");
         };
         let scopes = if mailbox.is_some() { "mail mail.shared" } else { "mail" };
@@ -157,11 +157,11 @@ async fn impossible_sign_in_is_refused_before_opening_pages() {
         add("microsoft", None, Some("team")),
             "the shared mailbox is not an address: give its full e-mail address";
         add("google", None, Some("team@example.com")), "not shared";
-        Add { tenant: Some("common".to_owned()), ..add("google", None, None) },
+        SignInArguments { tenant: Some("common".to_owned()), ..add("google", None, None) },
             "Google has no tenants: leave out the tenant";
     } {
-        let error = Begun::start(&config, &Mira, &request).await.unwrap_err();
-        assert_eq!((error.kind(), error.to_string().as_str()), (Kind::Argument, text));
+        let error = BegunSignIn::start(&config, &Mira, &request).await.unwrap_err();
+        assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Argument, text));
     }
     assert_eq!(server.count(), 0);
 }

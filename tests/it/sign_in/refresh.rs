@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::{Config, KeyStore};
-use daysheet::error::Kind;
-use daysheet::oauth::Tokens;
-use daysheet::provider::{Status, TokenSource};
+use daysheet::error::ErrorKind;
+use daysheet::oauth::GrantedTokens;
+use daysheet::provider::{AccountStatus, TokenSource};
 use daysheet::store::{HandleKind, Store};
 use oauth2::{AccessToken, RefreshToken};
 use sqlx::Connection;
@@ -23,8 +23,8 @@ const EMAIL: &str = "mira@example.com";
 const MIRA: &str = "google:mira@example.com";
 
 /// Tokens of a sign-in whose access token lives as long as said, in seconds.
-fn tokens(access: &str, refresh: &str, lifetime: i64) -> Tokens {
-    Tokens {
+fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
+    GrantedTokens {
         provider: "google",
         tenant: None,
         access: AccessToken::new(access.to_owned()),
@@ -142,9 +142,9 @@ async fn process_killed_during_refresh_blocks_nobody() {
 #[tokio::test]
 async fn a_refused_grant_is_reported_and_remembered() {
     for (description, status) in [
-        ("", Status::Expired),
-        ("Token has been expired or revoked.", Status::Expired),
-        ("The grant was revoked", Status::Revoked),
+        ("", AccountStatus::Expired),
+        ("Token has been expired or revoked.", AccountStatus::Expired),
+        ("The grant was revoked", AccountStatus::Revoked),
     ] {
         let server = TokenServer::start(move |_, _| {
             let body =
@@ -157,7 +157,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
         let first = accounts.bearer(MIRA).await.unwrap_err();
         let again = server.accounts().bearer(MIRA).await.unwrap_err();
         for error in [first, again] {
-            assert_eq!(error.kind(), Kind::Auth);
+            assert_eq!(error.kind(), ErrorKind::Auth);
             assert_eq!(
                 error.to_string(),
                 "the Google grant of mira@example.com was refused (expired or revoked; projects \
@@ -173,7 +173,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
         other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
         let account = accounts.find(None).await.unwrap();
-        assert_eq!((account.status, account.problem), (Status::Ok, None));
+        assert_eq!((account.status, account.problem), (AccountStatus::Ok, None));
     }
 }
 
@@ -197,7 +197,7 @@ async fn sign_in_during_a_refresh_wins() {
         };
         let (token, ()) = tokio::join!(accounts.bearer(MIRA), signing_in);
         assert_eq!(token.unwrap(), "at-new");
-        assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+        assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
     }
 }
 
@@ -225,14 +225,14 @@ async fn network_errors_do_not_mark_the_account() {
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     for outcome in eight(&accounts).await {
-        assert_eq!(outcome.unwrap_err().kind(), Kind::Provider(503));
+        assert_eq!(outcome.unwrap_err().kind(), ErrorKind::Provider(503));
     }
     assert_eq!(server.count(), 1, "those who waited share the outcome");
     for words in ["OAuth client", "no OAuth response"] {
         let error = accounts.bearer(MIRA).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Auth);
+        assert_eq!(error.kind(), ErrorKind::Auth);
         assert!(error.message().contains(words), "{error}");
-        assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+        assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
     }
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
 
@@ -241,8 +241,8 @@ async fn network_errors_do_not_mark_the_account() {
     let accounts = Accounts::new(config.clone(), Store::new(&config));
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
     let error = accounts.bearer(MIRA).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Network);
-    assert_eq!(accounts.find(None).await.unwrap().status, Status::Ok);
+    assert_eq!(error.kind(), ErrorKind::Network);
+    assert_eq!(accounts.find(None).await.unwrap().status, AccountStatus::Ok);
 }
 
 #[tokio::test]
@@ -266,7 +266,7 @@ async fn a_rejected_token_is_refreshed_once() {
 
     let fixed = TokenSource::fixed("only");
     assert_eq!(fixed.bearer().await.unwrap(), "only");
-    assert_eq!(fixed.refreshed_after_401("only").await.unwrap_err().kind(), Kind::Auth);
+    assert_eq!(fixed.refreshed_after_401("only").await.unwrap_err().kind(), ErrorKind::Auth);
     assert!(!format!("{fixed:?} {source:?}").contains("only"));
 }
 
@@ -275,7 +275,7 @@ async fn accounts_are_found_by_any_usual_name() {
     let server = TokenServer::start(|_, _| Answer::error("unasked")).await;
     let accounts = server.accounts();
     let error = accounts.find(None).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::NoAccount);
+    assert_eq!(error.kind(), ErrorKind::NoAccount);
     assert_eq!(
         error.to_string(),
         "no account is signed in: call accounts with op=add, or run `daysheet account add google` or `daysheet account add microsoft`"
@@ -292,7 +292,7 @@ async fn accounts_are_found_by_any_usual_name() {
     assert_eq!(accounts.find(Some(EMAIL)).await.unwrap(), first);
     for name in [None, Some(""), Some("mira"), Some("google")] {
         let error = accounts.find(name).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Argument, "{name:?}");
+        assert_eq!(error.kind(), ErrorKind::Argument, "{name:?}");
         assert!(
             error
                 .to_string()
@@ -301,11 +301,11 @@ async fn accounts_are_found_by_any_usual_name() {
         );
     }
     let error = accounts.find(Some("bo")).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::NoAccount);
+    assert_eq!(error.kind(), ErrorKind::NoAccount);
     assert!(error.to_string().contains("mirabel@example.com"), "{error}");
     for email in ["", "mira", "mira@example.com\r\nx", "a b@c"] {
         let added = accounts.add(tokens("a", "r", 3599), email).await;
-        assert_eq!(added.unwrap_err().kind(), Kind::Argument, "{email:?}");
+        assert_eq!(added.unwrap_err().kind(), ErrorKind::Argument, "{email:?}");
     }
     assert_eq!(accounts.list().await.unwrap().len(), 2);
 }
@@ -344,13 +344,13 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
         );
         assert!(accounts.list().await.unwrap().is_empty());
         let error = accounts.bearer(MIRA).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::NoAccount);
+        assert_eq!(error.kind(), ErrorKind::NoAccount);
     }
     let owner = store.resolve(HandleKind::Message, 1).await.unwrap();
     assert_eq!(owner.unwrap().0, MIRA);
     // The whole name or nothing: a beginning might be the wrong one.
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
-    assert_eq!(accounts.remove("mira").await.unwrap_err().kind(), Kind::NoAccount);
+    assert_eq!(accounts.remove("mira").await.unwrap_err().kind(), ErrorKind::NoAccount);
     accounts.forget(MIRA).await.unwrap();
     assert!(accounts.list().await.unwrap().is_empty());
 }
@@ -369,7 +369,7 @@ async fn unwritable_sign_out_leaves_the_account_signed_in() {
                 BEGIN SELECT RAISE(ROLLBACK, 'no room'); END";
     sqlx::query(full).execute(&mut raw).await.unwrap();
     let error = accounts.remove(EMAIL).await.unwrap_err();
-    assert_eq!((error.kind(), server.count()), (Kind::Store, 0), "{error}");
+    assert_eq!((error.kind(), server.count()), (ErrorKind::Store, 0), "{error}");
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "a");
     sqlx::query("DROP TRIGGER full").execute(&mut raw).await.unwrap();
     assert_eq!(accounts.remove(EMAIL).await.unwrap(), SignedOut::Revoked);
@@ -405,7 +405,7 @@ async fn token_unfit_for_a_header_is_refused() {
         let accounts = server.accounts();
         let account = accounts.add(tokens("old", "rt", 0), "mira@example.com").await.unwrap();
         let error = accounts.bearer(&account.id).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Auth, "{odd}: {error}");
+        assert_eq!(error.kind(), ErrorKind::Auth, "{odd}: {error}");
         assert!(!error.to_string().contains("X-Other"), "{error}");
         assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good", "{odd}");
         // One that was kept before there was a check is got anew.

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use daysheet::app::App;
 use daysheet::config::{Config, ServiceAccount};
-use daysheet::pipeline::Begun;
-use daysheet::sandbox::{Options, Sandbox};
-use daysheet::tools::accounts::Add;
+use daysheet::pipeline::BegunSignIn;
+use daysheet::sandbox::{Sandbox, SandboxOptions};
+use daysheet::tools::accounts::SignInArguments;
 use oauth2::ClientSecret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -26,7 +26,7 @@ const ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 /// A sandbox with nobody signed in, and settings for it.
 async fn sandbox() -> (TempDir, Sandbox, Config) {
     let home = TempDir::new().unwrap();
-    let sandbox = Sandbox::start(Options::new(clock::clock())).await.unwrap();
+    let sandbox = Sandbox::start(SandboxOptions::new(clock::clock())).await.unwrap();
     let mut config = support::config(home.path(), &[]);
     config.use_sandbox(sandbox.base()).unwrap();
     (home, sandbox, config)
@@ -118,12 +118,12 @@ async fn failing_token_commands_are_explained_without_their_output() {
     } {
         let mut config = server.config();
         config.token_commands.insert("google:mira@example.com".to_owned(), command(words));
-        let add = Add {
+        let add = SignInArguments {
             provider: "google".to_owned(),
             address: Some("Mira@example.com".to_owned()),
-            ..Add::default()
+            ..SignInArguments::default()
         };
-        let error = Begun::start(&config, &Mira, &add).await.unwrap_err().to_string();
+        let error = BegunSignIn::start(&config, &Mira, &add).await.unwrap_err().to_string();
         let expected = format!("the token command of google:mira@example.com {expected}");
         assert!(error.starts_with(&expected), "{error}");
         assert!(!error.contains("hunter2"), "{error}");
@@ -167,18 +167,18 @@ async fn refusals_of_service_accounts_are_explained() {
         let server = TokenServer::start(move |_, _| Answer::error(code)).await;
         let mut config = server.config();
         config.google_service_account = Some(service_account());
-        let add = Add {
+        let add = SignInArguments {
             provider: "google".to_owned(),
             mailbox: Some("mira@example.com".to_owned()),
-            ..Add::default()
+            ..SignInArguments::default()
         };
-        let error = Begun::start(&config, &Mira, &add).await.unwrap_err().to_string();
+        let error = BegunSignIn::start(&config, &Mira, &add).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
         let form = &server.forms()[0];
         assert_eq!(form["grant_type"], "urn:ietf:params:oauth:grant-type:jwt-bearer");
         assert_eq!(form["assertion"].split('.').count(), 3);
         config.google_service_account.as_mut().unwrap().key = ClientSecret::new("x".to_owned());
-        let error = Begun::start(&config, &Mira, &add).await.unwrap_err().to_string();
+        let error = BegunSignIn::start(&config, &Mira, &add).await.unwrap_err().to_string();
         assert!(error.starts_with("the private key of the service account is not usable"));
     }
 }

@@ -1,8 +1,8 @@
 //! One person's rows: exported in full and without secrets, and erased without a trace.
 
-use daysheet::provider::Status;
-use daysheet::store::sends::{Caps, Sending};
-use daysheet::store::{AccountRow, HandleKind, Output, Store, account_identity};
+use daysheet::provider::AccountStatus;
+use daysheet::store::sends::{PendingSend, SendCaps};
+use daysheet::store::{AccountRow, HandleKind, OutputRecord, Store, account_identity};
 
 use super::keys::claimed;
 use super::{MIRA, account, fresh};
@@ -12,17 +12,17 @@ use crate::common::postgres;
 /// Something in every table.
 pub async fn fill(store: &Store) {
     let tokens = store.seal(&account_identity(MIRA), b"hunter2").await.unwrap();
-    store.put_account(&AccountRow { status: Status::Ok, ..account(tokens) }).await.unwrap();
+    store.put_account(&AccountRow { status: AccountStatus::Ok, ..account(tokens) }).await.unwrap();
     store.handles(MIRA, HandleKind::Message, &["provider-id"]).await.unwrap();
     store.save_cursor("the state of a list").await.unwrap();
     store.remember_events(&[(1, [1; 8])]).await.unwrap();
-    let output = Output {
+    let output = OutputRecord {
         recipe: "{\"tool\":\"mail_search\"}".to_owned(),
         accounts: vec![MIRA.to_owned()],
         text: Some("a long answer".to_owned()),
     };
     store.save_output("hash", &output).await.unwrap();
-    let sending = Sending {
+    let sending = PendingSend {
         account: MIRA.to_owned(),
         draft: "d".to_owned(),
         message_id: "m@example.com".to_owned(),
@@ -30,7 +30,7 @@ pub async fn fill(store: &Store) {
         recipients: 2,
         due: None,
     };
-    store.begin_send(&sending, Caps { messages: 9, recipients: 9 }).await.unwrap();
+    store.begin_send(&sending, SendCaps { messages: 9, recipients: 9 }).await.unwrap();
     store.keep_undo(MIRA, "star", "[{\"id\":\"x\",\"sealed\":\"d1:hunter2\"}]").await.unwrap();
     store.keep_signature(MIRA, "Mira Lindqvist").await.unwrap();
     store.note_unapproved(MIRA, &["eve@evil.example".to_owned()], None).await.unwrap();

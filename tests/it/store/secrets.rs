@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::config::KeyStore;
-use daysheet::error::Kind;
+use daysheet::error::ErrorKind;
 use daysheet::store::Store;
 
 use super::{MIRA, account, raw, run};
@@ -47,7 +47,7 @@ async fn sealed_secret_opens_for_its_row_only() {
         ("account a", ""),
     ] {
         let error = again.unseal(identity, text).await.unwrap_err();
-        assert_eq!(error.kind(), Kind::Store);
+        assert_eq!(error.kind(), ErrorKind::Store);
         assert!(error.message().contains("cannot be decrypted"), "{error}");
     }
 }

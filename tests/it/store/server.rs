@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::error::Kind;
+use daysheet::error::ErrorKind;
 use daysheet::store::{HandleKind, Store};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
@@ -306,7 +306,7 @@ fn a_restarted_server_is_met_again() {
             match store.handles(MIRA, HandleKind::Message, &[&id]).await {
                 Ok(numbers) => last = numbers[0],
                 Err(error) => {
-                    assert_eq!(error.kind(), Kind::Store);
+                    assert_eq!(error.kind(), ErrorKind::Store);
                     assert!(error.next_step().unwrap().starts_with("try again"), "{error}");
                     assert!(error.message().starts_with("PostgreSQL at"), "{error}");
                 }
@@ -346,7 +346,7 @@ fn unusable_servers_are_named() {
         let store = at(home.path(), &format!("{url}{}", secret(&url)));
         async move {
             let error = store.open().await.unwrap_err();
-            assert_eq!(error.kind(), Kind::Store);
+            assert_eq!(error.kind(), ErrorKind::Store);
             assert!(error.message().contains(words), "{words}: {error}");
             assert!(error.next_step().is_some(), "{error}");
             assert!(!error.to_string().contains("hunter2"), "{error}");

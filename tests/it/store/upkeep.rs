@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::clock::Clock;
 use daysheet::config::{Config, KeyStore};
-use daysheet::error::Kind;
+use daysheet::error::ErrorKind;
 use daysheet::store::{HandleKind, Store, account_identity};
 use jiff::SignedDuration;
 
@@ -148,7 +148,7 @@ async fn backup_is_private_and_can_be_restored() {
         assert_eq!(copy.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
     let error = first.backup(&copy).await.unwrap_err();
-    assert_eq!(error.kind(), Kind::Argument, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
     std::fs::copy(home.path().join("key"), elsewhere.path().join("key")).unwrap();
     let restored = Store::at(elsewhere.path(), KeyStore::File, clock::clock());
     let found = restored.check().await.unwrap();
@@ -219,7 +219,7 @@ async fn moved(home: &Path, database: &str) {
     let elsewhere = tempfile::tempdir().unwrap();
     let settings = [("DAYSHEET_DATABASE", database), ("DAYSHEET_KEYS_VALUE", key.trim())];
     let target = Store::new(&config(elsewhere.path(), &settings));
-    assert_eq!(target.transfer(&here).await.unwrap_err().kind(), Kind::Argument);
+    assert_eq!(target.transfer(&here).await.unwrap_err().kind(), ErrorKind::Argument);
     let moved = here.transfer(&target).await.unwrap();
     assert!(moved.owners >= 2 && moved.rows > 1_210, "{moved:?}");
     let again = here.transfer(&target).await.unwrap_err();

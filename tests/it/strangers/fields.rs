@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::Alter;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::AnswerAlteration;
 use serde_json::Value;
 
 use super::{check_quotes, hostile};
@@ -51,11 +51,11 @@ fn hostile_quotes(notes: &str) -> usize {
 
 #[tokio::test]
 async fn no_field_of_an_answer_writes_notes() {
-    let mut session = Session::written(Who::Usual).await;
+    let mut session = Session::written(SandboxUser::Usual).await;
     // Once as it is, to see what values there are.
     let places: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let seen = Arc::clone(&places);
-    session.sandbox.set_alter(Some(Alter::new(move |answer| {
+    session.sandbox.set_alter(Some(AnswerAlteration::new(move |answer| {
         visit(answer, "", &mut |place, _| {
             seen.lock().unwrap().insert(place);
         });
@@ -78,7 +78,7 @@ async fn no_field_of_an_answer_writes_notes() {
     for part in 0..parts {
         let spoiled: BTreeSet<String> = places.iter().skip(part).step_by(parts).cloned().collect();
         let hostile = hostile.clone();
-        session.sandbox.set_alter(Some(Alter::new(move |answer| {
+        session.sandbox.set_alter(Some(AnswerAlteration::new(move |answer| {
             visit(answer, "", &mut |place, value| {
                 if spoiled.contains(&place) {
                     *value = hostile.as_str().into();

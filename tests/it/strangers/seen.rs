@@ -16,9 +16,9 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::cli::sandboxed::Who;
+use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::sandbox::Alter;
+use daysheet::sandbox::AnswerAlteration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use serde_json::Value;
@@ -249,7 +249,7 @@ async fn seen(case: &Case<'_>) -> Vec<String> {
     let inputs: Vec<&str> = lines("< ").collect();
     let mail = TempDir::new().unwrap();
     let has_mail = write(mail.path(), &inputs);
-    let who = if has_mail { Who::These(&[("google", ME)]) } else { Who::Usual };
+    let who = if has_mail { SandboxUser::These(&[("google", ME)]) } else { SandboxUser::Usual };
     let folder = has_mail.then(|| mail.path());
     let home = TempDir::new().unwrap();
     let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
@@ -264,7 +264,7 @@ async fn seen(case: &Case<'_>) -> Vec<String> {
         .map(|(old, new)| (unescaped(old), unescaped(new).into()))
         .collect();
     if !swaps.is_empty() {
-        session.sandbox.set_alter(Some(Alter::new(move |answer| {
+        session.sandbox.set_alter(Some(AnswerAlteration::new(move |answer| {
             super::fields::visit(answer, "", &mut |_, value| {
                 if let Some((_, new)) = swaps.iter().find(|(old, _)| *value == old.as_str()) {
                     *value = new.clone();

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use daysheet::cli::sandboxed::Who;
-use daysheet::sandbox::Alter;
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet::sandbox::AnswerAlteration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -47,7 +47,7 @@ fn check(what: &str, blocks: &[String]) -> bool {
 
 #[tokio::test]
 async fn no_field_of_an_answer_hides_characters() {
-    let mut session = Session::written(Who::Usual).await;
+    let mut session = Session::written(SandboxUser::Usual).await;
     let mut known = HashMap::new();
     for (tool, arguments, remember) in STEPS {
         let mut call = filled(arguments, &known);
@@ -73,8 +73,8 @@ async fn no_field_of_an_answer_hides_characters() {
 }
 
 /// Inserts the text into members of these names, and into the headers beside names.
-fn hiding(members: &'static [&'static str]) -> Alter {
-    Alter::new(move |answer| {
+fn hiding(members: &'static [&'static str]) -> AnswerAlteration {
+    AnswerAlteration::new(move |answer| {
         visit(answer, "", &mut |place, value| {
             let is = |name: &&str| place.ends_with(&format!("/{name}"));
             let header = ["*Subject/value", "*From/value"].iter().any(is) && members == THEIRS;
@@ -90,7 +90,7 @@ fn hiding(members: &'static [&'static str]) -> Alter {
 /// Neither has an answer of the protocol: the values of completions, prompts, and resources.
 #[tokio::test]
 async fn no_completion_prompt_or_resource_hides_characters() {
-    let mut session = Session::written(Who::Usual).await;
+    let mut session = Session::written(SandboxUser::Usual).await;
     session.sandbox.set_alter(Some(hiding(THEIRS)));
     let arguments = json!({"q": "in:inbox", "budget": 700, "known": "?"});
     let blocks = session.ok("mail_search", arguments).await.concat();
@@ -146,9 +146,9 @@ fn mailbox(folder: &std::path::Path, body: &str) {
 #[tokio::test]
 async fn no_message_hides_characters() {
     for (who, body) in cases! {
-        Who::These(&[("google", ME)]), "plain";
-        Who::These(&[("google", ME)]), "html";
-        Who::These(&[("microsoft", ME)]), "html";
+        SandboxUser::These(&[("google", ME)]), "plain";
+        SandboxUser::These(&[("google", ME)]), "html";
+        SandboxUser::These(&[("microsoft", ME)]), "html";
     } {
         let mail = TempDir::new().unwrap();
         mailbox(mail.path(), body);

@@ -113,10 +113,10 @@ async fn read_only_calendars_are_not_written() {
                  END:VEVENT\r\nEND:VCALENDAR\r\n";
     fs::write(calendars.join("Feasts.readonly.ics"), feast).unwrap();
     fs::write(calendars.join("calendar.ics"), feast.replace("feast", "own")).unwrap();
-    let options = Options {
+    let options = SandboxOptions {
         mail: Some(dir.path().join("mail")),
         calendar: Some(dir.path().join("calendars")),
-        ..Options::new(clock::clock())
+        ..SandboxOptions::new(clock::clock())
     };
     let sandbox = Sandbox::start(options).await.unwrap();
     let mira = signed_in(&sandbox, MIRA).await;

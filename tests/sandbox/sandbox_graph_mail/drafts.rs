@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use daysheet_core::clock::ManualClock;
-use daysheet_sandbox::{Options, Sandbox};
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use super::{
@@ -131,7 +131,8 @@ async fn draft_keeps_its_content_until_sent() {
 async fn deferred_message_waits_in_the_outbox() {
     let time = ManualClock::at(clock::now());
     let dir = mailboxes_of_three();
-    let options = Options { mail: Some(dir.path().to_owned()), ..Options::new(time.clock()) };
+    let options =
+        SandboxOptions { mail: Some(dir.path().to_owned()), ..SandboxOptions::new(time.clock()) };
     let sandbox = Sandbox::start(options).await.unwrap();
     let user = User::at_graph(sandbox.base(), ME, SCOPES).await;
     let ana = User::at_graph(sandbox.base(), ANA, SCOPES).await;

@@ -6,10 +6,10 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::google::mail::{Gmail, list};
+use crate::google::mail::{GmailMailbox, list};
 use crate::json::text;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::ContactCard;
 
 /// The fields of a contact that are read.
@@ -17,7 +17,7 @@ const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
 /// The same, and the field that a change has to send back.
 const FIELDS_TO_CHANGE: &str = "names,emailAddresses,organizations,phoneNumbers,metadata";
 
-impl Gmail {
+impl GmailMailbox {
     pub(super) async fn new_contact(&self, card: &ContactCard) -> Result<Value> {
         let body = Value::Object(changes(&Value::Null, card));
         if body.as_object().is_none_or(Map::is_empty) {
@@ -80,11 +80,11 @@ impl Gmail {
             Err(error) => error,
         };
         let version = |one: &Value| text(one, "etag").to_owned();
-        if error.kind() == Kind::Provider(400) {
+        if error.kind() == ErrorKind::Provider(400) {
             // Google's error does not say whether the version was the reason.
             return Err(match self.contact(id).await {
                 Ok(found) if version(&found) != version(&now) => {
-                    Error::new(Kind::Conflict, "the contact was changed meanwhile")
+                    Error::new(ErrorKind::Conflict, "the contact was changed meanwhile")
                         .next("look it up again, and repeat the change if it still fits")
                 }
                 _ => error,
@@ -105,7 +105,7 @@ impl Gmail {
             Ok(_) => Ok(()),
             Err(error) => {
                 let was_deleted = async || match self.contact(id).await {
-                    Err(error) if error.kind() == Kind::NotFound => Ok(Some(())),
+                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(())),
                     found => found.map(|_| None),
                 };
                 self.google.settle(error, was_deleted).await
@@ -120,10 +120,9 @@ impl Gmail {
     }
 
     fn contact_at(&self, path: &str, params: &[(&str, &str)]) -> Result<Url> {
-        let mut url = self
-            .people
-            .join(path)
-            .map_err(|_opaque| Error::new(Kind::Internal, "the People API's URL does not parse"))?;
+        let mut url = self.people.join(path).map_err(|_opaque| {
+            Error::new(ErrorKind::Internal, "the People API's URL does not parse")
+        })?;
         if !params.is_empty() {
             url.query_pairs_mut().extend_pairs(params);
         }

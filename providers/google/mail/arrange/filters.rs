@@ -14,8 +14,8 @@ use crate::google::mail::query::compile;
 use crate::json::text;
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{Rule, RuleStep};
-use daysheet_core::query::{DateContext, MessagePart, Query, Term, one_or, parse};
+use daysheet_core::provider::mail::{MailRule, RuleStep};
+use daysheet_core::query::{DateContext, MessagePart, Query, QueryTerm, one_or, parse};
 use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
@@ -24,11 +24,11 @@ const WORDS: [&str; 3] = ["from", "to", "subject"];
 const DATED: [&str; 4] = ["before:", "after:", "older", "newer"];
 
 /// Converts a filter to a rule; `names` has the names of labels by their ids.
-pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> Rule {
+pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> MailRule {
     let mut other = Vec::new();
     let when = condition(filter.get("criteria").unwrap_or(&Value::Null), &mut other);
     let then = steps(filter.get("action").unwrap_or(&Value::Null), names, &mut other);
-    Rule {
+    MailRule {
         id: text(filter, "id").to_owned(),
         name: None,
         enabled: true,
@@ -50,11 +50,11 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
             ("query", _) if words.is_empty() => continue,
             ("negatedQuery", _) if words.is_empty() => continue,
             (key, _) if WORDS.contains(&key) && words.is_empty() => continue,
-            ("hasAttachment", _) => Some(Query::Term(Term::Attachment)),
+            ("hasAttachment", _) => Some(Query::Term(QueryTerm::Attachment)),
             ("size", value) => match (value.as_u64(), text(criteria, "sizeComparison")) {
                 (Some(0), _) => continue,
-                (Some(size), "larger") => Some(Query::Term(Term::Larger(size))),
-                (Some(size), "smaller") => Some(Query::Term(Term::Smaller(size))),
+                (Some(size), "larger") => Some(Query::Term(QueryTerm::Larger(size))),
+                (Some(size), "smaller") => Some(Query::Term(QueryTerm::Smaller(size))),
                 _ => None,
             },
             ("sizeComparison", _) => continue,
@@ -145,17 +145,17 @@ fn steps(
 /// Returns a condition as a Gmail filter.
 ///
 /// # Errors
-/// [`daysheet_core::error::Kind::Argument`] for conditions that a filter cannot apply
+/// [`daysheet_core::error::ErrorKind::Argument`] for conditions that a filter cannot apply
 /// to incoming mail.
 pub(super) fn criteria(query: &Query) -> Result<Value> {
     for term in query.terms() {
         let what = match term {
-            Term::Folder(_) => "which folder mail is in",
-            Term::Label(_) => "which labels mail has",
-            Term::Category(name) if !is_category(name) => "which labels mail has",
-            Term::Is(_) => "whether mail is read, starred or important",
-            Term::Before(_) | Term::After(_) => "the date",
-            Term::In(MessagePart::Body, _) => "only the body",
+            QueryTerm::Folder(_) => "which folder mail is in",
+            QueryTerm::Label(_) => "which labels mail has",
+            QueryTerm::Category(name) if !is_category(name) => "which labels mail has",
+            QueryTerm::Is(_) => "whether mail is read, starred or important",
+            QueryTerm::Before(_) | QueryTerm::After(_) => "the date",
+            QueryTerm::In(MessagePart::Body, _) => "only the body",
             _ => continue,
         };
         return Err(Error::argument(format!(
@@ -189,15 +189,15 @@ fn fields(query: &Query) -> Option<Map<String, Value>> {
     for part in parts {
         let Query::Term(term) = part else { return None };
         let (key, value) = match term {
-            Term::In(
+            QueryTerm::In(
                 part @ (MessagePart::From | MessagePart::To | MessagePart::Subject),
                 words,
             ) if is_word(words) => (part.operator(), Value::from(words.as_str())),
-            Term::Attachment => ("hasAttachment", true.into()),
-            Term::Larger(size) | Term::Smaller(size) => {
+            QueryTerm::Attachment => ("hasAttachment", true.into()),
+            QueryTerm::Larger(size) | QueryTerm::Smaller(size) => {
                 let size = i32::try_from(*size).ok()?;
                 let how = match term {
-                    Term::Larger(_) => "larger",
+                    QueryTerm::Larger(_) => "larger",
                     _ => "smaller",
                 };
                 fields.insert("sizeComparison".to_owned(), how.into());

@@ -12,15 +12,16 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::messages::as_html;
-use super::{Gmail, check, list};
+use super::{GmailMailbox, check, list};
 use crate::google::client;
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::mail::{
-    Audience, AutoReply, FolderKind, LabelLook, MailboxSettings, Rule, RuleStep, SettingsChange,
+    AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
+    SettingsChange,
 };
 use daysheet_core::text::brief;
 use filters::{criteria, rule};
@@ -29,8 +30,8 @@ const FILTERS: [&str; 2] = ["settings", "filters"];
 const VACATION: [&str; 2] = ["settings", "vacation"];
 
 #[async_trait]
-impl MailboxSettings for Gmail {
-    async fn rules(&self) -> Result<Vec<Rule>> {
+impl MailboxSettings for GmailMailbox {
+    async fn rules(&self) -> Result<Vec<MailRule>> {
         let answer = self.get(&FILTERS, &[]).await?;
         let names = self.names().await?;
         let filters = list(&answer, "filter");
@@ -81,7 +82,7 @@ impl MailboxSettings for Gmail {
     }
 }
 
-impl Gmail {
+impl GmailMailbox {
     async fn new_label(&self, name: &str, look: &LabelLook) -> Result<Value> {
         let name = name.trim().trim_matches('/');
         let labels = self.labels().await?;
@@ -96,7 +97,7 @@ impl Gmail {
         self.label(text(&made, "id")).await.or(Ok(made))
     }
 
-    async fn new_filter(&self, rule: &Rule) -> Result<Value> {
+    async fn new_filter(&self, rule: &MailRule) -> Result<Value> {
         let filter = self.filter_of(rule).await?;
         self.add_filter(&filter).await
     }
@@ -110,7 +111,8 @@ impl Gmail {
         };
         let done = self.change_for_sure(Method::POST, &FILTERS, Some(filter), made);
         done.await.map_err(|error| {
-            let known = error.kind() == Kind::Provider(400) && error.message().contains("exists");
+            let known =
+                error.kind() == ErrorKind::Provider(400) && error.message().contains("exists");
             if known {
                 Error::argument("Gmail already has this rule").next("see lookup kind=rules")
             } else {
@@ -120,7 +122,7 @@ impl Gmail {
     }
 
     /// Creates a new filter and deletes the old one, because Gmail cannot change a filter.
-    async fn replace_filter(&self, requested: &Rule) -> Result<Value> {
+    async fn replace_filter(&self, requested: &MailRule) -> Result<Value> {
         check(&requested.id)?;
         let old = self.get(&["settings", "filters", &requested.id], &[]).await?;
         let now = rule(&old, &self.names().await?);
@@ -139,7 +141,7 @@ impl Gmail {
         let made = self.add_filter(&filter).await?;
         let error = match self.delete_filter(&requested.id).await {
             Ok(()) => return Ok(made),
-            Err(error) if error.kind() == Kind::NotFound => return Ok(made),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(made),
             Err(error) => error,
         };
         if error.is_open() {
@@ -152,7 +154,7 @@ impl Gmail {
         match self.delete_filter(text(&made, "id")).await {
             Ok(()) => Err(error.context("the old rule could not be deleted, and stays")),
             Err(back) => Err(Error::new(
-                Kind::Network,
+                ErrorKind::Network,
                 format!(
                     "the new rule was created, but the old one could not be deleted ({}), nor \
                      perhaps the new one removed ({})",
@@ -172,7 +174,7 @@ impl Gmail {
     }
 
     /// Converts a rule to a filter; refuses what Gmail cannot express.
-    async fn filter_of(&self, rule: &Rule) -> Result<Value> {
+    async fn filter_of(&self, rule: &MailRule) -> Result<Value> {
         let refuse = |what: &str, next: &str| Err(Error::argument(what).next(next));
         if rule.name.is_some() {
             return refuse("Gmail's rules have no names", "leave out the name");
@@ -291,8 +293,11 @@ impl Gmail {
             None => is(alias, "isDefault"),
         });
         let Some(alias) = found else {
-            return Err(Error::new(Kind::NotFound, "the account cannot send from that address")
-                .next("lookup kind=aliases lists its addresses"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                "the account cannot send from that address",
+            )
+            .next("lookup kind=aliases lists its addresses"));
         };
         if !is(alias, "isPrimary") {
             return Err(Error::argument(
@@ -374,9 +379,9 @@ fn reply(vacation: &Value) -> AutoReply {
             .or_else(|| some("responseBodyPlainText").map(|plain| as_html(&plain))),
         external: None,
         audience: Some(match (is("restrictToDomain"), is("restrictToContacts")) {
-            (true, _) => Audience::Organization,
-            (false, true) => Audience::Contacts,
-            (false, false) => Audience::All,
+            (true, _) => ReplyAudience::Organization,
+            (false, true) => ReplyAudience::Contacts,
+            (false, false) => ReplyAudience::All,
         }),
     }
 }
@@ -388,8 +393,8 @@ fn vacation(requested: &AutoReply, now: &Value) -> Value {
     let mut body = json!({
         "enableAutoReply": requested.on,
         "responseSubject": requested.subject.as_deref().unwrap_or(text(now, "responseSubject")),
-        "restrictToContacts": audience == Some(Audience::Contacts),
-        "restrictToDomain": audience == Some(Audience::Organization),
+        "restrictToContacts": audience == Some(ReplyAudience::Contacts),
+        "restrictToDomain": audience == Some(ReplyAudience::Organization),
     });
     let mut set = |key: &str, value: Value| {
         if let Some(body) = body.as_object_mut() {

@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::google::mail::messages::{
     as_html, existing_files, field, fields, importance, is_under, message_id, people, subject,
 };
-use crate::google::mail::{Gmail, ME, Scope, check, list};
+use crate::google::mail::{GmailMailbox, ME, Scope, check, list};
 use crate::json::text;
 use daysheet_core::compose::ids::{ends, within};
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{
-    Attachment, AttachmentContent, OutgoingMessage, Person, StoredDraft, not_a_draft,
+    AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
 };
-use daysheet_core::text::html::{Style, html};
+use daysheet_core::text::html::{TextStyle, html};
 
 /// Drafts that are listed at once, and pages that are looked through for one.
 const AT_ONCE: &str = "500";
@@ -25,14 +25,14 @@ const PAGES: usize = 20;
 /// The number of the newest drafts that are searched for one that may have been created.
 const NEWEST: &str = "10";
 
-impl Gmail {
+impl GmailMailbox {
     /// Returns a draft by its own id, complete.
     pub(super) async fn draft_of(&self, id: &str) -> Result<StoredDraft> {
         check(id)?;
         let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
         if is_under(message, "TRASH") {
-            return Err(Error::new(Kind::NotFound, "the draft is in the trash")
+            return Err(Error::new(ErrorKind::NotFound, "the draft is in the trash")
                 .next("take it out with mail_modify do=restore"));
         }
         self.read_draft(&draft).await
@@ -77,7 +77,7 @@ impl Gmail {
         // The search index lags behind; the list does not.
         let found = self.drafts_with(&[message.to_owned()]).await?.remove(message);
         found.ok_or_else(|| {
-            Error::new(Kind::NotFound, "Gmail does not say which draft this message is")
+            Error::new(ErrorKind::NotFound, "Gmail does not say which draft this message is")
                 .next("search in:drafts again")
         })
     }
@@ -148,7 +148,7 @@ impl Gmail {
         let message = text(item, "id").to_owned();
         let texts = self.texts(item).await?;
         let shown = texts.html.clone().unwrap_or_default();
-        let files = existing_files(item).into_iter().map(|file| Attachment {
+        let files = existing_files(item).into_iter().map(|file| OutgoingAttachment {
             name: file.name,
             media: file.media,
             // Gmail gives every attachment a Content-ID, whether the HTML shows it or not.
@@ -160,10 +160,10 @@ impl Gmail {
         let (plain, html) = match (texts.plain, texts.html) {
             (Some(plain), Some(html)) => (plain, html),
             (Some(plain), None) => (plain.clone(), as_html(&plain)),
-            (None, Some(rich)) => (html(&rich, Style::Text, false).text, rich),
+            (None, Some(rich)) => (html(&rich, TextStyle::Text, false).text, rich),
             (None, None) => (String::new(), String::new()),
         };
-        let nobody = Person { name: None, address: String::new() };
+        let nobody = MailPerson { name: None, address: String::new() };
         Ok(StoredDraft {
             id: text(draft, "id").to_owned(),
             thread: text(item, "threadId").to_owned(),
@@ -192,7 +192,7 @@ impl Gmail {
 
 /// Returns the error for a draft that has changed since it was fetched.
 pub(super) fn draft_conflict() -> Error {
-    Error::new(Kind::Conflict, "the draft was changed meanwhile")
+    Error::new(ErrorKind::Conflict, "the draft was changed meanwhile")
         .next("read it again, and repeat the change if it still fits")
 }
 

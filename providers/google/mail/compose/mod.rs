@@ -18,16 +18,16 @@ use serde_json::{Value, json};
 use super::messages::{
     ascii, existing_files, field, fields, is_under, message_id, people, sent_at, subject,
 };
-use super::{Gmail, check, list};
+use super::{GmailMailbox, check, list};
 use crate::google::client;
 use crate::json::text;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::compose::mime;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
-    Sent, SourceMessage, StoredDraft,
+    AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
+    SendStatus, SentMessage, SourceMessage, StoredDraft,
 };
 use daysheet_core::text::cell;
 use drafts::draft_conflict;
@@ -41,8 +41,8 @@ const SENDERS_LAST: Duration = Duration::from_secs(600);
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 #[async_trait]
-impl Drafts for Gmail {
-    async fn senders(&self) -> Result<Vec<Alias>> {
+impl Drafts for GmailMailbox {
+    async fn senders(&self) -> Result<Vec<SendAlias>> {
         let mut known = self.senders.lock().await;
         if let Some((when, senders)) = known.as_ref()
             && when.elapsed() < SENDERS_LAST
@@ -92,7 +92,7 @@ impl Drafts for Gmail {
 
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         match self.draft_of(id).await {
-            Err(error) if error.kind() == Kind::NotFound => {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 let draft = self.draft_with(id).await?;
                 self.draft_of(&draft).await
             }
@@ -110,14 +110,14 @@ impl Drafts for Gmail {
 
     async fn create(
         &self,
-        origin: &Origin,
+        origin: &DraftOrigin,
         outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         // A forwarded message starts a new thread.
         let thread = match origin {
-            Origin::Reply { thread, .. } => Some(thread.as_str()),
-            Origin::New | Origin::Forward { .. } => None,
+            DraftOrigin::Reply { thread, .. } => Some(thread.as_str()),
+            DraftOrigin::New | DraftOrigin::Forward { .. } => None,
         };
         let bytes = written(outgoing.clone(), self.google.now()).await?;
         let id = match self.put_draft(None, thread, &bytes, caller).await {
@@ -170,7 +170,7 @@ impl Drafts for Gmail {
         };
         match error.kind() {
             // The message has another id by now, or the draft was deleted.
-            Kind::NotFound => match self.version(&current.id).await {
+            ErrorKind::NotFound => match self.version(&current.id).await {
                 Ok(_) => Err(draft_conflict()),
                 Err(_) => Err(error),
             },
@@ -186,7 +186,7 @@ impl Drafts for Gmail {
     }
 
     /// Sends a draft that has not changed since it was fetched.
-    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<SentMessage> {
         if at.is_some() {
             return Err(Error::argument("Gmail's API cannot schedule mail")
                 .next("send it now, or schedule the draft in Gmail"));
@@ -194,7 +194,7 @@ impl Drafts for Gmail {
         self.check_unchanged(current).await.map_err(|error| {
             if error.is_open() {
                 // It was read, and nothing was sent.
-                Error::new(Kind::Provider(503), error.message()).next("try again")
+                Error::new(ErrorKind::Provider(503), error.message()).next("try again")
             } else {
                 error
             }
@@ -231,13 +231,13 @@ impl Drafts for Gmail {
                     return Ok(SendStatus::Sent(sent_message(&item)));
                 }
                 Ok(_) => {}
-                Err(error) if error.kind() == Kind::NotFound => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
         }
         match self.version(&lookup.draft).await {
             Ok(_) => return Ok(SendStatus::Draft),
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         let sent = self.sent_in_thread(lookup).await?;
@@ -245,10 +245,10 @@ impl Drafts for Gmail {
     }
 }
 
-impl Gmail {
+impl GmailMailbox {
     /// Returns the sent message of a thread whose draft is gone, by its Message-ID, which Gmail
     /// keeps beside one of its own if it assigns one. The search may not have indexed it yet.
-    async fn sent_in_thread(&self, lookup: &SendLookup) -> Result<Option<Sent>> {
+    async fn sent_in_thread(&self, lookup: &SendLookup) -> Result<Option<SentMessage>> {
         check(&lookup.thread)?;
         let params = [
             ("format", "metadata"),
@@ -258,7 +258,7 @@ impl Gmail {
         ];
         let thread = match self.get(&["threads", &lookup.thread], &params).await {
             Ok(thread) => thread,
-            Err(error) if error.kind() == Kind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
         let messages = list(&thread, "messages");
@@ -268,12 +268,13 @@ impl Gmail {
     }
 
     /// Returns true if one of them is an address of the account.
-    async fn is_own(&self, from: &[Person]) -> Result<bool> {
+    async fn is_own(&self, from: &[MailPerson]) -> Result<bool> {
         if from.is_empty() {
             return Ok(false);
         }
         let aliases = self.senders().await?;
-        let same = |one: &Person, other: &Person| one.address.eq_ignore_ascii_case(&other.address);
+        let same =
+            |one: &MailPerson, other: &MailPerson| one.address.eq_ignore_ascii_case(&other.address);
         Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
     }
 
@@ -290,7 +291,7 @@ impl Gmail {
             return Ok(outgoing);
         }
         let item = self.whole(&current.message).await.map_err(|error| match error.kind() {
-            Kind::NotFound => draft_conflict(),
+            ErrorKind::NotFound => draft_conflict(),
             _ => error,
         })?;
         let most = u64::try_from(MOST).unwrap_or(u64::MAX);
@@ -310,7 +311,7 @@ async fn written(outgoing: OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> 
     let work = move || mime(&outgoing, date);
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "the message could not be written"))?
+        .map_err(|_| Error::new(ErrorKind::Internal, "the message could not be written"))?
 }
 
 /// Returns a draft that was just created, if Gmail says where it is: it stores messages as
@@ -330,18 +331,18 @@ fn just_made(made: &Value, outgoing: &OutgoingMessage) -> Option<StoredDraft> {
 }
 
 /// Returns the addresses that may be used, the default first.
-fn usable(aliases: &[Value]) -> Vec<Alias> {
+fn usable(aliases: &[Value]) -> Vec<SendAlias> {
     let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
     let name =
         |alias: &Value| Some(cell(text(alias, "displayName"))).filter(|name| !name.is_empty());
     // An address without a name of its own is sent from with the main one's.
     let usual = aliases.iter().find(|alias| is(alias, "isPrimary")).and_then(name);
-    let person = |address: &str, name: Option<String>| Person { name, address: ascii(address) };
+    let person = |address: &str, name: Option<String>| MailPerson { name, address: ascii(address) };
     let mut found: Vec<_> = aliases
         .iter()
         .filter(|alias| is(alias, "isPrimary") || text(alias, "verificationStatus") == "accepted")
         .filter(|alias| text(alias, "sendAsEmail").contains('@'))
-        .map(|alias| Alias {
+        .map(|alias| SendAlias {
             person: person(text(alias, "sendAsEmail"), name(alias).or(usual.clone())),
             signature: Some(text(alias, "signature").to_owned())
                 .filter(|html| !html.trim().is_empty()),
@@ -360,7 +361,7 @@ fn usable(aliases: &[Value]) -> Vec<Alias> {
 
 /// Returns true if a draft has the content of a message, as far as Gmail stores it unchanged.
 fn says(stored: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
-    let people = |list: &[Person]| -> Vec<String> {
+    let people = |list: &[MailPerson]| -> Vec<String> {
         list.iter().map(|one| one.address.to_lowercase()).collect()
     };
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -384,16 +385,16 @@ fn is_it(item: &Value, expected: &str) -> bool {
         .any(|name| message_id(&field(item, name)).as_deref() == Some(expected))
 }
 
-fn sent_message(item: &Value) -> Sent {
+fn sent_message(item: &Value) -> SentMessage {
     let some = |key| Some(text(item, key).to_owned()).filter(|id| !id.is_empty());
-    Sent { id: some("id"), thread: some("threadId") }
+    SentMessage { id: some("id"), thread: some("threadId") }
 }
 
 /// Adds to an error that the draft was written and only cannot be read back.
 fn made_all_the_same(error: Error, id: &str) -> Error {
     let kind = match error.kind() {
         // Not open: the draft is written, and only its reading failed.
-        Kind::Network | Kind::Timeout => Kind::Provider(502),
+        ErrorKind::Network | ErrorKind::Timeout => ErrorKind::Provider(502),
         kind => kind,
     };
     Error::new(

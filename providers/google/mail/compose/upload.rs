@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::google::client::FullResponse;
-use crate::google::mail::Gmail;
+use crate::google::mail::GmailMailbox;
 use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The largest message that Gmail accepts, in bytes.
 pub(super) const MOST: usize = 35 << 20;
@@ -32,12 +32,12 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// What is uploaded, in progress notifications.
 const WHAT: &str = "the draft";
 
-impl Gmail {
+impl GmailMailbox {
     /// Creates a draft from these bytes, or replaces one; returns Gmail's draft,
     /// without its text.
     ///
     /// # Errors
-    /// [`Kind::Argument`] if it is too large; [`Kind::Network`] or [`Kind::Timeout`] if
+    /// [`ErrorKind::Argument`] if it is too large; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if
     /// it is unknown whether it was done.
     pub(super) async fn put_draft(
         &self,
@@ -125,7 +125,9 @@ impl Gmail {
                     error
                 }
                 // The upload has expired; it is unknown whether it was complete before.
-                Err(error) if matches!(error.kind(), Kind::NotFound | Kind::Provider(410)) => {
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(410)) =>
+                {
                     return Err(upload_lost());
                 }
                 Err(error) => return Err(error),
@@ -163,7 +165,7 @@ impl Gmail {
             .and_then(|value| Url::parse(value.to_str().ok()?).ok())
             .filter(|url| self.may_know(url))
             .ok_or_else(|| {
-                Error::new(Kind::Provider(200), "Gmail gave no address for a large draft")
+                Error::new(ErrorKind::Provider(200), "Gmail gave no address for a large draft")
             })
     }
 
@@ -185,13 +187,16 @@ fn bytes_received(answer: &FullResponse) -> usize {
 /// Returns the error for an upload that was only announced: no draft can result from
 /// it, however late it is carried out.
 fn not_begun() -> Error {
-    Error::new(Kind::Provider(503), "the connection to Google broke, and nothing was changed")
+    Error::new(ErrorKind::Provider(503), "the connection to Google broke, and nothing was changed")
         .next("try again")
 }
 
 fn upload_lost() -> Error {
-    Error::new(Kind::Network, "the draft did not reach Gmail; whether it was created is unknown")
-        .next("search in:drafts for it before retrying")
+    Error::new(
+        ErrorKind::Network,
+        "the draft did not reach Gmail; whether it was created is unknown",
+    )
+    .next("search in:drafts for it before retrying")
 }
 
 fn bytes(count: usize) -> u64 {

@@ -14,8 +14,8 @@ use super::{CALENDAR, RULE, is_master};
 use crate::json::{is, nested, text};
 use daysheet_core::event_time::{self, EventTime};
 use daysheet_core::ical::series_uid;
-use daysheet_core::provider::calendar::{Answer, EventData, Guest, Show};
-use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// Returns the facts of an event of the mailbox `me`.
 pub fn facts(event: &Value, me: &str) -> Option<EventData> {
@@ -55,7 +55,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
         joint: false,
         answer,
         unanswered: invited && given.is_none() && !own,
-        busy: show != Show::Free && !cancelled && answer != Some(Answer::Declined),
+        busy: show != ShowAs::Free && !cancelled && answer != Some(InvitationAnswer::Declined),
         show,
         cancelled,
         version: some(event, "@odata.etag"),
@@ -113,7 +113,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
 
 /// Returns the rule of a recurring event, with its deleted occurrences. The rule is empty if it
 /// is unknown.
-fn repeat(event: &Value, start: EventTime) -> Option<Repeat> {
+fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
         graph::rule(recurrence)
@@ -137,11 +137,11 @@ fn repeat(event: &Value, start: EventTime) -> Option<Repeat> {
             }
         })
         .collect();
-    Some(Repeat { rule, except, extra: Vec::new() })
+    Some(EventRecurrence { rule, except, extra: Vec::new() })
 }
 
 /// Returns the guests, without the organizer.
-fn guests(event: &Value, me: &str) -> Vec<Guest> {
+fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
     let organizer = nested(nested(event, "organizer"), "emailAddress");
     let organizer = text(organizer, "address");
     attendees(event)
@@ -149,7 +149,7 @@ fn guests(event: &Value, me: &str) -> Vec<Guest> {
         .map(|attendee| {
             let address = address(attendee);
             let kind = text(attendee, "type");
-            Guest {
+            EventGuest {
                 address: address.to_owned(),
                 name: some(nested(attendee, "emailAddress"), "name").filter(|name| name != address),
                 answer: answer(text(nested(attendee, "status"), "response")),
@@ -182,22 +182,22 @@ pub fn is_organizer(attendee: &Value, organizer: &str) -> bool {
         || (!organizer.is_empty() && address(attendee).eq_ignore_ascii_case(organizer))
 }
 
-fn show(word: &str) -> Show {
+fn show(word: &str) -> ShowAs {
     let words = [
-        ("free", Show::Free),
-        ("tentative", Show::Tentative),
-        ("oof", Show::Oof),
-        ("workingElsewhere", Show::Elsewhere),
+        ("free", ShowAs::Free),
+        ("tentative", ShowAs::Tentative),
+        ("oof", ShowAs::Oof),
+        ("workingElsewhere", ShowAs::Elsewhere),
     ];
     let found = words.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
-    found.map_or(Show::Busy, |(_, show)| show)
+    found.map_or(ShowAs::Busy, |(_, show)| show)
 }
 
-fn answer(word: &str) -> Option<Answer> {
+fn answer(word: &str) -> Option<InvitationAnswer> {
     [
-        ("accepted", Answer::Accepted),
-        ("declined", Answer::Declined),
-        ("tentativelyAccepted", Answer::Tentative),
+        ("accepted", InvitationAnswer::Accepted),
+        ("declined", InvitationAnswer::Declined),
+        ("tentativelyAccepted", InvitationAnswer::Tentative),
     ]
     .into_iter()
     .find_map(|(known, answer)| word.eq_ignore_ascii_case(known).then_some(answer))

@@ -12,16 +12,16 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::json::text;
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::mail::check_as;
 use crate::microsoft::response::{not_ours, page};
 use crate::net;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::Page;
+use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::recurrence::{Repeat, graph};
+use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// The key of the calendar's id in events as they cross the port.
 pub const CALENDAR: &str = "calendarId";
@@ -105,7 +105,7 @@ pub fn at(id: &str) -> String {
 }
 
 /// Returns the request for a complete event.
-pub fn whole(graph: &Graph, id: &str) -> String {
+pub fn whole(graph: &GraphAccount, id: &str) -> String {
     graph.mailbox_url(&at(id), &[("$select", &WHOLE.join(","))])
 }
 
@@ -156,11 +156,11 @@ fn linked_calendar(event: &Value) -> Option<String> {
 }
 
 /// Returns the events of a range: a page for each calendar.
-pub async fn events(graph: &Graph, ask: &EventListRequest) -> Vec<Result<Page>> {
+pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<ListPage>> {
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
     for (calendar, cursor) in &ask.calendars {
-        match Span::of(ask, cursor.as_deref()).request(graph, ask, calendar) {
+        match RangePage::of(ask, cursor.as_deref()).request(graph, ask, calendar) {
             Ok(request) => {
                 requests.push(request);
                 answers.push(None);
@@ -175,10 +175,10 @@ pub async fn events(graph: &Graph, ask: &EventListRequest) -> Vec<Result<Page>> 
             Some(error) => Err(error),
             None => fetched
                 .next()
-                .unwrap_or_else(|| Err(Error::new(Kind::Internal, "a calendar was left out")))
+                .unwrap_or_else(|| Err(Error::new(ErrorKind::Internal, "a calendar was left out")))
                 .map_err(|error| explain(error, cursor.is_some()))
                 .and_then(|answer| {
-                    Span::of(ask, cursor.as_deref()).read(graph, ask, calendar, answer)
+                    RangePage::of(ask, cursor.as_deref()).read(graph, ask, calendar, answer)
                 }),
         });
     }
@@ -188,13 +188,13 @@ pub async fn events(graph: &Graph, ask: &EventListRequest) -> Vec<Result<Page>> 
 /// A part of a range, within Graph's limit, and a page of it.
 ///
 /// As a cursor it is the second it begins at, and the link of the page.
-struct Span<'a> {
+struct RangePage<'a> {
     from: Timestamp,
     to: Timestamp,
     link: Option<&'a str>,
 }
 
-impl<'a> Span<'a> {
+impl<'a> RangePage<'a> {
     fn of(ask: &EventListRequest, cursor: Option<&'a str>) -> Self {
         let (from, link) = match cursor {
             Some(cursor) => match cursor.split_once(' ') {
@@ -227,9 +227,14 @@ impl<'a> Span<'a> {
     }
 }
 
-impl Span<'_> {
+impl RangePage<'_> {
     /// Returns the request for a page of a calendar.
-    fn request(&self, graph: &Graph, ask: &EventListRequest, calendar: &str) -> Result<String> {
+    fn request(
+        &self,
+        graph: &GraphAccount,
+        ask: &EventListRequest,
+        calendar: &str,
+    ) -> Result<String> {
         if let Some(link) = self.link {
             return Ok(link.to_owned());
         }
@@ -258,11 +263,11 @@ impl Span<'_> {
 
     fn read(
         &self,
-        graph: &Graph,
+        graph: &GraphAccount,
         ask: &EventListRequest,
         calendar: &str,
         answer: Value,
-    ) -> Result<Page> {
+    ) -> Result<ListPage> {
         let (mut items, link) = page(answer)?;
         items.retain(|item| {
             !text(item, "id").is_empty()
@@ -278,10 +283,10 @@ impl Span<'_> {
         if ask.series {
             items.retain(|item| !is_master(item) || runs(item, ask.from, ask.to));
         }
-        Ok(Page {
+        Ok(ListPage {
             items,
             next: self.next(ask, link.map(|link| graph.resolve_next_link(&link)).transpose()?),
-            ..Page::default()
+            ..ListPage::default()
         })
     }
 }
@@ -323,7 +328,7 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     };
     let earlier = from.checked_sub(lasts.saturating_add(wider)).unwrap_or(from);
     let later = to.checked_add(wider).unwrap_or(to);
-    let repeat = Repeat { rule, ..Repeat::default() };
+    let repeat = EventRecurrence { rule, ..EventRecurrence::default() };
     let found = repeat.occurrences(&first, earlier, later, 2);
     found.iter().any(|when| match when {
         EventTime::Day(_) => true,
@@ -332,7 +337,7 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
 }
 
 /// Returns events by id, complete.
-pub async fn by_id(graph: &Graph, ids: &[String]) -> Vec<Result<Value>> {
+pub async fn by_id(graph: &GraphAccount, ids: &[String]) -> Vec<Result<Value>> {
     let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
     let requests: Vec<String> = ids
         .iter()
@@ -345,7 +350,7 @@ pub async fn by_id(graph: &Graph, ids: &[String]) -> Vec<Result<Value>> {
         .into_iter()
         .map(|checked| {
             checked?;
-            let lost = || Err(Error::new(Kind::Internal, "an event was left out"));
+            let lost = || Err(Error::new(ErrorKind::Internal, "an event was left out"));
             one(fetched.next().unwrap_or_else(lost)?)
         })
         .collect()
@@ -361,7 +366,7 @@ pub fn one(mut event: Value) -> Result<Value> {
 }
 
 /// Returns the events with an iCalendar UID.
-pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
+pub async fn by_uid(graph: &GraphAccount, uid: &str) -> Result<Vec<Value>> {
     let filter = format!("iCalUId eq '{}'", uid.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", "id")];
     let answer = graph.get(&graph.mailbox_url("events", &query)).await?;
@@ -383,7 +388,7 @@ pub async fn by_uid(graph: &Graph, uid: &str) -> Result<Vec<Value>> {
 
 /// Returns a page of the occurrences of a series in a range.
 pub async fn instances(
-    graph: &Graph,
+    graph: &GraphAccount,
     series: &str,
     from: Timestamp,
     to: Timestamp,
@@ -409,7 +414,7 @@ pub async fn instances(
 
 /// Returns the ids of the exceptions of a series. Graph lists all occurrences of a
 /// range, so they are searched from the first on.
-async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
+async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>> {
     let (Some(start), _) = facts::times(master) else {
         return Ok(Vec::new());
     };
@@ -442,10 +447,10 @@ async fn exceptions(graph: &Graph, master: &Value) -> Result<Vec<String>> {
 fn explain(error: Error, later: bool) -> Error {
     match error.kind() {
         // Graph's page links expire.
-        Kind::Provider(400 | 410) if later => {
+        ErrorKind::Provider(400 | 410) if later => {
             Error::argument("Outlook's page cursor expired").next("search again without cursor")
         }
-        Kind::NotFound => Error::new(Kind::NotFound, "Outlook has no such calendar")
+        ErrorKind::NotFound => Error::new(ErrorKind::NotFound, "Outlook has no such calendar")
             .next("lookup kind=calendars lists them"),
         _ => error,
     }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::text;
 use crate::microsoft::client::request;
-use crate::microsoft::mail::{Outlook, check_as};
+use crate::microsoft::mail::{OutlookMailbox, check_as};
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
@@ -26,7 +26,7 @@ const BEHIND: SignedDuration = SignedDuration::from_secs(2);
 const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
 
 /// Saves a contact; as the table `contact` reads it.
-pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
+pub async fn create(outlook: &OutlookMailbox, card: &ContactCard) -> Result<Value> {
     outlook.own("contacts")?;
     if card.name.is_none() && card.emails.as_ref().is_none_or(Vec::is_empty) {
         return Err(Error::argument("a contact needs a name or an address")
@@ -51,7 +51,7 @@ pub async fn create(outlook: &Outlook, card: &ContactCard) -> Result<Value> {
 }
 
 /// Changes the given fields of a contact; returns it as the table `contact` reads it.
-pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<Value> {
+pub async fn update(outlook: &OutlookMailbox, id: &str, card: &ContactCard) -> Result<Value> {
     outlook.own("contacts")?;
     let path = at(id)?;
     let body = properties(card);
@@ -73,7 +73,7 @@ pub async fn update(outlook: &Outlook, id: &str, card: &ContactCard) -> Result<V
 }
 
 /// Deletes a contact, into Deleted Items.
-pub async fn delete(outlook: &Outlook, id: &str) -> Result<()> {
+pub async fn delete(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     outlook.own("contacts")?;
     let path = at(id)?;
     outlook.graph().delete(&path, None).await

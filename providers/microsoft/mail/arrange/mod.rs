@@ -11,15 +11,15 @@ use async_trait::async_trait;
 use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
-use super::Outlook;
+use super::OutlookMailbox;
 use super::folders_write;
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{AutoReply, MailboxSettings, Rule, SettingsChange};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{AutoReply, MailRule, MailboxSettings, SettingsChange};
 use daysheet_core::text::brief;
 
 /// Where rules are.
@@ -29,8 +29,8 @@ const MOST: usize = 1_000;
 const PAGES: usize = 20;
 
 #[async_trait]
-impl MailboxSettings for Outlook {
-    async fn rules(&self) -> Result<Vec<Rule>> {
+impl MailboxSettings for OutlookMailbox {
+    async fn rules(&self) -> Result<Vec<MailRule>> {
         let rules = self.raw_rules().await?;
         let tree = self.tree().await?;
         Ok(rules.iter().map(|rule| rules::rule(rule, &tree)).collect())
@@ -83,21 +83,24 @@ impl MailboxSettings for Outlook {
     }
 }
 
-impl Outlook {
+impl OutlookMailbox {
     /// Returns Graph's rules, in the order they apply.
     async fn raw_rules(&self) -> Result<Vec<Value>> {
         self.own("rules")?;
         let answer = self.graph().get(&self.graph().mailbox_url(RULES, &[])).await?;
         let (mut rules, whole) = self.graph().all(answer, MOST, PAGES).await?;
         if !whole {
-            return Err(Error::new(Kind::Provider(200), "the mailbox has too many rules to read")
-                .next("see them in Outlook"));
+            return Err(Error::new(
+                ErrorKind::Provider(200),
+                "the mailbox has too many rules to read",
+            )
+            .next("see them in Outlook"));
         }
         rules.sort_by_key(sequence);
         Ok(rules)
     }
 
-    async fn create_rule(&self, rule: &Rule) -> Result<Value> {
+    async fn create_rule(&self, rule: &MailRule) -> Result<Value> {
         self.own("rules")?;
         let mut body = rules::body(rule, &*self.tree().await?)?;
         let before = self.raw_rules().await?;
@@ -121,7 +124,7 @@ impl Outlook {
         whole(made.unwrap_or_default())
     }
 
-    async fn update_rule(&self, rule: &Rule) -> Result<Value> {
+    async fn update_rule(&self, rule: &MailRule) -> Result<Value> {
         let request = self.rule_at(&rule.id)?;
         let tree = self.tree().await?;
         let now = self.graph().get(&request).await?;

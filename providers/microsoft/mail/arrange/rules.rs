@@ -11,8 +11,8 @@ use crate::json::{is, nested, text};
 use crate::microsoft::mail::drafts;
 use crate::microsoft::mail::folders::FolderTree;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{Person, Rule, RuleStep};
-use daysheet_core::query::{MessagePart, Query, State, Term, one_or};
+use daysheet_core::provider::mail::{MailPerson, MailRule, RuleStep};
+use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm, one_or};
 use daysheet_core::text::{brief, cell};
 
 /// The size that Exchange treats as unlimited, in kilobytes.
@@ -23,7 +23,7 @@ const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, 
                        one, and - before exceptions";
 
 /// Converts a rule of Graph's to our words.
-pub fn rule(rule: &Value, tree: &FolderTree) -> Rule {
+pub fn rule(rule: &Value, tree: &FolderTree) -> MailRule {
     let mut other = Vec::new();
     let mut parts = conditions(nested(rule, "conditions"), "if", &mut other);
     for excepted in conditions(nested(rule, "exceptions"), "except if", &mut other) {
@@ -37,7 +37,7 @@ pub fn rule(rule: &Value, tree: &FolderTree) -> Rule {
     if is(rule, "hasError") {
         other.push("Outlook reports an error in it".to_owned());
     }
-    Rule {
+    MailRule {
         id: text(rule, "id").to_owned(),
         name: Some(cell(text(rule, "displayName"))).filter(|name| !name.is_empty()),
         enabled: rule.get("isEnabled") != Some(&Value::Bool(false)),
@@ -56,20 +56,26 @@ fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Qu
         if is_unset(value) {
             continue;
         }
-        let any = |term: fn(String) -> Term| {
+        let any = |term: fn(String) -> QueryTerm| {
             let terms = values(value).into_iter().map(term).map(Query::Term);
             let terms: Vec<Query> = terms.collect();
             (!terms.is_empty()).then(|| one_or(terms, Query::Any))
         };
         let part = match key.as_str() {
-            "fromAddresses" | "senderContains" => any(|text| Term::In(MessagePart::From, text)),
-            "sentToAddresses" | "recipientContains" => any(|text| Term::In(MessagePart::To, text)),
-            "subjectContains" => any(|text| Term::In(MessagePart::Subject, text)),
-            "bodyContains" => any(|text| Term::In(MessagePart::Body, text)),
-            "bodyOrSubjectContains" => any(Term::Text),
-            "categories" => any(Term::Category),
-            "hasAttachments" => Some(Query::Term(Term::Attachment)),
-            "importance" if same(value, "high") => Some(Query::Term(Term::Is(State::Important))),
+            "fromAddresses" | "senderContains" => {
+                any(|text| QueryTerm::In(MessagePart::From, text))
+            }
+            "sentToAddresses" | "recipientContains" => {
+                any(|text| QueryTerm::In(MessagePart::To, text))
+            }
+            "subjectContains" => any(|text| QueryTerm::In(MessagePart::Subject, text)),
+            "bodyContains" => any(|text| QueryTerm::In(MessagePart::Body, text)),
+            "bodyOrSubjectContains" => any(QueryTerm::Text),
+            "categories" => any(QueryTerm::Category),
+            "hasAttachments" => Some(Query::Term(QueryTerm::Attachment)),
+            "importance" if same(value, "high") => {
+                Some(Query::Term(QueryTerm::Is(MessageState::Important)))
+            }
             "withinSizeRange" => size_range(value),
             _ => None,
         };
@@ -119,8 +125,8 @@ fn size_range(value: &Value) -> Option<Query> {
     let least = kilobytes("minimumSize").filter(|size| *size > 0);
     let most = kilobytes("maximumSize").filter(|size| *size < NO_LIMIT);
     let mut parts = Vec::new();
-    parts.extend(least.map(|size| Query::Term(Term::Larger(size * 1024))));
-    parts.extend(most.map(|size| Query::Term(Term::Smaller(size * 1024))));
+    parts.extend(least.map(|size| Query::Term(QueryTerm::Larger(size * 1024))));
+    parts.extend(most.map(|size| Query::Term(QueryTerm::Smaller(size * 1024))));
     (!parts.is_empty()).then(|| one_or(parts, Query::All))
 }
 
@@ -176,9 +182,9 @@ fn steps(actions: &Value, tree: &FolderTree, other: &mut Vec<String>) -> Vec<Rul
 /// Converts a rule of ours to Graph's words, without its position among the others.
 ///
 /// # Errors
-/// [`daysheet_core::error::Kind::Argument`] for what Outlook's rules cannot express,
-/// [`daysheet_core::error::Kind::NotFound`] for unknown folders.
-pub fn body(rule: &Rule, tree: &FolderTree) -> Result<Map<String, Value>> {
+/// [`daysheet_core::error::ErrorKind::Argument`] for what Outlook's rules cannot express,
+/// [`daysheet_core::error::ErrorKind::NotFound`] for unknown folders.
+pub fn body(rule: &MailRule, tree: &FolderTree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
         return Err(Error::argument(format!(
             "the rule has parts not supported here: {}",
@@ -220,7 +226,7 @@ impl RuleConditions {
             Query::All(parts) => parts.iter().try_for_each(|part| self.all(part)),
             Query::Not(inner) => self.none(inner),
             // Rules apply only to what comes into the inbox.
-            Query::Term(Term::Folder(place)) if place == "inbox" => Ok(()),
+            Query::Term(QueryTerm::Folder(place)) if place == "inbox" => Ok(()),
             Query::Term(term) => self.condition(&[term]),
             Query::Any(parts) => self.condition(&plain(parts)?),
             Query::Raw(_) => Err(unsayable("`raw:`")),
@@ -251,7 +257,7 @@ impl RuleConditions {
         }
     }
 
-    fn condition(&mut self, terms: &[&Term]) -> Result<()> {
+    fn condition(&mut self, terms: &[&QueryTerm]) -> Result<()> {
         let (key, value) = predicate(terms)?;
         match (self.conditions.get_mut(key), value) {
             (None, value) => {
@@ -277,7 +283,7 @@ impl RuleConditions {
 }
 
 /// Returns the conditions of a group.
-fn plain(parts: &[Query]) -> Result<Vec<&Term>> {
+fn plain(parts: &[Query]) -> Result<Vec<&QueryTerm>> {
     let mut terms = Vec::new();
     for part in parts {
         match part {
@@ -290,20 +296,24 @@ fn plain(parts: &[Query]) -> Result<Vec<&Term>> {
 }
 
 /// Returns the predicate that holds if one of these terms does.
-fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
+fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
     let [first, rest @ ..] = terms else {
         return Err(unsayable("an empty group"));
     };
-    let text_of = |term: &Term| match term {
-        Term::In(MessagePart::Bcc | MessagePart::Cc | MessagePart::Filename, _) => None,
-        Term::Text(text) | Term::In(_, text) | Term::Category(text) | Term::Label(text) => {
-            Some(text.clone())
-        }
+    let text_of = |term: &QueryTerm| match term {
+        QueryTerm::In(MessagePart::Bcc | MessagePart::Cc | MessagePart::Filename, _) => None,
+        QueryTerm::Text(text)
+        | QueryTerm::In(_, text)
+        | QueryTerm::Category(text)
+        | QueryTerm::Label(text) => Some(text.clone()),
         _ => None,
     };
-    let alike = |one: &Term, other: &Term| match (one, other) {
-        (Term::In(part, _), Term::In(another, _)) => part == another,
-        (Term::Category(_) | Term::Label(_), Term::Category(_) | Term::Label(_)) => true,
+    let alike = |one: &QueryTerm, other: &QueryTerm| match (one, other) {
+        (QueryTerm::In(part, _), QueryTerm::In(another, _)) => part == another,
+        (
+            QueryTerm::Category(_) | QueryTerm::Label(_),
+            QueryTerm::Category(_) | QueryTerm::Label(_),
+        ) => true,
         (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
     };
     if let Some(odd) = rest.iter().find(|term| !alike(first, term)) {
@@ -314,19 +324,19 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
         let addresses = texts.iter().all(|text| is_address(text));
         let people = |key| {
             let person = |address: &String| {
-                drafts::recipient(&Person { name: None, address: address.clone() })
+                drafts::recipient(&MailPerson { name: None, address: address.clone() })
             };
             (key, texts.iter().map(person).collect::<Value>())
         };
         return Ok(match first {
-            Term::In(MessagePart::From, _) if addresses => people("fromAddresses"),
-            Term::In(MessagePart::From, _) => ("senderContains", json!(texts)),
-            Term::In(MessagePart::To, _) if addresses => people("sentToAddresses"),
+            QueryTerm::In(MessagePart::From, _) if addresses => people("fromAddresses"),
+            QueryTerm::In(MessagePart::From, _) => ("senderContains", json!(texts)),
+            QueryTerm::In(MessagePart::To, _) if addresses => people("sentToAddresses"),
             // Outlook checks Cc recipients as well.
-            Term::In(MessagePart::To, _) => ("recipientContains", json!(texts)),
-            Term::In(MessagePart::Subject, _) => ("subjectContains", json!(texts)),
-            Term::In(MessagePart::Body, _) => ("bodyContains", json!(texts)),
-            Term::Text(_) => ("bodyOrSubjectContains", json!(texts)),
+            QueryTerm::In(MessagePart::To, _) => ("recipientContains", json!(texts)),
+            QueryTerm::In(MessagePart::Subject, _) => ("subjectContains", json!(texts)),
+            QueryTerm::In(MessagePart::Body, _) => ("bodyContains", json!(texts)),
+            QueryTerm::Text(_) => ("bodyOrSubjectContains", json!(texts)),
             _ => ("categories", json!(texts)),
         });
     }
@@ -334,14 +344,14 @@ fn predicate(terms: &[&Term]) -> Result<(&'static str, Value)> {
         return Err(unsayable(&format!("OR with {}", word(first))));
     }
     Ok(match first {
-        Term::Attachment => ("hasAttachments", true.into()),
-        Term::Is(State::Important) => ("importance", "high".into()),
+        QueryTerm::Attachment => ("hasAttachments", true.into()),
+        QueryTerm::Is(MessageState::Important) => ("importance", "high".into()),
         // In kilobytes, both limits always.
-        Term::Larger(bytes) => (
+        QueryTerm::Larger(bytes) => (
             "withinSizeRange",
             json!({"minimumSize": bytes.div_ceil(1024), "maximumSize": NO_LIMIT}),
         ),
-        Term::Smaller(bytes) => {
+        QueryTerm::Smaller(bytes) => {
             ("withinSizeRange", json!({"minimumSize": 0, "maximumSize": bytes / 1024}))
         }
         term => return Err(unsayable(&word(term))),
@@ -355,21 +365,21 @@ fn is_address(text: &str) -> bool {
 }
 
 /// Returns the name of a condition, for errors.
-fn word(term: &Term) -> String {
+fn word(term: &QueryTerm) -> String {
     match term {
-        Term::Text(_) => "plain words".to_owned(),
-        Term::In(part, _) => format!("`{}:`", part.operator()),
-        Term::Folder(_) => "`in:`".to_owned(),
-        Term::Label(_) | Term::Category(_) => "`category:`".to_owned(),
-        Term::Is(State::Unread) => "`is:unread`".to_owned(),
-        Term::Is(State::Read) => "`is:read`".to_owned(),
-        Term::Is(State::Starred) => "`is:flagged`".to_owned(),
-        Term::Is(State::Important) => "`is:important`".to_owned(),
-        Term::Attachment => "`has:attachment`".to_owned(),
-        Term::Larger(_) => "`larger:`".to_owned(),
-        Term::Smaller(_) => "`smaller:`".to_owned(),
-        Term::Before(_) => "`before:`".to_owned(),
-        Term::After(_) => "`after:`".to_owned(),
+        QueryTerm::Text(_) => "plain words".to_owned(),
+        QueryTerm::In(part, _) => format!("`{}:`", part.operator()),
+        QueryTerm::Folder(_) => "`in:`".to_owned(),
+        QueryTerm::Label(_) | QueryTerm::Category(_) => "`category:`".to_owned(),
+        QueryTerm::Is(MessageState::Unread) => "`is:unread`".to_owned(),
+        QueryTerm::Is(MessageState::Read) => "`is:read`".to_owned(),
+        QueryTerm::Is(MessageState::Starred) => "`is:flagged`".to_owned(),
+        QueryTerm::Is(MessageState::Important) => "`is:important`".to_owned(),
+        QueryTerm::Attachment => "`has:attachment`".to_owned(),
+        QueryTerm::Larger(_) => "`larger:`".to_owned(),
+        QueryTerm::Smaller(_) => "`smaller:`".to_owned(),
+        QueryTerm::Before(_) => "`before:`".to_owned(),
+        QueryTerm::After(_) => "`after:`".to_owned(),
     }
 }
 
@@ -377,7 +387,7 @@ fn unsayable(what: &str) -> Error {
     Error::argument(format!("an Outlook rule cannot have {what}")).next(SAYABLE)
 }
 
-fn actions(rule: &Rule, tree: &FolderTree) -> Result<Value> {
+fn actions(rule: &MailRule, tree: &FolderTree) -> Result<Value> {
     let mut actions = Map::new();
     let mut categories: Vec<&str> = Vec::new();
     let refused = |what: &str, next: &str| Err(Error::argument(what.to_owned()).next(next));

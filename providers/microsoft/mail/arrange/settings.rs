@@ -9,22 +9,22 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{nested, text};
 use crate::microsoft::calendar::zones;
-use crate::microsoft::mail::Outlook;
+use crate::microsoft::mail::OutlookMailbox;
 use crate::written::holds;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time;
-use daysheet_core::provider::mail::{Audience, AutoReply};
+use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
 use daysheet_core::text::brief;
 
 /// Returns the settings.
-pub async fn settings(outlook: &Outlook) -> Result<Value> {
+pub async fn settings(outlook: &OutlookMailbox) -> Result<Value> {
     outlook.own("settings")?;
     let request = outlook.graph().mailbox_url("mailboxSettings", &[]);
     outlook.graph().get(&request).await
 }
 
 /// Returns the automatic reply.
-pub async fn auto_reply(outlook: &Outlook) -> Result<AutoReply> {
+pub async fn auto_reply(outlook: &OutlookMailbox) -> Result<AutoReply> {
     Ok(read(nested(&settings(outlook).await?, "automaticRepliesSetting")))
 }
 
@@ -49,9 +49,9 @@ fn read(setting: &Value) -> AutoReply {
         html: some("internalReplyMessage").map(str::to_owned),
         external: Some(text(setting, "externalReplyMessage").to_owned()),
         audience: match text(setting, "externalAudience").to_lowercase().as_str() {
-            "all" => Some(Audience::All),
-            "contactsonly" => Some(Audience::Contacts),
-            "none" => Some(Audience::Organization),
+            "all" => Some(ReplyAudience::All),
+            "contactsonly" => Some(ReplyAudience::Contacts),
+            "none" => Some(ReplyAudience::Organization),
             _ => None,
         },
     }
@@ -59,7 +59,7 @@ fn read(setting: &Value) -> AutoReply {
 
 /// Sets the automatic reply; returns the resulting settings. A text or an audience that
 /// is not given stays.
-pub async fn set_auto_reply(outlook: &Outlook, reply: &AutoReply) -> Result<Value> {
+pub async fn set_auto_reply(outlook: &OutlookMailbox, reply: &AutoReply) -> Result<Value> {
     outlook.own("settings")?;
     let body = auto_reply_json(reply, outlook.graph().now())?;
     change(outlook, &json!({ "automaticRepliesSetting": body })).await
@@ -104,10 +104,10 @@ fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
     }
     if let Some(audience) = reply.audience {
         let word = match audience {
-            Audience::All => "all",
-            Audience::Contacts => "contactsOnly",
+            ReplyAudience::All => "all",
+            ReplyAudience::Contacts => "contactsOnly",
             // People in the organization receive it in any case.
-            Audience::Organization => "none",
+            ReplyAudience::Organization => "none",
         };
         put("externalAudience", word.into());
     }
@@ -117,7 +117,7 @@ fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
 /// Sets the language (a BCP 47 tag) and the zone (a name of IANA's or Windows');
 /// the settings as they then are.
 pub async fn set(
-    outlook: &Outlook,
+    outlook: &OutlookMailbox,
     language: Option<&str>,
     time_zone: Option<&str>,
 ) -> Result<Value> {
@@ -159,7 +159,7 @@ pub async fn set(
     Ok(now)
 }
 
-async fn change(outlook: &Outlook, body: &Value) -> Result<Value> {
+async fn change(outlook: &OutlookMailbox, body: &Value) -> Result<Value> {
     let request = outlook.graph().mailbox_url("mailboxSettings", &[]);
     let set = async || {
         let found = settings(outlook).await?;

@@ -8,14 +8,14 @@ use super::upload::{attach, check, files};
 use super::{MOST_FILES, PAGES};
 use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
-use crate::microsoft::mail::{Outlook, count};
+use crate::microsoft::mail::{OutlookMailbox, count};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::{Attachment, AttachmentContent, OutgoingMessage};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
 use daysheet_core::text::quoted;
 
-impl Outlook {
+impl OutlookMailbox {
     /// Removes attachments that Exchange has put into a reply or forward: those of a
     /// forwarded message if the call names attachments of its own, and pictures that
     /// its HTML does not show.
@@ -61,7 +61,7 @@ impl Outlook {
             other => other.map(drop),
         };
         match dropped {
-            Err(error) if error.kind() != Kind::NotFound => Err(error),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
@@ -70,7 +70,7 @@ impl Outlook {
     pub(super) async fn put_files(
         &self,
         draft: &str,
-        files: &[Attachment],
+        files: &[OutgoingAttachment],
         caller: &dyn ClientPrompts,
     ) -> Result<()> {
         for (place, file) in files.iter().enumerate() {
@@ -102,7 +102,7 @@ pub fn sizes(outgoing: &OutgoingMessage) -> Result<()> {
 }
 
 /// Returns the error for a draft that exists without these attachments.
-fn without(error: Error, files: &[Attachment]) -> Error {
+fn without(error: Error, files: &[OutgoingAttachment]) -> Error {
     let missing: Vec<String> = files
         .iter()
         .filter(|file| matches!(file.content, AttachmentContent::Bytes(_)))
@@ -111,7 +111,7 @@ fn without(error: Error, files: &[Attachment]) -> Error {
     let perhaps = if error.is_open() { "perhaps " } else { "" };
     Error::new(
         // Not everything was done, whatever is known of the attachment.
-        Kind::Network,
+        ErrorKind::Network,
         format!(
             "the draft exists, but {perhaps}without {}: {}",
             missing.join(", "),

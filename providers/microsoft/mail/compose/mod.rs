@@ -19,16 +19,16 @@ use serde_json::{Value, json};
 use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,
 };
-use super::{Outlook, addresses, check_as};
+use super::{OutlookMailbox, addresses, check_as};
 use crate::json::{is, text};
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
 use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{
-    Alias, AttachmentContent, Drafts, Origin, OutgoingMessage, Person, SendLookup, SendStatus,
-    Sent, SourceMessage, StoredDraft, not_a_draft,
+    AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
+    SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
 };
 use daysheet_core::text::{brief, cell};
 use files::sizes;
@@ -49,10 +49,10 @@ const DEFERRED: &str = "SystemTime 0x3FEF";
 const PAST: &str = "2000-01-01T00:00:00Z";
 
 #[async_trait]
-impl Drafts for Outlook {
-    async fn senders(&self) -> Result<Vec<Alias>> {
-        let alias = |name: Option<String>, address: String, default| Alias {
-            person: Person { name, address },
+impl Drafts for OutlookMailbox {
+    async fn senders(&self) -> Result<Vec<SendAlias>> {
+        let alias = |name: Option<String>, address: String, default| SendAlias {
+            person: MailPerson { name, address },
             signature: None,
             reply_to: None,
             default,
@@ -119,7 +119,7 @@ impl Drafts for Outlook {
         if !folder.is_empty()
             && self.tree().await?.names().get(folder).map(String::as_str) == Some("trash")
         {
-            return Err(Error::new(Kind::NotFound, "the draft is in Deleted Items")
+            return Err(Error::new(ErrorKind::NotFound, "the draft is in Deleted Items")
                 .next("take it out with mail_modify do=restore"));
         }
         Ok(stored_draft(&message, &files, self.address()))
@@ -127,7 +127,7 @@ impl Drafts for Outlook {
 
     async fn create(
         &self,
-        origin: &Origin,
+        origin: &DraftOrigin,
         outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
@@ -144,12 +144,12 @@ impl Drafts for Outlook {
         }
         let body = Value::Object(body);
         let (made, has_copies) = match origin {
-            Origin::New => (self.post_draft(&body, outgoing).await?, false),
-            Origin::Reply { id, all, has_files, .. } => {
+            DraftOrigin::New => (self.post_draft(&body, outgoing).await?, false),
+            DraftOrigin::Reply { id, all, has_files, .. } => {
                 let action = if *all { "createReplyAll" } else { "createReply" };
                 (self.draft_reply(id, action, &body, outgoing).await?, *has_files)
             }
-            Origin::Forward { id } => {
+            DraftOrigin::Forward { id } => {
                 (self.draft_reply(id, "createForward", &body, outgoing).await?, true)
             }
         };
@@ -158,7 +158,7 @@ impl Drafts for Outlook {
         }
         let draft = text(&made, "id");
         if has_copies {
-            let forwards = matches!(origin, Origin::Forward { .. });
+            let forwards = matches!(origin, DraftOrigin::Forward { .. });
             self.drop_copies(draft, outgoing, forwards).await?;
         }
         self.put_files(draft, &outgoing.files, caller).await?;
@@ -182,7 +182,7 @@ impl Drafts for Outlook {
             let now = self.graph().mailbox_url(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
             if !is(&now, "isDraft") || stored_draft(&now, &[], "").version != current.version {
-                return Err(Error::new(Kind::Conflict, "the draft was changed meanwhile")
+                return Err(Error::new(ErrorKind::Conflict, "the draft was changed meanwhile")
                     .next("read it again, and repeat the change if it still fits"));
             }
         } else {
@@ -231,7 +231,7 @@ impl Drafts for Outlook {
         // Exchange moves a message deleted this way to Deleted Items.
         let request = self.graph().mailbox_url(&at(&current.id), &[]);
         let was_deleted = async || match self.draft(&current.id).await {
-            Err(error) if error.kind() == Kind::NotFound => Ok(Some(Value::Null)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
         };
         self.graph()
@@ -240,7 +240,7 @@ impl Drafts for Outlook {
             .map(drop)
     }
 
-    async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<Sent> {
+    async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<SentMessage> {
         check_id(&current.id)?;
         let path = at(&current.id);
         if let Some(when) = when {
@@ -280,7 +280,7 @@ impl Drafts for Outlook {
         }
         sent?;
         // Immutable ids stay the same when a message moves to Sent Items.
-        Ok(Sent {
+        Ok(SentMessage {
             id: Some(current.id.clone()),
             thread: Some(current.thread.clone()).filter(|thread| !thread.is_empty()),
         })
@@ -308,7 +308,7 @@ impl Drafts for Outlook {
                 }
                 return Ok(SendStatus::Sent(sent_of(&message)));
             }
-            Err(error) if error.kind() == Kind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
         // A copy received from oneself has the same Message-ID, so Sent Items come first.
@@ -326,7 +326,7 @@ impl Drafts for Outlook {
     }
 }
 
-impl Outlook {
+impl OutlookMailbox {
     /// Returns a message with its attachments.
     async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
         check_id(id)?;
@@ -387,7 +387,7 @@ impl Outlook {
         };
         let made = match make(json!({ "message": body })).await {
             // Nothing was created.
-            Err(error) if error.kind() == Kind::Provider(400) => make(json!({})).await,
+            Err(error) if error.kind() == ErrorKind::Provider(400) => make(json!({})).await,
             made => made,
         };
         let made = match made {
@@ -432,7 +432,7 @@ impl Outlook {
         let why = error.message();
         Err(match self.graph().delete(&request, None).await {
             Ok(()) => Error::new(
-                Kind::Provider(503),
+                ErrorKind::Provider(503),
                 format!("the draft's text could not be written, and it was deleted ({why})"),
             )
             .next("try again in a minute"),
@@ -501,9 +501,9 @@ fn is_whole(message: &Value) -> bool {
     ["id", "conversationId", "body", "toRecipients", "isDraft"].into_iter().all(has)
 }
 
-fn sent_of(message: &Value) -> Sent {
+fn sent_of(message: &Value) -> SentMessage {
     let some = |key| Some(text(message, key).to_owned()).filter(|id| !id.is_empty());
-    Sent { id: some("id"), thread: some("conversationId") }
+    SentMessage { id: some("id"), thread: some("conversationId") }
 }
 
 /// Returns the error for a draft that may have been created, but was not found.
@@ -524,7 +524,7 @@ fn not_sent(error: Error) -> Error {
         return error;
     }
     Error::new(
-        Kind::Provider(503),
+        ErrorKind::Provider(503),
         format!("the send time could not be set, and nothing was sent ({})", error.message()),
     )
     .next("try again in a minute")

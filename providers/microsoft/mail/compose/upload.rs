@@ -15,12 +15,12 @@ use url::Url;
 
 use crate::json::text;
 use crate::limiter::counted;
-use crate::microsoft::client::Graph;
+use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, Kind, Result};
-use daysheet_core::provider::mail::Attachment;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::OutgoingAttachment;
 use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange requires an upload in pieces.
@@ -40,11 +40,11 @@ const ANSWER: usize = 1 << 20;
 /// upload in several pieces is reported to the `caller` as progress.
 ///
 /// # Errors
-/// [`Kind::Network`] and [`Kind::Timeout`] leave open whether it was added.
+/// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] leave open whether it was added.
 pub async fn attach(
-    graph: &Graph,
+    graph: &GraphAccount,
     message: &str,
-    file: &Attachment,
+    file: &OutgoingAttachment,
     bytes: &[u8],
     alike: usize,
     caller: &dyn ClientPrompts,
@@ -77,9 +77,9 @@ pub fn files(message: &str) -> String {
 }
 
 async fn in_pieces(
-    graph: &Graph,
+    graph: &GraphAccount,
     message: &str,
-    file: &Attachment,
+    file: &OutgoingAttachment,
     bytes: &[u8],
     alike: usize,
     caller: &dyn ClientPrompts,
@@ -103,7 +103,7 @@ async fn in_pieces(
         other => other,
     };
     let session = session?.unwrap_or_default();
-    let upload = Upload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
+    let upload = FileUpload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
     let total = crate::microsoft::mail::count(bytes.len());
     let mut from = 0;
     let mut failed = 0;
@@ -119,7 +119,7 @@ async fn in_pieces(
             Err(error) if error.is_passing() && failed < TRIES => {
                 failed += 1;
                 let after = match error.kind() {
-                    Kind::RateLimited(after) => after,
+                    ErrorKind::RateLimited(after) => after,
                     _ => None,
                 };
                 let wait = Duration::from_millis(250) * 2_u32.saturating_pow(failed);
@@ -127,7 +127,7 @@ async fn in_pieces(
                 match upload.missing().await {
                     Ok(next) => next,
                     // The URL is gone: after the last piece, or permanently.
-                    Err(error) if error.kind() == Kind::NotFound => {
+                    Err(error) if error.kind() == ErrorKind::NotFound => {
                         if is_there(graph, message, file, total, alike).await? {
                             bytes.len()
                         } else {
@@ -141,7 +141,7 @@ async fn in_pieces(
             Ok(_) => {
                 upload.give_up().await;
                 return Err(Error::new(
-                    Kind::Provider(502),
+                    ErrorKind::Provider(502),
                     "Outlook kept asking for the same piece of a file",
                 ));
             }
@@ -158,13 +158,13 @@ async fn in_pieces(
 }
 
 /// A file on its way.
-struct Upload<'a> {
-    graph: &'a Graph,
+struct FileUpload<'a> {
+    graph: &'a GraphAccount,
     url: Url,
     bytes: &'a [u8],
 }
 
-impl Upload<'_> {
+impl FileUpload<'_> {
     /// Sends the piece that begins at `from`; where the next one begins.
     async fn piece(&self, from: usize) -> Result<usize> {
         let total = self.bytes.len();
@@ -207,7 +207,10 @@ impl Upload<'_> {
         };
         let response = async {
             tokio::time::timeout(PATIENCE, Box::pin(sent)).await.unwrap_or_else(|_elapsed| {
-                Err(Error::new(Kind::Timeout, "Outlook did not accept a piece of a file in time"))
+                Err(Error::new(
+                    ErrorKind::Timeout,
+                    "Outlook did not accept a piece of a file in time",
+                ))
             })
         };
         counted(share, "microsoft", response).await
@@ -222,7 +225,7 @@ fn next_expected(progress: &Value) -> Option<usize> {
 }
 
 /// Returns the upload URL, if it is safe to send the attachment there.
-fn address(graph: &Graph, url: &str) -> Result<Url> {
+fn address(graph: &GraphAccount, url: &str) -> Result<Url> {
     let url = Url::parse(url).ok().filter(|url| {
         // Plain http is this machine's, where the API itself is.
         let near = graph.base.scheme() == "http"
@@ -235,14 +238,16 @@ fn address(graph: &Graph, url: &str) -> Result<Url> {
             };
         url.scheme() == "https" || near
     });
-    url.ok_or_else(|| Error::new(Kind::Provider(200), "Outlook gave no safe address for a file"))
+    url.ok_or_else(|| {
+        Error::new(ErrorKind::Provider(200), "Outlook gave no safe address for a file")
+    })
 }
 
 /// Returns true if the draft has the attachment besides `alike` others of its name.
 async fn is_there(
-    graph: &Graph,
+    graph: &GraphAccount,
     message: &str,
-    file: &Attachment,
+    file: &OutgoingAttachment,
     size: u64,
     alike: usize,
 ) -> Result<bool> {
@@ -258,8 +263,8 @@ async fn is_there(
 /// Refuses what Outlook cannot accept, before anything is done.
 ///
 /// # Errors
-/// [`Kind::Argument`], which names the attachment.
-pub fn check(file: &Attachment, size: u64) -> Result<()> {
+/// [`ErrorKind::Argument`], which names the attachment.
+pub fn check(file: &OutgoingAttachment, size: u64) -> Result<()> {
     if size > LARGEST {
         return Err(Error::argument(format!(
             "`{}` has {size} bytes, but Outlook takes {LARGEST}",

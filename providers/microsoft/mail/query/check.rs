@@ -11,12 +11,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::labels::same_label;
-use daysheet_core::query::{MessagePart, PLACES, Query, State, Term};
+use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
 use daysheet_core::text::words::{has_phrase, words};
 
 /// The names of a mailbox's folders.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct FolderNames<'a> {
     /// Folder id → `inbox`, `sent`, `drafts`, `trash`, `spam` or `archive`, or
     /// the folder's name with those above it: `Clients/Nordlicht`.
     pub names: &'a HashMap<String, String>,
@@ -35,24 +35,24 @@ pub fn reads(rest: &Query) -> Vec<&'static str> {
     properties
 }
 
-fn properties_of(term: &Term) -> &'static [&'static str] {
+fn properties_of(term: &QueryTerm) -> &'static [&'static str] {
     match term {
-        Term::In(MessagePart::From, _) => &["from"],
-        Term::In(MessagePart::To, _) => &["toRecipients", "ccRecipients", "bccRecipients"],
-        Term::In(MessagePart::Cc, _) => &["ccRecipients"],
-        Term::In(MessagePart::Bcc, _) => &["bccRecipients"],
-        Term::In(MessagePart::Subject, _) => &["subject"],
-        Term::Folder(_) => &["parentFolderId"],
-        Term::Label(_) | Term::Category(_) => &["categories"],
-        Term::Is(State::Unread | State::Read) => &["isRead"],
-        Term::Is(State::Starred) => &["flag"],
-        Term::Is(State::Important) => &["importance"],
-        Term::Attachment => &["hasAttachments"],
-        Term::Before(_) | Term::After(_) => &["receivedDateTime"],
-        Term::Text(_)
-        | Term::In(MessagePart::Body | MessagePart::Filename, _)
-        | Term::Larger(_)
-        | Term::Smaller(_) => &[],
+        QueryTerm::In(MessagePart::From, _) => &["from"],
+        QueryTerm::In(MessagePart::To, _) => &["toRecipients", "ccRecipients", "bccRecipients"],
+        QueryTerm::In(MessagePart::Cc, _) => &["ccRecipients"],
+        QueryTerm::In(MessagePart::Bcc, _) => &["bccRecipients"],
+        QueryTerm::In(MessagePart::Subject, _) => &["subject"],
+        QueryTerm::Folder(_) => &["parentFolderId"],
+        QueryTerm::Label(_) | QueryTerm::Category(_) => &["categories"],
+        QueryTerm::Is(MessageState::Unread | MessageState::Read) => &["isRead"],
+        QueryTerm::Is(MessageState::Starred) => &["flag"],
+        QueryTerm::Is(MessageState::Important) => &["importance"],
+        QueryTerm::Attachment => &["hasAttachments"],
+        QueryTerm::Before(_) | QueryTerm::After(_) => &["receivedDateTime"],
+        QueryTerm::Text(_)
+        | QueryTerm::In(MessagePart::Body | MessagePart::Filename, _)
+        | QueryTerm::Larger(_)
+        | QueryTerm::Smaller(_) => &[],
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn can(query: &Query) -> bool {
 }
 
 /// Returns true if a Graph message, as JSON, meets the rest of a query.
-pub fn matches(rest: &Query, message: &Value, places: &Places) -> bool {
+pub fn matches(rest: &Query, message: &Value, places: &FolderNames) -> bool {
     match rest {
         Query::All(parts) => parts.iter().all(|part| matches(part, message, places)),
         Query::Any(parts) => parts.iter().any(|part| matches(part, message, places)),
@@ -73,13 +73,13 @@ pub fn matches(rest: &Query, message: &Value, places: &Places) -> bool {
     }
 }
 
-fn meets(term: &Term, message: &Value, places: &Places) -> bool {
+fn meets(term: &QueryTerm, message: &Value, places: &FolderNames) -> bool {
     let text = |property: &str| message.get(property).and_then(Value::as_str);
     let is =
         |property: &str, value: bool| message.get(property).and_then(Value::as_bool) == Some(value);
     let received = || text("receivedDateTime").and_then(|at| at.parse::<Timestamp>().ok());
     match term {
-        Term::In(MessagePart::Subject, expected) => {
+        QueryTerm::In(MessagePart::Subject, expected) => {
             let phrase = words(expected);
             text("subject").is_some_and(|subject| {
                 if phrase.is_empty() {
@@ -90,33 +90,33 @@ fn meets(term: &Term, message: &Value, places: &Places) -> bool {
                 }
             })
         }
-        Term::In(_, expected) => {
+        QueryTerm::In(_, expected) => {
             let expected = words(expected);
             properties_of(term)
                 .iter()
                 .any(|property| people(message.get(*property)).any(|who| is_called(who, &expected)))
         }
-        Term::Folder(name) => is_in(name, text("parentFolderId"), places),
-        Term::Label(name) | Term::Category(name) => {
+        QueryTerm::Folder(name) => is_in(name, text("parentFolderId"), places),
+        QueryTerm::Label(name) | QueryTerm::Category(name) => {
             message.get("categories").and_then(Value::as_array).is_some_and(|given| {
                 let mut given = given.iter().filter_map(Value::as_str);
                 given.any(|category| same_label(category, name))
             })
         }
-        Term::Is(State::Unread) => is("isRead", false),
-        Term::Is(State::Read) => is("isRead", true),
+        QueryTerm::Is(MessageState::Unread) => is("isRead", false),
+        QueryTerm::Is(MessageState::Read) => is("isRead", true),
         // Graph writes enumerations in varying case.
-        Term::Is(State::Starred) => message
+        QueryTerm::Is(MessageState::Starred) => message
             .pointer("/flag/flagStatus")
             .and_then(Value::as_str)
             .is_some_and(|status| status.eq_ignore_ascii_case("flagged")),
-        Term::Is(State::Important) => {
+        QueryTerm::Is(MessageState::Important) => {
             text("importance").is_some_and(|level| level.eq_ignore_ascii_case("high"))
         }
-        Term::Attachment => is("hasAttachments", true),
-        Term::Before(instant) => received().is_some_and(|at| at < *instant),
-        Term::After(instant) => received().is_some_and(|at| at >= *instant),
-        Term::Text(_) | Term::Larger(_) | Term::Smaller(_) => false,
+        QueryTerm::Attachment => is("hasAttachments", true),
+        QueryTerm::Before(instant) => received().is_some_and(|at| at < *instant),
+        QueryTerm::After(instant) => received().is_some_and(|at| at >= *instant),
+        QueryTerm::Text(_) | QueryTerm::Larger(_) | QueryTerm::Smaller(_) => false,
     }
 }
 
@@ -144,7 +144,7 @@ fn is_called(who: &Value, phrase: &[String]) -> bool {
 
 /// Returns true if `name` means the folder: a well-known word, its id, its path, or its
 /// own name alone.
-fn is_in(name: &str, folder: Option<&str>, places: &Places) -> bool {
+fn is_in(name: &str, folder: Option<&str>, places: &FolderNames) -> bool {
     if name == "anywhere" {
         return true;
     }

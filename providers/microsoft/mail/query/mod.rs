@@ -11,15 +11,15 @@ mod check;
 mod normal;
 mod write;
 
-pub use check::{Places, matches, reads};
+pub use check::{FolderNames, matches, reads};
 
 use daysheet_core::error::{Error, Result};
-use daysheet_core::query::{ME, MessagePart, PLACES, Query, Term};
+use daysheet_core::query::{ME, MessagePart, PLACES, Query, QueryTerm};
 use daysheet_core::text::Note;
 
 /// Where to look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Scope {
+pub enum SearchScope {
     /// Every folder but Deleted Items and Junk Email: the default of a search without a folder.
     #[default]
     Mail,
@@ -33,7 +33,7 @@ pub enum Scope {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphQuery {
     /// Where to look.
-    pub scope: Scope,
+    pub scope: SearchScope,
     /// The whole `$filter`, in the order that `$orderby=receivedDateTime desc`
     /// requires. Never present together with `search`.
     pub filter: Option<String>,
@@ -47,7 +47,7 @@ pub struct GraphQuery {
 
 /// Translates `query` to Graph's languages; no query means every message.
 ///
-/// Fails with [`daysheet_core::error::Kind::Argument`] on conditions that neither Graph
+/// Fails with [`daysheet_core::error::ErrorKind::Argument`] on conditions that neither Graph
 /// nor a message's properties can decide.
 pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
     let normal = match query {
@@ -86,7 +86,7 @@ pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
     if compiled.rest.is_some()
         && compiled.filter.is_none()
         && compiled.search.is_none()
-        && !matches!(compiled.scope, Scope::Folder(_))
+        && !matches!(compiled.scope, SearchScope::Folder(_))
     {
         compiled.notes.push(
             "Outlook cannot filter this search: messages are read and checked one by one; narrow \
@@ -111,7 +111,7 @@ fn wants_search(part: &Query) -> bool {
 pub fn folders(query: &Query) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in query.terms() {
-        if let Term::Folder(name) = term
+        if let QueryTerm::Folder(name) = term
             && !PLACES.contains(&name.as_str())
             && !found.contains(name)
         {
@@ -124,10 +124,10 @@ pub fn folders(query: &Query) -> Vec<String> {
 /// Replaces `me` in a query by the account's address: Gmail supports `from:me`, Graph does not.
 pub fn resolve_me(query: &Query, address: &str) -> Query {
     query.map(&|term| match term {
-        Term::In(
+        QueryTerm::In(
             part @ (MessagePart::From | MessagePart::To | MessagePart::Cc | MessagePart::Bcc),
             who,
-        ) if who.eq_ignore_ascii_case(ME) => Term::In(*part, address.to_owned()),
+        ) if who.eq_ignore_ascii_case(ME) => QueryTerm::In(*part, address.to_owned()),
         term => term.clone(),
     })
 }
@@ -138,24 +138,24 @@ pub fn resolve_me(query: &Query, address: &str) -> Query {
 fn place(
     parts: Vec<Query>,
     named: &[String],
-    scope: &mut Scope,
+    scope: &mut SearchScope,
     rest: &mut Vec<Query>,
 ) -> Vec<Query> {
     let first = parts.iter().find_map(|part| match part {
-        Query::Term(Term::Folder(name)) => Some(name.clone()),
+        Query::Term(QueryTerm::Folder(name)) => Some(name.clone()),
         _ => None,
     });
     let names = |place: &str| named.iter().any(|name| name == place);
     *scope = match first {
-        Some(name) => Scope::Folder(name),
-        None if names("anywhere") || names("spam") || names("trash") => Scope::Anywhere,
-        None => Scope::Mail,
+        Some(name) => SearchScope::Folder(name),
+        None if names("anywhere") || names("spam") || names("trash") => SearchScope::Anywhere,
+        None => SearchScope::Mail,
     };
     // As in Gmail, `in:spam OR x` includes the spam folder and not the trash.
-    if *scope == Scope::Anywhere && !names("anywhere") {
+    if *scope == SearchScope::Anywhere && !names("anywhere") {
         for hidden in ["spam", "trash"] {
             if !names(hidden) {
-                let hidden = Query::Term(Term::Folder(hidden.to_owned()));
+                let hidden = Query::Term(QueryTerm::Folder(hidden.to_owned()));
                 rest.push(Query::Not(Box::new(hidden)));
             }
         }
@@ -164,14 +164,14 @@ fn place(
 }
 
 /// Returns true for a condition on the folder that the scope already meets.
-fn settled(part: &Query, scope: &Scope) -> bool {
+fn settled(part: &Query, scope: &SearchScope) -> bool {
     match (part, scope) {
-        (Query::Term(Term::Folder(name)), Scope::Folder(scope)) => name == scope,
+        (Query::Term(QueryTerm::Folder(name)), SearchScope::Folder(scope)) => name == scope,
         (Query::Not(part), _) => match (&**part, scope) {
-            (Query::Term(Term::Folder(name)), Scope::Mail) => {
+            (Query::Term(QueryTerm::Folder(name)), SearchScope::Mail) => {
                 matches!(name.as_str(), "spam" | "trash")
             }
-            (Query::Term(Term::Folder(name)), Scope::Folder(scope)) => {
+            (Query::Term(QueryTerm::Folder(name)), SearchScope::Folder(scope)) => {
                 let place = |name: &String| PLACES.contains(&name.as_str());
                 name != scope && place(name) && place(scope)
             }
@@ -221,19 +221,19 @@ fn mixed(part: &Query) -> Error {
 }
 
 /// Returns the operator of a condition, for errors.
-fn operator(term: &Term) -> String {
+fn operator(term: &QueryTerm) -> String {
     let fixed = match term {
-        Term::Text(_) => "words",
-        Term::In(part, _) => return format!("{}:", part.operator()),
-        Term::Folder(_) => "in:",
-        Term::Label(_) => "label:",
-        Term::Category(_) => "category:",
-        Term::Is(_) => "is:",
-        Term::Attachment => "has:attachment",
-        Term::Larger(_) => "larger:",
-        Term::Smaller(_) => "smaller:",
+        QueryTerm::Text(_) => "words",
+        QueryTerm::In(part, _) => return format!("{}:", part.operator()),
+        QueryTerm::Folder(_) => "in:",
+        QueryTerm::Label(_) => "label:",
+        QueryTerm::Category(_) => "category:",
+        QueryTerm::Is(_) => "is:",
+        QueryTerm::Attachment => "has:attachment",
+        QueryTerm::Larger(_) => "larger:",
+        QueryTerm::Smaller(_) => "smaller:",
         // A minus before one makes the other of it.
-        Term::Before(_) | Term::After(_) => "a date",
+        QueryTerm::Before(_) | QueryTerm::After(_) => "a date",
     };
     fixed.to_owned()
 }

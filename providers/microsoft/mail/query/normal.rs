@@ -6,13 +6,13 @@
 
 use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
-use daysheet_core::query::{MessagePart, PLACES, Query, State, Term, one_or};
+use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm, one_or};
 use daysheet_core::text::brief;
 use daysheet_core::text::words::{is_punctuation, words};
 use daysheet_core::text::{Note, note, quoted};
 
 /// A query in its normal form.
-pub(super) struct Normal {
+pub(super) struct NormalQuery {
     /// The conjuncts. An empty [`Query::Any`] is never met, and then alone.
     pub all: Vec<Query>,
     /// The words of [`PLACES`] that occur anywhere in the query.
@@ -22,22 +22,22 @@ pub(super) struct Normal {
 }
 
 /// Brings a query into its normal form.
-pub(super) fn read(query: &Query) -> Result<Normal> {
-    let mut reader = Reader::default();
+pub(super) fn read(query: &Query) -> Result<NormalQuery> {
+    let mut reader = QueryReader::default();
     let all = match reader.part(query, false, true)? {
         Query::All(parts) => parts,
         one => vec![one],
     };
-    Ok(Normal { all, places: reader.places, notes: reader.notes })
+    Ok(NormalQuery { all, places: reader.places, notes: reader.notes })
 }
 
 #[derive(Default)]
-struct Reader {
+struct QueryReader {
     places: Vec<String>,
     notes: Vec<Note>,
 }
 
-impl Reader {
+impl QueryReader {
     /// Normalizes a part, with the minus before it pushed inwards. `top` is true
     /// outside of any OR and minus.
     fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
@@ -60,14 +60,14 @@ impl Reader {
     /// anywhere else that would find more than requested.
     fn group(&mut self, parts: &[Query], negated: bool, top: bool) -> Result<Vec<Query>> {
         let has_word = |part: &Query| match part {
-            Query::Term(Term::Text(text)) => !words(text).is_empty(),
+            Query::Term(QueryTerm::Text(text)) => !words(text).is_empty(),
             _ => false,
         };
         let beside_words = top && parts.iter().any(has_word);
         let mut saying = Vec::new();
         for part in parts {
             match part {
-                Query::Term(Term::Text(text)) if beside_words && is_punctuation(text) => {
+                Query::Term(QueryTerm::Text(text)) if beside_words && is_punctuation(text) => {
                     self.note(note!(
                         "{} has no letter or digit and was left out of the search",
                         quoted(text)
@@ -79,11 +79,11 @@ impl Reader {
         Ok(saying)
     }
 
-    fn term(&mut self, term: &Term, negated: bool) -> Result<Query> {
-        if let Term::Text(text) | Term::In(_, text) = term {
+    fn term(&mut self, term: &QueryTerm, negated: bool) -> Result<Query> {
+        if let QueryTerm::Text(text) | QueryTerm::In(_, text) = term {
             let mute = words(text).is_empty();
             // Of a subject every character is known here.
-            let in_subject = matches!(term, Term::In(MessagePart::Subject, _));
+            let in_subject = matches!(term, QueryTerm::In(MessagePart::Subject, _));
             if mute && !in_subject {
                 return Err(Error::argument(format!(
                     "`{}` has no letter or digit, so Outlook cannot search it",
@@ -95,7 +95,7 @@ impl Reader {
                 self.note("`*` is not a wildcard: whole words were searched".into());
             }
         }
-        if let Term::Category(name) = term
+        if let QueryTerm::Category(name) = term
             && is_category(name)
         {
             self.note(note!(
@@ -103,7 +103,7 @@ impl Reader {
                 quoted(&format!("category:{name}"))
             ));
         }
-        if let Term::Folder(name) = term
+        if let QueryTerm::Folder(name) = term
             && PLACES.contains(&name.as_str())
         {
             if !negated {
@@ -114,10 +114,10 @@ impl Reader {
             }
         }
         let opposite = match term {
-            Term::Is(State::Unread) => Some(Term::Is(State::Read)),
-            Term::Is(State::Read) => Some(Term::Is(State::Unread)),
-            Term::Before(instant) => Some(Term::After(*instant)),
-            Term::After(instant) => Some(Term::Before(*instant)),
+            QueryTerm::Is(MessageState::Unread) => Some(QueryTerm::Is(MessageState::Read)),
+            QueryTerm::Is(MessageState::Read) => Some(QueryTerm::Is(MessageState::Unread)),
+            QueryTerm::Before(instant) => Some(QueryTerm::After(*instant)),
+            QueryTerm::After(instant) => Some(QueryTerm::Before(*instant)),
             _ => None,
         };
         Ok(match (negated, opposite) {

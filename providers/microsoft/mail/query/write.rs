@@ -6,7 +6,7 @@
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
-use daysheet_core::query::{MessagePart, Query, State, Term};
+use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm};
 use daysheet_core::text::words::words;
 
 /// Before all mail: 1900-01-01.
@@ -74,23 +74,26 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     // The opposite comparison is more reliable than `not`, which Graph accepts in few places.
     let equals = if negated { "ne" } else { "eq" };
     Some(match term {
-        Term::In(MessagePart::From, who) if is_address(who) => {
+        QueryTerm::In(MessagePart::From, who) if is_address(who) => {
             let who = who.replace('\'', "''");
             format!("from/emailAddress/address {equals} '{who}'")
         }
-        Term::Is(State::Unread) => format!("isRead eq {negated}"),
-        Term::Is(State::Read) => format!("isRead eq {}", !negated),
-        Term::Is(State::Starred) => format!("flag/flagStatus {equals} 'flagged'"),
-        Term::Is(State::Important) => format!("importance {equals} 'high'"),
-        Term::Attachment => format!("hasAttachments eq {}", !negated),
-        Term::Before(instant) if negated => after(*instant),
-        Term::After(instant) if negated => before(*instant),
-        Term::Before(instant) => before(*instant),
-        Term::After(instant) => after(*instant),
+        QueryTerm::Is(MessageState::Unread) => format!("isRead eq {negated}"),
+        QueryTerm::Is(MessageState::Read) => format!("isRead eq {}", !negated),
+        QueryTerm::Is(MessageState::Starred) => format!("flag/flagStatus {equals} 'flagged'"),
+        QueryTerm::Is(MessageState::Important) => format!("importance {equals} 'high'"),
+        QueryTerm::Attachment => format!("hasAttachments eq {}", !negated),
+        QueryTerm::Before(instant) if negated => after(*instant),
+        QueryTerm::After(instant) if negated => before(*instant),
+        QueryTerm::Before(instant) => before(*instant),
+        QueryTerm::After(instant) => after(*instant),
         // Parts of names are words, and nobody promises that OData compares
         // categories as people do.
-        Term::In(..) | Term::Label(_) | Term::Category(_) => return None,
-        Term::Text(_) | Term::Folder(_) | Term::Larger(_) | Term::Smaller(_) => return None,
+        QueryTerm::In(..) | QueryTerm::Label(_) | QueryTerm::Category(_) => return None,
+        QueryTerm::Text(_)
+        | QueryTerm::Folder(_)
+        | QueryTerm::Larger(_)
+        | QueryTerm::Smaller(_) => return None,
     })
 }
 
@@ -133,25 +136,27 @@ pub(super) fn kql(part: &Query) -> Option<String> {
     }
 }
 
-fn kql_term(term: &Term) -> Option<String> {
+fn kql_term(term: &QueryTerm) -> Option<String> {
     Some(match term {
         // The index holds words alone.
-        Term::Text(text) | Term::In(_, text) if words(text).is_empty() => return None,
-        Term::Text(text) => phrase(text),
+        QueryTerm::Text(text) | QueryTerm::In(_, text) if words(text).is_empty() => return None,
+        QueryTerm::Text(text) => phrase(text),
         // As in Gmail, `to:` includes Cc.
-        Term::In(MessagePart::To, who) => {
+        QueryTerm::In(MessagePart::To, who) => {
             let who = phrase(who);
             format!("(to:{who} OR cc:{who} OR bcc:{who})")
         }
-        Term::In(MessagePart::Filename, name) => format!("attachment:{}", phrase(name)),
-        Term::In(part, text) => format!("{}:{}", part.operator(), phrase(text)),
-        Term::Larger(bytes) => format!("size>{}", bytes.min(&LARGEST)),
-        Term::Smaller(bytes) => format!("size<{}", bytes.min(&LARGEST)),
-        Term::Attachment => "hasAttachments:true".to_owned(),
-        Term::Is(State::Important) => "importance:high".to_owned(),
+        QueryTerm::In(MessagePart::Filename, name) => format!("attachment:{}", phrase(name)),
+        QueryTerm::In(part, text) => format!("{}:{}", part.operator(), phrase(text)),
+        QueryTerm::Larger(bytes) => format!("size>{}", bytes.min(&LARGEST)),
+        QueryTerm::Smaller(bytes) => format!("size<{}", bytes.min(&LARGEST)),
+        QueryTerm::Attachment => "hasAttachments:true".to_owned(),
+        QueryTerm::Is(MessageState::Important) => "importance:high".to_owned(),
         // It knows days only, and not those of which zone.
-        Term::Before(_) | Term::After(_) => return None,
-        Term::Is(_) | Term::Folder(_) | Term::Label(_) | Term::Category(_) => return None,
+        QueryTerm::Before(_) | QueryTerm::After(_) => return None,
+        QueryTerm::Is(_) | QueryTerm::Folder(_) | QueryTerm::Label(_) | QueryTerm::Category(_) => {
+            return None;
+        }
     })
 }
 
@@ -163,8 +168,8 @@ pub(super) fn kql_days(part: &Query) -> Option<String> {
         instant.to_zoned(TimeZone::UTC).date()
     };
     let (sign, day) = match part {
-        Query::Term(Term::After(instant)) => (">=", day(instant).checked_sub(1.day())),
-        Query::Term(Term::Before(instant)) => ("<", day(instant).checked_add(2.days())),
+        Query::Term(QueryTerm::After(instant)) => (">=", day(instant).checked_sub(1.day())),
+        Query::Term(QueryTerm::Before(instant)) => ("<", day(instant).checked_add(2.days())),
         _ => return None,
     };
     // Without a bound the search is wider, and the remaining check is the same.

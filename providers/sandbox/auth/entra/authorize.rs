@@ -7,12 +7,12 @@ use super::error::EntraError;
 use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
-use crate::auth::tokens::{AuthorizationRequest, Issuer};
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 
 /// Checks an authorization request and shows the consent page.
-pub(in crate::auth) fn ask(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let (client_id, redirect_uri) = match client(request) {
         Ok(client) => client,
         Err(refusal) => return refusal.page(),
@@ -36,7 +36,7 @@ pub(in crate::auth) fn ask(state: &State, request: &Request) -> Response {
 
 /// Who asks, and where the answer goes: what must be right before anything is
 /// sent there.
-fn client(request: &Request) -> Result<(&str, &str), EntraError> {
+fn client(request: &HttpRequest) -> Result<(&str, &str), EntraError> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
         value.ok_or_else(|| EntraError::missing(name))
@@ -51,7 +51,7 @@ fn client(request: &Request) -> Result<(&str, &str), EntraError> {
 
 /// Reads the rest of an authorization request.
 fn authorization(
-    request: &Request,
+    request: &HttpRequest,
     client_id: &str,
     redirect_uri: &str,
 ) -> Result<AuthorizationRequest, EntraError> {
@@ -66,7 +66,7 @@ fn authorization(
         return Err(EntraError::wrong_challenge());
     }
     Ok(AuthorizationRequest {
-        issuer: Issuer::Microsoft,
+        issuer: TokenIssuer::Microsoft,
         client_id: client_id.to_owned(),
         redirect_uri: redirect_uri.to_owned(),
         state: request.param("state").unwrap_or_default().to_owned(),
@@ -77,10 +77,10 @@ fn authorization(
 }
 
 /// Takes the consent page's form.
-pub(in crate::auth) fn consent(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
-    let authorization = state.sign_in().take(Issuer::Microsoft, ticket);
+    let authorization = state.sign_in().take(TokenIssuer::Microsoft, ticket);
     let Some(authorization) = authorization else {
         return EntraError::used_page().page();
     };
@@ -92,7 +92,11 @@ pub(in crate::auth) fn consent(state: &State, request: &Request) -> Response {
 }
 
 /// Sends the browser back with a code.
-fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) -> Response {
+fn allow(
+    state: &RequestState,
+    authorization: AuthorizationRequest,
+    mailbox: String,
+) -> HttpResponse {
     let (redirect_uri, its_state) =
         (authorization.redirect_uri.clone(), authorization.state.clone());
     let code = match state.sign_in().issue_code(authorization, mailbox) {
@@ -110,6 +114,6 @@ fn allow(state: &State, authorization: AuthorizationRequest, mailbox: String) ->
 }
 
 /// Sends the browser back with the person's refusal.
-fn deny(authorization: &AuthorizationRequest) -> Response {
+fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
     EntraError::access_denied().redirect(&authorization.redirect_uri, &authorization.state)
 }

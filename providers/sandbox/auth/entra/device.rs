@@ -9,12 +9,12 @@ use super::error::{EntraError, answer};
 use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
-use crate::auth::tokens::{AuthorizationRequest, Issuer};
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 
 /// Gives a device its codes.
-pub(in crate::auth) fn issue(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn issue(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let authorization = match authorization(&form) {
         Ok(authorization) => authorization,
@@ -55,7 +55,7 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
     let client_id = need("client_id")?;
     let scopes = scopes::read(need("scope")?)?;
     Ok(AuthorizationRequest {
-        issuer: Issuer::Microsoft,
+        issuer: TokenIssuer::Microsoft,
         client_id: client_id.to_owned(),
         redirect_uri: String::new(),
         state: String::new(),
@@ -67,7 +67,7 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
 
 /// The page where a person types the code: shown, or sent in. With the consent
 /// header, one request is enough, and a GET does.
-pub(in crate::auth) fn page(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn page(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let given = |name: &str| field(&form, name).or_else(|| request.param(name));
     let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::auth::oauth;
 use crate::auth::pages;
-use crate::http::Response;
+use crate::http::HttpResponse;
 
 /// A request that was refused.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct EntraError {
 
 impl EntraError {
     /// The JSON of the token endpoint and its like.
-    pub fn json(&self) -> Response {
+    pub fn json(&self) -> HttpResponse {
         let mut body = json!({
             "error": self.error,
             "error_description": self.description(),
@@ -36,13 +36,13 @@ impl EntraError {
     }
 
     /// The page that stands where a redirect would be wrong.
-    pub fn page(&self) -> Response {
+    pub fn page(&self) -> HttpResponse {
         let title = "Sorry, but we’re having trouble signing you in.";
         pages::message(self.status, title, &self.description())
     }
 
     /// The redirect back to the client.
-    pub fn redirect(&self, redirect_uri: &str, state: &str) -> Response {
+    pub fn redirect(&self, redirect_uri: &str, state: &str) -> HttpResponse {
         let description = self.description();
         let mut pairs = vec![("error", self.error), ("error_description", &description)];
         if let Some(suberror) = self.suberror {
@@ -159,9 +159,9 @@ refusals! {
 }
 
 /// JSON that nobody may keep on the way.
-pub(super) fn answer(status: StatusCode, body: &Value) -> Response {
+pub(super) fn answer(status: StatusCode, body: &Value) -> HttpResponse {
     let body = serde_json::to_vec(body).unwrap_or_default();
-    Response::json(status, body)
+    HttpResponse::json(status, body)
         .with("cache-control", "no-store, no-cache")
         .with("pragma", "no-cache")
 }

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::error::answer;
-use crate::graph::ids::Ids;
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::graph::ids::MailboxIds;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 
 /// The tenant of personal accounts, to which all mailboxes count.
 const TENANT: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
@@ -23,7 +23,7 @@ const HOSTS: [&str; 4] =
     ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"];
 
 /// Where the endpoints of a tenant are.
-pub(in crate::auth) fn configuration(_: &State, request: &Request) -> Response {
+pub(in crate::auth) fn configuration(_: &RequestState, request: &HttpRequest) -> HttpResponse {
     let base = base(request);
     let tenant = request.path.first().map_or("common", String::as_str);
     let endpoint = |name: &str| format!("{base}/{tenant}/oauth2/v2.0/{name}");
@@ -43,7 +43,7 @@ pub(in crate::auth) fn configuration(_: &State, request: &Request) -> Response {
 }
 
 /// Which hosts are one sign-in.
-pub(in crate::auth) fn instance(_: &State, request: &Request) -> Response {
+pub(in crate::auth) fn instance(_: &RequestState, request: &HttpRequest) -> HttpResponse {
     let [network, cache, ..] = HOSTS;
     answer(
         StatusCode::OK,
@@ -61,7 +61,7 @@ pub(in crate::auth) fn instance(_: &State, request: &Request) -> Response {
 /// The token that says to a client who signed in, issued at `now` for so many seconds.
 pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64) -> String {
     let now = u64::try_from(now.as_second()).unwrap_or_default();
-    let owner = Ids::of(address);
+    let owner = MailboxIds::of(address);
     let claims = json!({
         "ver": "2.0",
         "iss": issuer(),
@@ -80,7 +80,7 @@ pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64
 
 /// The same account as `client_info`, which clients of Microsoft's libraries request.
 pub(super) fn client_info(address: &str) -> String {
-    encoded(&json!({ "uid": Ids::of(address).mailbox(), "utid": TENANT }))
+    encoded(&json!({ "uid": MailboxIds::of(address).mailbox(), "utid": TENANT }))
 }
 
 /// Who signs in, by the name that the service gives itself.
@@ -90,7 +90,7 @@ fn issuer() -> String {
 }
 
 /// Where a request came to.
-fn base(request: &Request) -> String {
+fn base(request: &HttpRequest) -> String {
     format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }
 

@@ -42,7 +42,7 @@ const PERMISSIONS: [&str; 20] = [
 
 /// Scopes that were read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Scopes {
+pub(super) struct ParsedScopes {
     /// The scopes granted and reported, separated by spaces.
     pub granted: String,
     /// True when a refresh token was requested.
@@ -50,7 +50,7 @@ pub(super) struct Scopes {
 }
 
 /// Reads a `scope` parameter.
-pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
+pub(super) fn read(text: &str) -> Result<ParsedScopes, EntraError> {
     let mut granted: Vec<String> = Vec::new();
     let mut offline = false;
     for scope in text.split_ascii_whitespace() {
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str) -> Result<Scopes, EntraError> {
     if granted.is_empty() && !offline {
         return Err(EntraError::missing("scope"));
     }
-    Ok(Scopes { granted: granted.join(" "), offline })
+    Ok(ParsedScopes { granted: granted.join(" "), offline })
 }
 
 /// True when all that `requested` names was granted; what is unknown was not.

@@ -9,21 +9,22 @@ use super::{openid, scopes};
 use crate::auth::oauth::{challenge_of, field};
 use crate::auth::tokens::device_codes::PollResult;
 use crate::auth::tokens::{
-    AuthorizationRequest, Code, Issued, Issuer, NoCode, RefreshStatus, SignIn,
+    AuthorizationCode, AuthorizationRequest, IssuedTokens, NoCode, RefreshStatus, SignIn,
+    TokenIssuer,
 };
-use crate::http::{Request, Response};
-use crate::state::State;
+use crate::http::{HttpRequest, HttpResponse};
+use crate::state::RequestState;
 
 /// The grant type of a device.
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
 /// Trades what the form brings for tokens.
-pub(in crate::auth) fn answer(state: &State, request: &Request) -> Response {
+pub(in crate::auth) fn answer(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
 
-fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
-    let form = Form(request.form());
+fn trade(state: &RequestState, request: &HttpRequest) -> Result<HttpResponse, EntraError> {
+    let form = TokenForm(request.form());
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;
     if form.has("client_secret") || form.has("client_assertion") {
@@ -37,7 +38,8 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
     let mut sign_in = state.sign_in();
     let issued = match grant {
         "authorization_code" => {
-            let Code { authorization, mailbox } = by_code(&mut sign_in, &form, client)?;
+            let AuthorizationCode { authorization, mailbox } =
+                by_code(&mut sign_in, &form, client)?;
             sign_in.issue_tokens(&authorization, mailbox)
         }
         "refresh_token" => {
@@ -48,7 +50,7 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
         }
         DEVICE_GRANT => {
             let code = form.need("device_code")?;
-            let polled = sign_in.devices.poll(Issuer::Microsoft, client, code);
+            let polled = sign_in.devices.poll(TokenIssuer::Microsoft, client, code);
             let (authorization, mailbox) = consent(polled)?;
             sign_in.issue_tokens(&authorization, mailbox)
         }
@@ -59,9 +61,9 @@ fn trade(state: &State, request: &Request) -> Result<Response, EntraError> {
 }
 
 /// The fields of a token request.
-struct Form(Vec<(String, String)>);
+struct TokenForm(Vec<(String, String)>);
 
-impl Form {
+impl TokenForm {
     fn get(&self, name: &str) -> Option<&str> {
         field(&self.0, name).filter(|value| !value.is_empty())
     }
@@ -76,11 +78,15 @@ impl Form {
 }
 
 /// The authorization code grant's checks, with PKCE's.
-fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, EntraError> {
+fn by_code(
+    sign_in: &mut SignIn,
+    form: &TokenForm,
+    client: &str,
+) -> Result<AuthorizationCode, EntraError> {
     let code = form.need("code")?;
     let redirect_uri = form.need("redirect_uri")?;
     // A code is good for one try, so it is gone even if the try fails.
-    let code = sign_in.take_code(Issuer::Microsoft, code).map_err(|why| match why {
+    let code = sign_in.take_code(TokenIssuer::Microsoft, code).map_err(|why| match why {
         NoCode::Unknown => EntraError::malformed(),
         NoCode::Spent => EntraError::spent_code(),
     })?;
@@ -99,8 +105,13 @@ fn by_code(sign_in: &mut SignIn, form: &Form, client: &str) -> Result<Code, Entr
 }
 
 /// The refresh token grant's checks.
-fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Result<(), EntraError> {
-    match sign_in.standing(Issuer::Microsoft, token) {
+fn may_refresh(
+    sign_in: &SignIn,
+    form: &TokenForm,
+    client: &str,
+    token: &str,
+) -> Result<(), EntraError> {
+    match sign_in.standing(TokenIssuer::Microsoft, token) {
         RefreshStatus::Unknown => Err(EntraError::malformed()),
         RefreshStatus::Rotated => Err(EntraError::wrong_grant()),
         RefreshStatus::Revoked => Err(EntraError::ended_grant()),
@@ -112,7 +123,7 @@ fn may_refresh(sign_in: &SignIn, form: &Form, client: &str, token: &str) -> Resu
 }
 
 /// Refuses scopes beyond those that the person granted.
-fn check_consent(form: &Form, client: &str, granted: &str) -> Result<(), EntraError> {
+fn check_consent(form: &TokenForm, client: &str, granted: &str) -> Result<(), EntraError> {
     match form.get("scope") {
         Some(requested) if !scopes::covers(granted, requested) => {
             Err(EntraError::no_consent(client))
@@ -134,7 +145,13 @@ fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraEr
 }
 
 /// The answer with tokens.
-fn body(sign_in: &SignIn, issued: Issued, form: &Form, client: &str, now: Timestamp) -> Value {
+fn body(
+    sign_in: &SignIn,
+    issued: IssuedTokens,
+    form: &TokenForm,
+    client: &str,
+    now: Timestamp,
+) -> Value {
     let seconds = sign_in.lifetime().as_secs();
     let requested = form.get("scope").unwrap_or_default();
     let mut body = json!({

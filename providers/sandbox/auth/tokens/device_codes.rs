@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
 
-use super::{AuthorizationRequest, Issuer, fill, random};
+use super::{AuthorizationRequest, TokenIssuer, fill, random};
 
 /// How many codes are kept at a time; the oldest go first.
 const MAX_DEVICES: usize = 256;
@@ -28,23 +28,23 @@ pub(crate) struct DeviceCodes {
     pub interval: Duration,
     /// How long a code is good.
     pub lifetime: Duration,
-    devices: VecDeque<Device>,
+    devices: VecDeque<WaitingDevice>,
 }
 
 /// One waiting device.
 #[derive(Debug)]
-struct Device {
+struct WaitingDevice {
     device_code: String,
     user_code: String,
     authorization: AuthorizationRequest,
     issued: Instant,
     last_poll: Option<Instant>,
-    consent: Consent,
+    consent: DeviceConsent,
 }
 
 /// What the person answered.
 #[derive(Debug)]
-enum Consent {
+enum DeviceConsent {
     Pending,
     Granted { mailbox: String },
     Refused,
@@ -83,13 +83,13 @@ impl DeviceCodes {
         let device_code = random("", 160)?;
         let user_code = user_code()?;
         self.devices.truncate(MAX_DEVICES - 1);
-        self.devices.push_front(Device {
+        self.devices.push_front(WaitingDevice {
             device_code: device_code.clone(),
             user_code: user_code.clone(),
             authorization,
             issued: Instant::now(),
             last_poll: None,
-            consent: Consent::Pending,
+            consent: DeviceConsent::Pending,
         });
         Ok((device_code, user_code))
     }
@@ -110,19 +110,18 @@ impl DeviceCodes {
             return false;
         }
         let code = normalize_code(user_code);
-        let Some(device) = self
-            .devices
-            .iter_mut()
-            .find(|device| device.user_code == code && matches!(device.consent, Consent::Pending))
-        else {
+        let Some(device) = self.devices.iter_mut().find(|device| {
+            device.user_code == code && matches!(device.consent, DeviceConsent::Pending)
+        }) else {
             return false;
         };
-        device.consent = mailbox.map_or(Consent::Refused, |mailbox| Consent::Granted { mailbox });
+        device.consent =
+            mailbox.map_or(DeviceConsent::Refused, |mailbox| DeviceConsent::Granted { mailbox });
         true
     }
 
     /// Answers a device.
-    pub fn poll(&mut self, issuer: Issuer, client_id: &str, device_code: &str) -> PollResult {
+    pub fn poll(&mut self, issuer: TokenIssuer, client_id: &str, device_code: &str) -> PollResult {
         let place = self.devices.iter().position(|device| {
             device.device_code == device_code
                 && device.authorization.issuer == issuer
@@ -142,14 +141,16 @@ impl DeviceCodes {
             return PollResult::TooFast;
         }
         match &device.consent {
-            Consent::Pending => return PollResult::Pending,
-            Consent::Refused => return PollResult::Declined,
-            Consent::Granted { .. } => {}
+            DeviceConsent::Pending => return PollResult::Pending,
+            DeviceConsent::Refused => return PollResult::Declined,
+            DeviceConsent::Granted { .. } => {}
         }
         match self.devices.remove(place) {
-            Some(Device { authorization, consent: Consent::Granted { mailbox }, .. }) => {
-                PollResult::Granted { authorization, mailbox }
-            }
+            Some(WaitingDevice {
+                authorization,
+                consent: DeviceConsent::Granted { mailbox },
+                ..
+            }) => PollResult::Granted { authorization, mailbox },
             _ => PollResult::Unknown,
         }
     }
@@ -159,8 +160,8 @@ impl DeviceCodes {
         self.devices.clear();
     }
 
-    fn waits(&self, device: &Device) -> bool {
-        matches!(device.consent, Consent::Pending) && device.issued.elapsed() < self.lifetime
+    fn waits(&self, device: &WaitingDevice) -> bool {
+        matches!(device.consent, DeviceConsent::Pending) && device.issued.elapsed() < self.lifetime
     }
 }
 

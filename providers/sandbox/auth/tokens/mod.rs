@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use daysheet_core::error::{Error, Kind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use device_codes::DeviceCodes;
 
 /// How long a code is good.
@@ -24,14 +24,14 @@ const MAX_OPEN: usize = 256;
 /// Whose sign-in a code or token came from. What one issuer gave out opens
 /// nothing at the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Issuer {
+pub(crate) enum TokenIssuer {
     /// Google's sign-in, for the Gmail and People APIs.
     Google,
     /// Microsoft's sign-in (Entra ID), for Graph.
     Microsoft,
 }
 
-impl Issuer {
+impl TokenIssuer {
     /// A code in the issuer's looks.
     fn code(self) -> Result<String> {
         match self {
@@ -67,7 +67,7 @@ impl Issuer {
 #[derive(Debug, Clone)]
 pub(crate) struct AuthorizationRequest {
     /// Whom it was sent to.
-    pub issuer: Issuer,
+    pub issuer: TokenIssuer,
     /// Who asks.
     pub client_id: String,
     /// Where the answer goes; empty for a device, which fetches it.
@@ -111,16 +111,16 @@ pub(crate) enum RefreshStatus<'a> {
 
 /// A refresh token in the books.
 #[derive(Debug)]
-struct Refresh {
-    grant: Grant,
+struct RefreshToken {
+    grant: AccessGrant,
     /// The token it was made by, where refresh tokens rotate.
     parent: Option<String>,
-    life: Life,
+    life: RefreshState,
 }
 
 /// A refresh token's life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Life {
+enum RefreshState {
     Good,
     Rotated,
     Revoked,
@@ -128,7 +128,7 @@ enum Life {
 
 /// A wish that was granted for a mailbox.
 #[derive(Debug)]
-pub(crate) struct Code {
+pub(crate) struct AuthorizationCode {
     /// What was wished for.
     pub authorization: AuthorizationRequest,
     /// Whose mail may be read.
@@ -137,9 +137,9 @@ pub(crate) struct Code {
 
 /// A granted access, as tokens name it.
 #[derive(Debug, Clone)]
-struct Grant {
+struct AccessGrant {
     number: u64,
-    issuer: Issuer,
+    issuer: TokenIssuer,
     client_id: String,
     scope: String,
     mailbox: String,
@@ -147,7 +147,7 @@ struct Grant {
 
 /// Tokens fresh from the press.
 #[derive(Debug)]
-pub(crate) struct Issued {
+pub(crate) struct IssuedTokens {
     /// The access token.
     pub access: String,
     /// The scopes, separated by spaces.
@@ -158,16 +158,16 @@ pub(crate) struct Issued {
 
 /// What an access token allows.
 #[derive(Debug, Clone)]
-pub(crate) struct Access {
+pub(crate) struct TokenAccess {
     /// Who gave it out: the other issuer's APIs must refuse it.
-    pub issuer: Issuer,
+    pub issuer: TokenIssuer,
     /// The mailbox's address.
     pub mailbox: String,
     /// The scopes, separated by spaces.
     pub scope: String,
 }
 
-impl Access {
+impl TokenAccess {
     /// True when a scope of this name was granted, in short or as a URI that
     /// ends in the name (`Mail.Read`, `https://graph.microsoft.com/mail.read`).
     pub fn has(&self, name: &str) -> bool {
@@ -185,9 +185,9 @@ pub(crate) struct SignIn {
     grants: u64,
     open: VecDeque<(String, AuthorizationRequest)>,
     /// A code that was traded leaves its place behind, so that it is known again.
-    codes: VecDeque<(String, Issuer, Instant, Option<Code>)>,
-    access: HashMap<String, (Instant, Grant)>,
-    refresh: HashMap<String, Refresh>,
+    codes: VecDeque<(String, TokenIssuer, Instant, Option<AuthorizationCode>)>,
+    access: HashMap<String, (Instant, AccessGrant)>,
+    refresh: HashMap<String, RefreshToken>,
     /// The codes that wait for people to type them.
     pub devices: DeviceCodes,
 }
@@ -215,7 +215,7 @@ impl SignIn {
     }
 
     /// Gives the wish of a ticket, once.
-    pub fn take(&mut self, issuer: Issuer, ticket: &str) -> Option<AuthorizationRequest> {
+    pub fn take(&mut self, issuer: TokenIssuer, ticket: &str) -> Option<AuthorizationRequest> {
         let place = self
             .open
             .iter()
@@ -235,13 +235,17 @@ impl SignIn {
             code.clone(),
             authorization.issuer,
             Instant::now(),
-            Some(Code { authorization, mailbox }),
+            Some(AuthorizationCode { authorization, mailbox }),
         ));
         Ok(code)
     }
 
     /// Gives what a code was issued for, once and in time.
-    pub fn take_code(&mut self, issuer: Issuer, code: &str) -> std::result::Result<Code, NoCode> {
+    pub fn take_code(
+        &mut self,
+        issuer: TokenIssuer,
+        code: &str,
+    ) -> std::result::Result<AuthorizationCode, NoCode> {
         let (_, _, issued, stored) = self
             .codes
             .iter_mut()
@@ -256,9 +260,9 @@ impl SignIn {
         &mut self,
         authorization: &AuthorizationRequest,
         mailbox: String,
-    ) -> Result<Issued> {
+    ) -> Result<IssuedTokens> {
         self.grants += 1;
-        let grant = Grant {
+        let grant = AccessGrant {
             number: self.grants,
             issuer: authorization.issuer,
             client_id: authorization.client_id.clone(),
@@ -273,15 +277,15 @@ impl SignIn {
     }
 
     /// How a refresh token stands with an issuer.
-    pub fn standing(&self, issuer: Issuer, refresh_token: &str) -> RefreshStatus<'_> {
+    pub fn standing(&self, issuer: TokenIssuer, refresh_token: &str) -> RefreshStatus<'_> {
         let known = self.refresh.get(refresh_token);
         let Some(stored) = known.filter(|stored| stored.grant.issuer == issuer) else {
             return RefreshStatus::Unknown;
         };
         match stored.life {
-            Life::Rotated => RefreshStatus::Rotated,
-            Life::Revoked => RefreshStatus::Revoked,
-            Life::Good => RefreshStatus::Good {
+            RefreshState::Rotated => RefreshStatus::Rotated,
+            RefreshState::Revoked => RefreshStatus::Revoked,
+            RefreshState::Good => RefreshStatus::Good {
                 client_id: &stored.grant.client_id,
                 scope: &stored.grant.scope,
             },
@@ -289,7 +293,7 @@ impl SignIn {
     }
 
     /// A new access token by a refresh token, which stays.
-    pub fn refresh(&mut self, refresh_token: &str) -> Result<Option<Issued>> {
+    pub fn refresh(&mut self, refresh_token: &str) -> Result<Option<IssuedTokens>> {
         match self.good_grant(refresh_token) {
             Some(grant) => self.issue_access(grant).map(Some),
             None => Ok(None),
@@ -299,7 +303,7 @@ impl SignIn {
     /// A new access token and a new refresh token. The one that was used stays
     /// good until its successor is used: should the answer get lost, the
     /// client can ask again.
-    pub fn rotate(&mut self, refresh_token: &str) -> Result<Option<Issued>> {
+    pub fn rotate(&mut self, refresh_token: &str) -> Result<Option<IssuedTokens>> {
         let Some(grant) = self.good_grant(refresh_token) else {
             return Ok(None);
         };
@@ -308,31 +312,31 @@ impl SignIn {
         let parent = self.refresh.get(refresh_token);
         let parent = parent.and_then(|stored| stored.parent.clone());
         if let Some(parent) = parent.and_then(|parent| self.refresh.get_mut(&parent)) {
-            parent.life = Life::Rotated;
+            parent.life = RefreshState::Rotated;
         }
         Ok(Some(issued))
     }
 
-    fn good_grant(&self, refresh_token: &str) -> Option<Grant> {
+    fn good_grant(&self, refresh_token: &str) -> Option<AccessGrant> {
         let stored = self.refresh.get(refresh_token)?;
-        (stored.life == Life::Good).then(|| stored.grant.clone())
+        (stored.life == RefreshState::Good).then(|| stored.grant.clone())
     }
 
-    fn issue_refresh(&mut self, grant: Grant, parent: Option<String>) -> Result<String> {
+    fn issue_refresh(&mut self, grant: AccessGrant, parent: Option<String>) -> Result<String> {
         let token = grant.issuer.refresh_token()?;
-        let life = Life::Good;
-        let stored = Refresh { grant, parent, life };
+        let life = RefreshState::Good;
+        let stored = RefreshToken { grant, parent, life };
         self.refresh.insert(token.clone(), stored);
         Ok(token)
     }
 
-    fn issue_access(&mut self, grant: Grant) -> Result<Issued> {
+    fn issue_access(&mut self, grant: AccessGrant) -> Result<IssuedTokens> {
         let now = Instant::now();
         self.access.retain(|_, (until, _)| *until > now);
         let access = grant.issuer.access_token()?;
         let scope = grant.scope.clone();
         self.access.insert(access.clone(), (now + self.lifetime, grant));
-        Ok(Issued { access, scope, refresh: None })
+        Ok(IssuedTokens { access, scope, refresh: None })
     }
 
     /// How long access tokens live.
@@ -341,9 +345,9 @@ impl SignIn {
     }
 
     /// What an access token allows, while it is good.
-    pub fn access(&self, token: &str) -> Option<Access> {
+    pub fn access(&self, token: &str) -> Option<TokenAccess> {
         let (until, grant) = self.access.get(token)?;
-        (*until > Instant::now()).then(|| Access {
+        (*until > Instant::now()).then(|| TokenAccess {
             issuer: grant.issuer,
             mailbox: grant.mailbox.clone(),
             scope: grant.scope.clone(),
@@ -351,7 +355,7 @@ impl SignIn {
     }
 
     /// Ends the grant of a token; false for a token that is not good.
-    pub fn revoke(&mut self, issuer: Issuer, token: &str) -> bool {
+    pub fn revoke(&mut self, issuer: TokenIssuer, token: &str) -> bool {
         let known = self.access.get(token).map(|(_, grant)| grant.clone());
         let known = known.or_else(|| self.good_grant(token));
         let Some(grant) = known.filter(|grant| grant.issuer == issuer) else {
@@ -370,10 +374,10 @@ impl SignIn {
         self.end_refresh_tokens(|_| true);
     }
 
-    fn end_refresh_tokens(&mut self, which: impl Fn(&Grant) -> bool) {
+    fn end_refresh_tokens(&mut self, which: impl Fn(&AccessGrant) -> bool) {
         for stored in self.refresh.values_mut() {
             if which(&stored.grant) {
-                stored.life = Life::Revoked;
+                stored.life = RefreshState::Revoked;
             }
         }
     }
@@ -394,6 +398,6 @@ pub(crate) fn random(prefix: &str, bytes: usize) -> Result<String> {
 /// Fills a buffer with random bytes.
 fn fill(buffer: &mut [u8]) -> Result<()> {
     getrandom::fill(buffer).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system gives no random numbers: {error}"))
+        Error::new(ErrorKind::Internal, format!("the system gives no random numbers: {error}"))
     })
 }

@@ -8,12 +8,12 @@ use crate::store::message::Message;
 const PLACED: [&str; 5] = ["INBOX", "SENT", "DRAFT", "SPAM", "TRASH"];
 
 /// Decides for the messages of one mailbox.
-pub(crate) struct Matcher<'a> {
+pub(crate) struct MessageMatcher<'a> {
     /// Whose labels have names.
     pub mailbox: &'a Mailbox,
 }
 
-impl Matcher<'_> {
+impl MessageMatcher<'_> {
     /// True when a message meets a query.
     pub fn matches(&self, query: &GmailQuery, message: &Message) -> bool {
         query.is_met(&|test| self.meets(test, message))

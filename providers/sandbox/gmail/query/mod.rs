@@ -7,20 +7,20 @@
 
 pub(super) mod matching;
 
-use crate::store::query::{Field, Query};
+use crate::store::query::{SearchField, StoreQuery};
 use crate::store::words::words;
 
 /// Brackets below this depth are not there either.
 const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
-pub(crate) type GmailQuery = Query<GmailTest>;
+pub(crate) type GmailQuery = StoreQuery<GmailTest>;
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GmailTest {
     /// The words stand next to each other.
-    Says(Field, Vec<String>),
+    Says(SearchField, Vec<String>),
     /// A label by its name.
     Label(String),
     /// A tab of the inbox.
@@ -87,11 +87,11 @@ impl<'a> GmailParser<'a> {
             };
             // `OR` binds its two neighbours before the rest are joined.
             match items.pop() {
-                Some(Query::Any(mut any)) if or => {
+                Some(StoreQuery::Any(mut any)) if or => {
                     any.push(item);
-                    items.push(Query::Any(any));
+                    items.push(StoreQuery::Any(any));
                 }
-                Some(last) if or => items.push(Query::Any(vec![last, item])),
+                Some(last) if or => items.push(StoreQuery::Any(vec![last, item])),
                 last => {
                     items.extend(last);
                     items.push(item);
@@ -99,7 +99,7 @@ impl<'a> GmailParser<'a> {
             }
             or = false;
         }
-        Query::join(items, Query::All)
+        StoreQuery::join(items, StoreQuery::All)
     }
 
     /// Takes a connective that stands alone.
@@ -133,7 +133,7 @@ impl<'a> GmailParser<'a> {
             space if space.is_whitespace() => None,
             _ => self.bare_operand(operator, depth),
         };
-        if negated { operand.map(|operand| Query::Not(Box::new(operand))) } else { operand }
+        if negated { operand.map(|operand| StoreQuery::Not(Box::new(operand))) } else { operand }
     }
 
     /// The same, past its signs.
@@ -144,7 +144,7 @@ impl<'a> GmailParser<'a> {
                 self.skip(first);
                 let depth = depth.checked_sub(1)?;
                 match self.group(true, operator, depth) {
-                    Query::All(none) if none.is_empty() => None,
+                    StoreQuery::All(none) if none.is_empty() => None,
                     group => Some(group),
                 }
             }
@@ -198,21 +198,23 @@ impl<'a> GmailParser<'a> {
     /// those of [`OPERATORS`].
     fn test(&self, operator: &str, value: &str) -> Option<GmailQuery> {
         let field = match operator {
-            "" => Some(Field::Anywhere),
-            "from" => Some(Field::From),
+            "" => Some(SearchField::Anywhere),
+            "from" => Some(SearchField::From),
             // Gmail finds copies too.
-            "to" => Some(Field::Recipients),
-            "cc" => Some(Field::Cc),
-            "bcc" => Some(Field::Bcc),
-            "subject" => Some(Field::Subject),
-            "filename" => Some(Field::Attachment),
+            "to" => Some(SearchField::Recipients),
+            "cc" => Some(SearchField::Cc),
+            "bcc" => Some(SearchField::Bcc),
+            "subject" => Some(SearchField::Subject),
+            "filename" => Some(SearchField::Attachment),
             _ => None,
         };
         if let Some(field) = field {
-            let people = [Field::From, Field::Recipients, Field::Cc, Field::Bcc];
+            let people =
+                [SearchField::From, SearchField::Recipients, SearchField::Cc, SearchField::Bcc];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
             let phrase = words(if me { self.me } else { value });
-            return (!phrase.is_empty()).then_some(Query::Test(GmailTest::Says(field, phrase)));
+            return (!phrase.is_empty())
+                .then_some(StoreQuery::Test(GmailTest::Says(field, phrase)));
         }
         if value.is_empty() {
             return None;
@@ -234,7 +236,7 @@ impl<'a> GmailParser<'a> {
             }
             _ => None,
         };
-        Some(Query::Test(test.unwrap_or(GmailTest::Never)))
+        Some(StoreQuery::Test(test.unwrap_or(GmailTest::Never)))
     }
 }
 

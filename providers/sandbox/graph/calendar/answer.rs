@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::context::{CalendarContext, CalendarRef};
 use super::event::called_off;
 use super::filter::{self, instant};
-use super::shown::{EventKind, Shown};
+use super::shown::{EventKind, ShownEvent};
 use crate::graph::error::{
     GraphError, invalid_parameter, invalid_request, malformed_id, not_found,
 };
 use crate::graph::mail::read::list::DEFAULT_TOP;
-use crate::graph::response::Body;
+use crate::graph::response::GraphBody;
 use crate::graph::types::EVENT;
-use crate::store::agenda::expand::Occurrence;
-use crate::store::agenda::{Agenda, Event, same};
+use crate::store::agenda::expand::EventOccurrence;
+use crate::store::agenda::{SandboxCalendars, StoredEvent, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 
 /// The longest stretch of time that can be looked at.
@@ -33,13 +33,16 @@ pub(super) struct EventRef {
 
 impl EventRef {
     /// The place of its calendar.
-    pub fn calendar(&self, agenda: &Agenda) -> Result<usize, GraphError> {
+    pub fn calendar(&self, agenda: &SandboxCalendars) -> Result<usize, GraphError> {
         let event = agenda.event(self.place).ok_or_else(not_found)?;
         Ok(event.calendar)
     }
 
     /// The event as it is shown.
-    pub fn look_up<'a>(&self, context: &'a CalendarContext<'_>) -> Result<Shown<'a>, GraphError> {
+    pub fn look_up<'a>(
+        &self,
+        context: &'a CalendarContext<'_>,
+    ) -> Result<ShownEvent<'a>, GraphError> {
         let it = match self.original {
             Some(original) => context.agenda.occurrence(self.place, original),
             None => as_is(context.agenda, self.place),
@@ -51,23 +54,23 @@ impl EventRef {
             as_is(context.agenda, place?).filter(|_| !event.deleted)
         });
         let it = it.filter(|it| is_there(&it.event)).ok_or_else(not_found)?;
-        Ok(Shown::of(context, it))
+        Ok(ShownEvent::of(context, it))
     }
 }
 
 /// True for an event that a calendar has.
-fn is_there(event: &Event) -> bool {
+fn is_there(event: &StoredEvent) -> bool {
     !event.deleted || called_off(event)
 }
 
 /// What was called off of some events after `from` and before `to`.
 fn remains<'a>(
     context: &'a CalendarContext<'_>,
-    events: impl Iterator<Item = (usize, &'a Event)>,
+    events: impl Iterator<Item = (usize, &'a StoredEvent)>,
     from: Timestamp,
     to: Timestamp,
-) -> Vec<Occurrence<'a>> {
-    let mine = |event: &Event| match &event.instead_of {
+) -> Vec<EventOccurrence<'a>> {
+    let mine = |event: &StoredEvent| match &event.instead_of {
         None => true,
         Some((series, _)) => context
             .agenda
@@ -83,15 +86,15 @@ fn remains<'a>(
 }
 
 /// True for what takes time after `from` and before `to`.
-pub(crate) fn touches(it: &Occurrence<'_>, from: Timestamp, to: Timestamp) -> bool {
+pub(crate) fn touches(it: &EventOccurrence<'_>, from: Timestamp, to: Timestamp) -> bool {
     it.from < to && (it.to > from || it.from >= from)
 }
 
 /// The event at a place, a series as one.
-pub(crate) fn as_is(agenda: &Agenda, place: usize) -> Option<Occurrence<'_>> {
+pub(crate) fn as_is(agenda: &SandboxCalendars, place: usize) -> Option<EventOccurrence<'_>> {
     let event = agenda.event(place)?;
     let zone = agenda.zone_of(event);
-    Some(Occurrence {
+    Some(EventOccurrence {
         place,
         from: event.start.when().instant(&zone),
         to: event.end.when().instant(&zone),
@@ -127,14 +130,17 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
 }
 
 /// One event.
-pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
+pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
     context.base.options.check_type(&EVENT)?;
     let found = find(context, id)?;
     single(context, found)
 }
 
 /// The answer with one event.
-pub(super) fn single(context: &CalendarContext<'_>, found: EventRef) -> Result<Body, GraphError> {
+pub(super) fn single(
+    context: &CalendarContext<'_>,
+    found: EventRef,
+) -> Result<GraphBody, GraphError> {
     let shown = found.look_up(context)?;
     let mut members = shown.json(context);
     if let Some(link) = context.calendar_link(shown.it.event.calendar) {
@@ -146,33 +152,39 @@ pub(super) fn single(context: &CalendarContext<'_>, found: EventRef) -> Result<B
 }
 
 /// The single events and the series of a calendar, the newest first.
-pub(super) fn list(context: &CalendarContext<'_>, at: CalendarRef<'_>) -> Result<Body, GraphError> {
+pub(super) fn list(
+    context: &CalendarContext<'_>,
+    at: CalendarRef<'_>,
+) -> Result<GraphBody, GraphError> {
     let calendar = context.calendar_at(at)?;
     let places = context.agenda.events_of(calendar);
     let events = places
         .filter(|(_, event)| is_there(event))
         .filter_map(|(place, _)| as_is(context.agenda, place))
-        .map(|it| Shown::of(context, it))
+        .map(|it| ShownEvent::of(context, it))
         .filter(|shown| shown.kind != EventKind::Exception);
-    let mut events: Vec<Shown<'_>> = events.collect();
+    let mut events: Vec<ShownEvent<'_>> = events.collect();
     events.reverse();
     page(context, events, &of(at, "events"))
 }
 
 /// What a calendar shows of a stretch of time.
-pub(super) fn view(context: &CalendarContext<'_>, at: CalendarRef<'_>) -> Result<Body, GraphError> {
+pub(super) fn view(
+    context: &CalendarContext<'_>,
+    at: CalendarRef<'_>,
+) -> Result<GraphBody, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let mut found = context.agenda.occurrences(calendar, from, to);
     found.extend(remains(context, context.agenda.events_of(calendar), from, to));
     found.sort_by_key(|it| it.from);
-    let shown = found.into_iter().map(|it| Shown::of(context, it)).collect();
+    let shown = found.into_iter().map(|it| ShownEvent::of(context, it)).collect();
     page(context, shown, &of(at, "calendarView"))
 }
 
 /// The occurrences of a series in a stretch of time; of what does not recur,
 /// none.
-pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<Body, GraphError> {
+pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
     let (from, to) = window(context)?;
     let found = find(context, id)?;
     let mut all = Vec::new();
@@ -182,16 +194,16 @@ pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<Body,
         all.extend(remains(context, overrides, from, to));
         all.sort_by_key(|it| it.from);
     }
-    let shown = all.into_iter().map(|it| Shown::of(context, it)).collect();
+    let shown = all.into_iter().map(|it| ShownEvent::of(context, it)).collect();
     page(context, shown, &format!("events('{id}')/instances"))
 }
 
 /// A page of events.
 fn page(
     context: &CalendarContext<'_>,
-    events: Vec<Shown<'_>>,
+    events: Vec<ShownEvent<'_>>,
     of: &str,
-) -> Result<Body, GraphError> {
+) -> Result<GraphBody, GraphError> {
     context.base.options.check_type(&EVENT)?;
     let events = filter::apply_filter(context, events)?;
     context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))

@@ -2,12 +2,12 @@
 //! calendars of its mailbox, and the one that its path names.
 
 use crate::graph::error::{GraphError, malformed_id, not_found};
-use crate::graph::ids::Ids;
+use crate::graph::ids::MailboxIds;
 use crate::graph::pages;
 use crate::graph::people::display_name;
 use crate::graph::request::RequestContext;
-use crate::graph::zones::Zone;
-use crate::store::agenda::{self, Agenda};
+use crate::graph::zones::RequestedZone;
+use crate::store::agenda::{self, SandboxCalendars};
 
 /// The calendar of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub(crate) struct CalendarContext<'a> {
     /// The request.
     pub base: &'a RequestContext<'a>,
     /// All calendars.
-    pub agenda: &'a mut Agenda,
+    pub agenda: &'a mut SandboxCalendars,
     /// The zone that times are returned in.
-    pub zone: Zone,
+    pub zone: RequestedZone,
 }
 
 impl<'a> CalendarContext<'a> {
@@ -35,7 +35,7 @@ impl<'a> CalendarContext<'a> {
     }
 
     /// The ids of their mailbox.
-    pub fn ids(&self) -> &'a Ids {
+    pub fn ids(&self) -> &'a MailboxIds {
         self.base.store.ids()
     }
 
@@ -44,7 +44,7 @@ impl<'a> CalendarContext<'a> {
         match at {
             CalendarRef::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
             CalendarRef::Id(id) => {
-                if !Ids::is_folder(id) {
+                if !MailboxIds::is_folder(id) {
                     return Err(malformed_id());
                 }
                 let mut all = self.agenda.calendars_of(self.owner());

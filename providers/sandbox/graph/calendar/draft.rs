@@ -9,10 +9,10 @@ use super::body::{TEAMS, is_html, without_blob};
 use super::recurrence;
 use crate::graph::error::{GraphError, invalid_property, invalid_recipients, unknown_zone};
 use crate::graph::ids::named_guid;
-use crate::graph::zones::{Zone, iana_name};
-use crate::store::agenda::{Event, same};
+use crate::graph::zones::{RequestedZone, iana_name};
+use crate::store::agenda::{StoredEvent, same};
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{Guest, Show, Visibility};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 
 /// People that a meeting can have.
 const MOST_PEOPLE: usize = 500;
@@ -24,11 +24,11 @@ const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequest
 type LocalTime = (DateTime, String);
 
 /// A body of an event.
-pub(super) struct Draft {
+pub(super) struct EventDraft {
     members: Map<String, Value>,
 }
 
-impl Draft {
+impl EventDraft {
     /// A body that was checked against the type of events.
     pub fn new(members: Map<String, Value>) -> Self {
         Self { members }
@@ -49,7 +49,12 @@ impl Draft {
 
     /// Makes an event what the body says. `zone` is the one its calendar's days
     /// begin in, `owner` the calendar's.
-    pub fn apply(&self, event: &mut Event, zone: &str, owner: &str) -> Result<(), GraphError> {
+    pub fn apply(
+        &self,
+        event: &mut StoredEvent,
+        zone: &str,
+        owner: &str,
+    ) -> Result<(), GraphError> {
         self.times(event, zone)?;
         self.recurrence(event, zone)?;
         if let Some(title) = self.members.get("subject") {
@@ -59,18 +64,18 @@ impl Draft {
         self.guests(event, owner)?;
         if let Some(show) = self.text("showAs") {
             event.show = match show {
-                "free" => Show::Free,
-                "tentative" => Show::Tentative,
-                "oof" => Show::Oof,
-                "workingElsewhere" => Show::Elsewhere,
-                _ => Show::Busy,
+                "free" => ShowAs::Free,
+                "tentative" => ShowAs::Tentative,
+                "oof" => ShowAs::Oof,
+                "workingElsewhere" => ShowAs::Elsewhere,
+                _ => ShowAs::Busy,
             };
         }
         if let Some(sensitivity) = self.text("sensitivity") {
             event.visibility = match sensitivity {
-                "private" => Visibility::Private,
-                "confidential" => Visibility::Confidential,
-                _ => Visibility::Default,
+                "private" => EventVisibility::Private,
+                "confidential" => EventVisibility::Confidential,
+                _ => EventVisibility::Default,
             };
             let member = ("sensitivity".to_owned(), sensitivity.into());
             event.more.extend([member]);
@@ -101,7 +106,7 @@ impl Draft {
         parse_time(time).map(Some)
     }
 
-    fn times(&self, event: &mut Event, zone: &str) -> Result<(), GraphError> {
+    fn times(&self, event: &mut StoredEvent, zone: &str) -> Result<(), GraphError> {
         let was_whole = matches!(event.start, ZonedTime::Day(_));
         let whole = self.truth("isAllDay").unwrap_or(was_whole);
         let (start, end) = (self.time("start")?, self.time("end")?);
@@ -140,7 +145,7 @@ impl Draft {
         Ok(())
     }
 
-    fn recurrence(&self, event: &mut Event, zone: &str) -> Result<(), GraphError> {
+    fn recurrence(&self, event: &mut StoredEvent, zone: &str) -> Result<(), GraphError> {
         let recurrence = match self.members.get("recurrence") {
             None => return Ok(()),
             Some(Value::Null) => {
@@ -168,21 +173,21 @@ impl Draft {
         Ok(())
     }
 
-    fn place(&self, event: &mut Event) {
+    fn place(&self, event: &mut StoredEvent) {
         if let Some(place) = self.members.get("location") {
             let name = place.get("displayName").and_then(Value::as_str);
             event.place = name.unwrap_or_default().to_owned();
         }
     }
 
-    fn guests(&self, event: &mut Event, owner: &str) -> Result<(), GraphError> {
+    fn guests(&self, event: &mut StoredEvent, owner: &str) -> Result<(), GraphError> {
         let Some(attendees) = self.members.get("attendees").and_then(Value::as_array) else {
             return Ok(());
         };
         if attendees.len() > MOST_PEOPLE {
             return Err(invalid_property());
         }
-        let mut guests: Vec<Guest> = Vec::new();
+        let mut guests: Vec<EventGuest> = Vec::new();
         for attendee in attendees {
             let kind = attendee.get("type").and_then(Value::as_str);
             let (name, address) = person(attendee)?;
@@ -190,21 +195,21 @@ impl Draft {
             if known || same(&event.organizer.address, &address) {
                 continue;
             }
-            guests.push(Guest {
+            guests.push(EventGuest {
                 answer: event.guest(&address).and_then(|guest| guest.answer),
                 me: same(&address, owner),
                 name,
                 address,
                 optional: kind == Some("optional"),
                 room: kind == Some("resource"),
-                ..Guest::default()
+                ..EventGuest::default()
             });
         }
         event.guests = guests;
         Ok(())
     }
 
-    fn reminder(&self, event: &mut Event) -> Result<(), GraphError> {
+    fn reminder(&self, event: &mut StoredEvent) -> Result<(), GraphError> {
         let minutes = self.members.get("reminderMinutesBeforeStart");
         let minutes = minutes.and_then(Value::as_i64);
         let minutes = match minutes.map(u32::try_from) {
@@ -223,7 +228,7 @@ impl Draft {
         Ok(())
     }
 
-    fn body(&self, event: &mut Event) {
+    fn body(&self, event: &mut StoredEvent) {
         let Some(body) = self.members.get("body") else {
             return;
         };
@@ -253,7 +258,7 @@ pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let text = text.ok_or_else(invalid_property)?;
     let name = time.get("timeZone").and_then(Value::as_str);
     let name = name.filter(|name| !name.is_empty()).unwrap_or("UTC");
-    let zone = Zone::of(name)?;
+    let zone = RequestedZone::of(name)?;
     let iana = iana_name(name).ok_or_else(|| unknown_zone(name))?;
     // One with an offset is what it is, wherever it is looked at.
     if let Ok(at) = text.parse::<Timestamp>() {

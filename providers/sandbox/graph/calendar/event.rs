@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 
 use super::body::{TEAMS, html, plain};
 use super::context::CalendarContext;
-use super::shown::{EventKind, Shown};
+use super::shown::{EventKind, ShownEvent};
 use crate::graph::pages;
 use crate::graph::people::object;
 use crate::graph::types::EVENT;
 use crate::graph::zones::{graph_time, windows_name};
 use crate::store::agenda::share::CALLED_OFF;
-use crate::store::agenda::{Event, same};
+use crate::store::agenda::{StoredEvent, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Answer, Guest, Show, Visibility};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use daysheet_core::recurrence::graph;
 
 /// The moment at which nothing has happened yet.
@@ -30,8 +30,8 @@ const PREVIEW: usize = 255;
 /// What the properties of one event are made of.
 pub(super) struct EventSerializer<'a> {
     context: &'a CalendarContext<'a>,
-    shown: &'a Shown<'a>,
-    event: &'a Event,
+    shown: &'a ShownEvent<'a>,
+    event: &'a StoredEvent,
     /// The address of the calendar's owner.
     owner: &'a str,
     html: OnceCell<String>,
@@ -39,7 +39,7 @@ pub(super) struct EventSerializer<'a> {
 
 impl<'a> EventSerializer<'a> {
     /// What writes an event's properties.
-    pub fn of(context: &'a CalendarContext<'_>, shown: &'a Shown<'_>) -> Self {
+    pub fn of(context: &'a CalendarContext<'_>, shown: &'a ShownEvent<'_>) -> Self {
         let event = &*shown.it.event;
         let calendar = context.agenda.calendar(event.calendar);
         Self {
@@ -181,14 +181,14 @@ impl<'a> EventSerializer<'a> {
 
     fn sensitivity(&self) -> &'static str {
         match self.event.visibility {
-            Visibility::Default | Visibility::Public => {
+            EventVisibility::Default | EventVisibility::Public => {
                 match self.event.more.get("sensitivity").and_then(Value::as_str) {
                     Some("personal") => "personal",
                     _ => "normal",
                 }
             }
-            Visibility::Private => "private",
-            Visibility::Confidential => "confidential",
+            EventVisibility::Private => "private",
+            EventVisibility::Confidential => "confidential",
         }
     }
 
@@ -210,10 +210,10 @@ impl<'a> EventSerializer<'a> {
         json!({ "response": response, "time": time })
     }
 
-    fn attendee(&self, guest: &Guest) -> Value {
+    fn attendee(&self, guest: &EventGuest) -> Value {
         let kind = match guest {
-            Guest { room: true, .. } => "resource",
-            Guest { optional: true, .. } => "optional",
+            EventGuest { room: true, .. } => "resource",
+            EventGuest { optional: true, .. } => "optional",
             _ => "required",
         };
         let (response, time) = match guest.answer {
@@ -241,13 +241,13 @@ impl<'a> EventSerializer<'a> {
     }
 
     /// When somebody answered; when that is not known, as of the last change.
-    fn answered_at(&self, guest: &Guest) -> String {
+    fn answered_at(&self, guest: &EventGuest) -> String {
         let mut replies = self.event.replies.iter();
         let reply = replies.find(|reply| same(&reply.address, &guest.address));
         whole(reply.map_or(self.event.updated, |reply| reply.at))
     }
 
-    fn display_name(&self, guest: &Guest) -> String {
+    fn display_name(&self, guest: &EventGuest) -> String {
         match &guest.name {
             Some(name) => name.clone(),
             None => self.context.name_of(&guest.address),
@@ -312,37 +312,39 @@ fn is_global_id(uid: &str) -> bool {
 }
 
 /// True when a calendar's owner called an event, or nobody else did.
-pub(super) fn is_organizer(event: &Event, owner: &str) -> bool {
+pub(super) fn is_organizer(event: &StoredEvent, owner: &str) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, owner)
 }
 
 /// How the time of an event is shown in its owner's calendar: an invitation is
 /// tentative until it is answered.
-pub(super) fn show_as(event: &Event, owner: &str) -> &'static str {
+pub(super) fn show_as(event: &StoredEvent, owner: &str) -> &'static str {
     if called_off(event) {
         return "free";
     }
     let answer = event.guest(owner).map(|me| me.answer);
     match (event.show, answer) {
-        (Show::Busy, Some(None | Some(Answer::Tentative))) if !is_organizer(event, owner) => {
+        (ShowAs::Busy, Some(None | Some(InvitationAnswer::Tentative)))
+            if !is_organizer(event, owner) =>
+        {
             "tentative"
         }
         // Google's focus time is a meeting with nobody here.
-        (Show::Busy | Show::Focus, _) => "busy",
-        (Show::Free, _) => "free",
-        (Show::Tentative, _) => "tentative",
-        (Show::Oof, _) => "oof",
-        (Show::Elsewhere, _) => "workingElsewhere",
+        (ShowAs::Busy | ShowAs::Focus, _) => "busy",
+        (ShowAs::Free, _) => "free",
+        (ShowAs::Tentative, _) => "tentative",
+        (ShowAs::Oof, _) => "oof",
+        (ShowAs::Elsewhere, _) => "workingElsewhere",
     }
 }
 
 /// An answer's word on the wire.
-fn word(answer: Answer) -> &'static str {
+fn word(answer: InvitationAnswer) -> &'static str {
     match answer {
-        Answer::Accepted => "accepted",
-        Answer::Declined => "declined",
-        Answer::Tentative => "tentativelyAccepted",
+        InvitationAnswer::Accepted => "accepted",
+        InvitationAnswer::Declined => "declined",
+        InvitationAnswer::Tentative => "tentativelyAccepted",
     }
 }
 
@@ -357,7 +359,7 @@ fn precise(at: Timestamp) -> String {
     format!("{}.{fraction:07}Z", at.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
-impl Shown<'_> {
+impl ShownEvent<'_> {
     /// The properties that are wanted.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.base.options;
@@ -391,7 +393,7 @@ impl Shown<'_> {
 
 /// True for an event that was called off by somebody else: it stays in the
 /// calendar until its owner takes it out. A series does not stay.
-pub(crate) fn called_off(event: &Event) -> bool {
+pub(crate) fn called_off(event: &StoredEvent) -> bool {
     let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
     event.deleted && event.repeat.is_none() && flag == Some(true)
 }

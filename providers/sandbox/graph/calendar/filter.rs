@@ -7,24 +7,26 @@ use serde_json::Value;
 
 use super::context::CalendarContext;
 use super::event::EventSerializer;
-use super::shown::Shown;
+use super::shown::ShownEvent;
 use crate::graph::error::{GraphError, invalid_filter, unsupported_filter, unsupported_order};
-use crate::graph::filter::{self, Comparison, Condition, Filter, Literal};
+use crate::graph::filter::{
+    self, FilterComparison, FilterCondition, FilterExpression, FilterLiteral,
+};
 
 /// Keeps the events that the request's filter is for, in the order it wants.
 pub(super) fn apply_filter<'a>(
     context: &CalendarContext<'_>,
-    mut events: Vec<Shown<'a>>,
-) -> Result<Vec<Shown<'a>>, GraphError> {
+    mut events: Vec<ShownEvent<'a>>,
+) -> Result<Vec<ShownEvent<'a>>, GraphError> {
     let options = context.base.options;
     if let Some(filter) = options.filter {
         let filter = filter::parse(filter).map_err(|why| invalid_filter(&why))?;
         let uid = match filter {
-            Filter::Test(Condition::Compare(path, Comparison::Equal, Literal::Text(uid)))
-                if path == "iCalUId" =>
-            {
-                uid
-            }
+            FilterExpression::Test(FilterCondition::Compare(
+                path,
+                FilterComparison::Equal,
+                FilterLiteral::Text(uid),
+            )) if path == "iCalUId" => uid,
             _ => return Err(unsupported_filter()),
         };
         events.retain(|shown| {

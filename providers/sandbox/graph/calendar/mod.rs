@@ -21,19 +21,19 @@ use super::access;
 use super::error::{
     GraphError, denied, folder_exists, invalid_property, invalid_request, not_found,
 };
-use super::params::{Prefer, QueryOptions};
+use super::params::{PreferHeader, QueryOptions};
 use super::people::object;
 use super::request::RequestContext;
-use super::response::{Body, GraphResponse};
+use super::response::{GraphBody, GraphResponse};
 use super::types::CALENDAR;
 use super::types::read::read;
-use super::zones::Zone;
+use super::zones::RequestedZone;
 use crate::auth::tokens;
-use crate::http::Request;
-use crate::state::State;
+use crate::http::HttpRequest;
+use crate::state::RequestState;
 use crate::store::agenda::{self, CalendarAccess};
 use context::{CalendarContext, CalendarRef};
-use respond::Action;
+use respond::MeetingAction;
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) enum CalendarCall<'a> {
     Event(&'a str),
     Instances(&'a str),
     Schedules,
-    Action(&'a str, Action),
+    Action(&'a str, MeetingAction),
 }
 
 impl CalendarCall<'_> {
@@ -78,20 +78,23 @@ impl CalendarCall<'_> {
 
 /// Answers a request for calendars, or refuses it.
 pub(super) fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     user: Option<&str>,
-    access: &tokens::Access,
+    access: &tokens::TokenAccess,
     call: &CalendarCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions(&request.method))?;
     let options = QueryOptions::read(request, call.options())?;
-    let prefer = Prefer::read(request);
-    let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
+    let prefer = PreferHeader::read(request);
+    let zone = prefer.zone.as_deref().map(RequestedZone::of).transpose()?;
     let base = RequestContext { state, request, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
-    let mut context =
-        CalendarContext { base: &base, agenda: &mut agenda, zone: zone.unwrap_or_else(Zone::utc) };
+    let mut context = CalendarContext {
+        base: &base,
+        agenda: &mut agenda,
+        zone: zone.unwrap_or_else(RequestedZone::utc),
+    };
     let reply = context.handle(call)?;
     Ok(GraphResponse { applied: prefer.applied, ..reply })
 }
@@ -128,7 +131,7 @@ impl CalendarContext<'_> {
         Ok(GraphResponse::of(body))
     }
 
-    fn calendars(&self) -> Result<Body, GraphError> {
+    fn calendars(&self) -> Result<GraphBody, GraphError> {
         let options = self.base.options;
         self.check_select()?;
         let all: Vec<_> = self.agenda.calendars_of(self.owner()).collect();
@@ -138,7 +141,7 @@ impl CalendarContext<'_> {
     }
 
     /// One calendar.
-    pub fn calendar(&self, place: usize) -> Result<Body, GraphError> {
+    pub fn calendar(&self, place: usize) -> Result<GraphBody, GraphError> {
         self.check_select()?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
         let members = self.base.options.cut(self.calendar_json(calendar));
@@ -154,13 +157,13 @@ impl CalendarContext<'_> {
         let main = self.agenda.main_of(self.owner());
         let zone = main.and_then(|place| self.agenda.calendar(place));
         let zone = zone.map_or("UTC".to_owned(), |main| main.zone.clone());
-        let mut calendar = agenda::Calendar::further(self.owner(), name, &zone);
+        let mut calendar = agenda::StoredCalendar::further(self.owner(), name, &zone);
         // A name that was there before makes the same id.
         let mut again = 1;
         while self.agenda.calendars.iter().any(|it| it.id == calendar.id) {
             again += 1;
             let other = format!("{name} {again}");
-            calendar.id = agenda::Calendar::further(self.owner(), &other, &zone).id;
+            calendar.id = agenda::StoredCalendar::further(self.owner(), &other, &zone).id;
         }
         let place = self.agenda.add_calendar(calendar);
         Ok(GraphResponse {
@@ -185,7 +188,7 @@ impl CalendarContext<'_> {
             if self.calendar_named(name).is_some_and(|other| other != place) {
                 return Err(folder_exists());
             }
-            let change = |calendar: &mut agenda::Calendar| calendar.name = name.to_owned();
+            let change = |calendar: &mut agenda::StoredCalendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
         Ok(GraphResponse::of(self.calendar(place)?))
@@ -215,7 +218,7 @@ impl CalendarContext<'_> {
         self.base.options.check_type(&CALENDAR)
     }
 
-    fn calendar_json(&self, calendar: &agenda::Calendar) -> Map<String, Value> {
+    fn calendar_json(&self, calendar: &agenda::StoredCalendar) -> Map<String, Value> {
         let ids = self.ids();
         let writable = matches!(calendar.access, CalendarAccess::Owner | CalendarAccess::Writer);
         let own = calendar.access == CalendarAccess::Owner;
@@ -238,6 +241,6 @@ fn name_in(body: &Map<String, Value>) -> Option<&str> {
 }
 
 /// What Outlook calls a calendar: the main one is just that.
-fn shown_name(calendar: &agenda::Calendar) -> &str {
+fn shown_name(calendar: &agenda::StoredCalendar) -> &str {
     if calendar.main { "Calendar" } else { &calendar.name }
 }

@@ -6,7 +6,7 @@ use crate::graph::error::GraphError;
 use crate::graph::ids::named_guid;
 use crate::graph::pages;
 use crate::graph::request::RequestContext;
-use crate::graph::response::Body;
+use crate::graph::response::GraphBody;
 use crate::store::agenda::same;
 
 /// The rooms, as address, name, building and seats.
@@ -21,7 +21,7 @@ pub(super) fn is_room(address: &str) -> bool {
 }
 
 /// The rooms of the tenant.
-pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<Body, GraphError> {
+pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<GraphBody, GraphError> {
     let rows: Vec<Value> = ROOMS
         .iter()
         .map(|(address, name, building, seats)| {
@@ -39,5 +39,5 @@ pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<Body, GraphError> {
         .collect();
     let base_url = pages::base(base.request);
     let context = format!("{base_url}/v1.0/$metadata#places/microsoft.graph.room");
-    Ok(Body::Json(json!({ "@odata.context": context, "value": rows })))
+    Ok(GraphBody::Json(json!({ "@odata.context": context, "value": rows })))
 }

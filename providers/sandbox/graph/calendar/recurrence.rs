@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::graph::error::{GraphError, invalid_property, unknown_zone};
 use crate::graph::zones::iana_name;
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::recurrence::graph;
 
 /// Days to look at for the first one that a pattern allows.
@@ -20,7 +20,7 @@ const MOST: i64 = 999;
 
 /// Checks a recurrence of an event that starts on `start`: its rule, and the
 /// first day that it really happens on.
-pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), GraphError> {
+pub(super) fn read(recurrence: &Value, start: Date) -> Result<(EventRecurrence, Date), GraphError> {
     let pattern = recurrence.get("pattern").filter(|it| it.is_object());
     let range = recurrence.get("range").filter(|it| it.is_object());
     let (pattern, range) = pattern.zip(range).ok_or_else(invalid_property)?;
@@ -32,7 +32,7 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(Repeat, Date), Gr
         *day = first.to_string().into();
     }
     let rule = graph::rule(&settled).ok_or_else(invalid_property)?;
-    let repeat = Repeat { rule, ..Repeat::default() };
+    let repeat = EventRecurrence { rule, ..EventRecurrence::default() };
     Ok((repeat, first))
 }
 

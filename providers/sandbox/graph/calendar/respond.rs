@@ -15,40 +15,40 @@ use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::agenda::{self, same};
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{Answer, Guest, Show};
+use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
 
 /// What is done with a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
-    Respond(Answer),
+pub(crate) enum MeetingAction {
+    Respond(InvitationAnswer),
     Cancel,
     Forward,
 }
 
-impl Action {
-    pub const ACCEPT: Self = Self::Respond(Answer::Accepted);
-    pub const DECLINE: Self = Self::Respond(Answer::Declined);
-    pub const TENTATIVE: Self = Self::Respond(Answer::Tentative);
+impl MeetingAction {
+    pub const ACCEPT: Self = Self::Respond(InvitationAnswer::Accepted);
+    pub const DECLINE: Self = Self::Respond(InvitationAnswer::Declined);
+    pub const TENTATIVE: Self = Self::Respond(InvitationAnswer::Tentative);
 }
 
 /// Carries an action out.
 pub(super) fn handle(
     context: &mut CalendarContext<'_>,
     id: &str,
-    action: Action,
+    action: MeetingAction,
 ) -> Result<GraphResponse, GraphError> {
     let request = context.base.request;
     match action {
-        Action::Respond(answer) => {
+        MeetingAction::Respond(answer) => {
             let shape = match answer {
-                Answer::Accepted => &ACCEPT,
+                InvitationAnswer::Accepted => &ACCEPT,
                 _ => &DECLINE,
             };
             let body = read(request, shape, false)?;
             let found = open(context, id)?;
             respond(context, found, answer, &body)?;
         }
-        Action::Cancel => {
+        MeetingAction::Cancel => {
             read(request, &CANCEL, false)?;
             let found = open(context, id)?;
             if !organizes(context, found)? {
@@ -56,7 +56,7 @@ pub(super) fn handle(
             }
             remove(context, found)?;
         }
-        Action::Forward => {
+        MeetingAction::Forward => {
             let body = read(request, &FORWARD, true)?;
             let found = open(context, id)?;
             forward(context, found, &body)?;
@@ -73,7 +73,7 @@ fn organizes(context: &CalendarContext<'_>, found: EventRef) -> Result<bool, Gra
 fn respond(
     context: &mut CalendarContext<'_>,
     found: EventRef,
-    answer: Answer,
+    answer: InvitationAnswer,
     body: &Map<String, Value>,
 ) -> Result<(), GraphError> {
     if organizes(context, found)? {
@@ -111,16 +111,16 @@ fn respond(
     context.agenda.answer(place, Some(answer), Some(reply), send);
     match answer {
         // An invitation is tentative until it is accepted.
-        Answer::Accepted => context.agenda.change(place, false, |event| {
-            if event.show == Show::Tentative {
-                event.show = Show::Busy;
+        InvitationAnswer::Accepted => context.agenda.change(place, false, |event| {
+            if event.show == ShowAs::Tentative {
+                event.show = ShowAs::Busy;
             }
         }),
-        Answer::Tentative => {
-            context.agenda.change(place, false, |event| event.show = Show::Tentative);
+        InvitationAnswer::Tentative => {
+            context.agenda.change(place, false, |event| event.show = ShowAs::Tentative);
         }
         // Outlook takes what was declined out of the calendar.
-        Answer::Declined => context.agenda.remove(place, false),
+        InvitationAnswer::Declined => context.agenda.remove(place, false),
     }
     Ok(())
 }
@@ -158,7 +158,7 @@ fn forward(
     context.agenda.change(place, true, |event| {
         for (name, address) in people {
             if event.guest(&address).is_none() && !same(&event.organizer.address, &address) {
-                event.guests.push(Guest { name, address, ..Guest::default() });
+                event.guests.push(EventGuest { name, address, ..EventGuest::default() });
             }
         }
     });

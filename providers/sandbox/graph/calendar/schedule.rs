@@ -10,13 +10,13 @@ use super::places::is_room;
 use crate::graph::error::{GraphError, invalid_parameter, invalid_property};
 use crate::graph::pages;
 use crate::graph::people::object;
-use crate::graph::response::{Body, GraphResponse};
+use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
-use crate::graph::zones::{Zone, windows_name};
-use crate::store::agenda::{Event, same};
+use crate::graph::zones::{RequestedZone, windows_name};
+use crate::store::agenda::{StoredEvent, same};
 use daysheet_core::event_time::resolve;
-use daysheet_core::provider::calendar::Visibility;
+use daysheet_core::provider::calendar::EventVisibility;
 
 /// People and rooms of one request.
 const MOST: usize = 20;
@@ -51,7 +51,7 @@ pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, 
         .collect();
     let base_url = pages::base(context.base.request);
     let of = format!("{base_url}/v1.0/$metadata#Collection(microsoft.graph.scheduleInformation)");
-    Ok(GraphResponse::of(Body::Json(json!({
+    Ok(GraphResponse::of(GraphBody::Json(json!({
         "@odata.context": of,
         "value": rows,
     }))))
@@ -63,7 +63,7 @@ fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
         let time =
             time.ok_or_else(|| invalid_parameter(format!("The parameter '{name}' is missing.")))?;
         let (local, zone) = parse_time(time)?;
-        Ok(resolve(local, &Zone::of(&zone)?.zone))
+        Ok(resolve(local, &RequestedZone::of(&zone)?.zone))
     };
     let (from, to) = (time("startTime")?, time("endTime")?);
     let interval = body.get("availabilityViewInterval").and_then(Value::as_i64);
@@ -131,7 +131,7 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
 fn item(
     context: &CalendarContext<'_>,
     address: &str,
-    event: &Event,
+    event: &StoredEvent,
     status: &str,
     from: Timestamp,
     to: Timestamp,
@@ -140,7 +140,8 @@ fn item(
     let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
     let mut members = Map::new();
     if same(address, context.owner()) {
-        let private = matches!(event.visibility, Visibility::Private | Visibility::Confidential);
+        let private =
+            matches!(event.visibility, EventVisibility::Private | EventVisibility::Confidential);
         members = object(json!({
             "isPrivate": private,
             "subject": event.title,

@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 
 use super::context::CalendarContext;
-use crate::store::agenda::expand::Occurrence;
+use crate::store::agenda::expand::EventOccurrence;
 use daysheet_core::event_time::EventTime;
 
 /// What an event is in its series.
@@ -30,18 +30,18 @@ impl EventKind {
 
 /// An event as it is shown.
 #[derive(Debug, Clone)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ShownEvent<'a> {
     /// What is shown.
-    pub it: Occurrence<'a>,
+    pub it: EventOccurrence<'a>,
     /// What it is in its series.
     pub kind: EventKind,
     /// The place of the series, for what is part of one.
     pub series: Option<usize>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ShownEvent<'a> {
     /// An event, a series, or an occurrence.
-    pub fn of(context: &CalendarContext<'_>, it: Occurrence<'a>) -> Self {
+    pub fn of(context: &CalendarContext<'_>, it: EventOccurrence<'a>) -> Self {
         let series = it.event.instead_of.as_ref();
         let series = series.and_then(|(id, _)| context.agenda.find(it.event.calendar, id));
         let kind = match series {

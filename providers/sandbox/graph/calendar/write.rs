@@ -8,16 +8,16 @@ use serde_json::Value;
 
 use super::answer::{self, EventRef};
 use super::context::{CalendarContext, CalendarRef};
-use super::draft::Draft;
+use super::draft::EventDraft;
 use super::event::{called_off, is_organizer};
 use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_property, not_found};
-use crate::graph::response::{Body, GraphResponse};
+use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::agenda::share::CALLED_OFF;
-use crate::store::agenda::{CalendarAccess, Event, event_id, same};
+use crate::store::agenda::{CalendarAccess, StoredEvent, event_id, same};
 use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::Guest;
+use daysheet_core::provider::calendar::EventGuest;
 
 /// How far from an occurrence its neighbours are looked for.
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
@@ -35,7 +35,7 @@ pub(super) fn create(
     if is_given(start) != is_given(end) {
         return Err(invalid_property());
     }
-    let draft = Draft::new(members);
+    let draft = EventDraft::new(members);
     if let Some(place) = draft.transaction().and_then(|id| made_by(context, id)) {
         return created_response(context, place);
     }
@@ -45,7 +45,7 @@ pub(super) fn create(
     let uid = global_id(&owner, context.agenda.mark);
     let now = context.agenda.now();
     let (start, end) = soon(now);
-    let mut event = Event::new(place, &event_id(&uid), &uid, start, end, now);
+    let mut event = StoredEvent::new(place, &event_id(&uid), &uid, start, end, now);
     event.organizer = organizer(context);
     draft.apply(&mut event, &zone, &owner)?;
     if let Some(id) = draft.transaction() {
@@ -56,12 +56,12 @@ pub(super) fn create(
 }
 
 /// The mailbox's owner, as who calls a meeting.
-fn organizer(context: &CalendarContext<'_>) -> Guest {
-    Guest {
+fn organizer(context: &CalendarContext<'_>) -> EventGuest {
+    EventGuest {
         name: Some(context.name_of(context.owner())),
         address: context.owner().to_owned(),
         me: true,
-        ..Guest::default()
+        ..EventGuest::default()
     }
 }
 
@@ -73,7 +73,7 @@ fn created_response(
     let found = EventRef { place, original: None };
     let body = answer::single(context, found)?;
     let id = match &body {
-        Body::Json(event) => event.get("id").and_then(Value::as_str),
+        GraphBody::Json(event) => event.get("id").and_then(Value::as_str),
         _ => None,
     };
     let base_url = crate::graph::pages::base(context.base.request);
@@ -94,7 +94,7 @@ pub(super) fn update(
     let calendar = context.agenda.calendar(before.calendar).ok_or_else(not_found)?;
     let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
     let mut after = before.clone();
-    Draft::new(members).apply(&mut after, &zone, &owner)?;
+    EventDraft::new(members).apply(&mut after, &zone, &owner)?;
     if found.original.is_some() && (after.start != before.start || after.end != before.end) {
         keep_apart(context, found, &after)?;
     }
@@ -104,7 +104,7 @@ pub(super) fn update(
             after.organizer = organizer(context);
         }
         context.agenda.change(place, true, |event| {
-            *event = Event {
+            *event = StoredEvent {
                 id: event.id.clone(),
                 created: event.created,
                 updated: event.updated,
@@ -207,13 +207,13 @@ fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
 fn keep_apart(
     context: &CalendarContext<'_>,
     found: EventRef,
-    after: &Event,
+    after: &StoredEvent,
 ) -> Result<(), GraphError> {
     let Some(original) = found.original else {
         return Ok(());
     };
     let zone = match &after.start {
-        ZonedTime::At(_, name) => crate::graph::zones::Zone::of(name)?.zone,
+        ZonedTime::At(_, name) => crate::graph::zones::RequestedZone::of(name)?.zone,
         ZonedTime::Day(_) => context.agenda.zone_of(after),
     };
     let at = original.instant(&zone);

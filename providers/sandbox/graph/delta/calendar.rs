@@ -7,13 +7,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{Key, Round, removed_entry, there};
+use super::{ChangeRound, EntryKey, removed_entry, there};
 use crate::graph::calendar::answer::{as_is, touches, window};
 use crate::graph::calendar::context::{CalendarContext, CalendarRef};
 use crate::graph::calendar::event::called_off;
-use crate::graph::calendar::shown::{EventKind, Shown, second};
+use crate::graph::calendar::shown::{EventKind, ShownEvent, second};
 use crate::graph::error::GraphError;
-use crate::store::agenda::Event;
+use crate::store::agenda::StoredEvent;
 use daysheet_core::event_time::EventTime;
 
 /// Occurrences of a series that is gone, at most.
@@ -23,8 +23,8 @@ const MOST: usize = 1_000;
 pub(super) fn changes(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
-    round: &Round,
-) -> Result<Vec<(Key, Value)>, GraphError> {
+    round: &ChangeRound,
+) -> Result<Vec<(EntryKey, Value)>, GraphError> {
     let calendar = context.calendar_at(at)?;
     let (from, to) = window(context)?;
     let first = round.since == 0;
@@ -58,7 +58,7 @@ fn single(
     };
     let there_still = !it.event.deleted || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
-    let shown = Shown::of(context, it);
+    let shown = ShownEvent::of(context, it);
     if inside {
         vec![there("event", shown.json(context))]
     } else {
@@ -70,7 +70,7 @@ fn single(
 fn series(
     context: &CalendarContext<'_>,
     place: usize,
-    event: &Event,
+    event: &StoredEvent,
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<Value> {
@@ -90,7 +90,7 @@ fn series(
     let Some(master) = as_is(context.agenda, place) else {
         return Vec::new();
     };
-    let mut entries = vec![there("event", Shown::of(context, master).json(context))];
+    let mut entries = vec![there("event", ShownEvent::of(context, master).json(context))];
     let left_out = event.repeat.iter().flat_map(|repeat| &repeat.except);
     let zone = context.agenda.zone_of(event);
     entries.extend(
@@ -101,7 +101,7 @@ fn series(
             })
             .map(|original| id(Some(*original))),
     );
-    let same = occurrences.into_iter().map(|it| Shown::of(context, it));
+    let same = occurrences.into_iter().map(|it| ShownEvent::of(context, it));
     entries.extend(
         same.filter(|shown| shown.kind == EventKind::Occurrence)
             .map(|shown| there("event", shown.sketch(context))),

@@ -4,23 +4,25 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Key, Round, removed_entry, there};
+use super::{ChangeRound, EntryKey, removed_entry, there};
 use crate::graph::error::{
     GraphError, bad_request, invalid_filter, sync_state_lost, unsupported_filter, unsupported_order,
 };
 use crate::graph::exchange::folders;
-use crate::graph::filter::{self, Comparison, Condition, Filter, Literal};
+use crate::graph::filter::{
+    self, FilterComparison, FilterCondition, FilterExpression, FilterLiteral,
+};
 use crate::graph::mail::read::message;
 use crate::graph::request::RequestContext;
 use crate::graph::types::mail::MESSAGE;
-use crate::store::mailbox::change::{HistoryEvent, Record};
+use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
 
 /// The entries of a round, in order.
 pub(super) fn changes(
     base: &RequestContext<'_>,
     folder: &str,
-    round: &Round,
-) -> Result<Vec<(Key, Value)>, GraphError> {
+    round: &ChangeRound,
+) -> Result<Vec<(EntryKey, Value)>, GraphError> {
     let (store, options) = (base.store, base.options);
     options.check_type(&MESSAGE)?;
     let folder = store.folder(folder)?.number;
@@ -37,8 +39,8 @@ pub(super) fn changes(
     }
     // Of each message, where it was before this round, and what has happened
     // to it in it.
-    let mut before: BTreeMap<u64, &Record> = BTreeMap::new();
-    let mut latest: BTreeMap<u64, &Record> = BTreeMap::new();
+    let mut before: BTreeMap<u64, &HistoryRecord> = BTreeMap::new();
+    let mut latest: BTreeMap<u64, &HistoryRecord> = BTreeMap::new();
     let mut came: Vec<u64> = Vec::new();
     for record in &mailbox.records {
         if record.history <= round.since {
@@ -50,10 +52,10 @@ pub(super) fn changes(
             }
         }
     }
-    let inside = |record: &Record| {
+    let inside = |record: &HistoryRecord| {
         record.what != HistoryEvent::Deleted && folders::number_of_labels(&record.labels) == folder
     };
-    let mut rows: Vec<(Key, Value)> = Vec::new();
+    let mut rows: Vec<(EntryKey, Value)> = Vec::new();
     for (message, record) in latest {
         let was = before.get(&message).is_some_and(|record| inside(record));
         let history = i64::try_from(record.history).unwrap_or(i64::MAX);
@@ -84,15 +86,15 @@ pub(super) fn changes(
 /// The only filter that there is: messages from a time on, in milliseconds.
 fn earliest(filter: &str) -> Result<i64, GraphError> {
     match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
-        Filter::Test(Condition::Compare(path, comparison, Literal::Time(time)))
-            if path == "receivedDateTime" =>
-        {
-            match comparison {
-                Comparison::GreaterThanOrEqual => Ok(time),
-                Comparison::GreaterThan => Ok(time.saturating_add(1)),
-                _ => Err(unsupported_filter()),
-            }
-        }
+        FilterExpression::Test(FilterCondition::Compare(
+            path,
+            comparison,
+            FilterLiteral::Time(time),
+        )) if path == "receivedDateTime" => match comparison {
+            FilterComparison::GreaterThanOrEqual => Ok(time),
+            FilterComparison::GreaterThan => Ok(time.saturating_add(1)),
+            _ => Err(unsupported_filter()),
+        },
         _ => Err(unsupported_filter()),
     }
 }

@@ -19,19 +19,19 @@ use super::calendar::context::{CalendarContext, CalendarRef};
 use super::error::{GraphError, sync_state_lost, sync_state_malformed};
 use super::ids::named_guid;
 use super::pages;
-use super::params::{Prefer, QueryOptions};
+use super::params::{PreferHeader, QueryOptions};
 use super::request::RequestContext;
-use super::response::{Body, GraphResponse};
-use super::zones::Zone;
-use crate::auth::tokens::Access;
-use crate::http::Request;
-use crate::state::State;
+use super::response::{GraphBody, GraphResponse};
+use super::zones::RequestedZone;
+use crate::auth::tokens::TokenAccess;
+use crate::http::HttpRequest;
+use crate::state::RequestState;
 
 /// Rows of a page unless said otherwise.
 const DEFAULT_TOP: usize = 10;
 
 /// Where an entry stands in its round.
-pub(super) type Key = (i64, u64);
+pub(super) type EntryKey = (i64, u64);
 
 /// Whose changes are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,21 +68,21 @@ impl DeltaCall<'_> {
 
 /// A round of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Round {
+pub(super) struct ChangeRound {
     /// What has changed after this mark; everything there is, if it is zero.
     pub since: u64,
     /// What has changed up to this mark.
     pub until: u64,
     /// The entry before this page.
-    after: Option<Key>,
+    after: Option<EntryKey>,
 }
 
 /// Answers a request for changes.
 pub(super) fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     user: Option<&str>,
-    access: &Access,
+    access: &TokenAccess,
     call: DeltaCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions())?;
@@ -91,11 +91,11 @@ pub(super) fn handle(
         let options = QueryOptions::read(request, call.options())?;
         let token = options.deltatoken.or(options.skiptoken);
         token
-            .map(|token| Token::read(token, state, &question(request, &store.mailbox.address)))
+            .map(|token| DeltaToken::read(token, state, &question(request, &store.mailbox.address)))
             .transpose()?
     };
     // What the first request base for holds for all of its rounds.
-    let first = Request {
+    let first = HttpRequest {
         method: request.method.clone(),
         path: request.path.clone(),
         query: match &token {
@@ -106,15 +106,16 @@ pub(super) fn handle(
         body: request.body.clone(),
     };
     let options = QueryOptions::read(&first, call.options())?;
-    let prefer = Prefer::read(request);
-    let zone = prefer.zone.as_deref().map(Zone::of).transpose()?;
+    let prefer = PreferHeader::read(request);
+    let zone = prefer.zone.as_deref().map(RequestedZone::of).transpose()?;
     let base = RequestContext { state, request: &first, store, options: &options, prefer: &prefer };
     let mut agenda = state.agenda();
     let now = match call {
         DeltaCall::View(_) => agenda.mark,
         DeltaCall::Messages(_) => store.mailbox.history,
     };
-    let round = token.map_or(Round { since: 0, until: now, after: None }, |token| token.round(now));
+    let round =
+        token.map_or(ChangeRound { since: 0, until: now, after: None }, |token| token.round(now));
     let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
     let (kind, rows) = match call {
         DeltaCall::Messages(folder) => {
@@ -126,7 +127,7 @@ pub(super) fn handle(
             let context = CalendarContext {
                 base: &base,
                 agenda: &mut agenda,
-                zone: zone.unwrap_or_else(Zone::utc),
+                zone: zone.unwrap_or_else(RequestedZone::utc),
             };
             ("event", calendar::changes(&context, at, &round)?)
         }
@@ -136,7 +137,7 @@ pub(super) fn handle(
 }
 
 /// Refuses the options that a calendar's changes do not have.
-fn supported(request: &Request, call: DeltaCall<'_>) -> Result<(), GraphError> {
+fn supported(request: &HttpRequest, call: DeltaCall<'_>) -> Result<(), GraphError> {
     const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
     if matches!(call, DeltaCall::View(_)) && names.any(|name| REFUSED.contains(&name)) {
@@ -171,21 +172,21 @@ pub(super) fn removed_entry(kind: &str, id: String) -> Value {
 
 /// A page of a round, whose entries are in the order of their keys.
 fn page(
-    state: &State,
+    state: &RequestState,
     base: &RequestContext<'_>,
-    round: &Round,
+    round: &ChangeRound,
     kind: &str,
-    rows: Vec<(Key, Value)>,
+    rows: Vec<(EntryKey, Value)>,
     top: usize,
-) -> Body {
+) -> GraphBody {
     let mut left =
         rows.into_iter().filter(|(key, _)| round.after.is_none_or(|after| *key > after)).peekable();
-    let page: Vec<(Key, Value)> = left.by_ref().take(top).collect();
+    let page: Vec<(EntryKey, Value)> = left.by_ref().take(top).collect();
     let last = page.last().map(|(key, _)| *key);
     let more = left.peek().is_some();
     let values: Vec<Value> = page.into_iter().map(|(_, row)| row).collect();
-    let round = Round { after: last.filter(|_| more), ..round.clone() };
-    let token = Token {
+    let round = ChangeRound { after: last.filter(|_| more), ..round.clone() };
+    let token = DeltaToken {
         since: round.since,
         until: round.until,
         after: round.after,
@@ -206,20 +207,20 @@ fn page(
     let path = pages::path(base.request);
     let address = format!("{base_url}/{path}?{name}={token}");
     answer.insert(link.to_owned(), address.into());
-    Body::Json(answer.into())
+    GraphBody::Json(answer.into())
 }
 
 /// What a token carries.
-struct Token {
+struct DeltaToken {
     since: u64,
     until: u64,
-    after: Option<Key>,
+    after: Option<EntryKey>,
     query: Vec<(String, String)>,
 }
 
-impl Token {
+impl DeltaToken {
     /// Reads a token, if it is of this generation and this path.
-    fn read(text: &str, state: &State, question: &str) -> Result<Self, GraphError> {
+    fn read(text: &str, state: &RequestState, question: &str) -> Result<Self, GraphError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         let parsed = parsed.ok_or_else(sync_state_malformed)?;
@@ -245,7 +246,7 @@ impl Token {
         Ok(Self { since, until, after, query })
     }
 
-    fn write(&self, state: &State, question: &str) -> String {
+    fn write(&self, state: &RequestState, question: &str) -> String {
         let token = json!({
             "g": state.graph.generation(),
             "p": question,
@@ -258,10 +259,10 @@ impl Token {
     }
 
     /// The round that it stands for: the rest of its own, or the next.
-    fn round(&self, now: u64) -> Round {
+    fn round(&self, now: u64) -> ChangeRound {
         match self.after {
-            Some(_) => Round { since: self.since, until: self.until, after: self.after },
-            None => Round { since: self.until, until: now, after: None },
+            Some(_) => ChangeRound { since: self.since, until: self.until, after: self.after },
+            None => ChangeRound { since: self.until, until: now, after: None },
         }
     }
 }
@@ -276,6 +277,6 @@ fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 /// What a token must fit.
-fn question(request: &Request, address: &str) -> String {
+fn question(request: &HttpRequest, address: &str) -> String {
     named_guid(&format!("{address} {}", request.path.join("/")))
 }

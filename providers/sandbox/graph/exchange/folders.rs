@@ -14,7 +14,7 @@ use crate::store::message::Message;
 
 /// A folder.
 #[derive(Debug, Clone)]
-pub(crate) struct Folder {
+pub(crate) struct MailFolder {
     /// Its number, the same in every mailbox.
     pub number: u16,
     /// The name by which a path may call it; empty for a user's own.
@@ -27,7 +27,7 @@ pub(crate) struct Folder {
     pub hidden: bool,
 }
 
-impl Folder {
+impl MailFolder {
     /// The well-known name, or the id of a folder that has none.
     pub fn well_known_or<'a>(&'a self, id: &'a str) -> &'a str {
         match self.well_known {
@@ -37,18 +37,23 @@ impl Folder {
     }
 }
 
-const fn folder(number: u16, well_known: &'static str, name: &'static str, parent: u16) -> Folder {
-    Folder { number, well_known, name: Cow::Borrowed(name), parent, hidden: false }
+const fn folder(
+    number: u16,
+    well_known: &'static str,
+    name: &'static str,
+    parent: u16,
+) -> MailFolder {
+    MailFolder { number, well_known, name: Cow::Borrowed(name), parent, hidden: false }
 }
 
 /// The number of the folder that all others are in.
 pub(crate) const ROOT: u16 = 1;
 
 /// All folders, in the order of their names within their parents.
-static FOLDERS: [Folder; 18] = [
+static FOLDERS: [MailFolder; 18] = [
     folder(ROOT, "msgfolderroot", "Top of Information Store", 0),
     folder(33, "archive", "Archive", ROOT),
-    Folder {
+    MailFolder {
         number: 40,
         well_known: "",
         name: Cow::Borrowed("Conversation Action Settings"),
@@ -139,18 +144,22 @@ pub(crate) fn labels_in(labels: &[String], folder: u16) -> Vec<String> {
 }
 
 /// The folders that every mailbox begins with.
-pub(super) fn first() -> Vec<Folder> {
+pub(super) fn first() -> Vec<MailFolder> {
     FOLDERS.to_vec()
 }
 
 /// The folder of a well-known name, whatever its case.
-pub(crate) fn well_known(name: &str) -> Option<&'static Folder> {
-    let known = |folder: &&Folder| folder.well_known.eq_ignore_ascii_case(name);
+pub(crate) fn well_known(name: &str) -> Option<&'static MailFolder> {
+    let known = |folder: &&MailFolder| folder.well_known.eq_ignore_ascii_case(name);
     FOLDERS.iter().find(known).filter(|_| !name.is_empty())
 }
 
 /// The folders in a folder; in the root, where none is named.
-pub(crate) fn children(all: &[Folder], of: Option<&Folder>, hidden: bool) -> Vec<Folder> {
+pub(crate) fn children(
+    all: &[MailFolder],
+    of: Option<&MailFolder>,
+    hidden: bool,
+) -> Vec<MailFolder> {
     let parent = of.map_or(ROOT, |folder| folder.number);
     all.iter()
         .filter(|folder| folder.parent == parent && (hidden || !folder.hidden))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::folders;
-use crate::graph::ids::Ids;
+use crate::graph::ids::MailboxIds;
 use crate::graph::people::EmailAddress;
 use crate::store::mailbox::Mailbox;
 
@@ -20,8 +20,8 @@ pub(crate) const TABS: [(&str, &str); 5] = [
 
 /// What is known of a mailbox beyond its messages.
 #[derive(Debug)]
-pub(crate) struct Index {
-    pub(super) ids: Ids,
+pub(crate) struct MailboxIndex {
+    pub(super) ids: MailboxIds,
     /// Places in the mailbox by folder, newest first.
     pub(super) folders: HashMap<u16, Vec<usize>>,
     /// How many messages of a folder are unread.
@@ -34,7 +34,7 @@ pub(crate) struct Index {
     pub(super) places: HashMap<u64, usize>,
 }
 
-impl Index {
+impl MailboxIndex {
     /// Reads a mailbox.
     pub fn of(mailbox: &Mailbox) -> Self {
         let mut folders: HashMap<u16, Vec<usize>> = HashMap::new();
@@ -49,7 +49,7 @@ impl Index {
         let tabs = TABS.iter().map(|(id, name)| (id.to_string(), *name));
         let categories = tabs.chain(mailbox.labels.all());
         Self {
-            ids: Ids::of(&mailbox.address),
+            ids: MailboxIds::of(&mailbox.address),
             folders,
             unread,
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),

@@ -13,42 +13,42 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::error::{GraphError, folder_not_found, malformed_id, not_found};
-use super::ids::Ids;
+use super::ids::MailboxIds;
 use super::people::{self, EmailAddress};
 use super::state::GraphState;
-use crate::state::State;
+use crate::state::RequestState;
 use crate::store::head;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::contacts::People;
+use crate::store::mailbox::contacts::MailboxPeople;
 use crate::store::message::Message;
 use crate::store::mime;
-use folders::Folder;
-use index::Index;
-use state::{ExchangeState, Notes};
+use folders::MailFolder;
+use index::MailboxIndex;
+use state::{ExchangeState, MessageNotes};
 
 /// A mailbox with its index.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Store<'a> {
+pub(crate) struct ExchangeMailbox<'a> {
     /// The mailbox.
     pub mailbox: &'a Mailbox,
-    index: &'a Index,
+    index: &'a MailboxIndex,
     graph: &'a GraphState,
 }
 
-impl<'a> Store<'a> {
+impl<'a> ExchangeMailbox<'a> {
     /// The mailbox of an address.
-    pub fn of(state: &'a State, address: &str) -> Option<Self> {
+    pub fn of(state: &'a RequestState, address: &str) -> Option<Self> {
         let (mailbox, index) = state.indexed(address)?;
         Some(Self { mailbox, index, graph: &state.graph })
     }
 
     /// Its ids.
-    pub fn ids(&self) -> &'a Ids {
+    pub fn ids(&self) -> &'a MailboxIds {
         &self.index.ids
     }
 
     /// The messages of a folder, or all, newest first.
-    pub fn messages(&self, folder: Option<&Folder>) -> Vec<&'a Message> {
+    pub fn messages(&self, folder: Option<&MailFolder>) -> Vec<&'a Message> {
         let Some(folder) = folder else {
             return self.mailbox.messages.iter().map(AsRef::as_ref).collect();
         };
@@ -62,7 +62,7 @@ impl<'a> Store<'a> {
     }
 
     /// How many messages of a folder there are, and how many of them unread.
-    pub fn counts(&self, folder: &Folder) -> (usize, usize) {
+    pub fn counts(&self, folder: &MailFolder) -> (usize, usize) {
         let messages = self.index.folders.get(&folder.number);
         let unread = self.index.unread.get(&folder.number);
         (messages.map_or(0, Vec::len), unread.copied().unwrap_or(0))
@@ -82,11 +82,11 @@ impl<'a> Store<'a> {
     }
 
     /// The folder of an id or of a well-known name.
-    pub fn folder(&self, id: &str) -> Result<Folder, GraphError> {
+    pub fn folder(&self, id: &str) -> Result<MailFolder, GraphError> {
         if let Some(folder) = folders::well_known(id) {
             return Ok(folder.clone());
         }
-        if !Ids::is_folder(id) {
+        if !MailboxIds::is_folder(id) {
             return Err(malformed_id());
         }
         let folders = self.folders();
@@ -98,12 +98,12 @@ impl<'a> Store<'a> {
     }
 
     /// All folders.
-    pub fn folders(&self) -> Arc<Vec<Folder>> {
+    pub fn folders(&self) -> Arc<Vec<MailFolder>> {
         self.with(|exchange| Arc::clone(&exchange.folders))
     }
 
     /// What is known of a message beyond its bytes and labels.
-    pub fn notes(&self, message: &Message) -> Notes {
+    pub fn notes(&self, message: &Message) -> MessageNotes {
         self.with(|exchange| exchange.notes.get(&message.id).cloned()).unwrap_or_default()
     }
 
@@ -146,7 +146,7 @@ impl<'a> Store<'a> {
     }
 
     /// A folder with all its properties.
-    pub fn folder_json(&self, folder: &Folder) -> Map<String, Value> {
+    pub fn folder_json(&self, folder: &MailFolder) -> Map<String, Value> {
         let (total, unread) = self.counts(folder);
         let value = json!({
             "id": self.ids().folder(folder.number),
@@ -164,7 +164,7 @@ impl<'a> Store<'a> {
     }
 
     /// The owner, and everybody they write with.
-    pub fn people(&self) -> &'a People {
+    pub fn people(&self) -> &'a MailboxPeople {
         self.mailbox.people()
     }
 }

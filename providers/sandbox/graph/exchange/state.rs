@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::folders::{self, Folder};
+use super::folders::{self, MailFolder};
 
 /// What is kept of a mailbox.
 #[derive(Debug)]
 pub(crate) struct ExchangeState {
     /// All folders.
-    pub folders: Arc<Vec<Folder>>,
+    pub folders: Arc<Vec<MailFolder>>,
     /// What is noted of messages, by their ids.
-    pub notes: HashMap<u64, Notes>,
+    pub notes: HashMap<u64, MessageNotes>,
     /// The rules, in their order.
     pub rules: Vec<Map<String, Value>>,
     /// The settings that somebody has changed.
@@ -56,7 +56,7 @@ impl ExchangeState {
     }
 
     /// Notes something of a message, which is another version then.
-    pub fn note(&mut self, message: u64, change: impl FnOnce(&mut Notes)) {
+    pub fn note(&mut self, message: u64, change: impl FnOnce(&mut MessageNotes)) {
         let notes = self.notes.entry(message).or_default();
         change(notes);
         notes.changes += 1;
@@ -65,7 +65,7 @@ impl ExchangeState {
 
 /// What is noted of a message: what neither its bytes nor its labels say.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Notes {
+pub(crate) struct MessageNotes {
     /// How often it was changed.
     pub changes: u64,
     /// When it was changed last, in milliseconds since 1970.

@@ -12,14 +12,14 @@ use mail_builder::headers::text::Text;
 use mail_builder::mime::MimePart;
 use serde_json::{Map, Value};
 
-use super::file::{File, line};
+use super::file::{MessageFile, line};
 use super::read::attachments::{self, NUMBER};
 use crate::graph::calendar::draft::person;
 use crate::graph::error::{GraphError, bad_request};
 use crate::graph::people::{self, EmailAddress};
 use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
-use crate::store::mime::{self, Part};
+use crate::store::mime::{self, ParsedPart};
 use daysheet_core::compose;
 
 /// A message that is being written.
@@ -52,7 +52,7 @@ pub(super) struct EditableMessage {
     /// Header fields beyond those.
     pub more: Vec<(String, String)>,
     /// The files.
-    pub files: Vec<File>,
+    pub files: Vec<MessageFile>,
 }
 
 impl EditableMessage {
@@ -235,7 +235,7 @@ fn address(person: &EmailAddress) -> Address<'_> {
 }
 
 /// A file as a part.
-fn part(file: &File, number: u32) -> MimePart<'_> {
+fn part(file: &MessageFile, number: u32) -> MimePart<'_> {
     let shown = file.inline && file.cid.is_some();
     let way = if shown { "inline" } else { "attachment" };
     let way = ContentType::new(way).attribute("filename", file.name.as_str());
@@ -265,14 +265,14 @@ fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
 }
 
 /// The files of a message.
-pub(super) fn files(message: &Message) -> Vec<File> {
-    let root = Part::of_message(&message.raw);
+pub(super) fn files(message: &Message) -> Vec<MessageFile> {
+    let root = ParsedPart::of_message(&message.raw);
     let parts = attachments::numbered_attachments(message, &root).into_iter();
     parts
         .map(|(number, part)| {
             let fields = head::fields(mime::slice(&message.raw, &part.head), &message.raw);
             let cid = head::find(&fields, "Content-ID").map(|field| field.value());
-            File {
+            MessageFile {
                 name: match part.filename.as_str() {
                     "" => "image".to_owned(),
                     name => name.to_owned(),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::context::MailContext;
 use super::flag;
 use crate::graph::error::{GraphError, category_exists, invalid_property, not_found};
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::index::TABS;
 use crate::graph::ids::named_guid;
 use crate::graph::people::object;
@@ -19,7 +19,7 @@ use crate::graph::types::read::read;
 const OF: &str = "outlook/masterCategories";
 
 /// The list: Gmail's tabs, the user's labels, and what was made.
-pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
+pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
     let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
     let names = tabs.chain(own);
@@ -42,7 +42,7 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// The category of an id.
-pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
+pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut all = all(store).into_iter();
     all.find(|category| category.get("id").and_then(Value::as_str) == Some(id))
         .ok_or_else(not_found)

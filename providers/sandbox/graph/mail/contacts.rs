@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::context::MailContext;
 use crate::graph::error::{GraphError, invalid_property, not_found};
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::people;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CONTACT;
@@ -21,7 +21,7 @@ const READ_ONLY: [&str; 5] =
     ["id", "createdDateTime", "lastModifiedDateTime", "changeKey", "parentFolderId"];
 
 /// All contacts.
-pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
+pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     let people = store.people().others.iter();
     let known =
         people.filter(|person| person.saved).map(|person| people::contact(store.ids(), person));
@@ -37,7 +37,7 @@ pub(crate) fn all(store: Store<'_>) -> Vec<Map<String, Value>> {
 }
 
 /// The contact of an id.
-pub(crate) fn one(store: Store<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
+pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut contacts = all(store).into_iter();
     contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
 }

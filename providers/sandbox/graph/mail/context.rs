@@ -5,38 +5,38 @@ use hyper::StatusCode;
 use serde_json::{Map, Value};
 
 use super::read::message;
-use crate::auth::tokens::Access;
+use crate::auth::tokens::TokenAccess;
 use crate::graph::error::{GraphError, conflict, denied, not_found};
-use crate::graph::exchange::Store;
-use crate::graph::exchange::state::{ExchangeState, Notes};
+use crate::graph::exchange::ExchangeMailbox;
+use crate::graph::exchange::state::{ExchangeState, MessageNotes};
 use crate::graph::pages;
-use crate::graph::params::{Prefer, QueryOptions};
+use crate::graph::params::{PreferHeader, QueryOptions};
 use crate::graph::request::RequestContext;
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::MESSAGE;
-use crate::http::Request;
-use crate::state::State;
-use crate::store::mailbox::change::Change;
+use crate::http::HttpRequest;
+use crate::state::RequestState;
+use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
 /// A write that was let in, and the mailbox it is for.
 pub(super) struct MailContext<'a> {
     /// All there is.
-    pub state: &'a State,
+    pub state: &'a RequestState,
     /// The request.
-    pub request: &'a Request,
+    pub request: &'a HttpRequest,
     /// What its token allows.
-    pub access: &'a Access,
+    pub access: &'a TokenAccess,
     /// Whose mailbox it is.
     pub address: String,
     /// Its preferences.
-    pub prefer: &'a Prefer,
+    pub prefer: &'a PreferHeader,
 }
 
 impl<'a> MailContext<'a> {
     /// The mailbox as it is now.
-    pub fn store(&self) -> Result<Store<'a>, GraphError> {
-        Store::of(self.state, &self.address).ok_or_else(denied)
+    pub fn store(&self) -> Result<ExchangeMailbox<'a>, GraphError> {
+        ExchangeMailbox::of(self.state, &self.address).ok_or_else(denied)
     }
 
     /// The time of now in milliseconds.
@@ -62,7 +62,7 @@ impl<'a> MailContext<'a> {
     }
 
     /// Changes the mailbox; the id of the message that the change was about.
-    pub fn change(&self, change: Change) -> Result<u64, GraphError> {
+    pub fn change(&self, change: MailboxChange) -> Result<u64, GraphError> {
         let about = self.state.change(&self.address, |_| Some(change));
         about.ok_or_else(not_found)
     }
@@ -73,7 +73,7 @@ impl<'a> MailContext<'a> {
     }
 
     /// Notes something of a message, now.
-    pub fn note(&self, message: u64, change: impl FnOnce(&mut Notes)) {
+    pub fn note(&self, message: u64, change: impl FnOnce(&mut MessageNotes)) {
         self.with(|exchange| {
             exchange.note(message, |notes| {
                 notes.changed = Some(self.now());

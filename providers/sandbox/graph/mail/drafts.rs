@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::body::EditableMessage;
 use super::context::MailContext;
-use super::file::File;
+use super::file::MessageFile;
 use super::flag;
 use super::reply_body::{self, ReplyKind};
 use crate::delivery::facts_at;
@@ -19,7 +19,7 @@ use crate::graph::exchange::folders::{self, DRAFTS};
 use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::{ANSWER, MESSAGE};
 use crate::graph::types::read::read;
-use crate::store::mailbox::change::{Change, Entry};
+use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
 /// The properties that only a draft can be given.
@@ -49,10 +49,10 @@ fn blank(context: &MailContext<'_>) -> EditableMessage {
 }
 
 /// The files in the body of a message.
-fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, GraphError> {
+fn enclosed(members: &Map<String, Value>) -> Result<Vec<MessageFile>, GraphError> {
     let files = members.get("attachments").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_object);
-    files.map(File::of).collect()
+    files.map(MessageFile::of).collect()
 }
 
 /// Puts a draft among the others; in the conversation of another message where
@@ -60,7 +60,7 @@ fn enclosed(members: &Map<String, Value>) -> Result<Vec<File>, GraphError> {
 fn put(context: &MailContext<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
-    context.change(Change::Enters(Box::new(entry)))
+    context.change(MailboxChange::Enters(Box::new(entry)))
 }
 
 /// A message on its way into the mailbox, now.
@@ -69,11 +69,11 @@ pub(super) fn entry(
     raw: Vec<u8>,
     labels: Vec<String>,
     thread: Option<u64>,
-) -> Result<Entry, GraphError> {
+) -> Result<MailboxEntry, GraphError> {
     let raw: Arc<[u8]> = raw.into();
     let wrong = |_| bad_request("The message can't be read.");
     let facts = facts_at(&raw, context.state.tick()).map_err(wrong)?;
-    Ok(Entry { raw, facts, labels, thread })
+    Ok(MailboxEntry { raw, facts, labels, thread })
 }
 
 /// Writes a draft anew in its place.
@@ -84,7 +84,7 @@ pub(super) fn rewrite(
 ) -> Result<(), GraphError> {
     let mut entry = entry(context, editable.bytes(true), message.labels.clone(), None)?;
     entry.facts.date = message.facts.date;
-    context.change(Change::Rewrites(message.id, Box::new(entry)))?;
+    context.change(MailboxChange::Rewrites(message.id, Box::new(entry)))?;
     context.note(message.id, |_| {});
     Ok(())
 }
@@ -158,7 +158,7 @@ pub(super) fn arrange(
         });
     }
     if labels != message.labels {
-        context.change(Change::Labels(id, labels))?;
+        context.change(MailboxChange::Labels(id, labels))?;
         context
             .with(|exchange| exchange.notes.entry(id).or_default().changed = Some(context.now()));
     }

@@ -9,7 +9,7 @@ use crate::graph::error::{GraphError, invalid_property, wrong_body};
 
 /// A file that goes with a message.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct File {
+pub(crate) struct MessageFile {
     /// Its name.
     pub name: String,
     /// Its media type.
@@ -24,7 +24,7 @@ pub(crate) struct File {
     pub bytes: Vec<u8>,
 }
 
-impl File {
+impl MessageFile {
     /// The file of an attachment's body, which was checked against its type.
     pub fn of(members: &Map<String, Value>) -> Result<Self, GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
@@ -50,7 +50,7 @@ impl File {
 
 /// A file that comes piece by piece.
 #[derive(Debug)]
-pub(crate) struct Upload {
+pub(crate) struct FileUpload {
     /// What its address ends with.
     pub token: String,
     /// The mailbox.
@@ -58,7 +58,7 @@ pub(crate) struct Upload {
     /// The draft.
     pub message: u64,
     /// The file, as far as it is here.
-    pub file: File,
+    pub file: MessageFile,
     /// How long it will be.
     pub size: usize,
     /// Until when its address is good.

@@ -6,14 +6,14 @@ use super::context::MailContext;
 use crate::graph::calendar::draft::parse_time;
 use crate::graph::error::{GraphError, invalid_request, not_found};
 use crate::graph::exchange::index::TABS;
-use crate::graph::exchange::state::Notes;
-use crate::state::State;
+use crate::graph::exchange::state::MessageNotes;
+use crate::state::RequestState;
 use crate::store::labels::UserLabel;
-use crate::store::mailbox::change::Change;
+use crate::store::mailbox::change::MailboxChange;
 
 /// What a flag is to be.
 #[derive(Debug)]
-pub(super) struct Flag {
+pub(super) struct FlagChange {
     /// True for one that is set and not done.
     pub set: bool,
     /// True for one that is done.
@@ -23,7 +23,7 @@ pub(super) struct Flag {
 }
 
 /// The flag of a message's body, where it has one.
-pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, GraphError> {
+pub(super) fn of(members: &Map<String, Value>) -> Result<Option<FlagChange>, GraphError> {
     let Some(flag) = members.get("flag").and_then(Value::as_object) else {
         return Ok(None);
     };
@@ -48,12 +48,12 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<Flag>, GraphErro
     }
     // Times alone flag a message too.
     let status = status.unwrap_or("flagged");
-    Ok(Some(Flag { set: status == "flagged", complete: status == "complete", times }))
+    Ok(Some(FlagChange { set: status == "flagged", complete: status == "complete", times }))
 }
 
-impl Flag {
+impl FlagChange {
     /// Puts the flag into a message's notes.
-    pub fn note(self, notes: &mut Notes) {
+    pub fn note(self, notes: &mut MessageNotes) {
         notes.complete = self.complete;
         if self.set { notes.flag.extend(self.times) } else { notes.flag.clear() }
     }
@@ -81,7 +81,7 @@ pub(super) fn categorised(
 
 /// The label of a category; one that nobody has heard of is made. Nothing if
 /// there is no such mailbox.
-pub(super) fn category(state: &State, address: &str, name: &str) -> Option<String> {
+pub(super) fn category(state: &RequestState, address: &str, name: &str) -> Option<String> {
     let mailbox = state.mailbox(address)?;
     let tab = TABS.iter().find(|(_, tab)| tab.eq_ignore_ascii_case(name));
     if let Some((id, _)) = tab {
@@ -92,7 +92,7 @@ pub(super) fn category(state: &State, address: &str, name: &str) -> Option<Strin
     }
     let label = UserLabel::new(mailbox.labels.fresh(), name);
     let id = label.id.clone();
-    state.change(address, |_| Some(Change::Label(Box::new(label))))?;
+    state.change(address, |_| Some(MailboxChange::Label(Box::new(label))))?;
     state.graph.exchange(address, |exchange| {
         exchange.unlisted.insert(name.to_lowercase());
     });

@@ -10,11 +10,11 @@ use super::context::MailContext;
 use crate::graph::error::{
     GraphError, distinguished_folder, folder_exists, invalid_property, invalid_request, not_found,
 };
-use crate::graph::exchange::folders::{DELETED, FIRST_OWN, Folder, ROOT};
+use crate::graph::exchange::folders::{DELETED, FIRST_OWN, MailFolder, ROOT};
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::FOLDER;
 use crate::graph::types::read::read;
-use crate::store::mailbox::change::Change;
+use crate::store::mailbox::change::MailboxChange;
 
 /// Folders that a mailbox can have.
 const MOST: usize = 10_000;
@@ -40,7 +40,7 @@ pub(super) fn create(
         let last = folders.iter().map(|folder| folder.number).max();
         let number = last.unwrap_or(0).max(FIRST_OWN - 1).checked_add(1);
         let number = number.filter(|_| folders.len() < MOST)?;
-        folders.push(Folder {
+        folders.push(MailFolder {
             number,
             well_known: "",
             name: name.into(),
@@ -85,10 +85,10 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         .map(|message| message.id)
         .collect::<Vec<u64>>();
     if !messages.is_empty() {
-        context.change(Change::Goes(messages))?;
+        context.change(MailboxChange::Goes(messages))?;
     }
     context.with(|exchange| {
-        let deleted = |known: &Folder| doomed.iter().any(|it| it.number == known.number);
+        let deleted = |known: &MailFolder| doomed.iter().any(|it| it.number == known.number);
         Arc::make_mut(&mut exchange.folders).retain(|known| !deleted(known));
     });
     Ok(no_content())
@@ -109,7 +109,7 @@ fn reply(
 }
 
 /// A folder that may be changed.
-fn own(context: &MailContext<'_>, id: &str) -> Result<Folder, GraphError> {
+fn own(context: &MailContext<'_>, id: &str) -> Result<MailFolder, GraphError> {
     let folder = context.store()?.folder(id)?;
     if folder.well_known.is_empty() { Ok(folder) } else { Err(distinguished_folder()) }
 }
@@ -155,7 +155,7 @@ fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<
 fn alter(
     context: &MailContext<'_>,
     number: u16,
-    change: impl FnOnce(&mut Folder),
+    change: impl FnOnce(&mut MailFolder),
 ) -> Result<(), GraphError> {
     context
         .with(|exchange| {

@@ -22,11 +22,11 @@ pub(super) mod upload;
 
 use super::access::let_in;
 use super::error::GraphError;
-use super::params::Prefer;
+use super::params::PreferHeader;
 use super::response::GraphResponse;
-use crate::auth::tokens::Access;
-use crate::http::Request;
-use crate::state::State;
+use crate::auth::tokens::TokenAccess;
+use crate::http::HttpRequest;
+use crate::state::RequestState;
 use context::MailContext;
 use reply_body::ReplyKind;
 
@@ -84,14 +84,14 @@ impl WriteCall<'_> {
 
 /// Carries a write out.
 pub(super) fn handle(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     user: Option<&str>,
-    access: &Access,
+    access: &TokenAccess,
     call: WriteCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = let_in(state, access, user, call.permissions())?;
-    let prefer = Prefer::read(request);
+    let prefer = PreferHeader::read(request);
     let context = MailContext {
         state,
         request,

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::context::MailContext;
 use crate::graph::error::{GraphError, wrong_body};
-use crate::graph::exchange::folders::{self, DELETED, Folder};
-use crate::graph::exchange::state::Notes;
+use crate::graph::exchange::folders::{self, DELETED, MailFolder};
+use crate::graph::exchange::state::MessageNotes;
 use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::MOVE;
 use crate::graph::types::read::read;
-use crate::store::mailbox::change::{Change, Entry};
+use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
 /// Moves a message.
@@ -31,14 +31,14 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
     let notes = context.store()?.notes(message);
     let mut facts = message.facts.as_ref().clone();
     facts.labels = None;
-    let entry = Entry {
+    let entry = MailboxEntry {
         raw: message.raw.clone(),
         facts,
         labels: folders::labels_in(&message.labels, folder.number),
         thread: Some(message.thread),
     };
-    let copy = context.change(Change::Enters(Box::new(entry)))?;
-    context.note(copy, |new| *new = Notes { due: None, ..notes });
+    let copy = context.change(MailboxChange::Enters(Box::new(entry)))?;
+    context.note(copy, |new| *new = MessageNotes { due: None, ..notes });
     context.reply(copy, StatusCode::CREATED)
 }
 
@@ -67,18 +67,18 @@ pub(super) fn put(
     folder: u16,
 ) -> Result<(), GraphError> {
     let labels = folders::labels_in(&message.labels, folder);
-    context.change(Change::Labels(message.id, labels))?;
+    context.change(MailboxChange::Labels(message.id, labels))?;
     Ok(())
 }
 
 fn delete_for_good(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
-    context.change(Change::Goes(vec![message.id]))?;
+    context.change(MailboxChange::Goes(vec![message.id]))?;
     context.with(|exchange| exchange.notes.remove(&message.id));
     Ok(())
 }
 
 /// The folder that a request names.
-pub(super) fn destination(context: &MailContext<'_>) -> Result<Folder, GraphError> {
+pub(super) fn destination(context: &MailContext<'_>) -> Result<MailFolder, GraphError> {
     let members = read(context.request, &MOVE, true)?;
     let id = members.get("destinationId").and_then(Value::as_str);
     let id = id.filter(|id| !id.is_empty());

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::context::MailContext;
 use crate::graph::error::{GraphError, invalid_request, not_found, rule_refused};
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::request::RequestContext;
-use crate::graph::response::{Body, GraphResponse, no_content};
+use crate::graph::response::{GraphBody, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 
@@ -15,7 +15,7 @@ use crate::graph::types::read::read;
 const INBOX: u16 = 12;
 
 /// The rules, in their order.
-pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<Body, GraphError> {
+pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<GraphBody, GraphError> {
     inbox(context.store, folder)?;
     context.options.check_type(&RULE)?;
     let rules = context.store.with(|exchange| exchange.rules.clone());
@@ -28,7 +28,7 @@ pub(crate) fn one(
     context: &RequestContext<'_>,
     folder: &str,
     id: &str,
-) -> Result<Body, GraphError> {
+) -> Result<GraphBody, GraphError> {
     inbox(context.store, folder)?;
     context.options.check_type(&RULE)?;
     let rule = context.store.with(|exchange| {
@@ -93,7 +93,7 @@ pub(super) fn delete(
 }
 
 /// Only the inbox has rules.
-fn inbox(store: Store<'_>, folder: &str) -> Result<(), GraphError> {
+fn inbox(store: ExchangeMailbox<'_>, folder: &str) -> Result<(), GraphError> {
     if store.folder(folder)?.number == INBOX {
         Ok(())
     } else {

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::body::EditableMessage;
 use super::context::MailContext;
 use super::drafts;
-use crate::delivery::{self, SendOptions, Unsent};
+use crate::delivery::{self, SendOptions, UnsentReason};
 use crate::graph::error::{
     GraphError, bad_request, invalid_recipients, not_draft, not_found, send_as_denied,
 };
@@ -17,8 +17,8 @@ use crate::graph::exchange::folders::{self, OUTBOX};
 use crate::graph::people::EmailAddress;
 use crate::graph::response::{GraphResponse, accepted};
 use crate::graph::user;
-use crate::state::State;
-use crate::store::mailbox::change::Change;
+use crate::state::RequestState;
+use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
 /// The property that says when a message is to be sent.
@@ -53,7 +53,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     match due {
         Some(due) => {
             let labels = folders::labels_in(&message.labels, OUTBOX);
-            context.change(Change::Labels(draft, labels))?;
+            context.change(MailboxChange::Labels(draft, labels))?;
             context.note(draft, |notes| notes.due = Some(due));
             Ok(())
         }
@@ -62,7 +62,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
 }
 
 /// Sends a draft that is ready; what it is marked with stays.
-fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError> {
+fn go(state: &RequestState, address: &str, message: &Message) -> Result<(), GraphError> {
     let marks: Vec<String> = message.labels.clone();
     let sent = delivery::deliver(state, address, message.id, SendOptions::EXCHANGE);
     let sent = sent.map_err(unsent)?;
@@ -72,12 +72,12 @@ fn go(state: &State, address: &str, message: &Message) -> Result<(), GraphError>
     let marks: Vec<String> =
         marks.into_iter().filter(|label| label != "DRAFT").chain(["SENT".to_owned()]).collect();
     let labels = folders::labels_in(&marks, folders::SENT);
-    state.change(address, |_| Some(Change::Labels(sent, labels)));
+    state.change(address, |_| Some(MailboxChange::Labels(sent, labels)));
     Ok(())
 }
 
 /// Sends what has waited long enough, in all mailboxes.
-pub(crate) fn send_due(state: &State) {
+pub(crate) fn send_due(state: &RequestState) {
     let now = state.clock.now().as_millisecond();
     let addresses: Vec<String> = state.mailboxes().map(|mailbox| mailbox.address.clone()).collect();
     for address in addresses {
@@ -146,11 +146,11 @@ fn deferred(id: &str, value: &str) -> Result<Option<i64>, GraphError> {
 }
 
 /// Why nothing was sent, as Exchange says it.
-fn unsent(why: Unsent) -> GraphError {
+fn unsent(why: UnsentReason) -> GraphError {
     match why {
-        Unsent::NotThere => not_found(),
-        Unsent::NoRecipient | Unsent::NoAddress => invalid_recipients(),
-        Unsent::NoMessage(_) => GraphError::new(
+        UnsentReason::NotThere => not_found(),
+        UnsentReason::NoRecipient | UnsentReason::NoAddress => invalid_recipients(),
+        UnsentReason::NoMessage(_) => GraphError::new(
             StatusCode::BAD_REQUEST,
             "ErrorMimeContentInvalid",
             "Invalid MIME content.",

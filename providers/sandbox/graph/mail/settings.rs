@@ -10,7 +10,7 @@ use crate::graph::response::GraphResponse;
 use crate::graph::types::mail::SETTINGS;
 use crate::graph::types::read::read;
 use crate::graph::user;
-use crate::graph::zones::Zone;
+use crate::graph::zones::RequestedZone;
 
 /// Read-only properties.
 const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
@@ -26,12 +26,12 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     let zone = user::mailbox_zone(context.state, store);
     let before = user::settings(store, &zone);
     if let Some(zone) = members.get("timeZone").and_then(Value::as_str) {
-        Zone::of(zone)?;
+        RequestedZone::of(zone)?;
     }
     if let Some(zone) =
         members.get("workingHours").and_then(|hours| hours.pointer("/timeZone/name")?.as_str())
     {
-        Zone::of(zone)?;
+        RequestedZone::of(zone)?;
     }
     if let Some(replies) = members.get_mut("automaticRepliesSetting").and_then(Value::as_object_mut)
     {

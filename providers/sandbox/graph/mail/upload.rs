@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::body::EditableMessage;
 use super::context::MailContext;
 use super::drafts;
-use super::file::{self, File, Upload};
+use super::file::{self, FileUpload, MessageFile};
 use super::read::attachments;
 use crate::auth::tokens;
 use crate::delivery;
@@ -18,16 +18,16 @@ use crate::graph::error::{
     GraphError, attachment_too_large, invalid_property, no_session, not_allowed, not_draft,
     not_found, range_refused, wrong_body,
 };
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::pages;
 use crate::graph::params::QueryOptions;
 use crate::graph::people::object;
-use crate::graph::response::{Body, GraphResponse, no_content, with_context};
+use crate::graph::response::{GraphBody, GraphResponse, no_content, with_context};
 use crate::graph::types::mail::{ATTACHMENT, UPLOAD};
 use crate::graph::types::read::read;
-use crate::http::Request;
-use crate::state::State;
-use crate::store::mailbox::change::{Change, Entry};
+use crate::http::HttpRequest;
+use crate::state::RequestState;
+use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
 /// The bytes of a file that is sent at once, at most.
@@ -56,7 +56,7 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     }
     let members = read(context.request, &ATTACHMENT, true)?;
     let message = draft(context, id)?;
-    let file = File::of(&members)?;
+    let file = MessageFile::of(&members)?;
     if file.bytes.len() > AT_ONCE {
         return Err(attachment_too_large());
     }
@@ -116,11 +116,11 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     let number = context.with(|exchange| exchange.number());
     let secret = tokens::random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
-    let upload = Upload {
+    let upload = FileUpload {
         token: token.clone(),
         address: context.address.clone(),
         message: message.id,
-        file: File {
+        file: MessageFile {
             name: name.to_owned(),
             media: file::media(text("contentType"), name),
             number: None,
@@ -151,8 +151,8 @@ pub(crate) const GET: &str = "GET /v1.0/uploads/token";
 
 /// Answers at the address of an upload.
 pub(crate) fn answer(
-    state: &State,
-    request: &Request,
+    state: &RequestState,
+    request: &HttpRequest,
     token: &str,
 ) -> Result<GraphResponse, GraphError> {
     let now = state.clock.now();
@@ -169,16 +169,20 @@ pub(crate) fn answer(
 }
 
 /// What of a file is still to come.
-fn standing(upload: &Upload) -> GraphResponse {
+fn standing(upload: &FileUpload) -> GraphResponse {
     let next = format!("{}-", upload.file.bytes.len());
-    GraphResponse::of(Body::Json(json!({
+    GraphResponse::of(GraphBody::Json(json!({
         "expirationDateTime": upload.expires.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         "nextExpectedRanges": [next],
     })))
 }
 
 /// Takes a piece of a file; after the last, the draft has it.
-fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse, GraphError> {
+fn piece(
+    state: &RequestState,
+    request: &HttpRequest,
+    token: &str,
+) -> Result<GraphResponse, GraphError> {
     let range = request.header("content-range").and_then(range);
     let (from, to, total) = range.ok_or_else(range_refused)?;
     let whole = state.graph.uploads(|all| {
@@ -207,8 +211,12 @@ fn piece(state: &State, request: &Request, token: &str) -> Result<GraphResponse,
 }
 
 /// Puts a file that is whole into its draft.
-fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphResponse, GraphError> {
-    let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
+fn finish(
+    state: &RequestState,
+    request: &HttpRequest,
+    upload: FileUpload,
+) -> Result<GraphResponse, GraphError> {
+    let store = ExchangeMailbox::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     if !message.has("DRAFT") {
         return Err(not_draft());
@@ -217,13 +225,13 @@ fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphRespo
     editable.files.push(upload.file);
     let raw: Arc<[u8]> = editable.bytes(true).into();
     let facts = delivery::facts_at(&raw, message.facts.date).map_err(|_| no_session())?;
-    let entry = Entry { raw, facts, labels: message.labels.clone(), thread: None };
-    let rewritten = Change::Rewrites(message.id, Box::new(entry));
+    let entry = MailboxEntry { raw, facts, labels: message.labels.clone(), thread: None };
+    let rewritten = MailboxChange::Rewrites(message.id, Box::new(entry));
     state.change(&upload.address, |_| Some(rewritten));
     state.graph.exchange(&upload.address, |exchange| {
         exchange.note(upload.message, |notes| notes.changed = Some(state.tick()));
     });
-    let store = Store::of(state, &upload.address).ok_or_else(no_session)?;
+    let store = ExchangeMailbox::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
     let message_id = store.message_id(message, false);
     let part = attachments::last_id(store, message).ok_or_else(not_found)?;
@@ -234,7 +242,7 @@ fn finish(state: &State, request: &Request, upload: Upload) -> Result<GraphRespo
         location: Some(format!(
             "{base}/v1.0/users('{user}')/messages('{message_id}')/attachments('{part}')"
         )),
-        ..GraphResponse::of(Body::Nothing)
+        ..GraphResponse::of(GraphBody::Nothing)
     })
 }
 

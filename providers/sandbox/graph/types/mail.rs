@@ -2,12 +2,12 @@
 //! and the parameters of actions. Bodies are held against them in
 //! `read.rs`.
 
-use super::{ADDRESS, BODY, ObjectType, RECIPIENT, TIME, Type, WEEKDAYS, action, object};
+use super::{ADDRESS, BODY, ObjectType, PropertyType, RECIPIENT, TIME, WEEKDAYS, action, object};
 
-use Type::{Instant, Many, Number, Of, Text, Truth, Word};
+use PropertyType::{Instant, Many, Number, Of, Text, Truth, Word};
 
 /// How much something matters.
-const IMPORTANCE: Type = Word(&["low", "normal", "high"]);
+const IMPORTANCE: PropertyType = Word(&["low", "normal", "high"]);
 
 static FLAG: ObjectType = object! { "followupFlag";
     "flagStatus": Word(&["notFlagged", "complete", "flagged"]), "startDateTime": Of(&TIME),

@@ -13,7 +13,7 @@ pub(super) mod mail;
 pub(super) mod read;
 
 /// A type.
-pub(crate) enum Type {
+pub(crate) enum PropertyType {
     Text,
     Truth,
     Number,
@@ -21,7 +21,7 @@ pub(crate) enum Type {
     Instant,
     /// A word of a list, whatever its case.
     Word(&'static [&'static str]),
-    Many(&'static Type),
+    Many(&'static PropertyType),
     Of(&'static ObjectType),
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct ObjectType {
     /// True when the names of members are read whatever their case.
     pub loose: bool,
     /// Its members.
-    pub members: &'static [(&'static str, Type)],
+    pub members: &'static [(&'static str, PropertyType)],
 }
 
 impl ObjectType {
@@ -44,21 +44,21 @@ impl ObjectType {
 
 pub(super) const fn object(
     name: &'static str,
-    members: &'static [(&'static str, Type)],
+    members: &'static [(&'static str, PropertyType)],
 ) -> ObjectType {
     ObjectType { name, loose: false, members }
 }
 
-pub(super) const fn action(members: &'static [(&'static str, Type)]) -> ObjectType {
+pub(super) const fn action(members: &'static [(&'static str, PropertyType)]) -> ObjectType {
     ObjectType { name: "action", loose: true, members }
 }
 
-use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
+use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 
-pub(super) const WEEKDAYS: Type =
+pub(super) const WEEKDAYS: PropertyType =
     Word(&["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"]);
 
-const PROVIDERS: Type =
+const PROVIDERS: PropertyType =
     Word(&["unknown", "teamsForBusiness", "skypeForBusiness", "skypeForConsumer"]);
 
 pub(super) static TIME: ObjectType =

@@ -7,16 +7,16 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-use super::{ObjectType, Type};
+use super::{ObjectType, PropertyType};
 use crate::graph::error::{GraphError, bad_request, unreadable_body, wrong_body};
-use crate::http::Request;
+use crate::http::HttpRequest;
 
-use Type::{Day, Instant, Many, Number, Of, Text, Truth, Word};
+use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 
 /// Reads a body of a type, which may be left out where nothing in it is
 /// needed. Members with annotations, and those that are null, are gone from it.
 pub(crate) fn read(
-    request: &Request,
+    request: &HttpRequest,
     object: &'static ObjectType,
     needed: bool,
 ) -> Result<Map<String, Value>, GraphError> {
@@ -77,7 +77,7 @@ fn check_members(
 }
 
 /// Checks a value; words come to be spelled as in their list.
-fn check(value: &mut Value, kind: &'static Type) -> Result<(), GraphError> {
+fn check(value: &mut Value, kind: &'static PropertyType) -> Result<(), GraphError> {
     let taken = value.take();
     *value = match (kind, taken) {
         (Many(_), Value::Null) => return Err(node(&Value::Null, "StartArray")),
@@ -128,7 +128,7 @@ fn whole_number(number: &serde_json::Number) -> Option<i32> {
     i32::try_from(number.as_i64()?).ok()
 }
 
-fn mismatch(kind: &Type, value: &Value) -> GraphError {
+fn mismatch(kind: &PropertyType, value: &Value) -> GraphError {
     let kind = match kind {
         Truth => "Edm.Boolean",
         Number => "Edm.Int32",

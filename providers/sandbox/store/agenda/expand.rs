@@ -10,7 +10,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Agenda, Event, instance_id};
+use super::{SandboxCalendars, StoredEvent, instance_id};
 use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
 
 /// Occurrences of one series in one answer, at most.
@@ -21,20 +21,20 @@ const MARGIN: SignedDuration = SignedDuration::from_hours(48);
 
 /// A single event, or one occurrence of a series.
 #[derive(Debug, Clone)]
-pub(crate) struct Occurrence<'a> {
+pub(crate) struct EventOccurrence<'a> {
     /// The place of the event to write to; that of the series when the
     /// occurrence does not differ from it.
     pub place: usize,
     /// What is shown: id, start and end are the occurrence's own, it does not
     /// recur, and `instead_of` says which occurrence it is.
-    pub event: Cow<'a, Event>,
+    pub event: Cow<'a, StoredEvent>,
     /// When it starts; a day begins in its calendar's zone.
     pub from: Timestamp,
     /// When it ends, likewise.
     pub to: Timestamp,
 }
 
-impl Agenda {
+impl SandboxCalendars {
     /// What takes time in a calendar after `from` and before `to`: single
     /// events and occurrences, by their start.
     pub fn occurrences(
@@ -42,7 +42,7 @@ impl Agenda {
         calendar: usize,
         from: Timestamp,
         to: Timestamp,
-    ) -> Vec<Occurrence<'_>> {
+    ) -> Vec<EventOccurrence<'_>> {
         let mut found = Vec::new();
         for (place, event) in self.events_of(calendar).filter(|(_, event)| !event.deleted) {
             match event.repeat {
@@ -55,7 +55,12 @@ impl Agenda {
 
     /// The occurrences of one series after `from` and before `to`, by their
     /// start.
-    pub fn instances(&self, series: usize, from: Timestamp, to: Timestamp) -> Vec<Occurrence<'_>> {
+    pub fn instances(
+        &self,
+        series: usize,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<EventOccurrence<'_>> {
         let mut found = Vec::new();
         if let Some(event) = self.event(series).filter(|event| !event.deleted) {
             self.expand(series, event, from, to, &mut found);
@@ -70,7 +75,12 @@ impl Agenda {
 
     /// The occurrences of one series that do not differ from it, though it be
     /// gone.
-    pub fn expanded(&self, series: usize, from: Timestamp, to: Timestamp) -> Vec<Occurrence<'_>> {
+    pub fn expanded(
+        &self,
+        series: usize,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Vec<EventOccurrence<'_>> {
         let mut found = Vec::new();
         if let Some(event) = self.event(series) {
             self.expand(series, event, from, to, &mut found);
@@ -80,7 +90,7 @@ impl Agenda {
 
     /// The occurrence of a series that starts at `original` by its rule,
     /// unless it is cancelled.
-    pub fn occurrence(&self, series: usize, original: EventTime) -> Option<Occurrence<'_>> {
+    pub fn occurrence(&self, series: usize, original: EventTime) -> Option<EventOccurrence<'_>> {
         let event = self.event(series).filter(|event| !event.deleted)?;
         if let Some(place) = self.override_of(event.calendar, &event.id, original) {
             let event = self.event(place).filter(|event| !event.deleted)?;
@@ -90,7 +100,7 @@ impl Agenda {
     }
 
     /// An event or an occurrence by its id, unless it is gone.
-    pub fn instance(&self, calendar: usize, id: &str) -> Option<Occurrence<'_>> {
+    pub fn instance(&self, calendar: usize, id: &str) -> Option<EventOccurrence<'_>> {
         if let Some(place) = self.find(calendar, id) {
             let event = self.event(place).filter(|event| !event.deleted)?;
             return self.whole(place, event);
@@ -109,7 +119,7 @@ impl Agenda {
     }
 
     /// True when the rule of a series makes it start at `original`.
-    pub fn falls_on(&self, event: &Event, original: EventTime) -> bool {
+    pub fn falls_on(&self, event: &StoredEvent, original: EventTime) -> bool {
         let Some(repeat) = &event.repeat else {
             return false;
         };
@@ -120,7 +130,7 @@ impl Agenda {
     }
 
     /// The zone in which an event's days begin.
-    pub fn zone_of(&self, event: &Event) -> TimeZone {
+    pub fn zone_of(&self, event: &StoredEvent) -> TimeZone {
         let calendar = self.calendar(event.calendar);
         calendar.map_or(TimeZone::UTC, |calendar| calendar.time_zone())
     }
@@ -129,10 +139,10 @@ impl Agenda {
     fn expand<'a>(
         &'a self,
         place: usize,
-        series: &'a Event,
+        series: &'a StoredEvent,
         from: Timestamp,
         to: Timestamp,
-        found: &mut Vec<Occurrence<'a>>,
+        found: &mut Vec<EventOccurrence<'a>>,
     ) {
         let Some(repeat) = &series.repeat else {
             return;
@@ -156,11 +166,11 @@ impl Agenda {
     fn occurrence_at<'a>(
         &'a self,
         place: usize,
-        series: &Event,
+        series: &StoredEvent,
         original: EventTime,
-    ) -> Option<Occurrence<'a>> {
+    ) -> Option<EventOccurrence<'a>> {
         let (start, end) = span(series, original)?;
-        let event = Event {
+        let event = StoredEvent {
             id: instance_id(&series.id, original),
             instead_of: Some((series.id.clone(), original)),
             start,
@@ -169,7 +179,7 @@ impl Agenda {
             ..series.clone()
         };
         let zone = self.zone_of(series);
-        Some(Occurrence {
+        Some(EventOccurrence {
             place,
             from: event.start.when().instant(&zone),
             to: event.end.when().instant(&zone),
@@ -178,9 +188,9 @@ impl Agenda {
     }
 
     /// An event that is shown as it is.
-    fn whole<'a>(&'a self, place: usize, event: &'a Event) -> Option<Occurrence<'a>> {
+    fn whole<'a>(&'a self, place: usize, event: &'a StoredEvent) -> Option<EventOccurrence<'a>> {
         let zone = self.zone_of(event);
-        Some(Occurrence {
+        Some(EventOccurrence {
             place,
             from: event.start.when().instant(&zone),
             to: event.end.when().instant(&zone),
@@ -190,7 +200,11 @@ impl Agenda {
 }
 
 /// Keeps what touches a range, in order.
-fn within(found: Vec<Occurrence<'_>>, from: Timestamp, to: Timestamp) -> Vec<Occurrence<'_>> {
+fn within(
+    found: Vec<EventOccurrence<'_>>,
+    from: Timestamp,
+    to: Timestamp,
+) -> Vec<EventOccurrence<'_>> {
     let mut found: Vec<_> =
         found.into_iter().filter(|it| it.from < to && (it.to > from || it.from >= from)).collect();
     found.sort_by(|one, other| (one.from, &one.event.id).cmp(&(other.from, &other.event.id)));
@@ -199,7 +213,7 @@ fn within(found: Vec<Occurrence<'_>>, from: Timestamp, to: Timestamp) -> Vec<Occ
 
 /// Start and end of an occurrence: as long as the first one (RFC 5545, 3.8.5.3:
 /// the same exact duration).
-fn span(series: &Event, original: EventTime) -> Option<(ZonedTime, ZonedTime)> {
+fn span(series: &StoredEvent, original: EventTime) -> Option<(ZonedTime, ZonedTime)> {
     match (&series.start, &series.end, original) {
         (ZonedTime::Day(first), ZonedTime::Day(last), EventTime::Day(day)) => {
             let length = first.duration_until(*last);

@@ -20,8 +20,8 @@ use sha2::{Digest, Sha256};
 
 use daysheet_core::clock::Clock;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{Guest, Show, Visibility};
-use daysheet_core::recurrence::Repeat;
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 
 /// All calendars of a sandbox.
 ///
@@ -30,10 +30,10 @@ use daysheet_core::recurrence::Repeat;
 /// `write.rs` changes events, and `share.rs` carries a change to
 /// the other people of a meeting.
 #[derive(Debug)]
-pub(crate) struct Agenda {
+pub(crate) struct SandboxCalendars {
     clock: Clock,
-    pub(crate) calendars: Vec<Calendar>,
-    pub(crate) events: Vec<Event>,
+    pub(crate) calendars: Vec<StoredCalendar>,
+    pub(crate) events: Vec<StoredEvent>,
     /// How many changes there have been; the mark of the last one.
     pub(crate) mark: u64,
     /// The places of each calendar's events.
@@ -48,7 +48,7 @@ pub(crate) struct Agenda {
 
 /// A calendar.
 #[derive(Debug, Clone)]
-pub(crate) struct Calendar {
+pub(crate) struct StoredCalendar {
     /// Its id: the address for a main calendar, else as Google makes them.
     pub id: String,
     /// Whose it is.
@@ -71,7 +71,7 @@ pub(crate) struct Calendar {
     pub mark: u64,
 }
 
-impl Calendar {
+impl StoredCalendar {
     /// The main calendar of an address.
     pub fn main(address: &str, zone: &str) -> Self {
         Self {
@@ -129,7 +129,7 @@ pub(crate) enum CalendarAccess {
 
 /// An event, a series, or an occurrence that differs from its series.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Event {
+pub(crate) struct StoredEvent {
     /// Its id as Google writes them (base32hex); Graph's is made from it.
     pub id: String,
     /// The place of its calendar.
@@ -144,7 +144,7 @@ pub(crate) struct Event {
     /// When it ends.
     pub end: ZonedTime,
     /// How it recurs.
-    pub repeat: Option<Repeat>,
+    pub repeat: Option<EventRecurrence>,
     /// What it is called.
     pub title: String,
     /// Where it is.
@@ -152,13 +152,13 @@ pub(crate) struct Event {
     /// Its description; HTML as it was written, or plain text.
     pub notes: String,
     /// Who called it.
-    pub organizer: Guest,
+    pub organizer: EventGuest,
     /// Who is asked, without the organizer.
-    pub guests: Vec<Guest>,
+    pub guests: Vec<EventGuest>,
     /// How its time is shown.
-    pub show: Show,
+    pub show: ShowAs,
     /// Who may see what it is about.
-    pub visibility: Visibility,
+    pub visibility: EventVisibility,
     /// Minutes before the start to remind at; `None` for the calendar's default.
     pub reminder: Option<Option<u32>>,
     /// Google's number of its colour.
@@ -200,7 +200,7 @@ pub(crate) struct GuestAnswer {
     pub proposed: Option<(ZonedTime, ZonedTime)>,
 }
 
-impl Event {
+impl StoredEvent {
     /// An event with nothing said but when it is, created at `now`.
     pub fn new(
         calendar: usize,
@@ -221,10 +221,10 @@ impl Event {
             title: String::new(),
             place: String::new(),
             notes: String::new(),
-            organizer: Guest::default(),
+            organizer: EventGuest::default(),
             guests: Vec::new(),
-            show: Show::Busy,
-            visibility: Visibility::Default,
+            show: ShowAs::Busy,
+            visibility: EventVisibility::Default,
             reminder: None,
             colour: None,
             categories: Vec::new(),
@@ -241,7 +241,7 @@ impl Event {
     }
 
     /// The guest of an address.
-    pub fn guest(&self, address: &str) -> Option<&Guest> {
+    pub fn guest(&self, address: &str) -> Option<&EventGuest> {
         self.guests.iter().find(|guest| same(&guest.address, address))
     }
 
@@ -275,7 +275,7 @@ pub(crate) fn instance_id(series: &str, original: EventTime) -> String {
     }
 }
 
-impl Agenda {
+impl SandboxCalendars {
     /// No calendars yet.
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -296,7 +296,7 @@ impl Agenda {
     }
 
     /// Adds a calendar; its place.
-    pub fn add_calendar(&mut self, mut calendar: Calendar) -> usize {
+    pub fn add_calendar(&mut self, mut calendar: StoredCalendar) -> usize {
         self.mark += 1;
         calendar.mark = self.mark;
         self.calendars.push(calendar);
@@ -305,7 +305,7 @@ impl Agenda {
     }
 
     /// Puts an event in as it is, only with a mark; its place. No mail is sent.
-    pub fn load(&mut self, mut event: Event) -> usize {
+    pub fn load(&mut self, mut event: StoredEvent) -> usize {
         let place = self.events.len();
         self.mark += 1;
         event.mark = self.mark;
@@ -328,7 +328,7 @@ impl Agenda {
     pub fn calendars_of<'a>(
         &'a self,
         address: &'a str,
-    ) -> impl Iterator<Item = (usize, &'a Calendar)> {
+    ) -> impl Iterator<Item = (usize, &'a StoredCalendar)> {
         let all = self.calendars.iter().enumerate();
         let mine =
             all.filter(move |(_, calendar)| !calendar.deleted && same(&calendar.owner, address));
@@ -337,7 +337,7 @@ impl Agenda {
     }
 
     /// The same with those that are deleted.
-    pub fn all_of<'a>(&'a self, address: &'a str) -> impl Iterator<Item = &'a Calendar> {
+    pub fn all_of<'a>(&'a self, address: &'a str) -> impl Iterator<Item = &'a StoredCalendar> {
         let there = self.calendars_of(address).map(|(_, calendar)| calendar);
         let all = self.calendars.iter();
         there.chain(all.filter(move |it| it.deleted && same(&it.owner, address)))
@@ -350,7 +350,7 @@ impl Agenda {
     }
 
     /// The calendar at a place.
-    pub fn calendar(&self, place: usize) -> Option<&Calendar> {
+    pub fn calendar(&self, place: usize) -> Option<&StoredCalendar> {
         self.calendars.get(place)
     }
 
@@ -361,7 +361,7 @@ impl Agenda {
     }
 
     /// The event at a place, a tombstone too.
-    pub fn event(&self, place: usize) -> Option<&Event> {
+    pub fn event(&self, place: usize) -> Option<&StoredEvent> {
         self.events.get(place)
     }
 
@@ -372,13 +372,13 @@ impl Agenda {
     }
 
     /// The events of a calendar, tombstones too, in the order they came.
-    pub fn events_of(&self, calendar: usize) -> impl Iterator<Item = (usize, &Event)> {
+    pub fn events_of(&self, calendar: usize) -> impl Iterator<Item = (usize, &StoredEvent)> {
         let places = self.by_calendar.get(calendar).into_iter().flatten();
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
     }
 
     /// The events with a UID in all calendars, tombstones too.
-    pub fn with_uid(&self, uid: &str) -> impl Iterator<Item = (usize, &Event)> {
+    pub fn with_uid(&self, uid: &str) -> impl Iterator<Item = (usize, &StoredEvent)> {
         let places = self.by_uid.get(uid).into_iter().flatten();
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
     }
@@ -388,7 +388,7 @@ impl Agenda {
         &self,
         calendar: usize,
         series: &str,
-    ) -> impl Iterator<Item = (usize, &Event)> {
+    ) -> impl Iterator<Item = (usize, &StoredEvent)> {
         let places = self.by_series.get(&(calendar, series.to_owned()));
         let places = places.into_iter().flatten();
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
@@ -403,7 +403,7 @@ impl Agenda {
 
     /// What has changed in a calendar since a mark, tombstones too, in the
     /// order of the changes.
-    pub fn changed_since(&self, calendar: usize, mark: u64) -> Vec<(usize, &Event)> {
+    pub fn changed_since(&self, calendar: usize, mark: u64) -> Vec<(usize, &StoredEvent)> {
         let mut changed: Vec<_> =
             self.events_of(calendar).filter(|(_, event)| event.mark > mark).collect();
         changed.sort_by_key(|(_, event)| event.mark);

@@ -4,20 +4,20 @@
 
 use serde_json::Map;
 
-use super::{Agenda, Event, GuestAnswer, instance_id, same};
-use daysheet_core::provider::calendar::{Answer, Guest};
+use super::{GuestAnswer, SandboxCalendars, StoredEvent, instance_id, same};
+use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer};
 
 /// What an event has among its `more` that was called off by somebody else.
 pub(crate) const CALLED_OFF: &str = "isCancelled";
 
-impl Agenda {
+impl SandboxCalendars {
     /// Answers an invitation, a series with all that stands for its
     /// occurrences. With `tell`, the organizer's copy and the others' hear of
     /// it.
     pub fn answer(
         &mut self,
         place: usize,
-        answer: Option<Answer>,
+        answer: Option<InvitationAnswer>,
         reply: Option<GuestAnswer>,
         tell: bool,
     ) {
@@ -66,12 +66,12 @@ impl Agenda {
         if calls(&event, &owner) {
             self.withdraw(place, &event, &owner);
         } else if tell {
-            self.send_back(place, &owner, Some(Answer::Declined), None);
+            self.send_back(place, &owner, Some(InvitationAnswer::Declined), None);
         }
     }
 
     /// Makes or updates a guest's copy.
-    fn bring(&mut self, event: &Event, main: usize, guest: &Guest, tell: bool) {
+    fn bring(&mut self, event: &StoredEvent, main: usize, guest: &EventGuest, tell: bool) {
         if let Some(copy) = self.copy_in(main, event) {
             let deleted = self.event(copy).is_some_and(|copy| copy.deleted);
             // What they have declined by deleting it stays deleted.
@@ -106,7 +106,7 @@ impl Agenda {
     }
 
     /// Takes an event away from those who are not asked any more.
-    fn withdraw(&mut self, place: usize, event: &Event, owner: &str) {
+    fn withdraw(&mut self, place: usize, event: &StoredEvent, owner: &str) {
         let is_guest = |address: &str| !event.deleted && event.guest(address).is_some();
         let lost: Vec<usize> = self
             .with_uid(&event.uid)
@@ -159,7 +159,7 @@ impl Agenda {
         &mut self,
         place: usize,
         owner: &str,
-        answer: Option<Answer>,
+        answer: Option<InvitationAnswer>,
         reply: Option<GuestAnswer>,
     ) {
         if let Some(target) = self.at_organizer(place) {
@@ -170,7 +170,7 @@ impl Agenda {
 
     /// Lets somebody who is asked ask others: through the organizer, if they
     /// are in the sandbox.
-    pub fn ask_more(&mut self, place: usize, more: Vec<Guest>, tell: bool) {
+    pub fn ask_more(&mut self, place: usize, more: Vec<EventGuest>, tell: bool) {
         let target = self.at_organizer(place).unwrap_or(place);
         self.change(target, tell, |event| {
             for guest in more {
@@ -185,7 +185,7 @@ impl Agenda {
     /// of its own there, too.
     fn at_organizer(&mut self, place: usize) -> Option<usize> {
         let event = self.event(place).cloned()?;
-        let at_organizer = |agenda: &Self, it: &Event| {
+        let at_organizer = |agenda: &Self, it: &StoredEvent| {
             let calendar = agenda.calendar(it.calendar);
             calendar.is_some_and(|calendar| same(&calendar.owner, &event.organizer.address))
         };
@@ -210,7 +210,7 @@ impl Agenda {
         &mut self,
         place: usize,
         who: &str,
-        answer: Option<Answer>,
+        answer: Option<InvitationAnswer>,
         reply: Option<GuestAnswer>,
     ) {
         self.alter(place, |event| {
@@ -228,8 +228,8 @@ impl Agenda {
     }
 
     /// An event as it comes into another calendar.
-    fn copy_into(&self, event: &Event, main: usize) -> Event {
-        let mut copy = Event {
+    fn copy_into(&self, event: &StoredEvent, main: usize) -> StoredEvent {
+        let mut copy = StoredEvent {
             calendar: main,
             reminder: None,
             colour: None,
@@ -250,7 +250,7 @@ impl Agenda {
     }
 
     /// The copy of an event in a calendar, a tombstone too.
-    fn copy_in(&self, calendar: usize, event: &Event) -> Option<usize> {
+    fn copy_in(&self, calendar: usize, event: &StoredEvent) -> Option<usize> {
         let mut copies = self.with_uid(&event.uid);
         let found =
             copies.find(|(_, it)| it.calendar == calendar && it.original() == event.original());
@@ -258,13 +258,13 @@ impl Agenda {
     }
 
     /// The series of an occurrence in another calendar.
-    fn series_in(&self, calendar: usize, event: &Event) -> Option<usize> {
+    fn series_in(&self, calendar: usize, event: &StoredEvent) -> Option<usize> {
         let mut copies = self.with_uid(&event.uid);
         let found = copies.find(|(_, it)| it.calendar == calendar && it.repeat.is_some());
         found.map(|(place, _)| place)
     }
 
-    fn with_owner(&self, place: usize) -> Option<(Event, String)> {
+    fn with_owner(&self, place: usize) -> Option<(StoredEvent, String)> {
         let event = self.event(place)?;
         let owner = &self.calendar(event.calendar)?.owner;
         Some((event.clone(), owner.clone()))
@@ -273,25 +273,25 @@ impl Agenda {
 
 /// Takes a copy away from somebody who did not request it. Outlook goes on
 /// to show it, as cancelled.
-fn call_off(copy: &mut Event) {
+fn call_off(copy: &mut StoredEvent) {
     copy.deleted = true;
     copy.more.insert(CALLED_OFF.to_owned(), true.into());
 }
 
 /// True for an event that an address has called, or that nobody has.
-fn calls(event: &Event, address: &str) -> bool {
+fn calls(event: &StoredEvent, address: &str) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, address)
 }
 
 /// Makes a copy what the organizer's event is, but for what is the guest's own
 /// affair.
-fn follow(copy: &mut Event, event: &Event, guest: &str) {
+fn follow(copy: &mut StoredEvent, event: &StoredEvent, guest: &str) {
     // Who is asked again has not answered yet.
     let own = copy.guest(guest).filter(|_| !copy.deleted);
     let own = own.and_then(|guest| guest.answer);
     let old = copy.clone();
-    *copy = Event {
+    *copy = StoredEvent {
         id: old.id,
         calendar: old.calendar,
         instead_of: old.instead_of,

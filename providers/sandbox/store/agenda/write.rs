@@ -1,13 +1,13 @@
 //! How events change: every change has its mark, and what is deleted stays as a
 //! tombstone.
 
-use super::{Agenda, Calendar, Event};
+use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 use daysheet_core::event_time::EventTime;
 
-impl Agenda {
+impl SandboxCalendars {
     /// Adds an event; its place. With `tell`, the people who are asked get it
     /// into their main calendars.
-    pub fn insert(&mut self, event: Event, tell: bool) -> usize {
+    pub fn insert(&mut self, event: StoredEvent, tell: bool) -> usize {
         let place = self.load(event);
         self.share(place, tell);
         place
@@ -18,7 +18,7 @@ impl Agenda {
     /// the change is one that people have to hear of.
     ///
     /// Id, UID, calendar and series of an event are not to be changed.
-    pub fn change(&mut self, place: usize, tell: bool, change: impl FnOnce(&mut Event)) {
+    pub fn change(&mut self, place: usize, tell: bool, change: impl FnOnce(&mut StoredEvent)) {
         if self.alter(place, change) {
             self.prune(place);
             self.share(place, tell);
@@ -52,12 +52,15 @@ impl Agenda {
         if occurrence.place != series {
             return Some(occurrence.place);
         }
-        let event =
-            Event { created: self.now(), updated: self.now(), ..occurrence.event.into_owned() };
+        let event = StoredEvent {
+            created: self.now(),
+            updated: self.now(),
+            ..occurrence.event.into_owned()
+        };
         Some(self.load(event))
     }
 
-    /// Deletes an occurrence, as [`Agenda::remove`] does; false when there is
+    /// Deletes an occurrence, as [`SandboxCalendars::remove`] does; false when there is
     /// none.
     pub fn remove_occurrence(&mut self, series: usize, original: EventTime, tell: bool) -> bool {
         let Some(place) = self.exception(series, original) else {
@@ -68,7 +71,7 @@ impl Agenda {
     }
 
     /// Changes a calendar.
-    pub fn change_calendar(&mut self, place: usize, change: impl FnOnce(&mut Calendar)) {
+    pub fn change_calendar(&mut self, place: usize, change: impl FnOnce(&mut StoredCalendar)) {
         if let Some(calendar) = self.calendars.get_mut(place) {
             change(calendar);
             self.mark += 1;
@@ -90,7 +93,7 @@ impl Agenda {
     }
 
     /// Changes one event and nothing else; false when that changes nothing.
-    pub(crate) fn alter(&mut self, place: usize, change: impl FnOnce(&mut Event)) -> bool {
+    pub(crate) fn alter(&mut self, place: usize, change: impl FnOnce(&mut StoredEvent)) -> bool {
         let Some(event) = self.events.get_mut(place) else {
             return false;
         };

@@ -7,27 +7,27 @@
 
 use std::sync::Arc;
 
-use super::{Arrival, Mailbox};
+use super::{ArrivingMessage, Mailbox};
 use crate::store::labels::UserLabel;
-use crate::store::message::{Facts, Message};
+use crate::store::message::{Message, MessageFacts};
 
 /// What becomes of a mailbox.
-pub(crate) enum Change {
+pub(crate) enum MailboxChange {
     /// A message comes, under the labels of its header section; one that is
     /// there already, to the byte, does not.
-    Comes(Box<Arrival>),
+    Comes(Box<ArrivingMessage>),
     /// A message comes that gets an id of its own, however often it comes.
-    Enters(Box<Entry>),
+    Enters(Box<MailboxEntry>),
     /// A message has these labels from now on.
     Labels(u64, Vec<String>),
     /// Messages have these labels from now on. Ids of none are passed over.
     Relabels(Vec<(u64, Vec<String>)>),
     /// A message has other contents from now on, and labels; its id and its
     /// conversation stay. Provided for drafts that are worked on in place.
-    Rewrites(u64, Box<Entry>),
+    Rewrites(u64, Box<MailboxEntry>),
     /// A message is deleted and another comes, which is of the same draft and,
     /// unless it names one, of the same conversation.
-    Replaces(u64, Box<Entry>),
+    Replaces(u64, Box<MailboxEntry>),
     /// Messages are deleted for good. Ids of none are passed over.
     Goes(Vec<u64>),
     /// A user's label is made, or another one of its id changed.
@@ -40,11 +40,11 @@ pub(crate) enum Change {
 
 /// A message on its way into a mailbox, with everything about it.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub(crate) struct MailboxEntry {
     /// Its bytes.
     pub raw: Arc<[u8]>,
     /// What its header section says, and when it comes.
-    pub facts: Facts,
+    pub facts: MessageFacts,
     /// The ids of its labels; with `DRAFT` it is a draft.
     pub labels: Vec<String>,
     /// The id of the conversation it belongs to; without one, or without
@@ -54,7 +54,7 @@ pub(crate) struct Entry {
 
 /// One thing that has happened.
 #[derive(Debug, Clone)]
-pub(crate) struct Record {
+pub(crate) struct HistoryRecord {
     /// Its number; they grow.
     pub history: u64,
     /// The message's id.
@@ -82,17 +82,17 @@ impl Mailbox {
     /// The next state of the mailbox, and the id of the message that the change
     /// is about: the last of several, 0 for none. Nothing if there is no such
     /// message or label, or the message is there already.
-    pub fn next(&self, change: Change) -> Option<(Self, u64)> {
+    pub fn next(&self, change: MailboxChange) -> Option<(Self, u64)> {
         let mut next = self.clone();
         next.people.take();
         let about = next.apply(change)?;
         Some((next, about))
     }
 
-    fn apply(&mut self, change: Change) -> Option<u64> {
+    fn apply(&mut self, change: MailboxChange) -> Option<u64> {
         match change {
-            Change::Comes(arrival) => {
-                let Arrival { raw, facts, .. } = *arrival;
+            MailboxChange::Comes(arrival) => {
+                let ArrivingMessage { raw, facts, .. } = *arrival;
                 let id = Self::message_id(&self.address, &facts, &raw, None);
                 if self.message(id).is_some() {
                     return None;
@@ -101,20 +101,20 @@ impl Mailbox {
                 self.comes(Message::new(id, labels, facts, raw), None);
                 Some(id)
             }
-            Change::Enters(entry) => Some(self.enters(*entry)),
-            Change::Labels(id, labels) => {
+            MailboxChange::Enters(entry) => Some(self.enters(*entry)),
+            MailboxChange::Labels(id, labels) => {
                 self.message(id)?;
                 self.relabel(id, labels);
                 Some(id)
             }
-            Change::Relabels(messages) => {
+            MailboxChange::Relabels(messages) => {
                 let last = messages.last().map_or(0, |(id, _)| *id);
                 for (id, labels) in messages {
                     self.relabel(id, labels);
                 }
                 Some(last)
             }
-            Change::Rewrites(id, entry) => {
+            MailboxChange::Rewrites(id, entry) => {
                 let old = self.message(id)?;
                 let (more, less) = difference(&old.labels, &entry.labels);
                 let mut message = Message::new(id, entry.labels, entry.facts, entry.raw);
@@ -123,7 +123,7 @@ impl Mailbox {
                 self.put(message);
                 Some(id)
             }
-            Change::Replaces(id, mut entry) => {
+            MailboxChange::Replaces(id, mut entry) => {
                 let thread = self.message(id)?.thread;
                 entry.thread.get_or_insert(thread);
                 // The new one comes first: a conversation of this draft alone
@@ -133,15 +133,15 @@ impl Mailbox {
                 self.goes(id);
                 Some(new)
             }
-            Change::Goes(ids) => {
+            MailboxChange::Goes(ids) => {
                 let deleted = ids.into_iter().filter(|id| self.goes(*id));
                 deleted.last()
             }
-            Change::Label(label) => {
+            MailboxChange::Label(label) => {
                 self.labels.set(*label);
                 Some(0)
             }
-            Change::LabelGoes(id) => {
+            MailboxChange::LabelGoes(id) => {
                 if !self.labels.remove(&id) {
                     return None;
                 }
@@ -157,7 +157,7 @@ impl Mailbox {
                 }
                 Some(0)
             }
-            Change::Forgets => {
+            MailboxChange::Forgets => {
                 self.history += 1;
                 self.forgotten = self.history;
                 Some(0)
@@ -166,7 +166,7 @@ impl Mailbox {
     }
 
     /// Takes a message in under an id of its own, which it gives.
-    fn enters(&mut self, entry: Entry) -> u64 {
+    fn enters(&mut self, entry: MailboxEntry) -> u64 {
         let later = Some(self.history + 1);
         let id = Self::message_id(&self.address, &entry.facts, &entry.raw, later);
         let message = Message::new(id, entry.labels, entry.facts, entry.raw);
@@ -212,7 +212,7 @@ impl Mailbox {
     fn record(&mut self, message: &mut Message, what: HistoryEvent) {
         self.history += 1;
         message.history = self.history;
-        self.records.push(Arc::new(Record::of(message, what)));
+        self.records.push(Arc::new(HistoryRecord::of(message, what)));
     }
 }
 
@@ -225,7 +225,7 @@ fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
     (without(new, old), without(old, new))
 }
 
-impl Record {
+impl HistoryRecord {
     /// What has happened to a message at its history id.
     pub fn of(message: &Message, what: HistoryEvent) -> Self {
         Self {

@@ -25,16 +25,16 @@ const MAX_PER_MESSAGE: usize = 100;
 
 /// All people of a mailbox.
 #[derive(Debug, Default)]
-pub(crate) struct People {
+pub(crate) struct MailboxPeople {
     /// The owner's name, where a message of theirs gives one.
     pub owner: Option<String>,
     /// Everybody else, those of most messages first.
-    pub others: Vec<Person>,
+    pub others: Vec<MailboxPerson>,
 }
 
 /// One person, that is, one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Person {
+pub(crate) struct MailboxPerson {
     /// The name in the newest message that gives one; else empty.
     pub name: String,
     /// The address in lower case.
@@ -47,7 +47,7 @@ pub(crate) struct Person {
     pub id: u64,
 }
 
-impl Person {
+impl MailboxPerson {
     /// True when the question stands at the beginning of a word of the name or
     /// address: its last word may be cut short, those before are whole. An
     /// empty question finds nobody.
@@ -67,9 +67,9 @@ impl Person {
 }
 
 /// Reads the people out of a mailbox's messages.
-pub(super) fn people(mailbox: &Mailbox) -> People {
+pub(super) fn people(mailbox: &Mailbox) -> MailboxPeople {
     let mut owner = None;
-    let mut known: HashMap<String, Person> = HashMap::new();
+    let mut known: HashMap<String, MailboxPerson> = HashMap::new();
     // Newest first, so the first name found is the newest.
     for message in &mailbox.messages {
         if PASSED_OVER.iter().any(|label| message.has(label)) {
@@ -87,7 +87,7 @@ pub(super) fn people(mailbox: &Mailbox) -> People {
                 continue;
             }
             let id = id(mailbox, &email);
-            let person = known.entry(email.clone()).or_insert_with(|| Person {
+            let person = known.entry(email.clone()).or_insert_with(|| MailboxPerson {
                 name: String::new(),
                 email,
                 count: 0,
@@ -101,9 +101,9 @@ pub(super) fn people(mailbox: &Mailbox) -> People {
             }
         }
     }
-    let mut others: Vec<Person> = known.into_values().collect();
+    let mut others: Vec<MailboxPerson> = known.into_values().collect();
     others.sort_by(|one, other| (other.count, &one.email).cmp(&(one.count, &other.email)));
-    People { owner, others }
+    MailboxPeople { owner, others }
 }
 
 /// True for the owner's address, and for their address with a tag (`me+news@`).

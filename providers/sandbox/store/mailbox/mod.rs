@@ -13,24 +13,24 @@ use std::sync::{Arc, OnceLock};
 use sha2::{Digest, Sha256};
 
 use super::labels::UserLabels;
-use super::message::{Facts, Message};
+use super::message::{Message, MessageFacts};
 use super::threads;
 use super::words::number;
-use change::{HistoryEvent, Record};
-use contacts::People;
+use change::{HistoryEvent, HistoryRecord};
+use contacts::MailboxPeople;
 
 /// The history id before the first message came.
 const FIRST_HISTORY: u64 = 100_000;
 
 /// A message on its way into a mailbox.
 #[derive(Debug, Clone)]
-pub(crate) struct Arrival {
+pub(crate) struct ArrivingMessage {
     /// Where it was found, for the report.
     pub name: String,
     /// Its bytes.
     pub raw: Arc<[u8]>,
     /// What its header section says.
-    pub facts: Facts,
+    pub facts: MessageFacts,
 }
 
 /// One person's mail.
@@ -45,7 +45,7 @@ pub(crate) struct Mailbox {
     /// The history id of now.
     pub history: u64,
     /// What has happened, in order; the messages it began with came too.
-    pub records: Vec<Arc<Record>>,
+    pub records: Vec<Arc<HistoryRecord>>,
     /// Changes up to this history id are no longer listed.
     pub forgotten: u64,
     by_id: HashMap<u64, Arc<Message>>,
@@ -56,13 +56,17 @@ pub(crate) struct Mailbox {
     /// The ids of drafts, by the messages they have now.
     drafts: HashMap<u64, u64>,
     /// Worked out at the first need.
-    pub(crate) people: OnceLock<Arc<People>>,
+    pub(crate) people: OnceLock<Arc<MailboxPeople>>,
 }
 
 impl Mailbox {
     /// Puts messages into a mailbox; a message that is there already, to the
     /// byte, is reported by name to `twice` and left out.
-    pub fn new(address: String, arrivals: Vec<Arrival>, mut twice: impl FnMut(String)) -> Self {
+    pub fn new(
+        address: String,
+        arrivals: Vec<ArrivingMessage>,
+        mut twice: impl FnMut(String),
+    ) -> Self {
         let mut labels = UserLabels::default();
         let mut seen = HashSet::new();
         let mut messages = Vec::with_capacity(arrivals.len());
@@ -83,7 +87,8 @@ impl Mailbox {
         }
         threads::join(&mut messages);
         let last = messages.last().map(|message| message.history);
-        let records = messages.iter().map(|message| Record::of(message, HistoryEvent::Added));
+        let records =
+            messages.iter().map(|message| HistoryRecord::of(message, HistoryEvent::Added));
         let mut mailbox = Self {
             address,
             labels,
@@ -203,7 +208,7 @@ impl Mailbox {
     }
 
     /// The people of its messages.
-    pub fn people(&self) -> &People {
+    pub fn people(&self) -> &MailboxPeople {
         self.people.get_or_init(|| Arc::new(contacts::people(self)))
     }
 
@@ -215,7 +220,12 @@ impl Mailbox {
     /// The id of a message. Of those at the start: the same for the same message
     /// in the same mailbox, on every run. Of one that comes later under a
     /// history id: one of its own, however often the same bytes come.
-    pub(super) fn message_id(address: &str, facts: &Facts, raw: &[u8], later: Option<u64>) -> u64 {
+    pub(super) fn message_id(
+        address: &str,
+        facts: &MessageFacts,
+        raw: &[u8],
+        later: Option<u64>,
+    ) -> u64 {
         let mut digest = Sha256::new()
             .chain_update(address)
             .chain_update([0])

@@ -10,7 +10,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::vocabulary::Vocabulary;
+use super::vocabulary::TokenVocabulary;
 
 /// The rank of bytes that are not a token.
 const NONE: u32 = u32::MAX;
@@ -18,8 +18,8 @@ const NONE: u32 = u32::MAX;
 /// Counts pieces one after the other, and reuses its buffers: about 20 bytes for each
 /// byte of the longest piece.
 #[derive(Debug)]
-pub struct Merger<'a> {
-    vocabulary: &'a Vocabulary<'a>,
+pub struct PieceMerger<'a> {
+    vocabulary: &'a TokenVocabulary<'a>,
     /// The parts, each at the position of its first byte; the other positions are unused.
     parts: Vec<TokenPart>,
     /// The pairs that can be joined, as [`entry`] makes them. A stale pair stays until
@@ -39,9 +39,9 @@ struct TokenPart {
     rank: u32,
 }
 
-impl<'a> Merger<'a> {
+impl<'a> PieceMerger<'a> {
     /// Creates a merger for that vocabulary.
-    pub fn new(vocabulary: &'a Vocabulary<'a>) -> Self {
+    pub fn new(vocabulary: &'a TokenVocabulary<'a>) -> Self {
         Self { vocabulary, parts: Vec::new(), pairs: BinaryHeap::new(), steps: 0 }
     }
 

@@ -20,7 +20,7 @@ const DIGITS: usize = 3;
 
 /// The class of a character in the patterns. Every character has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Class {
+enum CharacterClass {
     /// A capital or title letter: `Lu`, `Lt`.
     Upper,
     /// A small letter: `Ll`.
@@ -39,9 +39,9 @@ enum Class {
     Other,
 }
 
-use Class::{Caseless, Lower, Mark, Newline, Number, Other, Space, Upper};
+use CharacterClass::{Caseless, Lower, Mark, Newline, Number, Other, Space, Upper};
 
-impl Class {
+impl CharacterClass {
     fn of(c: char) -> Self {
         match c {
             'a'..='z' => Lower,
@@ -114,13 +114,13 @@ impl<'a> PieceIter<'a> {
     }
 
     /// Returns the class of a character, and counts the step.
-    fn class(&mut self, c: char) -> Class {
+    fn class(&mut self, c: char) -> CharacterClass {
         self.steps += 1;
-        Class::of(c)
+        CharacterClass::of(c)
     }
 
     /// Returns the number of bytes at the beginning of `text` that hold only such characters.
-    fn run(&mut self, text: &str, belongs: impl Fn(Class) -> bool) -> usize {
+    fn run(&mut self, text: &str, belongs: impl Fn(CharacterClass) -> bool) -> usize {
         let other = text.find(|c| !belongs(self.class(c)));
         other.unwrap_or(text.len())
     }
@@ -132,7 +132,7 @@ impl<'a> PieceIter<'a> {
             return Some(ended);
         }
         let lead = self.lead(text)?;
-        let run = self.run(after(text, lead), Class::is_alphabetic);
+        let run = self.run(after(text, lead), CharacterClass::is_alphabetic);
         (run > 0).then_some(lead + run)
     }
 
@@ -155,7 +155,7 @@ impl<'a> PieceIter<'a> {
                 both = Some(leading);
             }
         }
-        let small = self.run(after(word, leading), Class::follows);
+        let small = self.run(after(word, leading), CharacterClass::follows);
         let end = if small > 0 {
             lead + leading + small
         } else if let Some(both) = both {
@@ -202,7 +202,7 @@ impl<'a> PieceIter<'a> {
     /// Matches signs, one space before them, and the characters of `tail` that follow.
     fn signs(&mut self, text: &str, tail: &[char]) -> Option<usize> {
         let lead = usize::from(text.starts_with(' '));
-        let signs = self.run(after(text, lead), Class::is_sign);
+        let signs = self.run(after(text, lead), CharacterClass::is_sign);
         if signs == 0 {
             return None;
         }

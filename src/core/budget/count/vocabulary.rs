@@ -42,14 +42,14 @@ const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A vocabulary, borrowed from its file.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Vocabulary<'a> {
+pub struct TokenVocabulary<'a> {
     longest: usize,
     slots: &'a [[u8; 4]],
     ends: &'a [[u8; 3]],
     text: &'a [u8],
 }
 
-impl<'a> Vocabulary<'a> {
+impl<'a> TokenVocabulary<'a> {
     /// Returns the vocabulary in `file`, or an empty one if it holds none.
     pub fn of(file: &'a [u8]) -> Self {
         Self::read(file).unwrap_or_default()

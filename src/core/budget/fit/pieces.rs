@@ -3,14 +3,14 @@
 //! A row can have its columns up to each level of its table; a long text can be shown
 //! in windows of growing size. An item's renderings grow in both.
 
-use super::view::{self, Chosen};
-use super::{Shortened, Sizes, lines};
-use crate::budget::plan::{Block, Rendering};
-use crate::budget::response::{Item, LongText, Response};
-use crate::budget::value::{self, Hint, Strategy};
+use super::view::{self, ChosenRenderings};
+use super::{AnswerSizer, ShortenedCounts, lines};
+use crate::budget::plan::{BlockRendering, PlannedBlock};
+use crate::budget::response::{AnswerItem, LongText, WholeAnswer};
+use crate::budget::value::{self, ValueHint, ValueStrategy};
 use crate::budget::window::{self, HeadTailSplit};
-use crate::row::{Cell, RowTable};
-use crate::schemas::Level;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::ColumnLevel;
 use crate::text::fence::Fence;
 
 /// Tokens of the smallest window on a text.
@@ -23,27 +23,27 @@ const FENCE: usize = 24;
 const TEXT: f64 = 0.6;
 
 /// The levels, from the least.
-const LEVELS: [Level; 3] = [Level::Key, Level::Core, Level::More];
+const LEVELS: [ColumnLevel; 3] = [ColumnLevel::Key, ColumnLevel::Core, ColumnLevel::More];
 
 /// Everything that can be shown, in all its renderings.
-pub(super) struct Pieces {
-    pub(super) items: Vec<Item>,
+pub(super) struct AnswerPieces {
+    pub(super) items: Vec<AnswerItem>,
     /// The same as the allocator takes them.
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<PlannedBlock>,
     /// The cost of the heading of each table at each level.
     pub(super) headings: Vec<usize>,
     /// The renderings of each item.
-    pub(super) looks: Vec<Vec<Look>>,
-    pub(super) texts: Vec<Text>,
+    pub(super) looks: Vec<Vec<ItemRendering>>,
+    pub(super) texts: Vec<LongTextParts>,
     /// The id by which missing parts can be read.
     pub(super) id: String,
 }
 
 /// One rendering of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ItemRendering {
     /// Its rows' columns.
-    pub(super) level: Level,
+    pub(super) level: ColumnLevel,
     /// The part of its long text; all of it if none.
     pub(super) window: Option<TextWindow>,
 }
@@ -52,21 +52,21 @@ pub(super) struct Look {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextWindow {
     /// Lines.
-    pub(super) shown: window::Window,
+    pub(super) shown: window::TextWindow,
     /// If no line fits: the number of characters of the first line.
     pub(super) chars: usize,
 }
 
 /// The parts around a long text.
-pub(super) struct Text {
+pub(super) struct LongTextParts {
     pub(super) fence: Fence,
     /// The number of its first line in the whole output.
     pub(super) start: usize,
 }
 
-impl Pieces {
+impl AnswerPieces {
     /// Chooses every item in full.
-    pub(super) fn whole(&self) -> Chosen {
+    pub(super) fn whole(&self) -> ChosenRenderings {
         self.looks.iter().map(|looks| looks.len().checked_sub(1)).collect()
     }
 
@@ -79,13 +79,13 @@ impl Pieces {
     }
 
     /// Returns how the item at `at` is shown.
-    pub(super) fn look(&self, chosen: &Chosen, at: usize) -> Option<&Look> {
+    pub(super) fn look(&self, chosen: &ChosenRenderings, at: usize) -> Option<&ItemRendering> {
         let number = (*chosen.get(at)?)?;
         self.looks.get(at)?.get(number)
     }
 
     /// Returns the line of the whole output at which the first text that is cut goes on.
-    pub(super) fn cut_at(&self, chosen: &Chosen) -> Option<usize> {
+    pub(super) fn cut_at(&self, chosen: &ChosenRenderings) -> Option<usize> {
         self.items.iter().enumerate().find_map(|(at, item)| {
             let window = self.look(chosen, at)?.window.as_ref()?;
             let start = self.texts.get(item.text?)?.start;
@@ -95,8 +95,8 @@ impl Pieces {
     }
 
     /// Counts which items are shown in which way.
-    pub(super) fn count_shortened(&self, chosen: &Chosen) -> Shortened {
-        let mut all = Shortened { of: self.items.len(), ..Shortened::default() };
+    pub(super) fn count_shortened(&self, chosen: &ChosenRenderings) -> ShortenedCounts {
+        let mut all = ShortenedCounts { of: self.items.len(), ..ShortenedCounts::default() };
         for (at, looks) in self.looks.iter().enumerate() {
             if let Some(look) = self.look(chosen, at) {
                 let most = looks.iter().map(|look| look.level).max();
@@ -114,10 +114,14 @@ impl Pieces {
 
 /// Returns everything that can be shown. Without a tokenizer in `sizes`, each item has
 /// only its fullest form.
-pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> Pieces {
+pub(super) fn pieces(
+    response: &WholeAnswer,
+    sizes: &AnswerSizer,
+    secret: &[u8; 32],
+) -> AnswerPieces {
     let tables = &response.document.tables;
-    let costs: Vec<Costs> = tables.iter().map(|table| Costs::of(table, sizes)).collect();
-    let mut pieces = Pieces {
+    let costs: Vec<RowCosts> = tables.iter().map(|table| RowCosts::of(table, sizes)).collect();
+    let mut pieces = AnswerPieces {
         items: items(response),
         blocks: Vec::new(),
         headings: costs.iter().flat_map(|cost| cost.headings).collect(),
@@ -125,7 +129,7 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
         texts: response
             .texts
             .iter()
-            .map(|text| Text {
+            .map(|text| LongTextParts {
                 fence: match &text.word {
                     Some(word) => Fence::of(word.clone()),
                     None => Fence::new(&text.text, secret),
@@ -140,9 +144,10 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
             ([(table, _)], None) => Some(*table),
             _ => None,
         };
-        let mut block = Block { tier: item.tier, pinned: item.pinned, list, ..Block::default() };
+        let mut block =
+            PlannedBlock { tier: item.tier, pinned: item.pinned, list, ..PlannedBlock::default() };
         let mut looks = Vec::new();
-        let mut levels: Vec<Level> = LEVELS
+        let mut levels: Vec<ColumnLevel> = LEVELS
             .into_iter()
             .filter(|level| {
                 let mut own = item.rows.iter().filter_map(|(table, _)| tables.get(*table));
@@ -150,14 +155,16 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
             })
             .collect();
         if levels.is_empty() {
-            levels.push(Level::Key);
+            levels.push(ColumnLevel::Key);
         }
         if sizes.tokenizer.is_none() {
             levels.drain(..levels.len() - 1);
         }
         let windows =
             item.text.and_then(|text| response.texts.get(text)).map(|text| windows(text, sizes));
-        let mut add = |level: Level, window: Option<TextWindow>, (tokens, part): (usize, f64)| {
+        let mut add = |level: ColumnLevel,
+                       window: Option<TextWindow>,
+                       (tokens, part): (usize, f64)| {
             let rows = item.rows.iter();
             let own: usize =
                 rows.clone().filter_map(|(table, row)| costs.get(*table)?.row(*row, level)).sum();
@@ -167,7 +174,7 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
             });
             let mut headings: Vec<usize> = headings.collect();
             headings.dedup();
-            block.renderings.push(Rendering {
+            block.renderings.push(BlockRendering {
                 tokens: own + tokens,
                 value: match item.text {
                     Some(_) => (1.0 - TEXT) * value::share(level) + TEXT * part,
@@ -175,7 +182,7 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
                 },
                 headings,
             });
-            looks.push(Look { level, window });
+            looks.push(ItemRendering { level, window });
         };
         match windows {
             None => {
@@ -186,7 +193,7 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
             // Columns are cheap beside a text: they come after its first look.
             Some(windows) => {
                 let mut levels = levels.into_iter();
-                let mut level = levels.next().unwrap_or(Level::Key);
+                let mut level = levels.next().unwrap_or(ColumnLevel::Key);
                 let mut windows = windows.into_iter();
                 let mut window = windows.next().unwrap_or((None, (0, 1.0)));
                 add(level, window.0.clone(), window.1);
@@ -206,16 +213,21 @@ pub(super) fn pieces(response: &Response, sizes: &Sizes, secret: &[u8; 32]) -> P
     pieces
 }
 
-impl Pieces {
+impl AnswerPieces {
     /// Sets the value of each item.
-    pub(super) fn value(&mut self, response: &Response, strategy: Strategy) {
+    pub(super) fn value(&mut self, response: &WholeAnswer, strategy: ValueStrategy) {
         let given = response.items.is_some();
         let count = self.items.len();
         for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
             let hint = if given {
                 item.hint
             } else {
-                Hint { position: at, of: count, mentions: mentions(response, item), ..item.hint }
+                ValueHint {
+                    position: at,
+                    of: count,
+                    mentions: mentions(response, item),
+                    ..item.hint
+                }
             };
             let worth = value::value(strategy, &hint);
             for rendering in &mut block.renderings {
@@ -227,7 +239,7 @@ impl Pieces {
 }
 
 /// Returns the share of the searched words that occur in an item's rows.
-fn mentions(response: &Response, item: &Item) -> f64 {
+fn mentions(response: &WholeAnswer, item: &AnswerItem) -> f64 {
     let cells = item.rows.iter().filter_map(|(table, row)| {
         let (cells, _) = response.document.tables.get(*table)?.row(*row)?;
         Some(cells)
@@ -235,7 +247,7 @@ fn mentions(response: &Response, item: &Item) -> f64 {
     let text: Vec<String> = cells
         .flatten()
         .filter_map(|cell| match cell {
-            Cell::Text(text) => Some(text.to_lowercase()),
+            RowCell::Text(text) => Some(text.to_lowercase()),
             _ => None,
         })
         .collect();
@@ -247,7 +259,7 @@ fn mentions(response: &Response, item: &Item) -> f64 {
 }
 
 /// Returns the draft's items, and one more for each row or text that is in none.
-fn items(response: &Response) -> Vec<Item> {
+fn items(response: &WholeAnswer) -> Vec<AnswerItem> {
     let mut items = response.items.clone().unwrap_or_default();
     let grouped: std::collections::HashSet<(usize, usize)> =
         items.iter().flat_map(|item| item.rows.clone()).collect();
@@ -255,7 +267,7 @@ fn items(response: &Response) -> Vec<Item> {
         let rows = (0..table.len()).map(|row| (number, row));
         items.extend(
             rows.filter(|row| !grouped.contains(row))
-                .map(|row| Item { rows: vec![row], ..Item::default() }),
+                .map(|row| AnswerItem { rows: vec![row], ..AnswerItem::default() }),
         );
     }
     for at in 0..response.texts.len() {
@@ -268,15 +280,17 @@ fn items(response: &Response) -> Vec<Item> {
             .find(|item| row.is_some_and(|row| item.rows.contains(&row)) && item.text.is_none());
         match owner {
             Some(item) => item.text = Some(at),
-            None => items.push(Item { text: Some(at), pinned: true, ..Item::default() }),
+            None => {
+                items.push(AnswerItem { text: Some(at), pinned: true, ..AnswerItem::default() })
+            }
         }
     }
     items
 }
 
-fn has_level(table: &RowTable, level: Level) -> bool {
+fn has_level(table: &RowTable, level: ColumnLevel) -> bool {
     let mut levels = table.columns().iter().enumerate().map(|(at, field)| match at {
-        0 => Level::Key,
+        0 => ColumnLevel::Key,
         _ => field.least(),
     });
     levels.any(|own| own == level)
@@ -284,19 +298,19 @@ fn has_level(table: &RowTable, level: Level) -> bool {
 
 /// Returns the level at which a table's rows are really shown if `level` is chosen: the
 /// highest up to it that has columns.
-pub(super) fn shown_level(table: &RowTable, level: Level) -> Level {
+pub(super) fn shown_level(table: &RowTable, level: ColumnLevel) -> ColumnLevel {
     let mut below = LEVELS.into_iter().rev().filter(|one| *one <= level);
-    below.find(|one| has_level(table, *one)).unwrap_or(Level::Key)
+    below.find(|one| has_level(table, *one)).unwrap_or(ColumnLevel::Key)
 }
 
 /// The costs of the rows of one table at each level.
-struct Costs {
+struct RowCosts {
     headings: [usize; 3],
     rows: [Vec<usize>; 3],
 }
 
-impl Costs {
-    fn of(table: &RowTable, sizes: &Sizes) -> Self {
+impl RowCosts {
+    fn of(table: &RowTable, sizes: &AnswerSizer) -> Self {
         let mut costs = Self { headings: [0; 3], rows: [Vec::new(), Vec::new(), Vec::new()] };
         if sizes.tokenizer.is_none() || table.is_empty() {
             return costs;
@@ -324,14 +338,14 @@ impl Costs {
         costs
     }
 
-    fn row(&self, at: usize, level: Level) -> Option<usize> {
+    fn row(&self, at: usize, level: ColumnLevel) -> Option<usize> {
         self.rows.get(level as usize)?.get(at).copied()
     }
 }
 
 /// Returns the windows on a text, smallest first, each with its tokens and its share of
 /// the text's value; the last is the whole text.
-fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<TextWindow>, (usize, f64))> {
+fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (usize, f64))> {
     if sizes.tokenizer.is_none() {
         return vec![(None, (0, 1.0))];
     }
@@ -345,7 +359,7 @@ fn windows(text: &LongText, sizes: &Sizes) -> Vec<(Option<TextWindow>, (usize, f
     let lengths: Vec<usize> = lines.iter().map(|line| line.chars().count()).collect();
     let count: usize = lengths.iter().sum();
     let split = if text.tail { HeadTailSplit::Tail } else { HeadTailSplit::Head };
-    let sizes_of = window::Windows::new(&lines, &costs, MARKER, split);
+    let sizes_of = window::TextWindows::new(&lines, &costs, MARKER, split);
     let mut windows = Vec::new();
     let mut size = SMALLEST;
     while !text.page && size < all.min(sizes.most) {

@@ -6,18 +6,18 @@
 use std::ops::Range;
 
 use super::lines;
-use super::pieces::{Look, Pieces, shown_level};
-use crate::budget::response::{LongText, Response};
+use super::pieces::{AnswerPieces, ItemRendering, shown_level};
+use crate::budget::response::{LongText, WholeAnswer};
 use crate::encode::{Document, Format};
-use crate::row::{Cell, RowTable};
-use crate::schemas::Level;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::ColumnLevel;
 use crate::text::fence::Fence;
 
 /// The chosen rendering of each item; `None` if it is left over.
-pub(super) type Chosen = Vec<Option<usize>>;
+pub(super) type ChosenRenderings = Vec<Option<usize>>;
 
 /// The document and texts.
-pub(super) struct View {
+pub(super) struct DocumentView {
     /// The document, which is written as the first block.
     pub(super) document: Document,
     pub(super) blocks: Vec<String>,
@@ -34,12 +34,12 @@ pub(super) struct PlacedText {
 
 /// Writes what was chosen, with `first` among the values before the rows.
 pub(super) fn view(
-    response: &Response,
-    pieces: &Pieces,
-    chosen: &Chosen,
-    first: Vec<(&'static str, Cell)>,
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
+    chosen: &ChosenRenderings,
+    first: Vec<(&'static str, RowCell)>,
     format: Format,
-) -> View {
+) -> DocumentView {
     let mut view = unwritten(response, pieces, chosen, format);
     // A long text may be among the values, and comes after these.
     let at = response.document.scalars.len();
@@ -55,14 +55,15 @@ pub(super) fn view(
 
 /// Returns what was chosen, with the document not written yet.
 pub(super) fn unwritten(
-    response: &Response,
-    pieces: &Pieces,
-    chosen: &Chosen,
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
+    chosen: &ChosenRenderings,
     format: Format,
-) -> View {
+) -> DocumentView {
     let mut document = response.document.clone();
-    let mut view = View { document: Document::default(), blocks: Vec::new(), texts: Vec::new() };
-    let mut levels: Vec<Vec<Option<Level>>> =
+    let mut view =
+        DocumentView { document: Document::default(), blocks: Vec::new(), texts: Vec::new() };
+    let mut levels: Vec<Vec<Option<ColumnLevel>>> =
         document.tables.iter().map(|table| vec![None; table.len()]).collect();
     for (at, item) in pieces.items.iter().enumerate() {
         let Some(look) = pieces.look(chosen, at) else {
@@ -88,16 +89,16 @@ pub(super) fn unwritten(
         .zip(&levels)
         .flat_map(|(table, levels)| by_level(table, levels))
         .collect();
-    View { document, ..view }
+    DocumentView { document, ..view }
 }
 
 /// Splits a table into one per level in use, the fullest first.
-fn by_level(table: &RowTable, levels: &[Option<Level>]) -> Vec<RowTable> {
+fn by_level(table: &RowTable, levels: &[Option<ColumnLevel>]) -> Vec<RowTable> {
     if table.is_empty() {
         return vec![table.clone()];
     }
     let mut tables = Vec::new();
-    for level in [Level::More, Level::Core, Level::Key] {
+    for level in [ColumnLevel::More, ColumnLevel::Core, ColumnLevel::Key] {
         let rows = levels.iter().enumerate();
         let rows: Vec<usize> =
             rows.filter(|(_, own)| **own == Some(level)).map(|(row, _)| row).collect();
@@ -117,7 +118,7 @@ struct ShownText<'a> {
 }
 
 impl<'a> ShownText<'a> {
-    fn of(text: &LongText, number: usize, look: &Look, pieces: &'a Pieces) -> Self {
+    fn of(text: &LongText, number: usize, look: &ItemRendering, pieces: &'a AnswerPieces) -> Self {
         let own = pieces.texts.get(number);
         let fence = own.map(|own| &own.fence).filter(|_| !text.name.is_empty());
         let chars = |text: &str| match fence {
@@ -172,21 +173,21 @@ impl<'a> ShownText<'a> {
         text: &LongText,
         number: usize,
         document: &mut Document,
-        view: &mut View,
+        view: &mut DocumentView,
         format: Format,
     ) {
         if let Some((table, row)) = text.row
             && let Some(table) = document.tables.get_mut(table)
         {
-            if let Some(cell @ Cell::Count(_)) = table.cell_mut(row, "shown") {
-                *cell = Cell::Count(i64::try_from(self.chars).unwrap_or(i64::MAX));
+            if let Some(cell @ RowCell::Count(_)) = table.cell_mut(row, "shown") {
+                *cell = RowCell::Count(i64::try_from(self.chars).unwrap_or(i64::MAX));
             }
             if format.has_text_fields() {
                 table.attach_text(row, Some(self.text));
                 return;
             }
         } else if format.has_text_fields() && !text.name.is_empty() {
-            document.scalars.push(("text", Cell::Text(self.text)));
+            document.scalars.push(("text", RowCell::Text(self.text)));
             return;
         }
         view.texts.push(PlacedText {

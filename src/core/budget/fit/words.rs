@@ -4,13 +4,13 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::Shortened;
-use super::pieces::Pieces;
-use super::view::Chosen;
-use crate::budget::response::Response;
+use super::ShortenedCounts;
+use super::pieces::AnswerPieces;
+use super::view::ChosenRenderings;
+use crate::budget::response::WholeAnswer;
 use crate::encode::Document;
-use crate::row::{Cell, RowTable};
-use crate::schemas::Kind;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::CellKind;
 use crate::text::{Note, NoteKey, counted, note, ours, quoted};
 
 /// The maximum number of characters of the draft's own notes in a shortened answer. Notes that
@@ -45,7 +45,7 @@ pub(super) struct NoteContext<'a> {
     pub(super) limit: AnswerLimit,
     /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
-    pub(super) shortened: Shortened,
+    pub(super) shortened: ShortenedCounts,
     /// The cells that show a part of their value, by column.
     pub(super) cuts: &'a [(&'static str, usize)],
     /// The id of the whole output.
@@ -66,9 +66,9 @@ fn cut_cells(cuts: &[(&'static str, usize)]) -> String {
 /// Separates the notes that are written before the rows, as one value for each key, from the
 /// others. An answer without a document has them all after its text.
 pub(super) fn split(
-    response: &Response,
+    response: &WholeAnswer,
     notes: Vec<Note>,
-) -> (Vec<(&'static str, Cell)>, Vec<Note>) {
+) -> (Vec<(&'static str, RowCell)>, Vec<Note>) {
     let (first, others): (Vec<Note>, Vec<Note>) =
         notes.into_iter().partition(|note| note.key().is_some());
     let values = NoteKey::ALL.into_iter().filter_map(|key| {
@@ -80,7 +80,7 @@ pub(super) fn split(
         let line = |note: &Note| note.key().map(|key| note.under(key.name()));
         return (Vec::new(), first.iter().filter_map(line).chain(others).collect());
     }
-    (values.map(|(name, text)| (name, Cell::Text(text))).collect(), others)
+    (values.map(|(name, text)| (name, RowCell::Text(text))).collect(), others)
 }
 
 /// Returns the block of notes; `None` if there are none.
@@ -90,7 +90,7 @@ pub(super) fn block(notes: &[Note]) -> Option<String> {
 
 /// Returns the response's notes that fit beside a shortened answer: the counts first, then those
 /// that come before the rows, then the others; notes about rows that are not shown are left out.
-fn own(response: &Response, budget: usize, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
+fn own(response: &WholeAnswer, budget: usize, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let (first, others): (Vec<&Note>, Vec<&Note>) =
         response.notes.iter().filter(|note| is_shown(note)).partition(|note| note.key().is_some());
     let mut others = others.into_iter();
@@ -119,14 +119,18 @@ fn own(response: &Response, budget: usize, is_shown: impl Fn(&Note) -> bool) -> 
 
 /// Returns the notes that go with every chunk after the first: the counts, and what is about rows
 /// that it shows.
-fn repeated(response: &Response, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
+fn repeated(response: &WholeAnswer, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let counts = response.notes.iter().find(|note| note.key().is_none());
     let about = response.notes.iter().filter(|note| note.row().is_some() && is_shown(note));
     counts.into_iter().chain(about).cloned().collect()
 }
 
 /// Returns the first cells of the rows that a chunk shows.
-fn shown_rows(response: &Response, pieces: &Pieces, chosen: &Chosen) -> HashSet<String> {
+fn shown_rows(
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
+    chosen: &ChosenRenderings,
+) -> HashSet<String> {
     let items = pieces.items.iter().enumerate();
     let shown = items.filter(|(at, _)| pieces.look(chosen, *at).is_some());
     let rows = shown.flat_map(|(_, item)| &item.rows);
@@ -137,12 +141,12 @@ fn shown_rows(response: &Response, pieces: &Pieces, chosen: &Chosen) -> HashSet<
 
 /// Returns the notes of one chunk.
 pub(super) fn notes(
-    response: &Response,
-    pieces: &Pieces,
-    chosen: &Chosen,
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
+    chosen: &ChosenRenderings,
     context: &NoteContext<'_>,
 ) -> Vec<Note> {
-    let Shortened { shown, of, lowered, windows, .. } = context.shortened;
+    let ShortenedCounts { shown, of, lowered, windows, .. } = context.shortened;
     let (chunk, count) = context.chunk;
     let rows = shown_rows(response, pieces, chosen);
     let is_shown = |note: &Note| note.row().is_none_or(|row| rows.contains(row));
@@ -186,8 +190,8 @@ pub(super) fn notes(
 /// Returns the notes that every chunk has, whatever rows it shows: the tokens to reserve before
 /// that is known. The real notes are counted afterwards.
 pub(super) fn likely(
-    response: &Response,
-    pieces: &Pieces,
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
     cuts: &[(&'static str, usize)],
     limit: AnswerLimit,
     first: bool,
@@ -196,12 +200,12 @@ pub(super) fn likely(
     let context = NoteContext {
         limit,
         chunk: (if first { 1 } else { of.max(2) }, of.max(2)),
-        shortened: Shortened {
+        shortened: ShortenedCounts {
             shown: of,
             of,
             lowered: of.max(1),
             windows: response.texts.len(),
-            ..Shortened::default()
+            ..ShortenedCounts::default()
         },
         cuts,
         id: &pieces.id,
@@ -211,7 +215,11 @@ pub(super) fn likely(
 
 /// Reports how much of each table that a call fetches is shown. Tables with nothing here share
 /// a line without their calls: the next chunks have them.
-fn shown_of_tables(response: &Response, pieces: &Pieces, chosen: &Chosen) -> Vec<Note> {
+fn shown_of_tables(
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
+    chosen: &ChosenRenderings,
+) -> Vec<Note> {
     let (mut full, mut dropped, mut notes) = (Vec::new(), Vec::new(), Vec::new());
     for (table, call) in &response.calls {
         let Some(rows) = response.document.tables.get(*table) else {
@@ -245,7 +253,7 @@ fn shown_of_tables(response: &Response, pieces: &Pieces, chosen: &Chosen) -> Vec
 }
 
 /// Returns how many rows of a table are shown, and how many of them with fewer columns.
-fn shown_of(table: usize, pieces: &Pieces, chosen: &Chosen) -> (usize, usize) {
+fn shown_of(table: usize, pieces: &AnswerPieces, chosen: &ChosenRenderings) -> (usize, usize) {
     let (mut shown, mut lowered) = (0, 0);
     for (at, item) in pieces.items.iter().enumerate() {
         let own = item.rows.iter().filter(|(own, _)| *own == table).count();
@@ -262,8 +270,8 @@ fn shown_of(table: usize, pieces: &Pieces, chosen: &Chosen) -> (usize, usize) {
 /// Adds a line for each chunk but the first, as many as `fits` accepts; the last line
 /// stands for the chunks that have no line.
 pub(super) fn index(
-    response: &Response,
-    pieces: &Pieces,
+    response: &WholeAnswer,
+    pieces: &AnswerPieces,
     chunks: &[Vec<usize>],
     notes: &mut Vec<Note>,
     fits: impl Fn(&str) -> bool,
@@ -328,7 +336,7 @@ fn span(items: &[usize]) -> String {
 }
 
 /// Summarizes items in words: their first and last time, how many are unread, the senders.
-fn summary(response: &Response, pieces: &Pieces, items: &[usize]) -> Vec<String> {
+fn summary(response: &WholeAnswer, pieces: &AnswerPieces, items: &[usize]) -> Vec<String> {
     let rows: Vec<(&RowTable, usize)> = items
         .iter()
         .filter_map(|at| {
@@ -375,7 +383,7 @@ fn short(name: &str) -> String {
 
 fn text<'a>(table: &'a RowTable, row: usize, column: &str) -> Option<&'a str> {
     match table.cell(row, column)? {
-        Cell::Text(text) => Some(text),
+        RowCell::Text(text) => Some(text),
         _ => None,
     }
 }
@@ -383,10 +391,10 @@ fn text<'a>(table: &'a RowTable, row: usize, column: &str) -> Option<&'a str> {
 /// Returns the day of a row's first time.
 fn day(table: &RowTable, row: usize) -> Option<&str> {
     let (cells, _) = table.row(row)?;
-    let timed = |kind: Kind| matches!(kind, Kind::Time | Kind::Start);
+    let timed = |kind: CellKind| matches!(kind, CellKind::Time | CellKind::Start);
     let mut times = table.columns().iter().zip(cells);
     let (_, cell) = times.find(|(field, _)| timed(field.kind))?;
-    let Cell::Text(text) = cell else {
+    let RowCell::Text(text) = cell else {
         return None;
     };
     // A weekday may stand before the date.

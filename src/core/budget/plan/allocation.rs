@@ -3,14 +3,14 @@
 //! The only place that adds up tokens: a heading is paid by its first user and refunded
 //! with its last. Sums are exact, whatever the sizes.
 
-use super::{Block, Rendering};
+use super::{BlockRendering, PlannedBlock};
 
 /// A value above this counts as this much, so that sums stay finite.
 const MOST_VALUE: f64 = 1e9;
 
 /// The choices made so far.
-pub(super) struct Allocation<'a> {
-    blocks: &'a [Block],
+pub(super) struct RenderingAllocation<'a> {
+    blocks: &'a [PlannedBlock],
     headings: &'a [usize],
     /// The number of chosen renderings that need each heading.
     users: Vec<usize>,
@@ -18,8 +18,8 @@ pub(super) struct Allocation<'a> {
     tokens: u128,
 }
 
-impl<'a> Allocation<'a> {
-    pub(super) fn new(blocks: &'a [Block], headings: &'a [usize]) -> Self {
+impl<'a> RenderingAllocation<'a> {
+    pub(super) fn new(blocks: &'a [PlannedBlock], headings: &'a [usize]) -> Self {
         Self {
             blocks,
             headings,
@@ -42,11 +42,11 @@ impl<'a> Allocation<'a> {
         self.chosen
     }
 
-    pub(super) fn renderings(&self, block: usize) -> &'a [Rendering] {
+    pub(super) fn renderings(&self, block: usize) -> &'a [BlockRendering] {
         self.blocks.get(block).map_or(&[], |block| block.renderings.as_slice())
     }
 
-    fn rendering(&self, block: usize, at: Option<usize>) -> Option<&'a Rendering> {
+    fn rendering(&self, block: usize, at: Option<usize>) -> Option<&'a BlockRendering> {
         self.renderings(block).get(at?)
     }
 

@@ -7,8 +7,8 @@
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::allocation::{Allocation, wide};
-use super::{Block, Plan, Tier};
+use super::allocation::{RenderingAllocation, wide};
+use super::{PlacementTier, PlannedBlock, RenderingPlan};
 
 /// Up to this many renderings in sum, exchanges are looked for: among more of
 /// them a single one weighs little.
@@ -19,10 +19,10 @@ const EXCHANGES: usize = 24;
 const SMALLEST_GAIN: f64 = 1e-9;
 
 /// The best upgrade of one block.
-struct Upgrade {
+struct BlockUpgrade {
     /// Value for each token; infinite if it costs none.
     rate: f64,
-    tier: Tier,
+    tier: PlacementTier,
     block: usize,
     to: usize,
     gain: f64,
@@ -30,7 +30,7 @@ struct Upgrade {
     issue: usize,
 }
 
-impl Ord for Upgrade {
+impl Ord for BlockUpgrade {
     fn cmp(&self, other: &Self) -> Ordering {
         let better = self.rate.total_cmp(&other.rate);
         better
@@ -40,23 +40,23 @@ impl Ord for Upgrade {
     }
 }
 
-impl PartialOrd for Upgrade {
+impl PartialOrd for BlockUpgrade {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Upgrade {
+impl PartialEq for BlockUpgrade {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Upgrade {}
+impl Eq for BlockUpgrade {}
 
 /// The upgrades of all blocks.
 struct UpgradeQueue {
-    heap: BinaryHeap<Upgrade>,
+    heap: BinaryHeap<BlockUpgrade>,
     issues: Vec<usize>,
     /// The blocks before and after each in its list.
     beside: Vec<(Option<usize>, Option<usize>)>,
@@ -64,7 +64,13 @@ struct UpgradeQueue {
 
 impl UpgradeQueue {
     /// Makes a new upgrade for a block; older ones lose their worth.
-    fn push(&mut self, allocation: &Allocation<'_>, blocks: &[Block], block: usize, budget: usize) {
+    fn push(
+        &mut self,
+        allocation: &RenderingAllocation<'_>,
+        blocks: &[PlannedBlock],
+        block: usize,
+        budget: usize,
+    ) {
         let Some(issue) = self.issues.get_mut(block) else {
             return;
         };
@@ -77,7 +83,7 @@ impl UpgradeQueue {
         }
     }
 
-    fn next(&mut self) -> Option<Upgrade> {
+    fn next(&mut self) -> Option<BlockUpgrade> {
         loop {
             let upgrade = self.heap.pop()?;
             if self.issues.get(upgrade.block) == Some(&upgrade.issue) {
@@ -87,12 +93,12 @@ impl UpgradeQueue {
     }
 }
 
-impl Plan {
+impl RenderingPlan {
     /// Runs step 3.
     pub(super) fn upgrade(
         &mut self,
-        allocation: &mut Allocation<'_>,
-        blocks: &[Block],
+        allocation: &mut RenderingAllocation<'_>,
+        blocks: &[PlannedBlock],
         budget: usize,
     ) {
         let mut shown = self.members.clone();
@@ -116,8 +122,8 @@ impl Plan {
     /// Takes the best upgrade, as long as there is one.
     fn greedy(
         &mut self,
-        allocation: &mut Allocation<'_>,
-        blocks: &[Block],
+        allocation: &mut RenderingAllocation<'_>,
+        blocks: &[PlannedBlock],
         shown: &[usize],
         budget: usize,
     ) {
@@ -174,7 +180,7 @@ impl Plan {
 
 /// Returns the value per token that this rendering adds; `None` if it does not fit.
 fn rate(
-    allocation: &Allocation<'_>,
+    allocation: &RenderingAllocation<'_>,
     block: usize,
     to: usize,
     gain: f64,
@@ -188,7 +194,7 @@ fn rate(
 }
 
 /// Returns the neighbours of each block that is shown in its list.
-fn beside(blocks: &[Block], shown: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
+fn beside(blocks: &[PlannedBlock], shown: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
     let mut beside = vec![(None, None); blocks.len()];
     let mut last: HashMap<usize, usize> = HashMap::new();
     for at in shown {
@@ -209,14 +215,14 @@ fn beside(blocks: &[Block], shown: &[usize]) -> Vec<(Option<usize>, Option<usize
 /// Returns the best upgrade of a block that fits, to a rendering up to `most`: the most
 /// value per token.
 fn best(
-    allocation: &Allocation<'_>,
-    blocks: &[Block],
+    allocation: &RenderingAllocation<'_>,
+    blocks: &[PlannedBlock],
     block: usize,
     most: Option<usize>,
     budget: usize,
-) -> Option<Upgrade> {
+) -> Option<BlockUpgrade> {
     let value = allocation.value(block, allocation.chosen(block));
-    let mut best: Option<Upgrade> = None;
+    let mut best: Option<BlockUpgrade> = None;
     let all = allocation.renderings(block).len();
     for to in 0..most.map_or(all, |most| all.min(most + 1)) {
         let gain = allocation.value(block, Some(to)) - value;
@@ -230,9 +236,9 @@ fn best(
             rate > best.rate || rate == best.rate && rate.is_infinite() && gain > best.gain
         });
         if better {
-            best = Some(Upgrade {
+            best = Some(BlockUpgrade {
                 rate,
-                tier: blocks.get(block).map_or(Tier::Low, |block| block.tier),
+                tier: blocks.get(block).map_or(PlacementTier::Low, |block| block.tier),
                 block,
                 to,
                 gain,
@@ -246,7 +252,7 @@ fn best(
 /// Makes the best exchange: upgrades a block that does not fit alone, and downgrades
 /// another to make room.
 fn exchange(
-    allocation: &mut Allocation<'_>,
+    allocation: &mut RenderingAllocation<'_>,
     shown: &[usize],
     budget: usize,
 ) -> Option<((usize, usize), (usize, usize))> {

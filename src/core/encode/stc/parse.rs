@@ -8,15 +8,15 @@
 //! once and every row of the value has them, so a value may be far larger than
 //! its text.
 
-use super::scan::{self, ParseError, Scanner, Wrong};
-use super::value::Json;
+use super::scan::{self, ParseError, StcScanner, SyntaxError};
+use super::value::JsonValue;
 use super::write::{ends_plain, identifier, is_plain};
 
 /// Parses an STC text.
 ///
 /// # Errors
 /// The first violation of STC, and its position.
-pub fn parse(text: &str) -> Result<Json, ParseError> {
+pub fn parse(text: &str) -> Result<JsonValue, ParseError> {
     placed(text).map(|placed| placed.value)
 }
 
@@ -24,7 +24,7 @@ pub fn parse(text: &str) -> Result<Json, ParseError> {
 #[derive(Debug)]
 pub struct PlacedValue {
     /// The value.
-    pub value: Json,
+    pub value: JsonValue,
     /// Bytes from 0, in order: of each value, and before the value of a member
     /// that of its key. The keys of a table's rows stand in its heading.
     pub places: Vec<usize>,
@@ -35,7 +35,7 @@ pub struct PlacedValue {
 /// # Errors
 /// The first violation of STC, and its position.
 pub fn placed(text: &str) -> Result<PlacedValue, ParseError> {
-    read(text, Syntax::One)
+    read(text, TextSyntax::One)
 }
 
 /// Parses a JSON text, with the positions of its parts.
@@ -43,12 +43,12 @@ pub fn placed(text: &str) -> Result<PlacedValue, ParseError> {
 /// # Errors
 /// The first violation of JSON, and its position.
 pub fn placed_json(text: &str) -> Result<PlacedValue, ParseError> {
-    read(text, Syntax::Json)
+    read(text, TextSyntax::Json)
 }
 
-fn read(text: &str, syntax: Syntax) -> Result<PlacedValue> {
+fn read(text: &str, syntax: TextSyntax) -> Result<PlacedValue> {
     let mut parser =
-        StcParser { scanner: Scanner::new(text), syntax, places: Vec::new(), more: None };
+        StcParser { scanner: StcScanner::new(text), syntax, places: Vec::new(), more: None };
     let value = parser.root()?;
     Ok(PlacedValue { value, places: parser.places })
 }
@@ -57,7 +57,7 @@ type Result<T, E = ParseError> = std::result::Result<T, E>;
 
 /// The syntax of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Syntax {
+enum TextSyntax {
     /// What JSON has.
     Json,
     /// Also keys without quotes, counted lists and tables.
@@ -67,18 +67,18 @@ enum Syntax {
 }
 
 struct StcParser<'a> {
-    scanner: Scanner<'a>,
-    syntax: Syntax,
+    scanner: StcScanner<'a>,
+    syntax: TextSyntax,
     places: Vec<usize>,
     /// What is wrong if no key comes next: the counted list before has more.
-    more: Option<Wrong>,
+    more: Option<SyntaxError>,
 }
 
 impl StcParser<'_> {
-    fn root(&mut self) -> Result<Json> {
+    fn root(&mut self) -> Result<JsonValue> {
         self.scanner.blank();
-        let value = if self.syntax == Syntax::One && self.is_member() {
-            self.syntax = Syntax::Two;
+        let value = if self.syntax == TextSyntax::One && self.is_member() {
+            self.syntax = TextSyntax::Two;
             self.place();
             self.members(None)?
         } else {
@@ -103,7 +103,7 @@ impl StcParser<'_> {
         found
     }
 
-    fn value(&mut self) -> Result<Json> {
+    fn value(&mut self) -> Result<JsonValue> {
         self.place();
         match self.scanner.peek() {
             Some(b'[') if self.is_counted() => self.read_counted(),
@@ -117,7 +117,7 @@ impl StcParser<'_> {
     }
 
     /// Members up to what closes them; up to the end where nothing does.
-    fn members(&mut self, close: Option<u8>) -> Result<Json> {
+    fn members(&mut self, close: Option<u8>) -> Result<JsonValue> {
         self.scanner.enter()?;
         let mut members = Vec::new();
         self.scanner.blank();
@@ -134,10 +134,10 @@ impl StcParser<'_> {
             self.scanner.blank();
         }
         self.scanner.leave();
-        Ok(Json::Object(members))
+        Ok(JsonValue::Object(members))
     }
 
-    fn items(&mut self) -> Result<Json> {
+    fn items(&mut self) -> Result<JsonValue> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a list")?;
         let mut items = Vec::new();
@@ -151,7 +151,7 @@ impl StcParser<'_> {
             self.scanner.blank();
         }
         self.scanner.leave();
-        Ok(Json::List(items))
+        Ok(JsonValue::List(items))
     }
 
     fn closes(&mut self, close: Option<u8>) -> bool {
@@ -166,7 +166,7 @@ impl StcParser<'_> {
     }
 
     /// Reads a key with its value.
-    fn member(&mut self) -> Result<(String, Json)> {
+    fn member(&mut self) -> Result<(String, JsonValue)> {
         let start = self.scanner.at;
         self.place();
         let more = if self.is_member() { None } else { self.more.take() };
@@ -190,13 +190,13 @@ impl StcParser<'_> {
             return false;
         };
         let after = rest.trim_start_matches(|char: char| char.is_ascii_digit());
-        self.syntax != Syntax::Json
+        self.syntax != TextSyntax::Json
             && after.len() < rest.len()
             && (after.starts_with("]:") || after.starts_with("]{"))
     }
 
     /// Reads `[n]:` and primitives, or `[n]{a,b}:` and rows.
-    fn read_counted(&mut self) -> Result<Json> {
+    fn read_counted(&mut self) -> Result<JsonValue> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a count in brackets")?;
         let start = self.scanner.at;
@@ -205,7 +205,7 @@ impl StcParser<'_> {
         let value = if self.scanner.eat(b'{') {
             if count == 0 {
                 // A table without rows is a list without items.
-                return self.scanner.fail_at(start, Wrong::Count);
+                return self.scanner.fail_at(start, SyntaxError::Count);
             }
             self.scanner.enter()?;
             let rows = self.table(count)?;
@@ -216,7 +216,7 @@ impl StcParser<'_> {
             self.list(count)?
         };
         self.scanner.leave();
-        Ok(Json::List(value))
+        Ok(JsonValue::List(value))
     }
 
     fn count(&mut self) -> Result<usize> {
@@ -230,20 +230,20 @@ impl StcParser<'_> {
                 self.scanner.at += digits.len();
                 Ok(count)
             }
-            None => self.scanner.fail(Wrong::Count),
+            None => self.scanner.fail(SyntaxError::Count),
         }
     }
 
-    fn list(&mut self, declared: usize) -> Result<Vec<Json>> {
+    fn list(&mut self, declared: usize) -> Result<Vec<JsonValue>> {
         let mut items = Vec::new();
         while items.len() < declared {
             items.push(self.cell("items", declared, items.len())?);
         }
-        self.more = Some(Wrong::TooMany { what: "items", declared });
+        self.more = Some(SyntaxError::TooMany { what: "items", declared });
         Ok(items)
     }
 
-    fn table(&mut self, declared: usize) -> Result<Vec<Json>> {
+    fn table(&mut self, declared: usize) -> Result<Vec<JsonValue>> {
         let mut keys = Vec::new();
         loop {
             self.scanner.blank();
@@ -256,12 +256,12 @@ impl StcParser<'_> {
         }
         self.scanner.blank();
         self.scanner.need(b':', "`:`")?;
-        let more = Wrong::TooMany { what: "cells", declared: keys.len() };
+        let more = SyntaxError::TooMany { what: "cells", declared: keys.len() };
         let mut rows = Vec::new();
         while rows.len() < declared {
             self.scanner.blank();
             if !rows.is_empty() && !self.scanner.eat(b'/') {
-                let few = Wrong::TooFew { what: "rows", declared, found: rows.len() };
+                let few = SyntaxError::TooFew { what: "rows", declared, found: rows.len() };
                 let goes_on = self.scanner.peek() == Some(b',') && !self.ends_here();
                 return self.scanner.fail(if goes_on { more } else { few });
             }
@@ -273,12 +273,12 @@ impl StcParser<'_> {
                 let cell = self.cell("cells", keys.len(), cells.len())?;
                 cells.push((key.clone(), cell));
             }
-            rows.push(Json::Object(cells));
+            rows.push(JsonValue::Object(cells));
         }
         let end = self.scanner.at;
         self.scanner.blank();
         if self.scanner.peek() == Some(b'/') {
-            let wrong = Wrong::TooMany { what: "rows", declared };
+            let wrong = SyntaxError::TooMany { what: "rows", declared };
             return self.scanner.fail_at(end, wrong);
         }
         self.scanner.at = end;
@@ -287,8 +287,8 @@ impl StcParser<'_> {
     }
 
     /// Reads the next of several primitives, of which `found` were read.
-    fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<Json> {
-        let few = Wrong::TooFew { what, declared, found };
+    fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<JsonValue> {
+        let few = SyntaxError::TooFew { what, declared, found };
         if found > 0 {
             let end = self.scanner.at;
             self.scanner.blank();
@@ -318,18 +318,18 @@ impl StcParser<'_> {
         }
         let rest = self.scanner.rest();
         match rest.get(..identifier(rest)) {
-            Some(name) if !name.is_empty() && self.syntax != Syntax::Json => {
+            Some(name) if !name.is_empty() && self.syntax != TextSyntax::Json => {
                 self.scanner.at += name.len();
                 Ok(name.to_owned())
             }
-            _ => self.scanner.fail(Wrong::Expected("a key")),
+            _ => self.scanner.fail(SyntaxError::Expected("a key")),
         }
     }
 
-    fn primitive(&mut self) -> Result<Json> {
+    fn primitive(&mut self) -> Result<JsonValue> {
         let start = self.scanner.at;
         if self.scanner.peek() == Some(b'"') {
-            return Ok(Json::Text(self.scanner.string()?));
+            return Ok(JsonValue::Text(self.scanner.string()?));
         }
         let rest = self.scanner.rest();
         let (run, next) = match rest.find(ends_plain) {
@@ -338,26 +338,28 @@ impl StcParser<'_> {
         };
         let word = run.trim_end_matches(' ');
         if word.is_empty() {
-            return self.scanner.fail(Wrong::Expected("a value"));
+            return self.scanner.fail(SyntaxError::Expected("a value"));
         }
         let value = match word {
-            "null" => Json::Null,
-            "true" => Json::Bool(true),
-            "false" => Json::Bool(false),
+            "null" => JsonValue::Null,
+            "true" => JsonValue::Bool(true),
+            "false" => JsonValue::Bool(false),
             word if scan::number(word.as_bytes()) == Some(word.len()) => {
-                Json::Number(word.to_owned())
+                JsonValue::Number(word.to_owned())
             }
-            word if scan::looks_like_number(word) => return self.scanner.fail(Wrong::NotANumber),
-            word if self.syntax == Syntax::Two && is_plain(word) => {
+            word if scan::looks_like_number(word) => {
+                return self.scanner.fail(SyntaxError::NotANumber);
+            }
+            word if self.syntax == TextSyntax::Two && is_plain(word) => {
                 // A slash with a blank before it stands between rows.
                 if next.starts_with([':', '[', '{', '"', '\\'])
                     || (next.starts_with('/') && word == run)
                 {
-                    return self.scanner.fail_at(start, Wrong::Unquoted);
+                    return self.scanner.fail_at(start, SyntaxError::Unquoted);
                 }
-                Json::Text(word.to_owned())
+                JsonValue::Text(word.to_owned())
             }
-            _ => return self.scanner.fail(Wrong::Unquoted),
+            _ => return self.scanner.fail(SyntaxError::Unquoted),
         };
         self.scanner.at += word.len();
         Ok(value)

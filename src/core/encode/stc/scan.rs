@@ -18,12 +18,12 @@ pub struct ParseError {
     /// The character in the line, counted from 1.
     pub column: usize,
     /// The error.
-    pub wrong: Wrong,
+    pub wrong: SyntaxError,
 }
 
 /// The errors of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wrong {
+pub enum SyntaxError {
     /// Something else has to stand here.
     Expected(&'static str),
     /// The text goes on after its end.
@@ -62,7 +62,7 @@ pub enum Wrong {
     },
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expected(what) => write!(f, "expected {what}"),
@@ -99,14 +99,14 @@ pub fn position(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// A place in a text, and how deep it is.
-pub(super) struct Scanner<'a> {
+pub(super) struct StcScanner<'a> {
     text: &'a str,
     /// The byte that comes next, always the first of a character.
     pub(super) at: usize,
     depth: usize,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> StcScanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0, depth: 0 }
     }
@@ -127,13 +127,13 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn need(&mut self, byte: u8, what: &'static str) -> Result<(), ParseError> {
-        if self.eat(byte) { Ok(()) } else { self.fail(Wrong::Expected(what)) }
+        if self.eat(byte) { Ok(()) } else { self.fail(SyntaxError::Expected(what)) }
     }
 
     pub(super) fn end(&self) -> Result<(), ParseError> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => self.fail(Wrong::Trailing),
+            Some(_) => self.fail(SyntaxError::Trailing),
         }
     }
 
@@ -145,11 +145,11 @@ impl<'a> Scanner<'a> {
         left.len() < rest.len()
     }
 
-    pub(super) fn fail<T>(&self, wrong: Wrong) -> Result<T, ParseError> {
+    pub(super) fn fail<T>(&self, wrong: SyntaxError) -> Result<T, ParseError> {
         self.fail_at(self.at, wrong)
     }
 
-    pub(super) fn fail_at<T>(&self, at: usize, wrong: Wrong) -> Result<T, ParseError> {
+    pub(super) fn fail_at<T>(&self, at: usize, wrong: SyntaxError) -> Result<T, ParseError> {
         let (line, column) = position(self.text, at);
         Err(ParseError { line, column, wrong })
     }
@@ -157,7 +157,7 @@ impl<'a> Scanner<'a> {
     /// Enters a list or an object.
     pub(super) fn enter(&mut self) -> Result<(), ParseError> {
         if self.depth == MAX_DEPTH {
-            return self.fail(Wrong::TooDeep);
+            return self.fail(SyntaxError::TooDeep);
         }
         self.depth += 1;
         Ok(())
@@ -176,7 +176,7 @@ impl<'a> Scanner<'a> {
             let rest = self.rest();
             let Some(stop) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
             else {
-                return self.fail_at(start, Wrong::OpenString);
+                return self.fail_at(start, SyntaxError::OpenString);
             };
             out.push_str(rest.get(..stop).unwrap_or_default());
             self.at += stop;
@@ -186,7 +186,7 @@ impl<'a> Scanner<'a> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape()?),
-                _ => return self.fail(Wrong::Control),
+                _ => return self.fail(SyntaxError::Control),
             }
         }
     }
@@ -215,10 +215,10 @@ impl<'a> Scanner<'a> {
                 };
                 return match char::from_u32(pair) {
                     Some(found) => Ok(found),
-                    None => self.fail_at(start, Wrong::Surrogate),
+                    None => self.fail_at(start, SyntaxError::Surrogate),
                 };
             }
-            _ => return self.fail_at(start, Wrong::Escape),
+            _ => return self.fail_at(start, SyntaxError::Escape),
         };
         self.at += length;
         Ok(found)
@@ -228,14 +228,14 @@ impl<'a> Scanner<'a> {
     fn unit(&mut self, start: usize) -> Result<u32, ParseError> {
         let digits = self.rest().get(2..6).unwrap_or_default();
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return self.fail_at(start, Wrong::Escape);
+            return self.fail_at(start, SyntaxError::Escape);
         }
         match u32::from_str_radix(digits, 16) {
             Ok(unit) => {
                 self.at += 6;
                 Ok(unit)
             }
-            Err(_) => self.fail_at(start, Wrong::Escape),
+            Err(_) => self.fail_at(start, SyntaxError::Escape),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::write::{StcStyle, spell};
 
 /// A JSON value. Comparing is exact: `1` is not `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Json {
+pub enum JsonValue {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -24,12 +24,12 @@ pub enum Json {
     /// A string without its quotes and escapes.
     Text(String),
     /// An array.
-    List(Vec<Json>),
+    List(Vec<JsonValue>),
     /// An object: its members in order, of which several may have one name.
-    Object(Vec<(String, Json)>),
+    Object(Vec<(String, JsonValue)>),
 }
 
-impl Json {
+impl JsonValue {
     /// Reads a JSON text, as RFC 8259 has it.
     ///
     /// # Errors

@@ -4,17 +4,19 @@
 //! Writing is total: no value is too deep, and there is one text per value and
 //! version.
 
-use super::Version;
+use super::StcVersion;
 use super::scan::looks_like_number;
-use super::value::{Json, quote};
+use super::value::{JsonValue, quote};
 
 /// The separator between the rows of a table.
 pub(super) const ROW: &str = " / ";
 
 /// Returns the value as one line of STC.
-pub fn write(value: &Json, version: Version) -> String {
+pub fn write(value: &JsonValue, version: StcVersion) -> String {
     match (version, value) {
-        (Version::Two, Json::Object(members)) if !members.is_empty() => spell(value, StcStyle::Two),
+        (StcVersion::Two, JsonValue::Object(members)) if !members.is_empty() => {
+            spell(value, StcStyle::Two)
+        }
         // What begins as version 1 is read as version 1.
         _ => spell(value, StcStyle::One),
     }
@@ -31,12 +33,12 @@ pub(super) enum StcStyle {
 }
 
 /// Returns the value as one line.
-pub(super) fn spell(value: &Json, style: StcStyle) -> String {
+pub(super) fn spell(value: &JsonValue, style: StcStyle) -> String {
     let mut out = String::new();
     // What is open, with what closes it, and whether a part came before.
     let mut open: Vec<(RowParts<'_>, &str, bool)> = Vec::new();
     match value {
-        Json::Object(members) if style == StcStyle::Two => {
+        JsonValue::Object(members) if style == StcStyle::Two => {
             open.push((RowParts::Members(members.iter()), "", false));
         }
         other => part(&mut out, &mut open, other, false, style),
@@ -65,8 +67,8 @@ pub(super) fn spell(value: &Json, style: StcStyle) -> String {
 
 /// The remaining parts of an open list or object.
 enum RowParts<'a> {
-    Items(std::slice::Iter<'a, Json>),
-    Members(std::slice::Iter<'a, (String, Json)>),
+    Items(std::slice::Iter<'a, JsonValue>),
+    Members(std::slice::Iter<'a, (String, JsonValue)>),
 }
 
 /// Writes a value, or its beginning if it holds others. After a key, counted lists and
@@ -74,11 +76,11 @@ enum RowParts<'a> {
 fn part<'a>(
     out: &mut String,
     open: &mut Vec<(RowParts<'a>, &'static str, bool)>,
-    value: &'a Json,
+    value: &'a JsonValue,
     keyed: bool,
     style: StcStyle,
 ) {
-    if let Json::List(items) = value
+    if let JsonValue::List(items) = value
         && style != StcStyle::Json
     {
         if let Some(columns) = columns(items) {
@@ -102,11 +104,11 @@ fn part<'a>(
         out.push_str(if style == StcStyle::Json { ":" } else { ": " });
     }
     match value {
-        Json::List(items) => {
+        JsonValue::List(items) => {
             out.push('[');
             open.push((RowParts::Items(items.iter()), "]", false));
         }
-        Json::Object(members) => {
+        JsonValue::Object(members) => {
             out.push('{');
             open.push((RowParts::Members(members.iter()), "}", false));
         }
@@ -115,7 +117,7 @@ fn part<'a>(
 }
 
 /// Returns `[n]{a,b}: `, the beginning of a table.
-pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
+pub(super) fn heading(rows: usize, columns: &[(String, JsonValue)]) -> String {
     let mut out = format!("[{rows}]{{");
     for (at, (name, _)) in columns.iter().enumerate() {
         if at > 0 {
@@ -128,13 +130,13 @@ pub(super) fn heading(rows: usize, columns: &[(String, Json)]) -> String {
 }
 
 /// Writes the cells of a table's row.
-pub(super) fn row(out: &mut String, row: &Json, style: StcStyle) {
-    if let Json::Object(members) = row {
+pub(super) fn row(out: &mut String, row: &JsonValue, style: StcStyle) {
+    if let JsonValue::Object(members) = row {
         cells(out, members.iter().map(|(_, cell)| cell), style);
     }
 }
 
-fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: StcStyle) {
+fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a JsonValue>, style: StcStyle) {
     for (at, cell) in cells.enumerate() {
         if at > 0 {
             out.push(',');
@@ -144,22 +146,22 @@ fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a Json>, style: Stc
 }
 
 /// Returns true for strings alone, numbers alone, or `true` and `false`.
-fn is_homogeneous(items: &[Json]) -> bool {
-    let all = |is_kind: fn(&Json) -> bool| items.iter().all(is_kind);
+fn is_homogeneous(items: &[JsonValue]) -> bool {
+    let all = |is_kind: fn(&JsonValue) -> bool| items.iter().all(is_kind);
     !items.is_empty()
-        && (all(|item| matches!(item, Json::Text(_)))
-            || all(|item| matches!(item, Json::Number(_)))
-            || all(|item| matches!(item, Json::Bool(_))))
+        && (all(|item| matches!(item, JsonValue::Text(_)))
+            || all(|item| matches!(item, JsonValue::Number(_)))
+            || all(|item| matches!(item, JsonValue::Bool(_))))
 }
 
 /// Returns the members of the first row, if there are two rows or more and all are flat
 /// objects with the same keys in the same order.
-pub(super) fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
-    let [Json::Object(first), _, ..] = rows else {
+pub(super) fn columns(rows: &[JsonValue]) -> Option<&[(String, JsonValue)]> {
+    let [JsonValue::Object(first), _, ..] = rows else {
         return None;
     };
-    let fits = |row: &Json| match row {
-        Json::Object(members) => {
+    let fits = |row: &JsonValue| match row {
+        JsonValue::Object(members) => {
             members.len() == first.len()
                 && members
                     .iter()
@@ -171,10 +173,12 @@ pub(super) fn columns(rows: &[Json]) -> Option<&[(String, Json)]> {
     (!first.is_empty() && rows.iter().all(fits)).then_some(first)
 }
 
-fn primitive(out: &mut String, value: &Json, style: StcStyle) {
+fn primitive(out: &mut String, value: &JsonValue, style: StcStyle) {
     match value {
-        Json::Text(string) if style == StcStyle::Two && is_plain(string) => out.push_str(string),
-        Json::Text(string) => text(out, string, style),
+        JsonValue::Text(string) if style == StcStyle::Two && is_plain(string) => {
+            out.push_str(string)
+        }
+        JsonValue::Text(string) => text(out, string, style),
         other => out.push_str(other.word()),
     }
 }

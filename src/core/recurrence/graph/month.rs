@@ -11,7 +11,7 @@ use crate::recurrence::place;
 
 /// A day of the month, as Graph tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Day {
+pub enum MonthDay {
     /// This day, or the last one of a shorter month.
     Absolute(i8),
     /// The first, second, …, last (-1) of the days that fall on these days of
@@ -21,23 +21,23 @@ pub enum Day {
 
 /// A kind of month.
 #[derive(Debug, Clone, Copy)]
-struct Month {
+struct MonthKind {
     length: i8,
     /// The day of the week of its first day.
     first: usize,
 }
 
-impl Month {
+impl MonthKind {
     fn weekday(self, day: i8) -> usize {
         (self.first + usize::try_from(day - 1).unwrap_or_default()) % 7
     }
 }
 
 /// Returns the pattern's day that is the same as the rule's days in all of `months`.
-pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<Day> {
+pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<MonthDay> {
     let kinds = kinds(months);
     let expected: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
-    let same = |day: &Day| {
+    let same = |day: &MonthDay| {
         let mut both = kinds.iter().zip(&expected);
         both.all(|(month, days)| of(day, *month).is_some_and(|one| *days == [one]))
     };
@@ -47,11 +47,11 @@ pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<Day> {
     let relative = INDICES
         .iter()
         .filter(|_| !weekdays.is_empty())
-        .map(|(_, index)| Day::Relative(weekdays.clone(), *index));
-    relative.chain((1..=31).map(Day::Absolute)).find(same)
+        .map(|(_, index)| MonthDay::Relative(weekdays.clone(), *index));
+    relative.chain((1..=31).map(MonthDay::Absolute)).find(same)
 }
 
-fn kinds(months: &[u8]) -> Vec<Month> {
+fn kinds(months: &[u8]) -> Vec<MonthKind> {
     let mut lengths: Vec<i8> = Vec::new();
     for month in months {
         match month {
@@ -62,15 +62,15 @@ fn kinds(months: &[u8]) -> Vec<Month> {
     }
     lengths.sort_unstable();
     lengths.dedup();
-    let each = |length: i8| (0..7).map(move |first| Month { length, first });
+    let each = |length: i8| (0..7).map(move |first| MonthKind { length, first });
     lengths.into_iter().flat_map(each).collect()
 }
 
 /// Returns the day that a pattern means in a month.
-fn of(day: &Day, month: Month) -> Option<i8> {
+fn of(day: &MonthDay, month: MonthKind) -> Option<i8> {
     match day {
-        Day::Absolute(day) => Some((*day).min(month.length)),
-        Day::Relative(weekdays, index) => {
+        MonthDay::Absolute(day) => Some((*day).min(month.length)),
+        MonthDay::Relative(weekdays, index) => {
             let days = (1..=month.length).filter(|day| weekdays.contains(&month.weekday(*day)));
             nth(&days.collect::<Vec<_>>(), *index)
         }
@@ -87,7 +87,7 @@ fn nth(days: &[i8], index: i32) -> Option<i8> {
 }
 
 /// Returns the days that a rule has in a month.
-fn by_rule(parts: &ICalendarRecurrenceRule, month: Month) -> Vec<i8> {
+fn by_rule(parts: &ICalendarRecurrenceRule, month: MonthKind) -> Vec<i8> {
     let fits_day = |day: i8| {
         parts.bymonthday.is_empty()
             || parts.bymonthday.iter().any(|one| *one == day || *one == day - month.length - 1)

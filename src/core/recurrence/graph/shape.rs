@@ -3,14 +3,14 @@
 use calcard::icalendar::{ICalendarFrequency, ICalendarMonth, ICalendarRecurrenceRule};
 use jiff::civil::Date;
 
-use super::month::{self, Day};
+use super::month::{self, MonthDay};
 use super::refusal;
 use crate::error::{Error, Result};
 use crate::recurrence::{RecurrenceRule, place};
 
 /// A pattern, as Graph has them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum PatternShape {
     /// Every `interval` days.
     Daily {
         /// How many.
@@ -30,7 +30,7 @@ pub enum Shape {
         /// How many months.
         interval: i64,
         /// The day.
-        day: Day,
+        day: MonthDay,
     },
     /// On a day of a month of every `interval` years.
     Yearly {
@@ -39,13 +39,13 @@ pub enum Shape {
         /// The month, 1 to 12.
         month: u8,
         /// The day.
-        day: Day,
+        day: MonthDay,
     },
 }
 
 /// Returns the pattern of a rule of an event that first happens on `start`, which is a
 /// day of the rule.
-pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
+pub fn of(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
     use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
     let rule = rule.explicit(start.at(0, 0, 0, 0));
     let interval = rule.interval();
@@ -93,7 +93,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
                 && parts.bymonthday.is_empty()
                 && parts.bysetpos.is_empty();
             if bare {
-                Ok(Shape::Daily { interval })
+                Ok(PatternShape::Daily { interval })
             } else {
                 Err(refusal("with FREQ=DAILY cannot have conditions")
                     .next("use FREQ=WEEKLY or FREQ=MONTHLY with BYDAY"))
@@ -102,7 +102,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<Shape> {
     }
 }
 
-fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
+fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<PatternShape> {
     if !parts.bymonth.is_empty() {
         return Err(refusal("cannot repeat in the weeks of some months (BYMONTH)")
             .next("end the series with UNTIL and create one for each period"));
@@ -115,10 +115,10 @@ fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         return Err(refusal("cannot choose among the days of a week (BYSETPOS)")
             .next("name the days with BYDAY"));
     }
-    Ok(Shape::Weekly { interval, days, first: parts.wkst.map(place).unwrap_or_default() })
+    Ok(PatternShape::Weekly { interval, days, first: parts.wkst.map(place).unwrap_or_default() })
 }
 
-fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result<Shape> {
+fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result<PatternShape> {
     let first = i64::from(start.month()) - 1;
     // The months it comes to, as often as they come again.
     let visited: Vec<u8> = (0..12)
@@ -146,19 +146,19 @@ fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result
     Ok(match (visited.as_slice(), interval % 12) {
         // Each time the same month of a year.
         ([month], 0) if !parts.bymonth.is_empty() => {
-            Shape::Yearly { interval: interval / 12, month: *month, day }
+            PatternShape::Yearly { interval: interval / 12, month: *month, day }
         }
-        _ => Shape::Monthly { interval, day },
+        _ => PatternShape::Monthly { interval, day },
     })
 }
 
-fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
+fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<PatternShape> {
     let list = months(&parts);
     if let [month] = list.as_slice() {
         let Some(day) = month::day(&parts, &list) else {
             return Err(no_day(&parts));
         };
-        return Ok(Shape::Yearly { interval, month: *month, day });
+        return Ok(PatternShape::Yearly { interval, month: *month, day });
     }
     if !parts.bysetpos.is_empty() {
         return Err(refusal("cannot choose among the days of a year (BYSETPOS)")
@@ -180,7 +180,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<Shape> {
         return Err(if list.is_empty() { no_day(&parts) } else { months_apart() });
     }
     match month::day(&parts, &list) {
-        Some(day) => Ok(Shape::Monthly { interval: i64::from(apart), day }),
+        Some(day) => Ok(PatternShape::Monthly { interval: i64::from(apart), day }),
         None => Err(no_day(&parts)),
     }
 }

@@ -11,8 +11,8 @@ mod sight;
 mod style;
 mod values;
 
-pub use sheets::select::{WORK, Work};
-pub use sight::{Sight, Viewer};
+pub use sheets::select::{MatchWork, WORK};
+pub use sight::{CssVisibility, VisibilityWalker};
 
 use cssparser::{Delimiter, ParseError, Parser};
 
@@ -20,7 +20,7 @@ use values::property;
 
 /// `name: value`, with `!important` taken off the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Declaration {
+pub struct CssDeclaration {
     /// The property, in lower case.
     pub name: String,
     /// The value, in lower case, with single spaces.
@@ -28,7 +28,7 @@ pub struct Declaration {
 }
 
 /// Returns the declarations of a `style` attribute as they are written.
-pub fn declarations(block: &str) -> Vec<Declaration> {
+pub fn declarations(block: &str) -> Vec<CssDeclaration> {
     let mut input = Parser::new(block);
     let mut found = Vec::new();
     loop {
@@ -42,7 +42,7 @@ pub fn declarations(block: &str) -> Vec<Declaration> {
             })?;
             while input.next().is_ok() {}
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
-            Ok::<_, ParseError<()>>(Declaration { name, value })
+            Ok::<_, ParseError<()>>(CssDeclaration { name, value })
         });
         found.extend(one.ok());
         if input.is_exhausted() {

@@ -5,7 +5,7 @@
 //! that is written is up to the renderer.
 
 use super::css;
-use super::tree::{Id, Tree};
+use super::tree::{DomTree, NodeId};
 use crate::text::orders::gives_orders_unseen;
 use crate::text::{cell, clip, invisible};
 
@@ -22,7 +22,7 @@ const EMPTY_ALTS: &[&str] = &[
 
 /// Returns the text for a picture: its description, if that is informative; an emoji,
 /// if it is one.
-pub fn picture_text(tree: &Tree, id: Id) -> Option<String> {
+pub fn picture_text(tree: &DomTree, id: NodeId) -> Option<String> {
     let alt = cell(tree.attr(id, "alt")?);
     // Nobody who sees the picture reads this; a long one is a hiding place.
     if alt.chars().count() > MAX_ALT {
@@ -66,8 +66,8 @@ pub fn shifted(text: &str, raised: bool) -> Option<String> {
 }
 
 /// Returns true if a picture is to be seen in the element.
-pub fn pictured(tree: &Tree, id: Id) -> bool {
-    let background = |id: Id| {
+pub fn pictured(tree: &DomTree, id: NodeId) -> bool {
+    let background = |id: NodeId| {
         css::declarations(tree.attr(id, "style").unwrap_or_default())
             .iter()
             .any(|d| d.name.starts_with("background") && d.value.contains("url("))
@@ -76,7 +76,7 @@ pub fn pictured(tree: &Tree, id: Id) -> bool {
 }
 
 /// Returns the text of a link on one line, up to the limit.
-pub fn text_below(tree: &Tree, id: Id) -> String {
+pub fn text_below(tree: &DomTree, id: NodeId) -> String {
     let mut out = String::new();
     for id in tree.below(id) {
         if let Some(text) = tree.text(id) {
@@ -159,7 +159,7 @@ pub fn is_block(name: &str) -> bool {
 }
 
 /// Returns true for the paragraphs of editors that write blank lines as paragraphs.
-pub fn tight(tree: &Tree, id: Id) -> bool {
+pub fn tight(tree: &DomTree, id: NodeId) -> bool {
     let class = tree.attr(id, "class").unwrap_or_default();
     let office = ["MsoNormal", "MsoPlainText", "xmsonormal", "MsoListParagraph"]
         .iter()
@@ -172,7 +172,7 @@ pub fn tight(tree: &Tree, id: Id) -> bool {
 
 /// What an element is of a message, by what the programs that write mail call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum MessagePart {
     /// The line that introduces a quote.
     Attribution,
     /// The lines above an older message: it ends where the message does.
@@ -186,29 +186,29 @@ pub enum Part {
 }
 
 /// Classes and ids that name a part.
-const PARTS: &[(&str, Part)] = &[
-    ("gmail_attr", Part::Attribution),
-    ("moz-cite-prefix", Part::Attribution),
-    ("divrplyfwdmsg", Part::Heading),
-    ("outlookmessageheader", Part::Heading),
-    ("mail-editor-reference-message-container", Part::Heading),
-    ("gmail_quote", Part::Container),
-    ("yahoo_quoted", Part::Quote),
-    ("protonmail_quote", Part::Quote),
-    ("tutanota_quote", Part::Quote),
-    ("zmail_extra", Part::Quote),
-    ("gmail_signature", Part::Signature),
-    ("moz-signature", Part::Signature),
-    ("protonmail_signature_block", Part::Signature),
-    ("signature", Part::Signature),
-    ("ms-outlook-mobile-signature", Part::Signature),
-    ("applemailsignature", Part::Signature),
+const PARTS: &[(&str, MessagePart)] = &[
+    ("gmail_attr", MessagePart::Attribution),
+    ("moz-cite-prefix", MessagePart::Attribution),
+    ("divrplyfwdmsg", MessagePart::Heading),
+    ("outlookmessageheader", MessagePart::Heading),
+    ("mail-editor-reference-message-container", MessagePart::Heading),
+    ("gmail_quote", MessagePart::Container),
+    ("yahoo_quoted", MessagePart::Quote),
+    ("protonmail_quote", MessagePart::Quote),
+    ("tutanota_quote", MessagePart::Quote),
+    ("zmail_extra", MessagePart::Quote),
+    ("gmail_signature", MessagePart::Signature),
+    ("moz-signature", MessagePart::Signature),
+    ("protonmail_signature_block", MessagePart::Signature),
+    ("signature", MessagePart::Signature),
+    ("ms-outlook-mobile-signature", MessagePart::Signature),
+    ("applemailsignature", MessagePart::Signature),
 ];
 /// Colours of the line above the headers that Outlook writes.
 const LINES: &[&str] = &["border-top:solid#e1e1e11.0pt", "border-top:solid#b5c4df1.0pt"];
 
 /// Returns what an element is of a message; `None` for most.
-pub fn part(tree: &Tree, id: Id) -> Option<Part> {
+pub fn part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
     let classes = tree.attr(id, "class").unwrap_or_default().split_ascii_whitespace();
     let named = classes.map(|class| (class, true));
     let mut named = named.chain(tree.attr(id, "id").map(|id| (id.trim(), false)));
@@ -224,22 +224,22 @@ pub fn part(tree: &Tree, id: Id) -> Option<Part> {
         text.split(' ').take(3).any(|word| word.ends_with([':', '：']))
     };
     // A heading without its lines would make history of all that follows.
-    found.filter(|part| *part != Part::Heading || labelled()).or_else(|| {
+    found.filter(|part| *part != MessagePart::Heading || labelled()).or_else(|| {
         let style = tree.attr(id, "style").filter(|style| style.contains("border-top"))?;
         let style = style.replace(|c: char| c.is_ascii_whitespace(), "").to_ascii_lowercase();
         let lined = LINES.iter().any(|line| style.contains(line));
-        (lined && labelled()).then_some(Part::Heading)
+        (lined && labelled()).then_some(MessagePart::Heading)
     })
 }
 
 /// Returns true if a `blockquote` stands in an element.
-pub fn has_blockquote(tree: &Tree, id: Id) -> bool {
+pub fn has_blockquote(tree: &DomTree, id: NodeId) -> bool {
     tree.below(id).any(|id| tree.name(id) == "blockquote")
 }
 
 /// Returns true for a `blockquote` of which its mail program says that it is a quote.
-pub fn is_cited(tree: &Tree, id: Id) -> bool {
+pub fn is_cited(tree: &DomTree, id: NodeId) -> bool {
     tree.attr(id, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("cite"))
         || tree.attr(id, "cite").is_some()
-        || matches!(part(tree, id), Some(Part::Quote | Part::Container))
+        || matches!(part(tree, id), Some(MessagePart::Quote | MessagePart::Container))
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use url::Url;
 
-use super::Link;
+use super::MailLink;
 use super::redirect::{self, bare_host, related};
 use crate::text::{cell, clip, look_alike};
 
@@ -223,12 +223,12 @@ fn host_in(word: &str) -> Option<String> {
 
 /// The links of a mail, each address once.
 #[derive(Default)]
-pub struct Links {
-    list: Vec<Link>,
+pub struct MailLinks {
+    list: Vec<MailLink>,
     known: HashMap<String, usize>,
 }
 
-impl Links {
+impl MailLinks {
     /// Returns the number of a link, from one; a new one if its address is new.
     pub fn number(&mut self, target: &LinkTarget, text: &str) -> usize {
         if let Some(number) = self.known.get(&target.url) {
@@ -242,7 +242,7 @@ impl Links {
             }
             None => String::new(),
         };
-        self.list.push(Link { url: target.url.clone(), text, remark });
+        self.list.push(MailLink { url: target.url.clone(), text, remark });
         self.known.insert(target.url.clone(), self.list.len());
         self.list.len()
     }
@@ -253,7 +253,7 @@ impl Links {
     }
 
     /// Returns all of them, in order of their numbers.
-    pub fn into_list(self) -> Vec<Link> {
+    pub fn into_list(self) -> Vec<MailLink> {
         self.list
     }
 }

@@ -25,7 +25,7 @@ use html5ever::tree_builder::{Tracer, TreeBuilder, TreeBuilderOpts};
 
 use super::super::truncate;
 use super::css;
-use super::tree::{Builder, Handle, Tree};
+use super::tree::{DomBuilder, DomTree, NodeHandle};
 
 /// More input than this is not read.
 pub const MAX_INPUT: usize = 2 * 1024 * 1024;
@@ -37,9 +37,9 @@ const MAX_NODES: usize = 400_000;
 const MAX_ATTRIBUTES: usize = 1_000;
 
 /// What was read.
-pub struct Parsed {
+pub struct ParsedHtml {
     /// The tree.
-    pub tree: Tree,
+    pub tree: DomTree,
     /// True if not all of it was read.
     pub cut: bool,
     /// Characters of text that were left out, because they stand too deep to
@@ -48,7 +48,7 @@ pub struct Parsed {
 }
 
 /// Returns the tree of `input`.
-pub fn parse(input: &str) -> Parsed {
+pub fn parse(input: &str) -> ParsedHtml {
     let input = without_data_urls(input);
     let end = input.floor_char_boundary(MAX_INPUT);
     let mut cut = end < input.len();
@@ -56,8 +56,8 @@ pub fn parse(input: &str) -> Parsed {
 
     // Mail programs run no scripts, so what stands in for them is shown.
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
-    let builder = TreeBuilder::new(Builder::new(), options);
-    let tokenizer = Tokenizer::new(Filter::new(builder), TokenizerOpts::default());
+    let builder = TreeBuilder::new(DomBuilder::new(), options);
+    let tokenizer = Tokenizer::new(TokenFilter::new(builder), TokenizerOpts::default());
     let queue = BufferQueue::default();
     let mut place = MarkupPosition::Text;
     while !rest.is_empty() {
@@ -102,7 +102,7 @@ pub fn parse(input: &str) -> Parsed {
     }
     tokenizer.end();
     let deep = tokenizer.sink.deep.get();
-    Parsed { tree: tokenizer.sink.builder.sink.finish(), cut, deep }
+    ParsedHtml { tree: tokenizer.sink.builder.sink.finish(), cut, deep }
 }
 
 /// Where in the markup the reading stands, as far as that is visible from
@@ -111,9 +111,9 @@ pub fn parse(input: &str) -> Parsed {
 enum MarkupPosition {
     Text,
     Comment,
-    Tag(Attributes),
+    Tag(AttributeState),
     /// In a tag whose further attributes are passed over.
-    Passing(Attributes),
+    Passing(AttributeState),
 }
 
 impl MarkupPosition {
@@ -121,7 +121,7 @@ impl MarkupPosition {
     fn at(self, piece: &str) -> Self {
         match self {
             Self::Text if piece.starts_with("<!") || piece.starts_with("<?") => Self::Comment,
-            Self::Text if piece.starts_with('<') => Self::Tag(Attributes::default()),
+            Self::Text if piece.starts_with('<') => Self::Tag(AttributeState::default()),
             other => other,
         }
     }
@@ -129,16 +129,16 @@ impl MarkupPosition {
 
 /// How far a tag has been read, as the tokenizer does it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Attributes {
+struct AttributeState {
     count: usize,
     /// True when no limit ends the reading any more.
     endless: bool,
-    within: Within,
+    within: TagPart,
 }
 
 /// What of a tag is being read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-enum Within {
+enum TagPart {
     /// Its own name, or what parts attributes.
     #[default]
     Tag,
@@ -151,33 +151,33 @@ enum Within {
     Value(Option<u8>),
 }
 
-impl Attributes {
+impl AttributeState {
     /// Reads on; where the tag ends, or has too many attributes.
     fn read(&mut self, piece: &str) -> Option<usize> {
         for (at, byte) in piece.bytes().enumerate() {
             let blank = byte.is_ascii_whitespace();
             self.within = match (self.within, byte) {
-                (Within::Value(Some(quote)), byte) if byte == quote => Within::Between,
-                (Within::Value(Some(_)), _) => continue,
+                (TagPart::Value(Some(quote)), byte) if byte == quote => TagPart::Between,
+                (TagPart::Value(Some(_)), _) => continue,
                 (_, b'>') => return Some(at),
-                (Within::Equals, b'"' | b'\'') => Within::Value(Some(byte)),
-                (Within::Equals, _) if blank => continue,
-                (Within::Equals, _) => Within::Value(None),
-                (Within::Value(None), _) if !blank => continue,
-                (Within::Tag, b'/') => Within::Between,
-                (Within::Tag, _) if !blank => continue,
-                (Within::Between | Within::Name, b'/') => Within::Between,
-                (Within::Name, b'=') => Within::Equals,
-                (Within::Name, _) if !blank => continue,
-                (Within::Between, b'=') if self.count > 0 => Within::Equals,
-                (Within::Between, _) if !blank => {
+                (TagPart::Equals, b'"' | b'\'') => TagPart::Value(Some(byte)),
+                (TagPart::Equals, _) if blank => continue,
+                (TagPart::Equals, _) => TagPart::Value(None),
+                (TagPart::Value(None), _) if !blank => continue,
+                (TagPart::Tag, b'/') => TagPart::Between,
+                (TagPart::Tag, _) if !blank => continue,
+                (TagPart::Between | TagPart::Name, b'/') => TagPart::Between,
+                (TagPart::Name, b'=') => TagPart::Equals,
+                (TagPart::Name, _) if !blank => continue,
+                (TagPart::Between, b'=') if self.count > 0 => TagPart::Equals,
+                (TagPart::Between, _) if !blank => {
                     self.count += 1;
                     if self.count > MAX_ATTRIBUTES && !self.endless {
                         return Some(at);
                     }
-                    Within::Name
+                    TagPart::Name
                 }
-                _ => Within::Between,
+                _ => TagPart::Between,
             };
         }
         None
@@ -186,8 +186,8 @@ impl Attributes {
     /// What ends a value that is being read.
     fn closing(&self) -> &'static str {
         match self.within {
-            Within::Value(Some(b'"')) => "\"",
-            Within::Value(Some(_)) => "'",
+            TagPart::Value(Some(b'"')) => "\"",
+            TagPart::Value(Some(_)) => "'",
             _ => "",
         }
     }
@@ -265,8 +265,8 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
 }
 
 /// What stands between the tokenizer and the tree builder.
-struct Filter {
-    builder: TreeBuilder<Handle, Builder>,
+struct TokenFilter {
+    builder: TreeBuilder<NodeHandle, DomBuilder>,
     /// Set when the tokenizer has emitted a token.
     got_token: Cell<bool>,
     /// Start tags that were left out and whose end tags must be, too.
@@ -284,15 +284,15 @@ struct Filter {
 struct OpenElements(Cell<usize>);
 
 impl Tracer for OpenElements {
-    type Handle = Handle;
+    type Handle = NodeHandle;
 
-    fn trace_handle(&self, _: &Handle) {
+    fn trace_handle(&self, _: &NodeHandle) {
         self.0.set(self.0.get() + 1);
     }
 }
 
-impl Filter {
-    fn new(builder: TreeBuilder<Handle, Builder>) -> Self {
+impl TokenFilter {
+    fn new(builder: TreeBuilder<NodeHandle, DomBuilder>) -> Self {
         Self {
             builder,
             got_token: Cell::new(false),
@@ -388,10 +388,10 @@ fn line_break(name: &str) -> Option<Tag> {
     })
 }
 
-impl TokenSink for Filter {
-    type Handle = Handle;
+impl TokenSink for TokenFilter {
+    type Handle = NodeHandle;
 
-    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<Handle> {
+    fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeHandle> {
         let token = match token {
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::CommentToken(_) => {

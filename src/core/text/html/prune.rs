@@ -7,10 +7,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::css::{Sight, Viewer, Work};
-use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
+use super::css::{CssVisibility, MatchWork, VisibilityWalker};
+use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 use super::writer::WhiteSpace;
-use super::{Doubt, Hidden, Why};
+use super::{DoubtfulText, HiddenText, HidingReason};
 use crate::text::orders;
 use crate::text::payment::names_new_account;
 
@@ -22,15 +22,15 @@ const PREVIEW: usize = 300;
 /// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
 /// still there, and how some of the rest is drawn. `most` is how much work its style sheets may
 /// make.
-pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt, Drawn) {
-    let work = [Work::limited(most, false), Work::endless()];
-    let mut found = Found::of(tree, &work);
-    if work.iter().any(Work::has_guessed) {
+pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, PrunedElements) {
+    let work = [MatchWork::limited(most, false), MatchWork::endless()];
+    let mut found = UnseenContent::of(tree, &work);
+    if work.iter().any(MatchWork::has_guessed) {
         // What decides is not known: hidden is what is hidden either way.
-        let work = [Work::limited(most, true), Work::endless()];
-        found = found.or(tree, Found::of(tree, &work));
+        let work = [MatchWork::limited(most, true), MatchWork::endless()];
+        found = found.or(tree, UnseenContent::of(tree, &work));
     }
-    let (mut hidden, mut preview) = (Hidden::default(), Hidden::default());
+    let (mut hidden, mut preview) = (HiddenText::default(), HiddenText::default());
     let leading = leading(tree, &found.unseen);
     for (id, counts) in found.unseen {
         if counts {
@@ -53,42 +53,44 @@ pub fn prune(tree: &mut Tree, most: usize) -> (Hidden, Doubt, Drawn) {
         (preview.preview, preview.places) = (preview.chars, 0);
     }
     hidden.add(&preview);
-    let doubt =
-        Doubt { chars: found.doubts.values().sum(), why: found.doubts.into_keys().collect() };
+    let doubt = DoubtfulText {
+        chars: found.doubts.values().sum(),
+        why: found.doubts.into_keys().collect(),
+    };
     (hidden, doubt, found.drawn)
 }
 
 /// The elements whose text is not to be read as it is written.
 #[derive(Default)]
-pub struct Drawn {
+pub struct PrunedElements {
     /// Struck out by CSS.
-    pub struck: HashSet<Id>,
+    pub struck: HashSet<NodeId>,
     /// Turned around by CSS, from right to left.
-    pub reversed: HashSet<Id>,
+    pub reversed: HashSet<NodeId>,
     /// Texts whose white space CSS keeps.
-    pub spaced: HashMap<Id, WhiteSpace>,
+    pub spaced: HashMap<NodeId, WhiteSpace>,
     /// Floats and blocks by CSS.
-    pub apart: HashSet<Id>,
+    pub apart: HashSet<NodeId>,
     /// Items of lists, and in which style they are numbered.
-    pub numbered: HashMap<Id, &'static str>,
+    pub numbered: HashMap<NodeId, &'static str>,
 }
 
 /// What is not seen of a document.
-struct Found {
+struct UnseenContent {
     /// Nodes, none of them in another, and whether what they hold counts as hidden text.
-    unseen: Vec<(Id, bool)>,
+    unseen: Vec<(NodeId, bool)>,
     /// What the fields of forms show, and whether it is seen.
-    fields: Vec<(Id, String, bool)>,
-    doubts: BTreeMap<Why, usize>,
-    drawn: Drawn,
+    fields: Vec<(NodeId, String, bool)>,
+    doubts: BTreeMap<HidingReason, usize>,
+    drawn: PrunedElements,
 }
 
-impl Found {
-    fn of(tree: &Tree, work: &[Work; 2]) -> Self {
-        let mut viewer = Viewer::new(tree, work);
+impl UnseenContent {
+    fn of(tree: &DomTree, work: &[MatchWork; 2]) -> Self {
+        let mut viewer = VisibilityWalker::new(tree, work);
         let (mut unseen, mut fields) = (Vec::new(), Vec::new());
-        let mut drawn = Drawn::default();
-        let mut walk = Walk::new(ROOT);
+        let mut drawn = PrunedElements::default();
+        let mut walk = TreeWalk::new(ROOT);
         while let Some(step) = walk.step(tree) {
             let id = match step {
                 WalkStep::Enter(id) => id,
@@ -103,16 +105,19 @@ impl Found {
             if let Some(text) = tree.text(id) {
                 drawn.spaced.extend(viewer.white_space().map(|how| (id, how)));
                 // White space stays where it is: it parts visible words.
-                if !text.trim().is_empty() && viewer.text(visible(text)) == Sight::Hidden {
+                if !text.trim().is_empty() && viewer.text(visible(text)) == CssVisibility::Hidden {
                     unseen.push((id, true));
                 }
             } else if name.is_empty() {
-            } else if is_non_content(name) || is_player(name) || viewer.enter(id) == Sight::Hidden {
+            } else if is_non_content(name)
+                || is_player(name)
+                || viewer.enter(id) == CssVisibility::Hidden
+            {
                 unseen.push((id, !is_non_content(name) && name != "img"));
                 walk.pass_over();
                 // It was not entered, so it is not left.
                 walk.step(tree);
-            } else if name == "img" && viewer.picture() == Sight::Hidden {
+            } else if name == "img" && viewer.picture() == CssVisibility::Hidden {
                 unseen.push((id, false));
             } else {
                 if name == "li" {
@@ -128,7 +133,7 @@ impl Found {
                     drawn.reversed.insert(id);
                 }
                 if let Some(text) = field(tree, id).filter(|text| !text.trim().is_empty()) {
-                    let shown = viewer.text(visible(text)) != Sight::Hidden;
+                    let shown = viewer.text(visible(text)) != CssVisibility::Hidden;
                     fields.push((id, text.to_owned(), shown));
                 }
             }
@@ -137,10 +142,11 @@ impl Found {
     }
 
     /// Returns what is hidden in both; what is hidden in one of them alone is in doubt.
-    fn or(self, tree: &Tree, other: Self) -> Self {
-        let ids = |found: &Self| found.unseen.iter().map(|(id, _)| *id).collect::<HashSet<Id>>();
+    fn or(self, tree: &DomTree, other: Self) -> Self {
+        let ids =
+            |found: &Self| found.unseen.iter().map(|(id, _)| *id).collect::<HashSet<NodeId>>();
         let (first, second) = (ids(&self), ids(&other));
-        let within = |all: &HashSet<Id>, id: Id| {
+        let within = |all: &HashSet<NodeId>, id: NodeId| {
             std::iter::successors(Some(id), |at| tree.parent(*at)).any(|at| all.contains(&at))
         };
         let (mut unseen, mut either): (Vec<_>, Vec<_>) =
@@ -161,7 +167,7 @@ impl Found {
             .map(visible)
             .sum();
         let mut fields = self.fields;
-        let places: HashMap<Id, usize> =
+        let places: HashMap<NodeId, usize> =
             fields.iter().enumerate().map(|(at, (id, ..))| (*id, at)).collect();
         for (id, text, shown) in other.fields {
             match places.get(&id).and_then(|at| fields.get_mut(*at)) {
@@ -173,7 +179,7 @@ impl Found {
             }
         }
         if unsure > 0 {
-            *doubts.entry(Why::Script).or_default() += unsure;
+            *doubts.entry(HidingReason::Script).or_default() += unsure;
         }
         Self { unseen, fields, doubts, drawn: self.drawn }
     }
@@ -205,7 +211,7 @@ fn is_player(name: &str) -> bool {
 }
 
 /// Returns the text that a field of a form shows.
-fn field(tree: &Tree, id: Id) -> Option<&str> {
+fn field(tree: &DomTree, id: NodeId) -> Option<&str> {
     if tree.name(id) != "input" {
         return None;
     }
@@ -229,10 +235,10 @@ fn visible(text: &str) -> usize {
 }
 
 /// Returns the nodes among the unseen that come before all text that is seen.
-fn leading(tree: &Tree, unseen: &[(Id, bool)]) -> HashSet<Id> {
-    let all: HashSet<Id> = unseen.iter().map(|(id, _)| *id).collect();
+fn leading(tree: &DomTree, unseen: &[(NodeId, bool)]) -> HashSet<NodeId> {
+    let all: HashSet<NodeId> = unseen.iter().map(|(id, _)| *id).collect();
     let mut leading = HashSet::new();
-    let mut walk = Walk::new(ROOT);
+    let mut walk = TreeWalk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         let WalkStep::Enter(id) = step else { continue };
         if all.contains(&id) {
@@ -247,9 +253,9 @@ fn leading(tree: &Tree, unseen: &[(Id, bool)]) -> HashSet<Id> {
 
 /// Counts the text in and below a node, without white space and without content that is
 /// never shown; returns also whether it is plain text: without links, orders and accounts.
-fn count(tree: &Tree, id: Id) -> (Hidden, bool) {
+fn count(tree: &DomTree, id: NodeId) -> (HiddenText, bool) {
     let (mut chars, mut start, mut has_link) = (0, String::new(), false);
-    let mut walk = Walk::new(id);
+    let mut walk = TreeWalk::new(id);
     while let Some(step) = walk.step(tree) {
         let WalkStep::Enter(id) = step else { continue };
         if is_non_content(tree.name(id)) {
@@ -266,5 +272,8 @@ fn count(tree: &Tree, id: Id) -> (Hidden, bool) {
     let orders = orders::gives_orders_unseen(&start);
     let has_link = has_link || start.contains("://") || start.contains("www.");
     let is_plain = !has_link && !orders && start.len() < SEARCHED && !names_new_account(&start);
-    (Hidden { chars, places: usize::from(chars > 0), orders, ..Hidden::default() }, is_plain)
+    (
+        HiddenText { chars, places: usize::from(chars > 0), orders, ..HiddenText::default() },
+        is_plain,
+    )
 }

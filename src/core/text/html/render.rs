@@ -7,17 +7,17 @@
 use std::collections::HashSet;
 
 use super::elements::{
-    Part, has_blockquote, is_block, is_cited, longest_ticks, part, picture_text, pictured, shifted,
-    text_below, tight,
+    MessagePart, has_blockquote, is_block, is_cited, longest_ticks, part, picture_text, pictured,
+    shifted, text_below, tight,
 };
-use super::links::{LinkTarget, Links, odd_scheme};
-use super::prune::Drawn;
+use super::links::{LinkTarget, MailLinks, odd_scheme};
+use super::prune::PrunedElements;
 use super::table::{self, TablePlan};
-use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
-use super::writer::Writer;
-use super::{Link, Style};
+use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
+use super::writer::TextWriter;
+use super::{MailLink, TextStyle};
 use crate::text::fence::{END, OURS, QUOTE, SIGNATURE};
-use crate::text::invisible::Unseen;
+use crate::text::invisible::InvisibleUse;
 use crate::text::numeral::numeral;
 use crate::text::{cell, clip, invisible, quote};
 
@@ -31,26 +31,31 @@ const INTRODUCTION: usize = 8;
 const MAP_DEPTH: usize = 5;
 
 /// The document as text.
-pub struct Rendered {
+pub struct RenderedText {
     pub text: String,
     /// Its links, if requested.
-    pub links: Vec<Link>,
+    pub links: Vec<MailLink>,
     /// The number of pictures that no word stands for.
     pub pictures: usize,
     /// The invisible characters in it.
-    pub unseen: Unseen,
+    pub unseen: InvisibleUse,
 }
 
 /// Returns the document as text, with its links if requested.
-pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered {
-    let markdown = style == Style::Markdown;
-    let mut renderer = Renderer {
+pub fn render(
+    tree: &DomTree,
+    drawn: &PrunedElements,
+    style: TextStyle,
+    links: bool,
+) -> RenderedText {
+    let markdown = style == TextStyle::Markdown;
+    let mut renderer = TextRenderer {
         tree,
         drawn,
         markdown,
         plan: table::plan(tree, markdown),
-        out: Writer::new(markdown),
-        links: links.then(Links::default),
+        out: TextWriter::new(markdown),
+        links: links.then(MailLinks::default),
         places: HashSet::new(),
         maps: tree.below(ROOT).filter_map(|id| tree.attr(id, "usemap")).map(map_name).collect(),
         pictures: 0,
@@ -60,8 +65,8 @@ pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered
         quotes: 0,
         containers: 0,
     };
-    let mut unseen = Unseen::default();
-    let mut walk = Walk::new(ROOT);
+    let mut unseen = InvisibleUse::default();
+    let mut walk = TreeWalk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
             WalkStep::Enter(id) => {
@@ -88,8 +93,8 @@ pub fn render(tree: &Tree, drawn: &Drawn, style: Style, links: bool) -> Rendered
             }
         }
     }
-    Rendered {
-        links: renderer.links.map(Links::into_list).unwrap_or_default(),
+    RenderedText {
+        links: renderer.links.map(MailLinks::into_list).unwrap_or_default(),
         text: renderer.out.finish(),
         pictures: renderer.pictures,
         unseen,
@@ -103,7 +108,7 @@ fn map_name(name: &str) -> &str {
 
 /// What has to be undone when an element is left.
 #[derive(Default)]
-struct Undo {
+struct ElementExit {
     /// Line breaks after it.
     block: u8,
     /// How many signs of emphasis are around it.
@@ -123,55 +128,55 @@ struct Undo {
     fence: Option<String>,
     closing: Option<&'static str>,
     /// A link's text and target, and how much had been written before it.
-    link: Option<(Target, String, usize)>,
+    link: Option<(LinkDestination, String, usize)>,
 }
 
 /// Where a link goes.
-enum Target {
+enum LinkDestination {
     Address(LinkTarget),
     /// Nowhere: what it holds or runs is in the link itself. The scheme.
     Odd(&'static str),
 }
 
 /// A list.
-struct List {
+struct OpenList {
     /// True if its items have numbers where nothing else is known.
     numbered: bool,
     /// The number of its next item.
     next: i64,
 }
 
-struct Renderer<'a> {
-    tree: &'a Tree,
-    drawn: &'a Drawn,
+struct TextRenderer<'a> {
+    tree: &'a DomTree,
+    drawn: &'a PrunedElements,
     markdown: bool,
     plan: TablePlan,
-    out: Writer,
-    links: Option<Links>,
+    out: TextWriter,
+    links: Option<MailLinks>,
     /// Where the links without words lead that are shown.
     places: HashSet<String>,
     /// The names of the maps that lie over pictures.
     maps: HashSet<&'a str>,
     /// Pictures that no word stands for.
     pictures: usize,
-    lists: Vec<List>,
-    open: Vec<Undo>,
+    lists: Vec<OpenList>,
+    open: Vec<ElementExit>,
     heading: usize,
     /// Depth of quotes, and of containers of them.
     quotes: usize,
     containers: usize,
 }
 
-impl Renderer<'_> {
+impl TextRenderer<'_> {
     /// Begins an element; false if its children are not to be written.
-    fn enter(&mut self, id: Id) -> bool {
-        let mut undo = Undo::default();
+    fn enter(&mut self, id: NodeId) -> bool {
+        let mut undo = ElementExit::default();
         let descend = self.begin(id, &mut undo);
         self.open.push(undo);
         descend
     }
 
-    fn begin(&mut self, id: Id, undo: &mut Undo) -> bool {
+    fn begin(&mut self, id: NodeId, undo: &mut ElementExit) -> bool {
         let tree = self.tree;
         let name = tree.name(id);
         let part = part(tree, id).filter(|_| !self.out.is_flat());
@@ -231,7 +236,9 @@ impl Renderer<'_> {
                 self.block(lines, undo);
             }
             "blockquote" | "table" | "dl" | "figure" | "fieldset" => self.block(2, undo),
-            "div" if part == Some(Part::Quote) && !has_blockquote(tree, id) => self.quote(undo),
+            "div" if part == Some(MessagePart::Quote) && !has_blockquote(tree, id) => {
+                self.quote(undo)
+            }
             _ if is_block(name) => self.block(1, undo),
             _ => {}
         }
@@ -239,19 +246,19 @@ impl Renderer<'_> {
     }
 
     /// Ends an element.
-    fn leave(&mut self, id: Id) {
+    fn leave(&mut self, id: NodeId) {
         let Some(undo) = self.open.pop() else { return };
         if self.tree.name(id) == "input" {
             self.out.text(" ");
         }
         if let Some((target, text, pieces)) = undo.link {
             match (target, self.out.pieces() > pieces) {
-                (Target::Address(target), true) => self.end_link(&target, &text),
-                (Target::Address(target), false) => self.picture_link(id, &target),
-                (Target::Odd(scheme), true) => {
+                (LinkDestination::Address(target), true) => self.end_link(&target, &text),
+                (LinkDestination::Address(target), false) => self.picture_link(id, &target),
+                (LinkDestination::Odd(scheme), true) => {
                     self.out.suffix(&format!(" ({OURS}goes to a {scheme}: URL)"));
                 }
-                (Target::Odd(_), false) => {}
+                (LinkDestination::Odd(_), false) => {}
             }
         }
         if let Some(closing) = undo.closing {
@@ -292,12 +299,12 @@ impl Renderer<'_> {
         self.containers -= usize::from(undo.container);
     }
 
-    fn block(&mut self, lines: u8, undo: &mut Undo) {
+    fn block(&mut self, lines: u8, undo: &mut ElementExit) {
         self.out.block(lines);
         undo.block = lines;
     }
 
-    fn mark(&mut self, sign: &'static str, undo: &mut Undo) {
+    fn mark(&mut self, sign: &'static str, undo: &mut ElementExit) {
         // What is struck out does not hold, which is not only emphasis.
         let struck = sign == STRUCK;
         let wanted = struck || self.markdown && self.heading == 0;
@@ -309,7 +316,7 @@ impl Renderer<'_> {
     }
 
     /// Returns true if an element turns its text around, from right to left.
-    fn reverses(&self, id: Id) -> bool {
+    fn reverses(&self, id: NodeId) -> bool {
         let by_name = || {
             let dir = self.tree.attr(id, "dir").unwrap_or_default();
             self.tree.name(id) == "bdo" && dir.trim().eq_ignore_ascii_case("rtl")
@@ -318,7 +325,7 @@ impl Renderer<'_> {
     }
 
     /// In a row that is one line: cells are parted, blocks are spaces.
-    fn flat(&mut self, id: Id, name: &str) {
+    fn flat(&mut self, id: NodeId, name: &str) {
         match self.plan.cells.get(&id) {
             Some(lead) => self.out.raw(lead),
             None if is_block(name) => self.out.block(1),
@@ -326,7 +333,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn row(&mut self, id: Id, undo: &mut Undo) {
+    fn row(&mut self, id: NodeId, undo: &mut ElementExit) {
         self.block(1, undo);
         if self.plan.rows.contains_key(&id) {
             self.out.begin_flat();
@@ -334,7 +341,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn end_row(&mut self, id: Id) {
+    fn end_row(&mut self, id: NodeId) {
         let Some(end) = self.plan.rows.get(&id) else {
             return;
         };
@@ -346,7 +353,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn heading(&mut self, name: &str, undo: &mut Undo) {
+    fn heading(&mut self, name: &str, undo: &mut ElementExit) {
         self.block(2, undo);
         self.heading += 1;
         undo.heading = true;
@@ -358,19 +365,19 @@ impl Renderer<'_> {
         }
     }
 
-    fn list(&mut self, id: Id, name: &str, undo: &mut Undo) {
+    fn list(&mut self, id: NodeId, name: &str, undo: &mut ElementExit) {
         // A list in a list goes on without a blank line.
         let lines = if self.lists.is_empty() { 2 } else { 1 };
         self.block(lines, undo);
         let start = self.tree.attr(id, "start").and_then(|start| start.trim().parse().ok());
-        self.lists.push(List { numbered: name == "ol", next: start.unwrap_or(1) });
+        self.lists.push(OpenList { numbered: name == "ol", next: start.unwrap_or(1) });
         undo.list = true;
     }
 
-    fn item(&mut self, id: Id, undo: &mut Undo) {
+    fn item(&mut self, id: NodeId, undo: &mut ElementExit) {
         self.block(1, undo);
         let own = self.tree.attr(id, "value").and_then(|value| value.trim().parse().ok());
-        let mut list = List { numbered: false, next: 1 };
+        let mut list = OpenList { numbered: false, next: 1 };
         let list = self.lists.last_mut().unwrap_or(&mut list);
         let number = own.unwrap_or(list.next);
         list.next = number.saturating_add(1);
@@ -389,7 +396,7 @@ impl Renderer<'_> {
         undo.item = true;
     }
 
-    fn quote(&mut self, undo: &mut Undo) {
+    fn quote(&mut self, undo: &mut ElementExit) {
         self.block(2, undo);
         self.out.begin_quote();
         undo.prefix = true;
@@ -398,20 +405,20 @@ impl Renderer<'_> {
     }
 
     /// Returns true for a `blockquote` that quotes: others are layout, such as an indent.
-    fn is_quote(&self, id: Id) -> bool {
+    fn is_quote(&self, id: NodeId) -> bool {
         self.quotes + self.containers > 0
             || is_cited(self.tree, id)
             || quote::introduces(&self.out.tail(INTRODUCTION))
     }
 
     /// Marks the beginning of what an element is of the message, outside of quotes.
-    fn begin_part(&mut self, part: Option<Part>, undo: &mut Undo) {
+    fn begin_part(&mut self, part: Option<MessagePart>, undo: &mut ElementExit) {
         match part.filter(|_| self.quotes == 0) {
-            Some(Part::Attribution) => self.out.begin_part(QUOTE),
+            Some(MessagePart::Attribution) => self.out.begin_part(QUOTE),
             // All that follows is older.
-            Some(Part::Heading) => return self.out.begin_part(QUOTE),
-            Some(Part::Signature) => self.out.begin_part(SIGNATURE),
-            Some(Part::Quote | Part::Container) => {
+            Some(MessagePart::Heading) => return self.out.begin_part(QUOTE),
+            Some(MessagePart::Signature) => self.out.begin_part(SIGNATURE),
+            Some(MessagePart::Quote | MessagePart::Container) => {
                 self.containers += 1;
                 undo.container = true;
                 return;
@@ -421,7 +428,7 @@ impl Renderer<'_> {
         undo.part = true;
     }
 
-    fn verbatim(&mut self, id: Id, undo: &mut Undo) {
+    fn verbatim(&mut self, id: NodeId, undo: &mut ElementExit) {
         self.block(2, undo);
         self.out.begin_verbatim();
         undo.verbatim = true;
@@ -435,7 +442,7 @@ impl Renderer<'_> {
         }
     }
 
-    fn picture(&mut self, id: Id) {
+    fn picture(&mut self, id: NodeId) {
         match picture_text(self.tree, id) {
             Some(text) => self.out.text(&text),
             None => self.pictures += 1,
@@ -443,7 +450,7 @@ impl Renderer<'_> {
     }
 
     /// A part of a picture that is a link.
-    fn area(&mut self, id: Id, undo: &mut Undo) {
+    fn area(&mut self, id: NodeId, undo: &mut ElementExit) {
         let above = std::iter::successors(Some(id), |at| self.tree.parent(*at)).take(MAP_DEPTH);
         let map = above
             .filter(|id| self.tree.name(*id) == "map")
@@ -459,11 +466,12 @@ impl Renderer<'_> {
         }
     }
 
-    fn link(&mut self, id: Id, undo: &mut Undo) -> bool {
+    fn link(&mut self, id: NodeId, undo: &mut ElementExit) -> bool {
         let Some(href) = self.tree.attr(id, "href") else { return true };
         let text = text_below(self.tree, id);
         let Some(target) = LinkTarget::of(href) else {
-            undo.link = odd_scheme(href).map(|found| (Target::Odd(found), text, self.out.pieces()));
+            undo.link = odd_scheme(href)
+                .map(|found| (LinkDestination::Odd(found), text, self.out.pieces()));
             return true;
         };
         if self.links.is_some() && target.is_named_by(&text) {
@@ -475,7 +483,7 @@ impl Renderer<'_> {
             }
             return false;
         }
-        undo.link = Some((Target::Address(target), text, self.out.pieces()));
+        undo.link = Some((LinkDestination::Address(target), text, self.out.pieces()));
         true
     }
 
@@ -496,7 +504,7 @@ impl Renderer<'_> {
 
     /// A link without words around a picture: where it leads, once for each place unless
     /// links have numbers.
-    fn picture_link(&mut self, id: Id, target: &LinkTarget) {
+    fn picture_link(&mut self, id: NodeId, target: &LinkTarget) {
         let new = self.links.as_ref().is_some_and(|links| !links.knows(target));
         if !pictured(self.tree, id) || !self.places.insert(target.place().to_owned()) && !new {
             return;

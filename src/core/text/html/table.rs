@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::elements::picture_text;
-use super::tree::{Id, ROOT, Tree, Walk, WalkStep};
+use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 
 /// Longest text of a cell that makes its table one of data.
 const SHORT: usize = 120;
@@ -27,9 +27,9 @@ const MAX_ROWS: usize = 1_000;
 #[derive(Default)]
 pub struct TablePlan {
     /// Rows that become one line, and what ends it.
-    pub rows: HashMap<Id, RowEnd>,
+    pub rows: HashMap<NodeId, RowEnd>,
     /// What comes before the text of a cell in such a row.
-    pub cells: HashMap<Id, String>,
+    pub cells: HashMap<NodeId, String>,
 }
 
 /// What comes at the end of a row.
@@ -43,7 +43,7 @@ pub struct RowEnd {
 
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, Default)]
-struct Content {
+struct CellContent {
     chars: usize,
     breaks: usize,
     /// Something that needs lines of its own.
@@ -52,7 +52,7 @@ struct Content {
     words: bool,
 }
 
-impl Content {
+impl CellContent {
     fn fits(self, chars: usize) -> bool {
         self.chars <= chars && !self.tall && self.breaks <= 2
     }
@@ -65,15 +65,15 @@ impl Content {
 
 /// A cell of a row.
 struct TableCell {
-    id: Id,
+    id: NodeId,
     /// The columns it covers: the first, and the first behind it.
     columns: (usize, usize),
-    content: Content,
+    content: CellContent,
 }
 
 /// One row with its cells.
 struct TableRow {
-    id: Id,
+    id: NodeId,
     cells: Vec<TableCell>,
 }
 
@@ -93,16 +93,16 @@ impl TableRow {
 }
 
 /// Looks at all tables of the document.
-pub fn plan(tree: &Tree, markdown: bool) -> TablePlan {
+pub fn plan(tree: &DomTree, markdown: bool) -> TablePlan {
     let mut plan = TablePlan::default();
-    let mut contents: HashMap<Id, Content> = HashMap::new();
-    let mut open: Vec<Content> = vec![Content::default()];
-    let mut walk = Walk::new(ROOT);
+    let mut contents: HashMap<NodeId, CellContent> = HashMap::new();
+    let mut open: Vec<CellContent> = vec![CellContent::default()];
+    let mut walk = TreeWalk::new(ROOT);
     while let Some(step) = walk.step(tree) {
         match step {
             WalkStep::Enter(id) => {
                 if matches!(tree.name(id), "td" | "th") {
-                    open.push(Content::default());
+                    open.push(CellContent::default());
                 } else if let Some(cell) = open.last_mut() {
                     count(tree, id, cell);
                 }
@@ -124,7 +124,7 @@ pub fn plan(tree: &Tree, markdown: bool) -> TablePlan {
 }
 
 /// Adds one node to the content of the cell it is in.
-fn count(tree: &Tree, id: Id, cell: &mut Content) {
+fn count(tree: &DomTree, id: NodeId, cell: &mut CellContent) {
     if let Some(text) = tree.text(id) {
         let seen = crate::text::invisible::visible(text);
         cell.chars += seen.split_whitespace().map(|word| word.chars().count() + 1).sum::<usize>();
@@ -146,9 +146,9 @@ fn count(tree: &Tree, id: Id, cell: &mut Content) {
 
 /// Decides about one table, after all that are in it.
 fn table(
-    tree: &Tree,
-    id: Id,
-    contents: &HashMap<Id, Content>,
+    tree: &DomTree,
+    id: NodeId,
+    contents: &HashMap<NodeId, CellContent>,
     markdown: bool,
     plan: &mut TablePlan,
 ) {
@@ -177,7 +177,7 @@ fn table(
     }
 }
 
-fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<TableRow> {
+fn rows(tree: &DomTree, table: NodeId, contents: &HashMap<NodeId, CellContent>) -> Vec<TableRow> {
     let sections =
         tree.children(table).filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
     // For each column, the rows for which a cell from above still holds it.
@@ -192,9 +192,9 @@ fn rows(tree: &Tree, table: Id, contents: &HashMap<Id, Content>) -> Vec<TableRow
 
 /// Returns the cells of a row, each in its columns.
 fn placed_cells(
-    tree: &Tree,
-    row: Id,
-    contents: &HashMap<Id, Content>,
+    tree: &DomTree,
+    row: NodeId,
+    contents: &HashMap<NodeId, CellContent>,
     held: &mut [usize; MAX_COLUMNS],
 ) -> Vec<TableCell> {
     let before = *held;
@@ -218,7 +218,7 @@ fn placed_cells(
     cells.collect()
 }
 
-fn span(tree: &Tree, cell: Id, name: &str, most: usize) -> usize {
+fn span(tree: &DomTree, cell: NodeId, name: &str, most: usize) -> usize {
     let span = tree.attr(cell, name).and_then(|span| span.trim().parse().ok());
     span.unwrap_or(1).clamp(1, most)
 }
@@ -266,7 +266,8 @@ fn bar(lead: &mut String) {
 
 /// A row of a Markdown table, with all its columns.
 fn join_markdown(row: &TableRow, used: &BTreeSet<usize>, head: bool, plan: &mut TablePlan) {
-    let cells: HashMap<usize, Id> = row.filled().map(|cell| (cell.columns.0, cell.id)).collect();
+    let cells: HashMap<usize, NodeId> =
+        row.filled().map(|cell| (cell.columns.0, cell.id)).collect();
     let mut lead = String::from("| ");
     for column in used {
         if let Some(id) = cells.get(column) {

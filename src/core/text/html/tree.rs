@@ -2,7 +2,7 @@
 //!
 //! The parser's own reference-counted tree would be walked, copied and freed
 //! by recursion, which a mail of sixty thousand nested elements turns into a
-//! stack overflow. Here nothing recurses: [`Walk`] goes over a tree of any
+//! stack overflow. Here nothing recurses: [`TreeWalk`] goes over a tree of any
 //! depth in constant space. What elements mean is not known here.
 
 use std::borrow::Cow;
@@ -16,13 +16,13 @@ use html5ever::{Attribute, QualName, local_name, ns};
 use crate::text::fence::{MARKS, theirs};
 
 /// A node's place in the vector.
-pub type Id = usize;
+pub type NodeId = usize;
 
 /// The document itself.
-pub const ROOT: Id = 0;
+pub const ROOT: NodeId = 0;
 
 /// What a node is.
-enum Data {
+enum NodeData {
     Element {
         name: Rc<QualName>,
         attrs: Vec<Attribute>,
@@ -33,30 +33,30 @@ enum Data {
 }
 
 /// A node and its neighbours.
-pub struct Node {
-    data: Data,
-    parent: Option<Id>,
-    before: Option<Id>,
-    after: Option<Id>,
-    first: Option<Id>,
-    last: Option<Id>,
+pub struct DomNode {
+    data: NodeData,
+    parent: Option<NodeId>,
+    before: Option<NodeId>,
+    after: Option<NodeId>,
+    first: Option<NodeId>,
+    last: Option<NodeId>,
 }
 
 /// A parsed document.
-pub struct Tree {
-    nodes: Vec<Node>,
+pub struct DomTree {
+    nodes: Vec<DomNode>,
     quirks: bool,
 }
 
-impl Tree {
+impl DomTree {
     fn new() -> Self {
         let mut tree = Self { nodes: Vec::new(), quirks: false };
-        tree.add(Data::Other);
+        tree.add(NodeData::Other);
         tree
     }
 
-    fn add(&mut self, data: Data) -> Id {
-        self.nodes.push(Node {
+    fn add(&mut self, data: NodeData) -> NodeId {
+        self.nodes.push(DomNode {
             data,
             parent: None,
             before: None,
@@ -67,22 +67,22 @@ impl Tree {
         self.nodes.len() - 1
     }
 
-    fn node(&self, id: Id) -> Option<&Node> {
+    fn node(&self, id: NodeId) -> Option<&DomNode> {
         self.nodes.get(id)
     }
 
     /// Returns the element's name in lower case; empty for anything else.
-    pub fn name(&self, id: Id) -> &str {
+    pub fn name(&self, id: NodeId) -> &str {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Element { name, .. }) => &name.local,
+            Some(NodeData::Element { name, .. }) => &name.local,
             _ => "",
         }
     }
 
     /// Returns the value of an attribute of an element.
-    pub fn attr(&self, id: Id, name: &str) -> Option<&str> {
+    pub fn attr(&self, id: NodeId, name: &str) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Element { attrs, .. }) => {
+            Some(NodeData::Element { attrs, .. }) => {
                 attrs.iter().find(|attr| &*attr.name.local == name).map(|attr| &*attr.value)
             }
             _ => None,
@@ -90,55 +90,55 @@ impl Tree {
     }
 
     /// Returns the text of a text node.
-    pub fn text(&self, id: Id) -> Option<&str> {
+    pub fn text(&self, id: NodeId) -> Option<&str> {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Text(text)) => Some(text),
+            Some(NodeData::Text(text)) => Some(text),
             _ => None,
         }
     }
 
     /// Returns the node that holds this one.
-    pub fn parent(&self, id: Id) -> Option<Id> {
+    pub fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.parent
     }
 
     /// Returns the first node in this one.
-    pub fn first(&self, id: Id) -> Option<Id> {
+    pub fn first(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.first
     }
 
     /// Returns the node before this one in the same parent.
-    pub fn before(&self, id: Id) -> Option<Id> {
+    pub fn before(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.before
     }
 
     /// Returns the node after this one in the same parent.
-    pub fn after(&self, id: Id) -> Option<Id> {
+    pub fn after(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.after
     }
 
     /// Returns the node itself, which tells nodes apart.
-    pub fn node_ref(&self, id: Id) -> Option<&Node> {
+    pub fn node_ref(&self, id: NodeId) -> Option<&DomNode> {
         self.node(id)
     }
 
     /// Returns true for an element with attributes.
-    pub fn has_attributes(&self, id: Id) -> bool {
-        matches!(self.node(id).map(|node| &node.data), Some(Data::Element { attrs, .. }) if !attrs.is_empty())
+    pub fn has_attributes(&self, id: NodeId) -> bool {
+        matches!(self.node(id).map(|node| &node.data), Some(NodeData::Element { attrs, .. }) if !attrs.is_empty())
     }
 
     /// Returns the namespace of an element; empty for anything else.
-    pub fn namespace(&self, id: Id) -> &str {
+    pub fn namespace(&self, id: NodeId) -> &str {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Element { name, .. }) => &name.ns,
+            Some(NodeData::Element { name, .. }) => &name.ns,
             _ => "",
         }
     }
 
     /// Returns true for an element of HTML, not of SVG or MathML.
-    pub fn is_html(&self, id: Id) -> bool {
+    pub fn is_html(&self, id: NodeId) -> bool {
         match self.node(id).map(|node| &node.data) {
-            Some(Data::Element { name, .. }) => name.ns == ns!(html),
+            Some(NodeData::Element { name, .. }) => name.ns == ns!(html),
             _ => false,
         }
     }
@@ -149,19 +149,19 @@ impl Tree {
     }
 
     /// Puts text at the end of an element.
-    pub fn append_text(&mut self, parent: Id, text: &str) {
+    pub fn append_text(&mut self, parent: NodeId, text: &str) {
         self.insert_text(parent, None, text);
     }
 
     /// Returns the children, in order.
-    pub fn children(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
+    pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let first = self.node(id).and_then(|node| node.first);
         std::iter::successors(first, |&child| self.node(child)?.after)
     }
 
     /// Returns all nodes below `id` and itself, parents first.
-    pub fn below(&self, id: Id) -> impl Iterator<Item = Id> + '_ {
-        let mut walk = Walk::new(id);
+    pub fn below(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let mut walk = TreeWalk::new(id);
         std::iter::from_fn(move || {
             loop {
                 match walk.step(self)? {
@@ -173,7 +173,7 @@ impl Tree {
     }
 
     /// Takes a node, and all below it, out of the tree.
-    pub fn detach(&mut self, id: Id) {
+    pub fn detach(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get_mut(id) else {
             return;
         };
@@ -197,7 +197,7 @@ impl Tree {
     }
 
     /// Puts `child` into `parent`, before `next` or at the end.
-    fn insert(&mut self, parent: Id, next: Option<Id>, child: Id) {
+    fn insert(&mut self, parent: NodeId, next: Option<NodeId>, child: NodeId) {
         self.detach(child);
         let before = match next {
             Some(next) => self.node(next).and_then(|node| node.before),
@@ -228,46 +228,46 @@ impl Tree {
 
     /// Puts text into `parent`, before `next` or at the end, as part of the
     /// text that already stands there.
-    fn insert_text(&mut self, parent: Id, next: Option<Id>, text: &str) {
+    fn insert_text(&mut self, parent: NodeId, next: Option<NodeId>, text: &str) {
         let before = match next {
             Some(next) => self.node(next).and_then(|node| node.before),
             None => self.node(parent).and_then(|node| node.last),
         };
-        if let Some(Node { data: Data::Text(there), .. }) =
+        if let Some(DomNode { data: NodeData::Text(there), .. }) =
             before.and_then(|b| self.nodes.get_mut(b))
         {
             there.push_str(text);
             return;
         }
-        let id = self.add(Data::Text(text.to_owned()));
+        let id = self.add(NodeData::Text(text.to_owned()));
         self.insert(parent, next, id);
     }
 }
 
-/// One step of a [`Walk`].
+/// One step of a [`TreeWalk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkStep {
     /// A node is met; its children come next.
-    Enter(Id),
+    Enter(NodeId),
     /// All below the node has been met.
-    Leave(Id),
+    Leave(NodeId),
 }
 
 /// A walk over a node and all below it that needs no stack.
-pub struct Walk {
-    root: Id,
+pub struct TreeWalk {
+    root: NodeId,
     last: Option<WalkStep>,
     over: bool,
 }
 
-impl Walk {
+impl TreeWalk {
     /// Starts a walk at `root`.
-    pub fn new(root: Id) -> Self {
+    pub fn new(root: NodeId) -> Self {
         Self { root, last: None, over: false }
     }
 
     /// Returns the next step, or `None` when the root has been left.
-    pub fn step(&mut self, tree: &Tree) -> Option<WalkStep> {
+    pub fn step(&mut self, tree: &DomTree) -> Option<WalkStep> {
         let next = match self.last {
             None => WalkStep::Enter(self.root),
             Some(WalkStep::Enter(id)) => match tree.node(id).and_then(|node| node.first) {
@@ -294,34 +294,37 @@ impl Walk {
 /// A node as the parser holds it; it asks for the names of open elements all
 /// the time, so the name comes along.
 #[derive(Clone)]
-pub struct Handle {
-    id: Id,
+pub struct NodeHandle {
+    id: NodeId,
     name: Rc<QualName>,
 }
 
 /// Where the parser builds the tree.
-pub struct Builder {
-    tree: RefCell<Tree>,
+pub struct DomBuilder {
+    tree: RefCell<DomTree>,
     nameless: Rc<QualName>,
     /// How many nodes there are, for the parser's limits.
     pub size: Cell<usize>,
 }
 
-impl Builder {
+impl DomBuilder {
     /// Creates a builder with an empty document.
     pub fn new() -> Self {
         Self {
-            tree: RefCell::new(Tree::new()),
+            tree: RefCell::new(DomTree::new()),
             nameless: Rc::new(QualName::new(None, ns!(), local_name!(""))),
             size: Cell::new(1),
         }
     }
 
-    fn other(&self) -> Handle {
-        Handle { id: self.tree.borrow_mut().add(Data::Other), name: Rc::clone(&self.nameless) }
+    fn other(&self) -> NodeHandle {
+        NodeHandle {
+            id: self.tree.borrow_mut().add(NodeData::Other),
+            name: Rc::clone(&self.nameless),
+        }
     }
 
-    fn put(&self, parent: Id, next: Option<Id>, child: NodeOrText<Handle>) {
+    fn put(&self, parent: NodeId, next: Option<NodeId>, child: NodeOrText<NodeHandle>) {
         let mut tree = self.tree.borrow_mut();
         match child {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
@@ -338,26 +341,31 @@ impl Builder {
     }
 }
 
-impl TreeSink for Builder {
-    type Handle = Handle;
-    type Output = Tree;
+impl TreeSink for DomBuilder {
+    type Handle = NodeHandle;
+    type Output = DomTree;
     type ElemName<'a> = &'a QualName;
 
-    fn finish(self) -> Tree {
+    fn finish(self) -> DomTree {
         self.tree.into_inner()
     }
 
     fn parse_error(&self, _: Cow<'static, str>) {}
 
-    fn get_document(&self) -> Handle {
-        Handle { id: ROOT, name: Rc::clone(&self.nameless) }
+    fn get_document(&self) -> NodeHandle {
+        NodeHandle { id: ROOT, name: Rc::clone(&self.nameless) }
     }
 
-    fn elem_name<'a>(&'a self, target: &'a Handle) -> &'a QualName {
+    fn elem_name<'a>(&'a self, target: &'a NodeHandle) -> &'a QualName {
         &target.name
     }
 
-    fn create_element(&self, name: QualName, mut attrs: Vec<Attribute>, _: ElementFlags) -> Handle {
+    fn create_element(
+        &self,
+        name: QualName,
+        mut attrs: Vec<Attribute>,
+        _: ElementFlags,
+    ) -> NodeHandle {
         // What selectors name is never shown; without its marks it would match others.
         let named = |name: &str| matches!(name, "class" | "id") || name.starts_with("data-");
         let marked = |attr: &&mut Attribute| attr.value.contains(MARKS) && !named(&attr.name.local);
@@ -365,28 +373,28 @@ impl TreeSink for Builder {
             attr.value = theirs(attr.value.to_string()).into();
         }
         let name = Rc::new(name);
-        let data = Data::Element { name: Rc::clone(&name), attrs };
+        let data = NodeData::Element { name: Rc::clone(&name), attrs };
         let id = self.tree.borrow_mut().add(data);
-        Handle { id, name }
+        NodeHandle { id, name }
     }
 
-    fn create_comment(&self, _: StrTendril) -> Handle {
+    fn create_comment(&self, _: StrTendril) -> NodeHandle {
         self.other()
     }
 
-    fn create_pi(&self, _: StrTendril, _: StrTendril) -> Handle {
+    fn create_pi(&self, _: StrTendril, _: StrTendril) -> NodeHandle {
         self.other()
     }
 
-    fn append(&self, parent: &Handle, child: NodeOrText<Handle>) {
+    fn append(&self, parent: &NodeHandle, child: NodeOrText<NodeHandle>) {
         self.put(parent.id, None, child);
     }
 
     fn append_based_on_parent_node(
         &self,
-        element: &Handle,
-        prev_element: &Handle,
-        child: NodeOrText<Handle>,
+        element: &NodeHandle,
+        prev_element: &NodeHandle,
+        child: NodeOrText<NodeHandle>,
     ) {
         let parent = self.tree.borrow().parent(element.id);
         match parent {
@@ -397,13 +405,13 @@ impl TreeSink for Builder {
 
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
-    fn get_template_contents(&self, _: &Handle) -> Handle {
+    fn get_template_contents(&self, _: &NodeHandle) -> NodeHandle {
         // What a template holds is never shown, so it may go anywhere that is
         // not in the document.
         self.other()
     }
 
-    fn same_node(&self, x: &Handle, y: &Handle) -> bool {
+    fn same_node(&self, x: &NodeHandle, y: &NodeHandle) -> bool {
         x.id == y.id
     }
 
@@ -411,16 +419,16 @@ impl TreeSink for Builder {
         self.tree.borrow_mut().quirks = mode == QuirksMode::Quirks;
     }
 
-    fn append_before_sibling(&self, sibling: &Handle, new_node: NodeOrText<Handle>) {
+    fn append_before_sibling(&self, sibling: &NodeHandle, new_node: NodeOrText<NodeHandle>) {
         let parent = self.tree.borrow().parent(sibling.id);
         if let Some(parent) = parent {
             self.put(parent, Some(sibling.id), new_node);
         }
     }
 
-    fn add_attrs_if_missing(&self, target: &Handle, attrs: Vec<Attribute>) {
+    fn add_attrs_if_missing(&self, target: &NodeHandle, attrs: Vec<Attribute>) {
         let mut tree = self.tree.borrow_mut();
-        if let Some(Node { data: Data::Element { attrs: there, .. }, .. }) =
+        if let Some(DomNode { data: NodeData::Element { attrs: there, .. }, .. }) =
             tree.nodes.get_mut(target.id)
         {
             for attr in attrs {
@@ -432,11 +440,11 @@ impl TreeSink for Builder {
         }
     }
 
-    fn remove_from_parent(&self, target: &Handle) {
+    fn remove_from_parent(&self, target: &NodeHandle) {
         self.tree.borrow_mut().detach(target.id);
     }
 
-    fn reparent_children(&self, node: &Handle, new_parent: &Handle) {
+    fn reparent_children(&self, node: &NodeHandle, new_parent: &NodeHandle) {
         let mut tree = self.tree.borrow_mut();
         while let Some(child) = tree.node(node.id).and_then(|node| node.first) {
             tree.insert(new_parent.id, None, child);

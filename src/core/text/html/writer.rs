@@ -19,7 +19,7 @@ pub enum WhiteSpace {
 }
 
 /// What stands at the beginning of every line.
-enum Prefix {
+enum LinePrefix {
     Quote,
     /// A list item: its marker on the first line, as many spaces on the next.
     Item {
@@ -29,7 +29,7 @@ enum Prefix {
 }
 
 /// Emphasis that is on.
-struct Emphasis {
+struct OpenEmphasis {
     sign: &'static str,
     /// True if its sign has been written and has to be closed.
     open: bool,
@@ -37,11 +37,11 @@ struct Emphasis {
 
 /// The text so far, and what is owed before the next piece.
 #[derive(Default)]
-pub struct Writer {
+pub struct TextWriter {
     out: String,
     markdown: bool,
-    prefixes: Vec<Prefix>,
-    marks: Vec<Emphasis>,
+    prefixes: Vec<LinePrefix>,
+    marks: Vec<OpenEmphasis>,
     /// Line breaks owed: one ends the line, two leave a blank one.
     gap: u8,
     space: bool,
@@ -56,7 +56,7 @@ pub struct Writer {
     /// Where the last emphasis was closed, to merge it with the next.
     closed: Option<(&'static str, usize)>,
     pieces: usize,
-    paragraph: Paragraph,
+    paragraph: ParagraphState,
     /// Where in the text a backslash is missing; in order, but for those of one paragraph.
     escapes: Vec<usize>,
     /// A run of `*` or `_` after white space, which means something if text follows at once.
@@ -68,7 +68,7 @@ pub struct Writer {
 /// What the paragraph at hand holds that Markdown may take for its own, depending on
 /// what comes later in it. Places are bytes of the text.
 #[derive(Default)]
-struct Paragraph {
+struct ParagraphState {
     /// `<` that open a tag if a `>` follows.
     angles: Vec<usize>,
     /// Backticks, which mean something in pairs.
@@ -81,7 +81,7 @@ struct Paragraph {
     bracket: bool,
 }
 
-impl Writer {
+impl TextWriter {
     /// Creates an empty text.
     pub fn new(markdown: bool) -> Self {
         Self { markdown, ..Self::default() }
@@ -219,7 +219,7 @@ impl Writer {
 
     /// Ends the paragraph: what it holds can no longer come to mean anything.
     fn end_paragraph(&mut self) {
-        let Paragraph { ticks, code, .. } = std::mem::take(&mut self.paragraph);
+        let ParagraphState { ticks, code, .. } = std::mem::take(&mut self.paragraph);
         if code || ticks.len() > 1 {
             self.escapes.extend(ticks);
         }
@@ -265,7 +265,7 @@ impl Writer {
             return;
         }
         // The first paragraph of a list item stands right after the marker.
-        let marker = matches!(self.prefixes.last(), Some(Prefix::Item { used: false, .. }));
+        let marker = matches!(self.prefixes.last(), Some(LinePrefix::Item { used: false, .. }));
         let lines = match (self.hard_space, marker) {
             (true, _) => 2,
             (false, true) => lines.min(1),
@@ -305,12 +305,12 @@ impl Writer {
 
     /// The lines from here on are quoted one deeper.
     pub fn begin_quote(&mut self) {
-        self.prefixes.push(Prefix::Quote);
+        self.prefixes.push(LinePrefix::Quote);
     }
 
     /// The next line begins with a list marker, those after it are indented.
     pub fn begin_item(&mut self, marker: String) {
-        self.prefixes.push(Prefix::Item { marker, used: false });
+        self.prefixes.push(LinePrefix::Item { marker, used: false });
     }
 
     /// Ends the innermost quote or list item.
@@ -343,7 +343,7 @@ impl Writer {
 
     /// Emphasis from here on; `sign` goes around the text.
     pub fn begin_mark(&mut self, sign: &'static str) {
-        self.marks.push(Emphasis { sign, open: false });
+        self.marks.push(OpenEmphasis { sign, open: false });
     }
 
     /// Ends the innermost emphasis.
@@ -411,7 +411,7 @@ impl Writer {
     fn quotes(&self) -> usize {
         self.prefixes
             .iter()
-            .filter(|prefix| matches!(prefix, Prefix::Quote))
+            .filter(|prefix| matches!(prefix, LinePrefix::Quote))
             .count()
             .min(MAX_QUOTES)
     }
@@ -421,11 +421,11 @@ impl Writer {
         let (mut quotes, mut items) = (0, 0);
         for prefix in &mut self.prefixes {
             match prefix {
-                Prefix::Quote if quotes < MAX_QUOTES => {
+                LinePrefix::Quote if quotes < MAX_QUOTES => {
                     quotes += 1;
                     self.out.push_str("> ");
                 }
-                Prefix::Item { marker, used } => {
+                LinePrefix::Item { marker, used } => {
                     items += 1;
                     if !*used {
                         *used = true;
@@ -434,7 +434,7 @@ impl Writer {
                         self.out.extend(marker.chars().map(|_| ' '));
                     }
                 }
-                Prefix::Quote => {}
+                LinePrefix::Quote => {}
             }
         }
         self.paragraph.line = self.out.len();

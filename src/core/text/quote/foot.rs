@@ -22,7 +22,7 @@ const MAX_PARTS: usize = 6;
 
 /// The parts below a text, each from its first line on.
 #[derive(Debug, Default)]
-pub struct Foot<'t> {
+pub struct MessageFoot<'t> {
     /// Signatures, with their delimiters.
     pub signature: Vec<&'t str>,
     /// Paragraphs about confidentiality and the like.
@@ -31,7 +31,7 @@ pub struct Foot<'t> {
     pub footer: Vec<&'t str>,
 }
 
-impl<'t> Foot<'t> {
+impl<'t> MessageFoot<'t> {
     /// Takes off what stands at the end of lines; returns what is above it.
     pub fn take<'a>(&mut self, mut lines: &'a [&'t str]) -> &'a [&'t str] {
         for _ in 0..MAX_PARTS {

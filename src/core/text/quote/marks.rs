@@ -56,7 +56,7 @@ pub fn is_quoted(line: &str) -> bool {
 }
 
 /// An attribution, "On Monday, Ann wrote:", and how many lines it takes.
-pub struct Attribution {
+pub struct QuoteAttribution {
     /// How many lines it takes.
     pub lines: usize,
     /// True if it names a time or an address, so that it can hardly be a
@@ -67,7 +67,7 @@ pub struct Attribution {
 }
 
 /// Returns the attribution that these lines begin with.
-pub fn attribution(lines: &[&str]) -> Option<Attribution> {
+pub fn attribution(lines: &[&str]) -> Option<QuoteAttribution> {
     let mut whole = String::new();
     let mut follows = true;
     for (number, line) in lines.iter().take(MAX_ATTRIBUTION).enumerate() {
@@ -91,7 +91,7 @@ pub fn attribution(lines: &[&str]) -> Option<Attribution> {
         if whole.ends_with([':', '：']) || zoho(&whole) || uncoloned(&whole) && last() {
             let begun = begins_attribution(&whole);
             let found = begun || follows && is_attribution(&whole, number);
-            return found.then(|| Attribution {
+            return found.then(|| QuoteAttribution {
                 lines: number + 1,
                 dated: is_dated(&whole),
                 begun,
@@ -172,7 +172,7 @@ fn has_year(whole: &str) -> bool {
 
 /// What a header line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Header {
+pub enum HeaderKind {
     /// The author.
     From,
     /// The time at which it was sent.
@@ -186,7 +186,7 @@ pub enum Header {
 }
 
 /// Returns what the label of a line names.
-pub fn header(line: &str) -> Option<Header> {
+pub fn header(line: &str) -> Option<HeaderKind> {
     let (label, _) = line.split_once([':', '：'])?;
     // The longest label there is has a dozen characters.
     if label.len() > 40 {
@@ -195,11 +195,11 @@ pub fn header(line: &str) -> Option<Header> {
     let label = label.replace(['*', '\\', '|'], "");
     let label = label.trim().trim_start_matches(['>', ' ']).to_lowercase();
     let lists = [
-        (FROM, Header::From),
-        (SENT, Header::Sent),
-        (DATE, Header::Date),
-        (TO, Header::To),
-        (SUBJECT, Header::Subject),
+        (FROM, HeaderKind::From),
+        (SENT, HeaderKind::Sent),
+        (DATE, HeaderKind::Date),
+        (TO, HeaderKind::To),
+        (SUBJECT, HeaderKind::Subject),
     ];
     lists.into_iter().find(|(list, _)| names(list, &label)).map(|(_, header)| header)
 }
@@ -210,35 +210,39 @@ fn value(line: &str) -> &str {
 }
 
 /// A block of header lines above a message that is quoted or sent on.
-pub struct Block<'t> {
+pub struct HeaderBlock<'t> {
     /// The subject in it; empty without one.
     pub subject: &'t str,
 }
 
 /// Returns the block of header lines that begins at `at`, of which `headers` are the labels: three
 /// of author, time, recipients and subject, with the author first or below a blank line or a rule.
-pub fn block<'t>(lines: &[&'t str], headers: &[Option<Header>], at: usize) -> Option<Block<'t>> {
+pub fn block<'t>(
+    lines: &[&'t str],
+    headers: &[Option<HeaderKind>],
+    at: usize,
+) -> Option<HeaderBlock<'t>> {
     let first = (*headers.get(at)?)?;
     let above = at.checked_sub(1).and_then(|above| lines.get(above));
     let apart = above.is_none_or(|line| bare(line).is_empty() || is_rule(bare(line)));
-    if first != Header::From && !apart {
+    if first != HeaderKind::From && !apart {
         return None;
     }
     let end = headers.len().min(at + 1 + MAX_HEADERS);
     let near =
         || lines.get(at..end).into_iter().flatten().zip(headers.get(at..end).into_iter().flatten());
-    let has = |kind: Header| near().any(|(_, header)| *header == Some(kind));
-    let subject = near().find(|(_, header)| **header == Some(Header::Subject));
+    let has = |kind: HeaderKind| near().any(|(_, header)| *header == Some(kind));
+    let subject = near().find(|(_, header)| **header == Some(HeaderKind::Subject));
     // A journey is from somewhere to somewhere at a time, too, but it is not sent.
     let addressed = near().any(|(line, header)| match header {
-        Some(Header::Sent) => line.contains('@') || has_year(line) && is_timed(line),
+        Some(HeaderKind::Sent) => line.contains('@') || has_year(line) && is_timed(line),
         header => header.is_some() && line.contains('@'),
     });
-    let timed = has(Header::Sent) || has(Header::Date);
-    let others = [timed, has(Header::To), has(Header::Subject)];
-    let whole = has(Header::From) && others.into_iter().filter(|there| *there).count() >= 2;
+    let timed = has(HeaderKind::Sent) || has(HeaderKind::Date);
+    let others = [timed, has(HeaderKind::To), has(HeaderKind::Subject)];
+    let whole = has(HeaderKind::From) && others.into_iter().filter(|there| *there).count() >= 2;
     (whole && (subject.is_some() || addressed))
-        .then(|| Block { subject: subject.map_or("", |(line, _)| value(line)) })
+        .then(|| HeaderBlock { subject: subject.map_or("", |(line, _)| value(line)) })
 }
 
 /// Returns true for a line of dashes, underscores or the like.
@@ -250,7 +254,7 @@ pub fn is_rule(line: &str) -> bool {
 
 /// What the first mark before a subject says of the message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sort {
+pub enum SubjectMark {
     /// It sends a message on.
     Forward,
     /// It answers one.
@@ -260,8 +264,8 @@ pub enum Sort {
 }
 
 /// Returns what the first mark before a subject says.
-pub fn sort(subject: &str) -> Sort {
-    prefix(untagged(subject)).map_or(Sort::Unknown, |(sort, _)| sort)
+pub fn sort(subject: &str) -> SubjectMark {
+    prefix(untagged(subject)).map_or(SubjectMark::Unknown, |(sort, _)| sort)
 }
 
 /// Returns a subject without the marks of answers and forwards, in lower case.
@@ -284,7 +288,7 @@ fn untagged(subject: &str) -> &str {
     rest
 }
 
-fn prefix(subject: &str) -> Option<(Sort, &str)> {
+fn prefix(subject: &str) -> Option<(SubjectMark, &str)> {
     let (mark, after) = subject.split_once([':', '：'])?;
     // `Re[2]:` and `Fwd (2):` count.
     let word = mark.trim_end_matches(|c: char| c.is_ascii_digit() || "[]() \u{a0}".contains(c));
@@ -293,8 +297,8 @@ fn prefix(subject: &str) -> Option<(Sort, &str)> {
     }
     let word = word.to_lowercase();
     let sort = match () {
-        () if names(FORWARD_PREFIXES, &word) => Sort::Forward,
-        () if names(REPLY_PREFIXES, &word) => Sort::Reply,
+        () if names(FORWARD_PREFIXES, &word) => SubjectMark::Forward,
+        () if names(REPLY_PREFIXES, &word) => SubjectMark::Reply,
         () => return None,
     };
     Some((sort, after))

@@ -3,7 +3,7 @@
 //! A guess from spelling alone: the caller knows who has been written to, and says so only
 //! of senders who have not.
 
-use super::{Address, ascii, organisation, script, to_unicode};
+use super::{MailAddress, ascii, organisation, script, to_unicode};
 
 /// The fewest characters of names that are compared one by one: short ones are alike by chance.
 const LEAST: usize = 5;
@@ -18,26 +18,26 @@ const ADDED: &[&str] = &[
 
 /// Somebody the reader knows, prepared for comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Acquaintance {
+pub struct KnownPerson {
     /// Name and address.
-    pub address: Address,
+    pub address: MailAddress,
     /// True if the reader saved the address or has written to it; anybody can get on a list
     /// of people who wrote.
     pub sure: bool,
-    spelling: Spelling,
+    spelling: AddressSpelling,
 }
 
-impl Acquaintance {
+impl KnownPerson {
     /// Prepares an address; `None` for one without an @.
-    pub fn new(address: Address, sure: bool) -> Option<Self> {
-        let spelling = Spelling::of(&address)?;
+    pub fn new(address: MailAddress, sure: bool) -> Option<Self> {
+        let spelling = AddressSpelling::of(&address)?;
         Some(Self { address, sure, spelling })
     }
 }
 
 /// What is compared of an address, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Spelling {
+struct AddressSpelling {
     email: String,
     local: String,
     /// The domain that an organization registers.
@@ -50,8 +50,8 @@ struct Spelling {
     name: String,
 }
 
-impl Spelling {
-    fn of(address: &Address) -> Option<Self> {
+impl AddressSpelling {
+    fn of(address: &MailAddress) -> Option<Self> {
         let email = address.email.to_lowercase();
         let (local, domain) = email.rsplit_once('@')?;
         let domain = to_unicode(&organisation(&ascii(domain)));
@@ -90,17 +90,16 @@ impl Spelling {
 /// Returns those of `known` whom a sender can be taken for; none for a sender who surely is
 /// one of them.
 pub fn imitated<'k>(
-    sender: &Address,
-    known: impl Iterator<Item = &'k Acquaintance> + Clone,
-) -> Vec<&'k Acquaintance> {
-    let Some(own) = Spelling::of(sender) else {
+    sender: &MailAddress,
+    known: impl Iterator<Item = &'k KnownPerson> + Clone,
+) -> Vec<&'k KnownPerson> {
+    let Some(own) = AddressSpelling::of(sender) else {
         return Vec::new();
     };
     if known.clone().any(|one| one.sure && one.spelling.email == own.email) {
         return Vec::new();
     }
-    let alike =
-        |one: &&Acquaintance| one.spelling.email != own.email && own.imitates(&one.spelling);
+    let alike = |one: &&KnownPerson| one.spelling.email != own.email && own.imitates(&one.spelling);
     known.filter(alike).collect()
 }
 

@@ -1,28 +1,28 @@
 //! Whether a shape is on the slide, and shows the text in it, by its place and its size.
 
-use super::{Area, INSET, POINT, Scene, Shape};
-use crate::How;
-use crate::look::{FLAT, Sight};
+use super::{INSET, POINT, SlideArea, SlideScene, SlideShape};
+use crate::HidingMethod;
+use crate::look::{FLAT, TextVisibility};
 
 /// The least average width of a character, as a part of its size.
 const NARROW: f64 = 0.4;
 /// How much higher than its shape a text has to be to be cut off.
 const OVER: f64 = 2.0;
 
-impl Scene {
+impl SlideScene {
     /// Returns whether a shape shows its text, on a slide of this size in units of drawings.
-    pub fn place(&self, shape: usize, size: (f64, f64)) -> Sight {
-        let Some(shape) = self.own.get(shape) else { return Sight::Seen };
-        let Some(place) = shape.place else { return Sight::Seen };
+    pub fn place(&self, shape: usize, size: (f64, f64)) -> TextVisibility {
+        let Some(shape) = self.own.get(shape) else { return TextVisibility::Seen };
+        let Some(place) = shape.place else { return TextVisibility::Seen };
         // Nobody knows how far it is turned, but it stays within a circle.
         let around = if shape.turned { place.around() } else { place };
         if around.is_off(size) {
-            Sight::Hidden(How::OffPage)
+            TextVisibility::Hidden(HidingMethod::OffPage)
         } else if shape.frame || shape.turned {
             // The stated size of a table may be too small.
-            Sight::Seen
+            TextVisibility::Seen
         } else if shape.inner(place).is_off(size) {
-            Sight::Doubt(How::OffPage)
+            TextVisibility::Doubt(HidingMethod::OffPage)
         } else {
             shape.room(place)
         }
@@ -35,12 +35,12 @@ impl Scene {
     }
 }
 
-impl Shape {
+impl SlideShape {
     /// Returns the area in a shape in which its text begins.
-    fn inner(&self, place: Area) -> Area {
+    fn inner(&self, place: SlideArea) -> SlideArea {
         let [left, top, right, bottom] =
             self.text.insets.map(std::option::Option::unwrap_or_default);
-        Area {
+        SlideArea {
             x: place.x + left,
             y: place.y + top,
             wide: place.wide - left - right,
@@ -49,7 +49,7 @@ impl Shape {
     }
 
     /// Returns whether a shape of this size has room for its text.
-    fn room(&self, place: Area) -> Sight {
+    fn room(&self, place: SlideArea) -> TextVisibility {
         let flat = place.wide.min(place.high) < FLAT * POINT;
         let wide = (place.wide - 2.0 * INSET).max(1.0);
         let lines = self.text.paragraphs.iter().map(|(count, size)| {
@@ -58,16 +58,16 @@ impl Shape {
         });
         let clipped = self.text.clips && lines.sum::<f64>() > OVER * place.high;
         if flat && self.text.clips {
-            Sight::Hidden(How::Clipped)
+            TextVisibility::Hidden(HidingMethod::Clipped)
         } else if (flat || clipped) && !self.text.fits {
-            Sight::Doubt(How::Clipped)
+            TextVisibility::Doubt(HidingMethod::Clipped)
         } else {
-            Sight::Seen
+            TextVisibility::Seen
         }
     }
 }
 
-impl Area {
+impl SlideArea {
     /// Returns true if this is beside a slide of this size.
     fn is_off(&self, (wide, high): (f64, f64)) -> bool {
         let (right, bottom) = (self.x + self.wide, self.y + self.high);

@@ -4,30 +4,36 @@
 
 use std::collections::HashSet;
 
-use super::{Area, BARE, Fill, Group, Part, SIZE, SLIDE, Shape, Text, UNKNOWN};
-use crate::Failure;
-use crate::look::Paint;
-use crate::office::theme::{Coat, Theme};
-use crate::xml::{Event, Xml};
+use super::{
+    BARE, SIZE, SLIDE, ScenePart, ShapeFill, ShapeGroup, SlideArea, SlideShape, TextSize, UNKNOWN,
+};
+use crate::ReadFailure;
+use crate::look::InkColour;
+use crate::office::theme::{ShapePaint, ThemeColours};
+use crate::xml::{XmlEvent, XmlReader};
 
 /// Reads a slide, a layout or a master; placeholders take from those `below`.
-pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, Failure> {
-    let mut part = Part {
+pub(super) fn part(
+    text: &str,
+    theme: &ThemeColours,
+    below: &[SlideShape],
+) -> Result<ScenePart, ReadFailure> {
+    let mut part = ScenePart {
         shapes: Vec::new(),
         ground: None,
         based: true,
         moved: HashSet::new(),
         cells: Vec::new(),
     };
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<ShapeGroup> = Vec::new();
     // True while a group's own properties, or a table without colours of its own, are read.
     let (mut of_group, mut bare) = (false, true);
     let (mut count, mut size) = (0.0, SIZE);
-    let mut xml = Xml::of(text, SLIDE);
+    let mut xml = XmlReader::of(text, SLIDE);
     while let Some(event) = xml.step()? {
         let element = match event {
-            Event::Start(element) => element,
-            Event::End(ending) => {
+            XmlEvent::Start(element) => element,
+            XmlEvent::End(ending) => {
                 match ending.name().as_str() {
                     "grpSp" => drop(groups.pop()),
                     "p" => {
@@ -40,7 +46,7 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
                 }
                 continue;
             }
-            Event::Text(_) => continue,
+            XmlEvent::Text(_) => continue,
         };
         match element.name().as_str() {
             "sld" | "sldLayout" => {
@@ -48,42 +54,42 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
                 part.based = !matches!(shown.as_deref(), Some("0" | "false"));
             }
             "bgPr" => {
-                let properties = properties(&mut xml, theme, Fill::Unsaid)?;
+                let properties = properties(&mut xml, theme, ShapeFill::Unsaid)?;
                 part.ground = Some(match properties.fill {
-                    Fill::Coat(coat) => coat.paint,
-                    _ => Paint::Other,
+                    ShapeFill::Coat(coat) => coat.paint,
+                    _ => InkColour::Other,
                 });
             }
             "bgRef" => {
                 // The first fill of a theme is the colour itself; others are gradients.
                 let plain = element.attr("idx").is_none_or(|idx| idx == "1001");
                 let coat = theme.coat(&mut xml)?;
-                let paint = coat.map_or(Paint::Other, |coat| coat.paint);
-                part.ground = Some(if plain { paint } else { Paint::Other });
+                let paint = coat.map_or(InkColour::Other, |coat| coat.paint);
+                part.ground = Some(if plain { paint } else { InkColour::Other });
             }
             "grpSp" => {
                 let outer = groups.last().copied();
-                groups.push(outer.unwrap_or(Group {
+                groups.push(outer.unwrap_or(ShapeGroup {
                     scale: (1.0, 1.0),
                     shift: (0.0, 0.0),
-                    fill: Fill::Unsaid,
+                    fill: ShapeFill::Unsaid,
                     lost: false,
                 }));
                 of_group = true;
             }
             kind @ ("sp" | "cxnSp" | "graphicFrame" | "pic") => {
                 of_group = false;
-                let fill = if kind == "pic" { UNKNOWN } else { Fill::Unsaid };
-                part.shapes.push(Shape {
+                let fill = if kind == "pic" { UNKNOWN } else { ShapeFill::Unsaid };
+                part.shapes.push(SlideShape {
                     id: String::new(),
                     holder: None,
                     place: None,
                     turned: false,
                     fill,
-                    styled: Fill::Unsaid,
+                    styled: ShapeFill::Unsaid,
                     edge: 0.0,
                     hidden: false,
-                    text: Text::default(),
+                    text: TextSize::default(),
                     frame: kind == "graphicFrame",
                     picture: kind == "pic",
                 });
@@ -106,7 +112,7 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
             }
             "grpSpPr" => {
                 let outer = groups.iter().rev().nth(1).copied();
-                let fill = outer.map_or(Fill::Unsaid, |outer| outer.fill);
+                let fill = outer.map_or(ShapeFill::Unsaid, |outer| outer.fill);
                 let own = properties(&mut xml, theme, fill)?;
                 if let Some(group) = groups.last_mut().filter(|_| of_group) {
                     group.enter(&own);
@@ -114,7 +120,7 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
             }
             "spPr" => {
                 let group = groups.last().copied();
-                let fill = group.map_or(Fill::Unsaid, |group| group.fill);
+                let fill = group.map_or(ShapeFill::Unsaid, |group| group.fill);
                 let own = properties(&mut xml, theme, fill)?;
                 if let Some(shape) = part.shapes.last_mut() {
                     shape.take(&own, group);
@@ -122,7 +128,7 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
             }
             "xfrm" => {
                 // The place of a frame stands beside its properties.
-                let mut own = Properties::default();
+                let mut own = ShapeProperties::default();
                 own.place(element.number("rot"), &mut xml)?;
                 if let Some(shape) = part.shapes.last_mut() {
                     shape.take(&own, groups.last().copied());
@@ -131,9 +137,9 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
             "fillRef" => {
                 let idx = element.number("idx").unwrap_or_default();
                 let coat = theme.coat(&mut xml)?.map(|coat| coat.paint);
-                let paint = coat.filter(|_| idx == 1.0).unwrap_or(Paint::Other);
+                let paint = coat.filter(|_| idx == 1.0).unwrap_or(InkColour::Other);
                 if let Some(shape) = part.shapes.last_mut().filter(|_| idx >= 1.0) {
-                    shape.styled = Fill::Coat(Coat { paint, opaque: 1.0 });
+                    shape.styled = ShapeFill::Coat(ShapePaint { paint, opaque: 1.0 });
                 }
             }
             "chart" | "oleObj" => {
@@ -148,11 +154,11 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
                 }
             }
             "tableStyleId" => bare = BARE.contains(&xml.text()?.trim()),
-            "tc" => part.cells.push(if bare { Fill::Nothing } else { Fill::Unsaid }),
+            "tc" => part.cells.push(if bare { ShapeFill::Nothing } else { ShapeFill::Unsaid }),
             "tcPr" => {
-                let own = properties(&mut xml, theme, Fill::Unsaid)?;
+                let own = properties(&mut xml, theme, ShapeFill::Unsaid)?;
                 if let Some(cell) = part.cells.last_mut()
-                    && own.fill != Fill::Unsaid
+                    && own.fill != ShapeFill::Unsaid
                 {
                     *cell = own.fill;
                 }
@@ -206,7 +212,7 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
         }
     }
     for shape in &mut part.shapes {
-        if shape.fill == Fill::Unsaid {
+        if shape.fill == ShapeFill::Unsaid {
             shape.fill = shape.styled;
         }
     }
@@ -214,24 +220,24 @@ pub(super) fn part(text: &str, theme: &Theme, below: &[Shape]) -> Result<Part, F
 }
 
 /// What a shape or a group says of its place and its fill.
-struct Properties {
-    fill: Fill,
-    area: Option<Area>,
+struct ShapeProperties {
+    fill: ShapeFill,
+    area: Option<SlideArea>,
     /// Where places within a group begin, and how far they go.
-    inner: Option<Area>,
+    inner: Option<SlideArea>,
     turned: bool,
     edge: f64,
 }
 
-impl Default for Properties {
+impl Default for ShapeProperties {
     fn default() -> Self {
-        Self { fill: Fill::Unsaid, area: None, inner: None, turned: false, edge: 0.0 }
+        Self { fill: ShapeFill::Unsaid, area: None, inner: None, turned: false, edge: 0.0 }
     }
 }
 
-impl Properties {
+impl ShapeProperties {
     /// Reads the place within the element that began last.
-    fn place(&mut self, turn: Option<f64>, xml: &mut Xml<'_>) -> Result<(), Failure> {
+    fn place(&mut self, turn: Option<f64>, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut found: [Option<(f64, f64)>; 4] = [None; 4];
         xml.within(|element| {
             let pair = |one, other| Some((element.number(one)?, element.number(other)?));
@@ -246,7 +252,7 @@ impl Properties {
         })?;
         let area = |off: Option<(f64, f64)>, ext: Option<(f64, f64)>| {
             let ((x, y), (wide, high)) = off.zip(ext)?;
-            Some(Area { x, y, wide, high })
+            Some(SlideArea { x, y, wide, high })
         };
         let [off, ext, inner_off, inner_ext] = found;
         (self.area, self.inner) = (area(off, ext), area(inner_off, inner_ext));
@@ -258,28 +264,32 @@ impl Properties {
 
 /// Reads the properties within the element that began last; `group` is the fill of the group
 /// that they may name.
-fn properties(xml: &mut Xml<'_>, theme: &Theme, group: Fill) -> Result<Properties, Failure> {
-    let mut found = Properties::default();
+fn properties(
+    xml: &mut XmlReader<'_>,
+    theme: &ThemeColours,
+    group: ShapeFill,
+) -> Result<ShapeProperties, ReadFailure> {
+    let mut found = ShapeProperties::default();
     let mut inner = 0;
     loop {
-        let element = match xml.step()?.ok_or(Failure::Broken)? {
-            Event::Start(element) => element,
-            Event::End(_) if inner == 0 => return Ok(found),
-            Event::End(_) => {
+        let element = match xml.step()?.ok_or(ReadFailure::Broken)? {
+            XmlEvent::Start(element) => element,
+            XmlEvent::End(_) if inner == 0 => return Ok(found),
+            XmlEvent::End(_) => {
                 inner -= 1;
                 continue;
             }
-            Event::Text(_) => continue,
+            XmlEvent::Text(_) => continue,
         };
         match element.name().as_str() {
             "xfrm" => found.place(element.number("rot"), xml)?,
             "noFill" => {
-                found.fill = Fill::Nothing;
+                found.fill = ShapeFill::Nothing;
                 xml.skip()?;
             }
             "solidFill" | "gradFill" | "pattFill" => {
                 let coat = theme.coat(xml)?;
-                found.fill = coat.map_or(UNKNOWN, Fill::Coat);
+                found.fill = coat.map_or(UNKNOWN, ShapeFill::Coat);
             }
             "blipFill" => {
                 found.fill = UNKNOWN;
@@ -310,25 +320,25 @@ fn properties(xml: &mut Xml<'_>, theme: &Theme, group: Fill) -> Result<Propertie
     }
 }
 
-impl Shape {
+impl SlideShape {
     /// Takes properties that stand within a group or outside of any.
-    fn take(&mut self, own: &Properties, group: Option<Group>) {
+    fn take(&mut self, own: &ShapeProperties, group: Option<ShapeGroup>) {
         if let Some(area) = own.area {
             let lost = group.is_some_and(|group| group.lost);
             self.place = (!lost).then(|| group.map_or(area, |group| group.place(area)));
             self.turned = own.turned;
         }
-        if own.fill != Fill::Unsaid && !self.picture {
+        if own.fill != ShapeFill::Unsaid && !self.picture {
             self.fill = own.fill;
         }
         self.edge = own.edge;
     }
 }
 
-impl Group {
+impl ShapeGroup {
     /// Returns where something in the group is on the slide.
-    fn place(&self, area: Area) -> Area {
-        Area {
+    fn place(&self, area: SlideArea) -> SlideArea {
+        SlideArea {
             x: area.x * self.scale.0 + self.shift.0,
             y: area.y * self.scale.1 + self.shift.1,
             wide: area.wide * self.scale.0,
@@ -337,8 +347,8 @@ impl Group {
     }
 
     /// Takes the group's own properties; until then it is like the one around it.
-    fn enter(&mut self, own: &Properties) {
-        if own.fill != Fill::Unsaid {
+    fn enter(&mut self, own: &ShapeProperties) {
+        if own.fill != ShapeFill::Unsaid {
             self.fill = own.fill;
         }
         self.lost |= own.turned;

@@ -11,30 +11,30 @@ use super::ics::{FetchedEvent, FetchedEvents, ics_document};
 use super::parts::fill_rules;
 use super::seen::remember_events;
 use crate::budget::LongText;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::zone_label;
-use crate::flatten::{Room, RowContext};
+use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
 use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{EVENT, Field, Level};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ColumnLevel, EVENT, TableColumn};
 use crate::store::HandleKind;
 use crate::text::fence::theirs;
 use crate::text::{self, Note, NoteKey, note};
-use crate::tools::Columns;
-use crate::tools::agenda::{Agenda, EventForm};
+use crate::tools::ColumnChoice;
+use crate::tools::agenda::{CalendarSearch, EventForm};
 
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
 
 /// Returns the rows of the named events.
-pub(super) async fn events_by_id(ctx: &Context, request: &Agenda) -> Result<Response> {
+pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
     let zone = requested_zone(ctx, request.tz.as_deref())?;
     let mut whole = whole_events(ctx, &request.ids, request.account.as_deref()).await?;
     if request.series {
@@ -44,14 +44,14 @@ pub(super) async fn events_by_id(ctx: &Context, request: &Agenda) -> Result<Resp
     if request.form == EventForm::Ics {
         let text = ics_document(ctx, &whole, &zone, &mut notes).await;
         notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
-        return Ok(Response {
+        return Ok(WholeAnswer {
             texts: vec![LongText {
                 name: "ics".to_owned(),
                 text: theirs(text),
                 ..LongText::default()
             }],
             notes,
-            ..Response::default()
+            ..WholeAnswer::default()
         });
     }
     let several = whole
@@ -60,22 +60,22 @@ pub(super) async fn events_by_id(ctx: &Context, request: &Agenda) -> Result<Resp
         .any(|pair| matches!(pair, [one, other] if one.account != other.account));
     let requested = request.columns();
     let columns = match &requested {
-        Some(named @ Columns::Named(_)) => named.of(&EVENT)?,
-        Some(Columns::Level(level)) => columns_of(&EVENT, *level, several),
-        None => columns_of(&EVENT, Level::Core, several),
+        Some(named @ ColumnChoice::Named(_)) => named.of(&EVENT)?,
+        Some(ColumnChoice::Level(level)) => columns_of(&EVENT, *level, several),
+        None => columns_of(&EVENT, ColumnLevel::Core, several),
     };
     let mut rows = whole_rows(ctx, &whole, &columns, &zone, &mut notes).await?;
-    if matches!(requested, Some(Columns::Level(Level::More))) {
+    if matches!(requested, Some(ColumnChoice::Level(ColumnLevel::More))) {
         rows.show_members();
     }
     notes.insert(0, note!("events: {}", rows.len()));
-    Ok(Response {
+    Ok(WholeAnswer {
         document: Document {
-            scalars: vec![("zone", Cell::Text(zone_label(&zone)))],
+            scalars: vec![("zone", RowCell::Text(zone_label(&zone)))],
             tables: vec![rows],
         },
         notes,
-        ..Response::default()
+        ..WholeAnswer::default()
     })
 }
 
@@ -114,7 +114,7 @@ async fn series_of(whole: FetchedEvents) -> FetchedEvents {
 async fn whole_rows(
     ctx: &Context,
     whole: &FetchedEvents,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> Result<RowTable> {
@@ -134,7 +134,7 @@ async fn whole_rows(
         let context = RowContext {
             zone,
             names: &names,
-            room: Room::One,
+            room: RowRoom::One,
             ..ctx.context_for(port.api(), &label, account)
         };
         let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
@@ -207,7 +207,7 @@ pub(super) async fn fetch_whole(
                         Some(Err(error)) => failed.push((name(at), error)),
                         None => failed.push((
                             name(at),
-                            Error::new(Kind::Internal, "an event was left without an answer"),
+                            Error::new(ErrorKind::Internal, "an event was left without an answer"),
                         )),
                     }
                 }

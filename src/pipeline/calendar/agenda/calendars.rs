@@ -12,8 +12,8 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, MAIN, shown_names};
-use crate::row::Cell;
-use crate::schemas::{CALENDAR, Field};
+use crate::row::RowCell;
+use crate::schemas::{CALENDAR, TableColumn};
 use crate::store::HandleKind;
 use crate::text;
 
@@ -215,20 +215,20 @@ pub(super) fn unknown_calendar(name: &str, known: &[String]) -> Error {
 
 /// Reads the calendars from the objects of a service.
 pub(crate) fn known_calendars(port: &dyn Calendars, objects: &[Value]) -> Vec<KnownCalendar> {
-    let columns: Vec<&'static Field> = ["id", "name", "access", "main", "owner", "zone"]
+    let columns: Vec<&'static TableColumn> = ["id", "name", "access", "main", "owner", "zone"]
         .iter()
         .filter_map(|name| CALENDAR.field(name))
         .collect();
     let context = RowContext::bare(port.api());
     let rows = rows_of(&context, &CALENDAR, &columns, objects, &mut Vec::new());
-    let text = |cell: Option<&Cell>| match cell {
-        Some(Cell::Text(text)) => text.clone(),
+    let text = |cell: Option<&RowCell>| match cell {
+        Some(RowCell::Text(text)) => text.clone(),
         _ => String::new(),
     };
     let mut all: Vec<KnownCalendar> = rows
         .rows()
         .filter_map(|row| {
-            let Some(Cell::Id(id)) = row.first() else {
+            let Some(RowCell::Id(id)) = row.first() else {
                 return None;
             };
             Some(KnownCalendar {
@@ -237,7 +237,7 @@ pub(crate) fn known_calendars(port: &dyn Calendars, objects: &[Value]) -> Vec<Kn
                 name: String::new(),
                 own_name: text(row.get(1)),
                 access: text(row.get(2)),
-                main: row.get(3) == Some(&Cell::Flag(true)),
+                main: row.get(3) == Some(&RowCell::Flag(true)),
                 owner: text(row.get(4)),
                 zone: text(row.get(5)),
             })

@@ -5,27 +5,27 @@ use jiff::tz::TimeZone;
 use super::range;
 use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
 use super::words::QUERY;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
-    Claim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
+    TimeClaim, absences, away, clashes, is_declined, meets_absence, named, not_competing, overlap,
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::pipeline::times::requested_zone;
-use crate::provider::calendar::{EventData, Show};
-use crate::row::{Cell, RowTable};
-use crate::schemas::Level;
+use crate::provider::calendar::{EventData, ShowAs};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::ColumnLevel;
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
-use crate::tools::agenda::{Agenda, EventForm, EventSort};
-use crate::words::Words;
+use crate::tools::agenda::{CalendarSearch, EventForm, EventSort};
+use crate::words::WordChoice;
 
 /// Returns the table `clashes` of a range.
-pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Response> {
+pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
     let other = [
         ("calendars", !request.calendars.is_empty()),
         ("series", request.series),
@@ -57,9 +57,10 @@ pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Resp
     shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
     shown.sort_unstable();
     shown.dedup();
-    let mut response = Response { sort: Some(EventSort::Start.word()), ..Response::default() };
+    let mut response =
+        WholeAnswer { sort: Some(EventSort::Start.word()), ..WholeAnswer::default() };
     let rows = ranged_rows(ctx, &ranged, &shown, &zone, &mut Vec::new()).await?;
-    let table = clash_rows(ctx, &found, &ranged, (&shown, &rows), Level::More, &zone);
+    let table = clash_rows(ctx, &found, &ranged, (&shown, &rows), ColumnLevel::More, &zone);
     let is_shortened = has_short_titles(&table);
     response.document.tables.push(table);
     zone_line(&mut response.document, &zone);
@@ -109,14 +110,14 @@ pub(super) async fn clash_search(ctx: &Context, request: &Agenda) -> Result<Resp
 /// Returns true if a title within the cells of `with` is cut, which no output has whole.
 fn has_short_titles(clashes: &RowTable) -> bool {
     let is_cut =
-        |at| matches!(clashes.cell(at, "with"), Some(Cell::Text(text)) if text.contains("…`"));
+        |at| matches!(clashes.cell(at, "with"), Some(RowCell::Text(text)) if text.contains("…`"));
     (0..clashes.len()).any(is_cut)
 }
 
 /// Returns the times of the events that compete for the reader's time.
 fn competing(own: &[(usize, &EventData, bool)], zone: &TimeZone) -> Vec<(EventTime, EventTime)> {
     own.iter()
-        .map(|(_, facts, main)| ((facts.start, facts.end), Claim::of(facts, *main)))
+        .map(|(_, facts, main)| ((facts.start, facts.end), TimeClaim::of(facts, *main)))
         .filter(|(time, claim)| claim.competes(*time, zone))
         .map(|(time, _)| time)
         .collect()
@@ -142,8 +143,8 @@ fn beside(
     zone: &TimeZone,
 ) -> Vec<usize> {
     let is_beside = |facts: &EventData, main: bool| {
-        let (time, claim) = ((facts.start, facts.end), Claim::of(facts, main));
-        matches!(claim.show, Show::Busy | Show::Tentative)
+        let (time, claim) = ((facts.start, facts.end), TimeClaim::of(facts, main));
+        matches!(claim.show, ShowAs::Busy | ShowAs::Tentative)
             && claim.is_container(time, zone)
             && times.iter().any(|one| overlap(*one, time, zone))
     };

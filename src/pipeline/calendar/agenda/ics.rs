@@ -12,15 +12,15 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::flatten::{self, Room, RowContext};
-use crate::ical::{self, CalendarDocument, Entry};
+use crate::flatten::{self, RowContext, RowRoom};
+use crate::ical::{self, CalendarDocument, IcalEvent};
 use crate::pipeline::context::Context;
 use crate::provider::Account;
-use crate::provider::calendar::{Calendars, EventData, Guest, Show, Visibility};
+use crate::provider::calendar::{Calendars, EventData, EventGuest, EventVisibility, ShowAs};
 use crate::schemas::EVENT;
 use crate::text::{Note, TextKind, is_invisible, note, quoted, shown};
 use crate::time_parse::ParsedTime;
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
@@ -47,7 +47,7 @@ pub(super) async fn ics_document(
             notes.extend(note);
             let context = RowContext {
                 zone,
-                room: Room::One,
+                room: RowRoom::One,
                 ..ctx.context_for(port.api(), &account.email, account)
             };
             let mut cancelled = Vec::new();
@@ -79,7 +79,7 @@ pub(super) async fn ics_document(
     if entries.iter().any(|it| it.recurrence_id.is_some() && !has_series(&it.uid)) {
         notes.push("occurrences are without the rule of their series: series=true adds it".into());
     }
-    let texts = document.entries.iter_mut().flat_map(Entry::texts_mut);
+    let texts = document.entries.iter_mut().flat_map(IcalEvent::texts_mut);
     let removed: usize = texts.map(clean).sum();
     if removed > 0 {
         notes.push(note!("{} invisible characters were removed", removed));
@@ -139,7 +139,7 @@ async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>
 }
 
 /// Converts one event to an iCalendar entry.
-fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Account) -> Entry {
+fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Account) -> IcalEvent {
     let column = |name: &str| -> Vec<String> {
         let field = EVENT.field(name);
         let texts = field.map(|field| flatten::texts(field, item, context));
@@ -156,7 +156,7 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
         EventTime::At(at) => ParsedTime::At(zone.to_datetime(at), at).moment(&zone),
     };
     let uid = facts.uid.as_deref().unwrap_or(&facts.id);
-    Entry {
+    IcalEvent {
         recurrence_id: facts.series.as_ref().and(facts.original),
         repeat: facts.repeat.clone(),
         title: facts.title.clone(),
@@ -164,29 +164,34 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
         notes: flatten::plain(facts.notes.clone().unwrap_or_default()),
         organizer: organizer(facts, &word("organizer"), word("organizer_address"), account),
         guests: facts.guests.clone(),
-        show: Show::of(&word("show")).unwrap_or(Show::Busy),
-        visibility: Visibility::of(&word("visibility")).unwrap_or(Visibility::Default),
+        show: ShowAs::of(&word("show")).unwrap_or(ShowAs::Busy),
+        visibility: EventVisibility::of(&word("visibility")).unwrap_or(EventVisibility::Default),
         reminder: word("reminder").parse().ok(),
         categories: column("category"),
         link: facts.link.clone(),
         cancelled: facts.cancelled,
-        ..Entry::new(uid, moment(facts.start), moment(facts.end))
+        ..IcalEvent::new(uid, moment(facts.start), moment(facts.end))
     }
 }
 
 /// Returns the organizer of a meeting; `None` for an event without guests.
-fn organizer(facts: &EventData, name: &str, address: String, account: &Account) -> Option<Guest> {
+fn organizer(
+    facts: &EventData,
+    name: &str,
+    address: String,
+    account: &Account,
+) -> Option<EventGuest> {
     if facts.guests.is_empty() {
         return None;
     }
     let own = name == "me";
     let address = if address.is_empty() && own { account.email.clone() } else { address };
     let known = !own && !name.is_empty() && name != address;
-    (!address.is_empty()).then(|| Guest {
+    (!address.is_empty()).then(|| EventGuest {
         address,
         name: known.then(|| name.to_owned()),
         me: own,
-        ..Guest::default()
+        ..EventGuest::default()
     })
 }
 

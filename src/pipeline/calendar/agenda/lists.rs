@@ -14,9 +14,9 @@ type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.
 #[derive(Default)]
-pub(crate) struct Lists(Mutex<HashMap<String, CachedLists>>);
+pub(crate) struct CalendarLists(Mutex<HashMap<String, CachedLists>>);
 
-impl Lists {
+impl CalendarLists {
     pub(crate) fn get(&self, account: &str) -> Option<(Arc<Vec<Value>>, Instant)> {
         let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (fetched, list) = lists.get(account)?;

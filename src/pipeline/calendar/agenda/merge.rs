@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::pages::{AgendaPart, EventRow};
-use super::position::Position;
+use super::position::EventPosition;
 use crate::pipeline::answer::cursor::IdDigest;
 
 /// The rows of all accounts in one order.
-pub(super) struct Merged {
+pub(super) struct MergedRows {
     /// The rows to show, each with the position of its part.
     pub(super) shown: Vec<(usize, EventRow)>,
     /// The number of copies left out.
@@ -17,12 +17,12 @@ pub(super) struct Merged {
     /// The positions of parts that have some of those.
     pub(super) rest: Vec<usize>,
     /// Before this all was shown; nothing if it was all there is.
-    pub(super) end: Option<Position>,
+    pub(super) end: Option<EventPosition>,
 }
 
 /// Merges the rows of all accounts in one order, one for each event, and takes as many
 /// as are requested and known to be next.
-pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> Merged {
+pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> MergedRows {
     let known = parts.iter().map(|part| part.gathered.reach()).min();
     let known = known.unwrap_or(i64::MAX);
     let mut all: Vec<(usize, EventRow)> = Vec::new();
@@ -54,9 +54,9 @@ pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> Merged {
     let end = match all.last() {
         _ if rest.is_empty() && !parts.iter().any(|part| part.gathered.is_open()) => None,
         Some((_, last)) if all.len() == limit => Some(last.at),
-        _ => Some(Position::before(known)),
+        _ => Some(EventPosition::before(known)),
     };
-    Merged {
+    MergedRows {
         copies: all.iter().filter_map(|(_, row)| copies.get(&row.mark)).sum(),
         left: rest.len(),
         rest: rest.iter().map(|(part, _)| *part).collect(),

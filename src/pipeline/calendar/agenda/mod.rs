@@ -28,12 +28,12 @@ use self::calendars::{
 };
 use self::clash::clash_search;
 use self::ics::ics_document;
-use self::merge::{Merged, merge};
+use self::merge::{MergedRows, merge};
 use self::pages::{AgendaPart, AgendaRequest};
 use self::plan::AgendaPlan;
 use super::agenda::parts::{agenda_parts, event_rows};
 use crate::budget::LongText;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::zone_label;
@@ -45,17 +45,17 @@ use crate::pipeline::rows::missing_line;
 use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
 use crate::query::DateContext;
-use crate::row::Cell;
+use crate::row::RowCell;
 use crate::text::fence::theirs;
 use crate::text::{Note, note, ours};
 use crate::time_parse::TimeContext;
-use crate::tools::agenda::{Agenda, EventForm, EventSort};
-use crate::words::Words;
+use crate::tools::agenda::{CalendarSearch, EventForm, EventSort};
+use crate::words::WordChoice;
 
 /// The kind of its cursors.
 const KIND: &str = "agenda";
 
-pub(crate) async fn calendar_search(ctx: &Context, request: Agenda) -> Result<Response> {
+pub(crate) async fn calendar_search(ctx: &Context, request: CalendarSearch) -> Result<WholeAnswer> {
     if !request.ids.is_empty() {
         return events_by_id(ctx, &request).await;
     }
@@ -97,14 +97,14 @@ pub(crate) async fn calendar_search(ctx: &Context, request: Agenda) -> Result<Re
         let columns = plan.columns(&merged.shown, &parts)?;
         let rows =
             event_rows(ctx, &parts, &merged.shown, &columns, &zone, &plan, &mut notes).await?;
-        document.scalars.push(("zone", Cell::Text(zone_label(&zone))));
+        document.scalars.push(("zone", RowCell::Text(zone_label(&zone))));
         document.tables.push(rows);
     }
     let mut count = plan.count(&merged, &parts, &zone);
     if let Some(next) = next {
         let cursor = save_cursor(ctx, KIND, &next).await?;
         if !plan.ics {
-            document.scalars.push(("next", Cell::Handle('p', cursor)));
+            document.scalars.push(("next", RowCell::Handle('p', cursor)));
         }
         count.push_str(&format!("; cursor=p{cursor} has more"));
     }
@@ -112,14 +112,14 @@ pub(crate) async fn calendar_search(ctx: &Context, request: Agenda) -> Result<Re
     notes.extend(plan.remarks(&merged, &parts, &zone));
     notes.extend(missing.into_iter().map(missing_line));
     let sort = Some(EventSort::Start.word());
-    Ok(Response { document, texts, notes, sort, ..Response::default() })
+    Ok(WholeAnswer { document, texts, notes, sort, ..WholeAnswer::default() })
 }
 
 /// Returns the events of a page as an iCalendar document.
 async fn shown_ics(
     ctx: &Context,
     parts: &[AgendaPart],
-    merged: &Merged,
+    merged: &MergedRows,
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> Result<String> {
@@ -189,7 +189,7 @@ async fn unknown_calendars(
 }
 
 /// Returns the plan: as requested, or from the cursor.
-async fn plan_agenda(ctx: &Context, request: Agenda) -> Result<(AgendaPlan, Vec<Note>)> {
+async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPlan, Vec<Note>)> {
     let columns = request.columns();
     if let Some(cursor) = &request.cursor {
         let mut plan: AgendaPlan = load_cursor(ctx, KIND, cursor).await?;

@@ -13,15 +13,15 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::calendars::{KnownCalendar, names_by_id};
-use super::position::{AccountPosition, Position, mark};
-use super::range::Range;
+use super::position::{AccountPosition, EventPosition, mark};
+use super::range::TimeRange;
 use super::words::{self, EventQuery};
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::answer::cursor::IdDigest;
 use crate::project::Projection;
 use crate::provider::calendar::{Calendars, EventData, EventListRequest};
-use crate::provider::{Account, Page};
+use crate::provider::{Account, ListPage};
 use crate::text::{Note, note, quoted};
 
 /// The maximum number of requests to one service for one page of ours.
@@ -35,7 +35,7 @@ const ZONES: SignedDuration = SignedDuration::from_hours(26);
 
 /// The request, the same for every account.
 pub(super) struct AgendaRequest<'a> {
-    pub(super) range: Range,
+    pub(super) range: TimeRange,
     pub(super) series: bool,
     pub(super) query: Option<&'a EventQuery>,
     pub(super) zone: &'a TimeZone,
@@ -50,7 +50,7 @@ pub(super) struct AgendaRequest<'a> {
 pub(super) struct EventRow {
     pub(super) item: Value,
     pub(super) facts: EventData,
-    pub(super) at: Position,
+    pub(super) at: EventPosition,
     pub(super) mark: IdDigest,
     /// The position of its calendar among those queried.
     pub(super) calendar: usize,
@@ -62,7 +62,7 @@ pub(super) struct EventRow {
 pub(super) struct CalendarPage {
     pub(super) calendar: KnownCalendar,
     /// The position from which it continued.
-    pub(super) at: Position,
+    pub(super) at: EventPosition,
     next: Option<String>,
     open: bool,
     /// Before this start, in microseconds, all is known.
@@ -116,7 +116,7 @@ pub(super) async fn fetch_pages(
         notes: Vec::new(),
     };
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
-    let (from, to) = request.widened(from.unwrap_or(Position::FIRST));
+    let (from, to) = request.widened(from.unwrap_or(EventPosition::FIRST));
     for round in 1.. {
         let unread = gathered.unread_calendars(request);
         if unread.is_empty() {
@@ -142,7 +142,7 @@ pub(super) async fn fetch_pages(
         for at in unread {
             let page = pages.next().unwrap_or_else(|| {
                 Err(Error::new(
-                    crate::error::Kind::Internal,
+                    crate::error::ErrorKind::Internal,
                     "a calendar was left without an answer",
                 ))
             });
@@ -170,7 +170,7 @@ pub(super) async fn fetch_pages(
 
 impl AgendaRequest<'_> {
     /// Returns the range to query from a position on.
-    fn widened(&self, from: Position) -> (Timestamp, Timestamp) {
+    fn widened(&self, from: EventPosition) -> (Timestamp, Timestamp) {
         let (first, to) = (self.range.from(), self.range.to());
         if self.series {
             // The service decides which series have an occurrence in the range.
@@ -234,7 +234,7 @@ impl GatheredEvents {
     fn add(
         &mut self,
         calendar: usize,
-        page: Result<Page>,
+        page: Result<ListPage>,
         port: &dyn Calendars,
         request: &AgendaRequest<'_>,
         context: &RowContext<'_>,
@@ -267,7 +267,7 @@ impl GatheredEvents {
                 self.odd += 1;
                 continue;
             };
-            let at = Position::of(facts.start, facts.end, request.zone);
+            let at = EventPosition::of(facts.start, facts.end, request.zone);
             if request.series && facts.repeat.is_some() {
                 self.masters.insert(facts.id.clone());
             }

@@ -9,18 +9,18 @@ use super::pages::{AgendaPart, AgendaRequest, EventRow, fetch_pages};
 use super::plan::AgendaPlan;
 use super::position::AccountPosition;
 use super::seen::remember_events;
-use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Room, RowContext};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::{AccountLabels, account_labels};
 use crate::pipeline::calendar::agenda::words;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
-use crate::pipeline::rows::{Missing, name_account, rows_of};
+use crate::pipeline::rows::{MissingAccount, name_account, rows_of};
 use crate::project::project;
 use crate::provider::CalendarCapabilities;
 use crate::provider::calendar::{Calendars, EventData};
 use crate::row::RowTable;
-use crate::schemas::{EVENT, Field};
+use crate::schemas::{EVENT, TableColumn};
 use crate::text::{Note, note, ours};
 
 /// The number of series per account whose rules a page shows.
@@ -35,7 +35,7 @@ pub(super) async fn agenda_parts(
     plan: &AgendaPlan,
     selectors: &[CalendarSelector],
     request: &AgendaRequest<'_>,
-) -> Result<(Vec<AgendaPart>, Vec<Missing<AccountPosition>>)> {
+) -> Result<(Vec<AgendaPart>, Vec<MissingAccount<AccountPosition>>)> {
     let labels = account_labels(ctx).await?;
     let outcomes = join_all(
         plan.places.iter().map(|place| agenda_part(ctx, place, plan, selectors, request, &labels)),
@@ -49,7 +49,7 @@ pub(super) async fn agenda_parts(
         }
     }
     for part in &parts {
-        let is_missing = |error: &Error| error.kind() == Kind::NotFound;
+        let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         let mut sheets = part.gathered.sheets.iter();
         if sheets.any(|sheet| sheet.error.as_ref().is_some_and(is_missing)) {
             forget_calendars(ctx, &part.account.id);
@@ -66,7 +66,7 @@ async fn agenda_part(
     selectors: &[CalendarSelector],
     request: &AgendaRequest<'_>,
     labels: &AccountLabels,
-) -> std::result::Result<AgendaPart, Missing<AccountPosition>> {
+) -> std::result::Result<AgendaPart, MissingAccount<AccountPosition>> {
     let label = labels.of(&place.account);
     let answer = async {
         let account = ctx.accounts.by_id(&place.account).await?;
@@ -99,7 +99,7 @@ pub(super) async fn event_rows(
     ctx: &Context,
     parts: &[AgendaPart],
     shown: &[(usize, EventRow)],
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     zone: &TimeZone,
     plan: &AgendaPlan,
     notes: &mut Vec<Note>,
@@ -113,7 +113,7 @@ pub(super) async fn event_rows(
             zone,
             names: &part.gathered.names,
             // A few rows have the room of as many events read by their ids.
-            room: if shown.len() <= FEW { Room::One } else { Room::List },
+            room: if shown.len() <= FEW { RowRoom::One } else { RowRoom::List },
             ..ctx.context_for(part.port.api(), &part.label, &part.account)
         };
         let mut own = Vec::new();
@@ -179,7 +179,7 @@ pub(super) async fn fill_rules(
 /// Returns a note on descriptions that lists show only the beginning of.
 fn beginnings(
     can: &CalendarCapabilities,
-    columns: &[&'static Field],
+    columns: &[&'static TableColumn],
     items: &[Value],
     context: &flatten::RowContext,
 ) -> Option<Note> {

@@ -3,18 +3,18 @@
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use super::merge::Merged;
+use super::merge::MergedRows;
 use super::pages::{AgendaPart, EventRow};
-use super::position::{AccountPosition, IdDigests, Position};
-use super::range::Range;
+use super::position::{AccountPosition, EventPosition, IdDigests};
+use super::range::TimeRange;
 use super::words::{self, EventQuery};
 use crate::error::{Error, Result};
-use crate::pipeline::rows::{Missing, missing_line, name_account};
+use crate::pipeline::rows::{MissingAccount, missing_line, name_account};
 use crate::provider::Account;
 use crate::query::DateContext;
-use crate::schemas::{EVENT, Field, Level};
+use crate::schemas::{ColumnLevel, EVENT, TableColumn};
 use crate::text::{Note, note, ours};
-use crate::tools::Columns;
+use crate::tools::ColumnChoice;
 
 /// The maximum number of marks of shown events in a cursor.
 const MOST_MARKS: usize = 4_096;
@@ -22,7 +22,7 @@ const MOST_MARKS: usize = 4_096;
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct AgendaPlan {
-    pub(super) range: Range,
+    pub(super) range: TimeRange,
     pub(super) q: Option<String>,
     pub(super) calendars: Vec<String>,
     pub(super) series: bool,
@@ -40,7 +40,7 @@ pub(super) struct AgendaPlan {
     /// True when several accounts are searched.
     pub(super) merged: bool,
     /// The position that the earlier pages have reached.
-    pub(super) reached: Position,
+    pub(super) reached: EventPosition,
     /// Marks of shown events that would come again.
     pub(super) seen: IdDigests,
 }
@@ -56,7 +56,7 @@ impl AgendaPlan {
 
     /// Returns the plan of the first page of a range over some accounts, with the
     /// default columns of a search.
-    pub(super) fn of(range: Range, accounts: Vec<Account>, limit: u32) -> Self {
+    pub(super) fn of(range: TimeRange, accounts: Vec<Account>, limit: u32) -> Self {
         Self {
             range,
             q: None,
@@ -70,19 +70,19 @@ impl AgendaPlan {
             shown: 0,
             merged: accounts.len() > 1,
             places: accounts.into_iter().map(|one| AccountPosition::first(one.id)).collect(),
-            reached: Position::FIRST,
+            reached: EventPosition::FIRST,
             seen: IdDigests::default(),
         }
     }
 
-    pub(super) fn with(mut self, columns: Option<Columns>) -> Self {
+    pub(super) fn with(mut self, columns: Option<ColumnChoice>) -> Self {
         match columns {
             None => {}
-            Some(Columns::Level(level)) => {
+            Some(ColumnChoice::Level(level)) => {
                 self.fields = None;
                 self.level = Some(level.word().to_owned());
             }
-            Some(Columns::Named(names)) => {
+            Some(ColumnChoice::Named(names)) => {
                 self.level = None;
                 self.fields = Some(names);
             }
@@ -101,23 +101,23 @@ impl AgendaPlan {
         matches!(self.query(zone), Ok(Some(query)) if query.has_words())
     }
 
-    fn level(&self) -> Level {
+    fn level(&self) -> ColumnLevel {
         let word = self.level.as_deref();
-        [Level::Key, Level::More]
+        [ColumnLevel::Key, ColumnLevel::More]
             .into_iter()
             .find(|level| word == Some(level.word()))
-            .unwrap_or(Level::Core)
+            .unwrap_or(ColumnLevel::Core)
     }
 
     /// Returns true if all columns are requested, and with them all guests of an event.
     pub(super) fn is_full(&self) -> bool {
-        self.fields.is_none() && self.level() == Level::More
+        self.fields.is_none() && self.level() == ColumnLevel::More
     }
 
     /// Returns the columns that may be shown.
-    pub(super) fn requested_columns(&self) -> Result<Vec<&'static Field>> {
+    pub(super) fn requested_columns(&self) -> Result<Vec<&'static TableColumn>> {
         if let Some(fields) = &self.fields {
-            return Columns::Named(fields.clone()).of(&EVENT);
+            return ColumnChoice::Named(fields.clone()).of(&EVENT);
         }
         let level = self.level();
         Ok(EVENT
@@ -133,7 +133,7 @@ impl AgendaPlan {
         &self,
         shown: &[(usize, EventRow)],
         parts: &[AgendaPart],
-    ) -> Result<Vec<&'static Field>> {
+    ) -> Result<Vec<&'static TableColumn>> {
         let mut columns = self.requested_columns()?;
         if self.fields.is_some() {
             return Ok(columns);
@@ -146,7 +146,7 @@ impl AgendaPlan {
         let level = self.level();
         columns.retain(|field| match field.name {
             "account" => self.merged,
-            "calendar" => level == Level::More || calendars && level == Level::Core,
+            "calendar" => level == ColumnLevel::More || calendars && level == ColumnLevel::Core,
             _ => true,
         });
         Ok(columns)
@@ -155,22 +155,22 @@ impl AgendaPlan {
     /// Returns the plan of the next page, if there is one.
     pub(super) fn after(
         &self,
-        merged: &Merged,
+        merged: &MergedRows,
         parts: &[AgendaPart],
-        missing: &[Missing<AccountPosition>],
+        missing: &[MissingAccount<AccountPosition>],
     ) -> Option<Self> {
         let mut next = self.clone();
         next.shown += merged.shown.len();
         next.places.clear();
         let last = merged.shown.last().map(|(_, row)| row.at);
-        let end = merged.end.or(last).unwrap_or(Position::FIRST);
+        let end = merged.end.or(last).unwrap_or(EventPosition::FIRST);
         next.reached = self.reached.max(end);
         for (number, part) in parts.iter().enumerate() {
             let Some(old) = self.places.iter().find(|old| old.account == part.account.id) else {
                 continue;
             };
             let more = part.gathered.is_open() || merged.rest.contains(&number);
-            let mut reached: Vec<(String, Position)> = Vec::new();
+            let mut reached: Vec<(String, EventPosition)> = Vec::new();
             let mut again = false;
             for sheet in &part.gathered.sheets {
                 let id = sheet.calendar.id.clone();
@@ -200,7 +200,7 @@ impl AgendaPlan {
     }
 
     /// Returns the marks needed to recognize what was shown.
-    fn marks(&self, merged: &Merged, places: &[AccountPosition]) -> IdDigests {
+    fn marks(&self, merged: &MergedRows, places: &[AccountPosition]) -> IdDigests {
         let hindmost = places.iter().map(AccountPosition::hindmost).min();
         let shown = merged.shown.iter();
         let mut marks = self.seen.list();
@@ -219,7 +219,12 @@ impl AgendaPlan {
 
     /// Formats `events: 50 of 73, by start, Tue 2026-02-03 to Mon 2026-02-09, after 50 on earlier
     /// pages`.
-    pub(super) fn count(&self, merged: &Merged, parts: &[AgendaPart], zone: &TimeZone) -> String {
+    pub(super) fn count(
+        &self,
+        merged: &MergedRows,
+        parts: &[AgendaPart],
+        zone: &TimeZone,
+    ) -> String {
         let open = parts.iter().any(|part| part.gathered.is_open());
         let total = if open {
             String::new()
@@ -247,7 +252,7 @@ impl AgendaPlan {
     /// Returns the other notes.
     pub(super) fn remarks(
         &self,
-        merged: &Merged,
+        merged: &MergedRows,
         parts: &[AgendaPart],
         zone: &TimeZone,
     ) -> Vec<Note> {

@@ -18,14 +18,14 @@ use crate::provider::calendar::EventData;
 
 /// The position of an event: by its start, whole days first, then by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct Position {
+pub(super) struct EventPosition {
     /// Microseconds since 1970.
     start: i64,
     timed: bool,
     end: i64,
 }
 
-impl Position {
+impl EventPosition {
     /// Before everything.
     pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
@@ -60,27 +60,27 @@ pub(super) struct AccountPosition {
     /// The account's id.
     pub(super) account: String,
     /// Everything before this was shown.
-    pub(super) at: Position,
+    pub(super) at: EventPosition,
     /// Calendars that are behind, because they could not be read before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) late: Vec<(String, Position)>,
+    pub(super) late: Vec<(String, EventPosition)>,
 }
 
 impl AccountPosition {
     /// Returns the beginning of an account's part.
     pub(super) fn first(account: String) -> Self {
-        Self { account, at: Position::FIRST, late: Vec::new() }
+        Self { account, at: EventPosition::FIRST, late: Vec::new() }
     }
 
     /// Returns where a calendar of the account continues.
-    pub(super) fn of(&self, calendar: &str) -> Position {
+    pub(super) fn of(&self, calendar: &str) -> EventPosition {
         self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
 
     /// Returns the least advanced position.
-    pub(super) fn hindmost(&self) -> Position {
+    pub(super) fn hindmost(&self) -> EventPosition {
         let late = self.late.iter().map(|(_, at)| *at);
-        late.fold(self.at, Position::min)
+        late.fold(self.at, EventPosition::min)
     }
 }
 

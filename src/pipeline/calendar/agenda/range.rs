@@ -18,12 +18,12 @@ const AHEAD: i32 = 365;
 
 /// A stretch of time: events that end after `from` and start before `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Range {
+pub(crate) struct TimeRange {
     from: i64,
     to: i64,
 }
 
-impl Range {
+impl TimeRange {
     /// Creates the range from one instant to another.
     pub(crate) fn new(from: Timestamp, to: Timestamp) -> Self {
         Self { from: from.as_microsecond(), to: to.as_microsecond() }
@@ -76,17 +76,17 @@ pub(super) fn search(
     to: Option<&str>,
     words: bool,
     here: &TimeContext,
-) -> Result<Range> {
+) -> Result<TimeRange> {
     let (from, to) = (first(from, here)?, over(from, to, here)?);
     let now = minute(here.now);
     let range = match (from, to, words) {
-        (Some(from), Some(to), _) => Range::new(from, to),
-        (None, Some(to), false) => Range::new(now, to),
+        (Some(from), Some(to), _) => TimeRange::new(from, to),
+        (None, Some(to), false) => TimeRange::new(now, to),
         (from, None, false) => {
             let from = from.unwrap_or(now);
-            Range::new(from, days_after(from, DAYS, &here.zone))
+            TimeRange::new(from, days_after(from, DAYS, &here.zone))
         }
-        (from, to, true) => Range::new(
+        (from, to, true) => TimeRange::new(
             from.unwrap_or_else(|| days_before(now.min(to.unwrap_or(now)), BACK, &here.zone)),
             to.unwrap_or_else(|| days_after(now.max(from.unwrap_or(now)), AHEAD, &here.zone)),
         ),
@@ -95,7 +95,7 @@ pub(super) fn search(
 }
 
 /// Refuses a range that ends before it begins.
-fn check_range(range: Range, here: &TimeContext) -> Result<Range> {
+fn check_range(range: TimeRange, here: &TimeContext) -> Result<TimeRange> {
     if range.from < range.to {
         return Ok(range);
     }
@@ -114,18 +114,18 @@ pub(crate) fn ahead(
     to: Option<&str>,
     here: &TimeContext,
     last: impl Fn(Date) -> Date,
-) -> Result<Range> {
+) -> Result<TimeRange> {
     let (from, to) = (first(from, here)?, over(from, to, here)?);
     let from = from.unwrap_or_else(|| minute(here.now));
     let to = to.unwrap_or_else(|| {
         let day = last(here.zone.to_datetime(from).date());
         ParsedTime::Day(day).over(&here.zone)
     });
-    check_range(Range::new(from, to), here)
+    check_range(TimeRange::new(from, to), here)
 }
 
 /// Reads a range of days: today if neither end is given, the day of `from` if only that is.
-pub(crate) fn days(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> Result<Range> {
+pub(crate) fn days(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> Result<TimeRange> {
     let (from, to) = (first(from, here)?, over(from, to, here)?);
     let from = from.unwrap_or_else(|| {
         let today = here.zone.to_datetime(here.now).date();
@@ -135,7 +135,7 @@ pub(crate) fn days(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> 
         let day = here.zone.to_datetime(from).date();
         ParsedTime::Day(day).over(&here.zone)
     });
-    check_range(Range::new(from, to), here)
+    check_range(TimeRange::new(from, to), here)
 }
 
 /// Reads the start of a range.

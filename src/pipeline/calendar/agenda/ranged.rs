@@ -10,22 +10,22 @@ use super::merge::merge;
 use super::pages::{AgendaPart, AgendaRequest, EventRow};
 use super::parts::{agenda_parts, event_rows};
 use super::plan::AgendaPlan;
-use super::range::Range;
-use crate::access::Access;
+use super::range::TimeRange;
+use crate::access::AccessLevel;
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::RowContext;
 use crate::pipeline::access::guard::above;
-use crate::pipeline::calendar::clashes::Clash;
+use crate::pipeline::calendar::clashes::EventClash;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::provider::Account;
 use crate::provider::calendar::EventData;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{CLASH, Level};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{CLASH, ColumnLevel};
 use crate::text::{self, Note, NoteKey, clip, note, ours, quoted};
 
 /// The maximum number of events.
@@ -39,7 +39,7 @@ const CALENDAR: usize = 12;
 const FACTS: usize = 24;
 
 /// The events of a range, each once, by their start.
-pub(crate) struct Ranged {
+pub(crate) struct RangedEvents {
     plan: AgendaPlan,
     parts: Vec<AgendaPart>,
     rows: Vec<(usize, EventRow)>,
@@ -49,7 +49,7 @@ pub(crate) struct Ranged {
     pub(crate) notes: Vec<Note>,
 }
 
-impl Ranged {
+impl RangedEvents {
     /// Returns true if no calendar could be read.
     pub(crate) fn is_unknown(&self) -> bool {
         self.parts.is_empty()
@@ -72,7 +72,7 @@ impl Ranged {
         zone: &TimeZone,
     ) -> Option<String> {
         let (_, EventRow { facts, .. }) = self.rows.get(at)?;
-        let Some(Cell::Handle(kind, number)) = handle_of(at, shown, rows) else {
+        let Some(RowCell::Handle(kind, number)) = handle_of(at, shown, rows) else {
             return None;
         };
         let when = span(facts.start, facts.end, zone);
@@ -81,7 +81,7 @@ impl Ranged {
 }
 
 /// The properties that decide which of two events gives way.
-struct Standing {
+struct EventStanding {
     calendar: String,
     account: String,
     /// Guests other than the account's owner.
@@ -92,27 +92,27 @@ struct Standing {
     reaches: bool,
 }
 
-impl Standing {
+impl EventStanding {
     /// Returns the access level from which it can be moved.
-    fn needs(&self) -> Access {
-        if self.reaches { Access::Send } else { Access::Organize }
+    fn needs(&self) -> AccessLevel {
+        if self.reaches { AccessLevel::Send } else { AccessLevel::Organize }
     }
 
     /// Returns true if a caller of this access level may move it for everyone.
-    fn is_movable(&self, access: Access) -> bool {
+    fn is_movable(&self, access: AccessLevel) -> bool {
         self.shared && access >= self.needs()
     }
 }
 
-impl Ranged {
-    fn standing(&self, at: usize) -> Option<Standing> {
+impl RangedEvents {
+    fn standing(&self, at: usize) -> Option<EventStanding> {
         let (part, row) = self.rows.get(at)?;
         let part = self.parts.get(*part)?;
         let calendar = &part.gathered.sheets.get(row.calendar)?.calendar;
         let own = &part.account.email;
         let facts = &row.facts;
         let guests = others(&facts.guests, own).len();
-        Some(Standing {
+        Some(EventStanding {
             calendar: calendar.name.clone(),
             account: part.label.clone(),
             guests,
@@ -123,10 +123,10 @@ impl Ranged {
 
     /// Describes a later event of a clash as the columns do the first. The account, which may be
     /// cut off, comes last.
-    fn describe(&self, at: usize, access: Access) -> Option<String> {
+    fn describe(&self, at: usize, access: AccessLevel) -> Option<String> {
         let standing = self.standing(at)?;
         let movable = if standing.is_movable(access) { "movable" } else { "not movable" };
-        let Standing { calendar, account, guests, .. } = standing;
+        let EventStanding { calendar, account, guests, .. } = standing;
         let account = if self.plan.merged { format!(" of {account}") } else { String::new() };
         let guests = match guests {
             0 => String::new(),
@@ -138,14 +138,14 @@ impl Ranged {
     }
 
     /// Returns a note if the access level is the reason why events of clashes cannot be moved.
-    pub(super) fn fixed_by_level(&self, found: &[Clash], config: &Config) -> Option<Note> {
+    pub(super) fn fixed_by_level(&self, found: &[EventClash], config: &Config) -> Option<Note> {
         let all = found.iter().flat_map(|one| one.with.iter().chain([&one.first]));
         let fixed = all
             .filter_map(|at| self.standing(*at))
             .filter(|one| one.shared && !one.is_movable(config.access));
         let needed = fixed.map(|one| one.needs()).min()?;
         let what = match needed {
-            Access::Send => "moving events with other people",
+            AccessLevel::Send => "moving events with other people",
             _ => "moving events",
         };
         Some(Note::from(&above(what, needed, config)))
@@ -153,11 +153,11 @@ impl Ranged {
 }
 
 /// Returns the handle of an event by its position, from the rows of those `shown`.
-fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r Cell> {
+fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r RowCell> {
     rows.cell(shown.iter().position(|one| *one == at)?, "id")
 }
 
-impl Ranged {
+impl RangedEvents {
     /// Returns a note if times are in UTC and the main calendar is in another zone, as
     /// on a machine whose zone nobody has set.
     pub(crate) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
@@ -178,10 +178,10 @@ impl Ranged {
 /// in the result.
 pub(crate) async fn ranged_agenda(
     ctx: &Context,
-    range: Range,
+    range: TimeRange,
     accounts: &[Account],
     zone: &TimeZone,
-) -> Result<Ranged> {
+) -> Result<RangedEvents> {
     let mut plan = AgendaPlan::of(range, accounts.to_vec(), MOST);
     // One account that fails is no error here either, and is named.
     plan.merged = true;
@@ -211,7 +211,7 @@ pub(crate) async fn ranged_agenda(
         let more = part.gathered.notes.iter();
         notes.extend(more.map(|note| note.under(ours(&part.label))));
     }
-    Ok(Ranged {
+    Ok(RangedEvents {
         plan,
         parts,
         rows: merged.shown,
@@ -223,7 +223,7 @@ pub(crate) async fn ranged_agenda(
 /// Returns rows of some of the events, by their positions, as a search shows them.
 pub(crate) async fn ranged_rows(
     ctx: &Context,
-    ranged: &Ranged,
+    ranged: &RangedEvents,
     keep: &[usize],
     zone: &TimeZone,
     notes: &mut Vec<Note>,
@@ -239,10 +239,10 @@ pub(crate) async fn ranged_rows(
 /// way.
 pub(crate) fn clash_rows(
     ctx: &Context,
-    found: &[Clash],
-    ranged: &Ranged,
+    found: &[EventClash],
+    ranged: &RangedEvents,
     (shown, rows): (&[usize], &RowTable),
-    level: Level,
+    level: ColumnLevel,
     zone: &TimeZone,
 ) -> RowTable {
     let facts = |at: usize| ranged.rows.get(at).map(|(_, row)| &row.facts);
@@ -253,11 +253,11 @@ pub(crate) fn clash_rows(
         .filter_map(|one| {
             let first = facts(one.first)?;
             let with = one.with.iter().filter_map(|at| {
-                let Some(Cell::Handle(kind, number)) = handle(*at) else {
+                let Some(RowCell::Handle(kind, number)) = handle(*at) else {
                     return None;
                 };
                 let more = match level {
-                    Level::More => ranged.describe(*at, access)?,
+                    ColumnLevel::More => ranged.describe(*at, access)?,
                     _ => String::new(),
                 };
                 let later = facts(*at)?;
@@ -272,7 +272,7 @@ pub(crate) fn clash_rows(
             });
             let standing = ranged.standing(one.first)?;
             let movable = standing.is_movable(access);
-            let Standing { calendar, account, guests, .. } = standing;
+            let EventStanding { calendar, account, guests, .. } = standing;
             Some(json!({
                 "id": first.id, "title": first.title, "start": time_value(first.start),
                 "end": time_value(first.end), "with": with.collect::<Vec<_>>(),

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::event_time::EventTime;
 use crate::pipeline::context::Context;
 use crate::provider::calendar::EventData;
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.
@@ -40,7 +40,7 @@ pub(crate) async fn remember_events(
         .rows()
         .zip(facts)
         .filter_map(|(row, facts)| match row.first() {
-            Some(Cell::Handle('e', number)) => Some((*number, substance(&facts?))),
+            Some(RowCell::Handle('e', number)) => Some((*number, substance(&facts?))),
             _ => None,
         })
         .collect();

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::project::{Projection, project};
 use crate::provider::calendar::EventData;
-use crate::query::{self, DateContext, MessagePart, Query, Term};
-use crate::schemas::{Api, EVENT, Field};
+use crate::query::{self, DateContext, MessagePart, Query, QueryTerm};
+use crate::schemas::{EVENT, Service, TableColumn};
 use crate::text::words::words;
 
 /// Operators of a search for events.
@@ -65,35 +65,37 @@ pub(super) fn read(text: &str, clock: &DateContext) -> Result<EventQuery> {
     }
     for term in query.terms() {
         match term {
-            Term::Text(_) | Term::Label(_) | Term::Category(_) => {}
-            Term::In(
+            QueryTerm::Text(_) | QueryTerm::Label(_) | QueryTerm::Category(_) => {}
+            QueryTerm::In(
                 MessagePart::From | MessagePart::To | MessagePart::Subject | MessagePart::Body,
                 _,
             ) => {}
-            Term::In(part, _) => return refused(&format!("{}:", part.operator()), &use_others),
-            Term::Before(_) | Term::After(_) => {
+            QueryTerm::In(part, _) => {
+                return refused(&format!("{}:", part.operator()), &use_others);
+            }
+            QueryTerm::Before(_) | QueryTerm::After(_) => {
                 return Err(Error::argument("`before:` and `after:` are for mail")
                     .next("give `from` and `to` besides `q`"));
             }
-            Term::Folder(_) => {
+            QueryTerm::Folder(_) => {
                 return refused("in:", "name `calendars`, or use words alone");
             }
-            Term::Is(_) => return refused("is:", &use_others),
-            Term::Attachment => return refused("has:attachment", &use_others),
-            Term::Larger(_) => return refused("larger:", &use_others),
-            Term::Smaller(_) => return refused("smaller:", &use_others),
+            QueryTerm::Is(_) => return refused("is:", &use_others),
+            QueryTerm::Attachment => return refused("has:attachment", &use_others),
+            QueryTerm::Larger(_) => return refused("larger:", &use_others),
+            QueryTerm::Smaller(_) => return refused("smaller:", &use_others),
         }
     }
     Ok(EventQuery { words: query, answered: listed.answered })
 }
 
 /// Returns the columns that must be fetched to search for words.
-pub(super) fn columns() -> Vec<&'static Field> {
+pub(super) fn columns() -> Vec<&'static TableColumn> {
     COLUMNS.iter().filter_map(|name| EVENT.field(name)).collect()
 }
 
 /// Returns the projection to request.
-pub(super) fn projection(api: Api, shown: &[&'static Field]) -> Projection {
+pub(super) fn projection(api: Service, shown: &[&'static TableColumn]) -> Projection {
     let mut all = shown.to_vec();
     for field in columns() {
         if !all.contains(&field) {
@@ -167,20 +169,20 @@ impl EventText {
         }
     }
 
-    fn has(&self, term: &Term) -> bool {
+    fn has(&self, term: &QueryTerm) -> bool {
         let any = |fields: &[&Vec<Vec<String>>], text: &str| {
             let phrase = words(text);
             fields.iter().flat_map(|texts| texts.iter()).any(|text| begins(text, &phrase))
         };
         match term {
-            Term::Text(text) => {
+            QueryTerm::Text(text) => {
                 any(&[&self.title, &self.place, &self.notes, &self.organizer, &self.guests], text)
             }
-            Term::In(MessagePart::From, text) => any(&[&self.organizer], text),
-            Term::In(MessagePart::To, text) => any(&[&self.guests], text),
-            Term::In(MessagePart::Subject, text) => any(&[&self.title], text),
-            Term::In(MessagePart::Body, text) => any(&[&self.notes], text),
-            Term::Label(text) | Term::Category(text) => any(&[&self.category], text),
+            QueryTerm::In(MessagePart::From, text) => any(&[&self.organizer], text),
+            QueryTerm::In(MessagePart::To, text) => any(&[&self.guests], text),
+            QueryTerm::In(MessagePart::Subject, text) => any(&[&self.title], text),
+            QueryTerm::In(MessagePart::Body, text) => any(&[&self.notes], text),
+            QueryTerm::Label(text) | QueryTerm::Category(text) => any(&[&self.category], text),
             _ => false,
         }
     }

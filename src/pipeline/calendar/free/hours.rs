@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::provider::calendar::Hours;
+use crate::provider::calendar::WorkingHours;
 use crate::text;
 use crate::time_parse::clock::ClockTime;
 
@@ -18,12 +18,12 @@ const WEEK: [i8; 5] = [0, 1, 2, 3, 4];
 
 /// A stretch of time, without its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Stretch {
+pub(super) struct TimeStretch {
     pub(super) from: Timestamp,
     pub(super) to: Timestamp,
 }
 
-impl Stretch {
+impl TimeStretch {
     pub(super) fn of(from: Timestamp, length: SignedDuration) -> Option<Self> {
         let to = from.checked_add(length).ok()?;
         Some(Self { from, to })
@@ -35,14 +35,14 @@ impl Stretch {
 }
 
 /// Returns the intersection of two lists, each in order and without overlaps, as is the result.
-pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
+pub(super) fn common(one: &[TimeStretch], other: &[TimeStretch]) -> Vec<TimeStretch> {
     let mut found = Vec::new();
     let (mut ones, mut others) = (one.iter().peekable(), other.iter().peekable());
     while let (Some(a), Some(b)) = (ones.peek(), others.peek()) {
         let from = a.from.max(b.from);
         let to = a.to.min(b.to);
         if from < to {
-            found.push(Stretch { from, to });
+            found.push(TimeStretch { from, to });
         }
         if a.to <= b.to {
             ones.next();
@@ -54,28 +54,28 @@ pub(super) fn common(one: &[Stretch], other: &[Stretch]) -> Vec<Stretch> {
 }
 
 /// Returns `all` without `removed`; both in order and without overlaps.
-pub(super) fn without(all: &[Stretch], removed: &[Stretch]) -> Vec<Stretch> {
+pub(super) fn without(all: &[TimeStretch], removed: &[TimeStretch]) -> Vec<TimeStretch> {
     let mut left = Vec::new();
     for stretch in all {
         let mut from = stretch.from;
         for hole in removed.iter().filter(|hole| hole.overlaps(*stretch)) {
             if hole.from > from {
-                left.push(Stretch { from, to: hole.from });
+                left.push(TimeStretch { from, to: hole.from });
             }
             from = from.max(hole.to);
         }
         if from < stretch.to {
-            left.push(Stretch { from, to: stretch.to });
+            left.push(TimeStretch { from, to: stretch.to });
         }
     }
     left
 }
 
 /// Returns the same times in order, with adjacent ones joined.
-pub(super) fn merge(mut all: Vec<Stretch>) -> Vec<Stretch> {
+pub(super) fn merge(mut all: Vec<TimeStretch>) -> Vec<TimeStretch> {
     all.retain(|one| one.from < one.to);
     all.sort_unstable();
-    let mut found: Vec<Stretch> = Vec::new();
+    let mut found: Vec<TimeStretch> = Vec::new();
     for one in all {
         match found.last_mut() {
             Some(last) if one.from <= last.to => last.to = last.to.max(one.to),
@@ -87,12 +87,12 @@ pub(super) fn merge(mut all: Vec<Stretch>) -> Vec<Stretch> {
 
 /// Hours of the day, as given in a call: `9-17`, `8:30-18`, `9am-5pm`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Daily {
+pub(super) struct DailyHours {
     from: u16,
     to: u16,
 }
 
-impl Daily {
+impl DailyHours {
     /// The default hours.
     pub(super) const USUAL: Self = Self { from: 9 * 60, to: 17 * 60 };
 
@@ -119,7 +119,12 @@ impl Daily {
     }
 
     /// Returns these hours of the days of a range, only on weekdays if `week`.
-    pub(super) fn within(self, range: Stretch, zone: &TimeZone, week: bool) -> Vec<Stretch> {
+    pub(super) fn within(
+        self,
+        range: TimeStretch,
+        zone: &TimeZone,
+        week: bool,
+    ) -> Vec<TimeStretch> {
         let days = if week { &WEEK[..] } else { &[0, 1, 2, 3, 4, 5, 6] };
         daily(range, zone, days, self.from, self.to)
     }
@@ -132,20 +137,20 @@ pub(super) fn tell(from: u16, to: u16) -> String {
 }
 
 /// Returns a person's own hours in a range; `None` if their zone is unknown.
-pub(super) fn own(hours: &Hours, range: Stretch) -> Option<Vec<Stretch>> {
+pub(super) fn own(hours: &WorkingHours, range: TimeStretch) -> Option<Vec<TimeStretch>> {
     let zone = event_time::find_zone(&hours.zone)?;
     let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
     valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
 }
 
 /// Returns the times from one minute of the day to another, on these days of the week.
-fn daily(range: Stretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Vec<Stretch> {
+fn daily(range: TimeStretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -> Vec<TimeStretch> {
     let day_of = |at: Timestamp| zone.to_datetime(at).date();
     let mut found = Vec::new();
     let (mut day, last) = (day_of(range.from), day_of(range.to));
     while day <= last {
         if days.contains(&day.weekday().to_monday_zero_offset()) {
-            found.push(Stretch {
+            found.push(TimeStretch {
                 from: minute_of(day, from, zone).max(range.from),
                 to: minute_of(day, to, zone).min(range.to),
             });

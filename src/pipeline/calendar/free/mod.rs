@@ -20,15 +20,15 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
 use serde_json::Value;
 
-use self::hours::{Daily, Stretch, common, own};
+use self::hours::{DailyHours, TimeStretch, common, own};
 use self::own::further_calendars;
-use self::people::{BusyTime, Person, Show, stretch};
-use self::slots::{Absence, slots, stretches};
-use super::agenda::range::{self, Range};
+use self::people::{BusyKind, BusyPerson, BusyTime, stretch};
+use self::slots::{AbsenceReason, slots, stretches};
+use super::agenda::range::{self, TimeRange};
 use super::target::span;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::{EventTime, find_zone, zone_label};
 use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::named_or_all;
@@ -36,13 +36,13 @@ use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::pipeline::times::requested_zone;
 use crate::provider::Account;
-use crate::provider::calendar::{Hours, Schedule};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{Api, BUSY, Level, SLOT, Table};
+use crate::provider::calendar::{BusySchedule, WorkingHours};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{BUSY, ColumnLevel, SLOT, Service, Table};
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::{self, TimeContext};
-use crate::tools::free::{Free, SlotSort};
-use crate::words::Words;
+use crate::tools::free::{CalendarFree, SlotSort};
+use crate::words::WordChoice;
 
 /// The number of working days considered if no end is given.
 const AHEAD: usize = 5;
@@ -60,13 +60,13 @@ const HOURS_SHOWN: usize = 3;
 const NAMED: usize = 5;
 
 /// The schedule of a person as an account sees it.
-type SeenSchedule = Result<(Schedule, Api)>;
+type SeenSchedule = Result<(BusySchedule, Service)>;
 
-pub(crate) async fn calendar_free(ctx: &Context, request: Free) -> Result<Response> {
+pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Result<WholeAnswer> {
     request.check_people()?;
     let zone = requested_zone(ctx, request.tz.as_deref())?;
     let here = TimeContext { now: ctx.now(), zone: zone.clone(), named: false };
-    let daily = request.hours.as_deref().map(Daily::read).transpose()?;
+    let daily = request.hours.as_deref().map(DailyHours::read).transpose()?;
     let length = request.duration.as_deref().map(length).transpose()?;
     let (from, to) = (request.from.as_deref(), request.to.as_deref());
     let range = short(range::ahead(from, to, &here, working_days_after)?)?;
@@ -110,7 +110,7 @@ pub(crate) async fn calendar_free(ctx: &Context, request: Free) -> Result<Respon
         }
         busy(&people, range, &zone, &mut notes)
     } else {
-        let within = Stretch {
+        let within = TimeStretch {
             // Past times are no slots.
             from: range.from().max(here.now),
             to: range.to(),
@@ -151,9 +151,9 @@ pub(crate) async fn calendar_free(ctx: &Context, request: Free) -> Result<Respon
         let rows = rows(&SLOT, &slot_objects(&found, &people), &zone, &mut notes);
         (document(rows), format!("{count}, {hours}, {}", range.tell(&zone)))
     };
-    document.scalars.insert(0, ("zone", Cell::Text(zone_label(&zone))));
+    document.scalars.insert(0, ("zone", RowCell::Text(zone_label(&zone))));
     notes.insert(0, note!("{}", ours(count)));
-    Ok(Response { document, notes, sort, ..Response::default() })
+    Ok(WholeAnswer { document, notes, sort, ..WholeAnswer::default() })
 }
 
 /// Returns the times of some addresses, in their order, and those that are unknown:
@@ -163,8 +163,8 @@ async fn people_times(
     who: &[String],
     request: usize,
     accounts: &[Account],
-    range: Range,
-) -> Result<(Vec<Person>, Vec<Note>)> {
+    range: TimeRange,
+) -> Result<(Vec<BusyPerson>, Vec<Note>)> {
     let mut seen = fetch_schedules(ctx, accounts, range, |account| {
         let other = |address: &&String| !owned(address, accounts) || is(address, &account.email);
         who.iter().filter(other).cloned().collect()
@@ -208,13 +208,13 @@ async fn people_times(
         for (_, answer) in answers {
             match answer {
                 Ok((schedule, api)) => {
-                    found = Some(Person::of(address, schedule, api));
+                    found = Some(BusyPerson::of(address, schedule, api));
                     break;
                 }
                 // Prefer the reason of a failed query to that of an unknown address.
                 Err(error) => {
                     let better = why.as_ref().is_none_or(|old| {
-                        old.kind() == Kind::NotFound && error.kind() != Kind::NotFound
+                        old.kind() == ErrorKind::NotFound && error.kind() != ErrorKind::NotFound
                     });
                     if better {
                         why = Some(error);
@@ -223,7 +223,8 @@ async fn people_times(
             }
         }
         if found.is_none() {
-            let why = why.unwrap_or_else(|| Error::new(Kind::NotFound, "no account can see it"));
+            let why =
+                why.unwrap_or_else(|| Error::new(ErrorKind::NotFound, "no account can see it"));
             let reason = why.to_string();
             match unknown.iter_mut().find(|(known, _)| *known == reason) {
                 Some((_, those)) => those.push(address.clone()),
@@ -231,7 +232,7 @@ async fn people_times(
             }
             first.get_or_insert(why);
         }
-        people.push(found.unwrap_or_else(|| Person::unknown(address)));
+        people.push(found.unwrap_or_else(|| BusyPerson::unknown(address)));
     }
     if let (Some(error), true) = (first, people.iter().take(request).all(|one| one.busy.is_none()))
     {
@@ -249,7 +250,7 @@ async fn people_times(
 async fn fetch_schedules(
     ctx: &Context,
     accounts: &[Account],
-    range: Range,
+    range: TimeRange,
     of: impl Fn(&Account) -> Vec<String>,
 ) -> Vec<Vec<(String, SeenSchedule)>> {
     let several = accounts.len() > 1;
@@ -327,9 +328,14 @@ fn distance(account: Option<&Account>, address: &str) -> usize {
 }
 
 /// Returns the times at which everyone works, or the requested hours.
-fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZone) -> Vec<Stretch> {
-    let any = daily.is_some_and(Daily::is_any);
-    let hours = daily.unwrap_or(Daily::USUAL);
+fn open(
+    people: &[BusyPerson],
+    daily: Option<DailyHours>,
+    within: TimeStretch,
+    zone: &TimeZone,
+) -> Vec<TimeStretch> {
+    let any = daily.is_some_and(DailyHours::is_any);
+    let hours = daily.unwrap_or(DailyHours::USUAL);
     if any {
         return hours.within(within, zone, false);
     }
@@ -347,8 +353,8 @@ fn open(people: &[Person], daily: Option<Daily>, within: Stretch, zone: &TimeZon
 }
 
 /// Describes these hours in words; working hours of another zone than `zone` name theirs.
-fn tell_hours(people: &[Person], daily: Option<Daily>, zone: &TimeZone) -> String {
-    let known: Vec<&Hours> = people.iter().filter_map(|one| one.hours.as_ref()).collect();
+fn tell_hours(people: &[BusyPerson], daily: Option<DailyHours>, zone: &TimeZone) -> String {
+    let known: Vec<&WorkingHours> = people.iter().filter_map(|one| one.hours.as_ref()).collect();
     let mut lines: Vec<String> = Vec::new();
     for hours in &known {
         let clock = hours::tell(hours.from, hours.to);
@@ -371,9 +377,9 @@ fn tell_hours(people: &[Person], daily: Option<Daily>, zone: &TimeZone) -> Strin
         None if known.len() == people.len() => format!("within everybody's working hours{values}"),
         None if !known.is_empty() => format!(
             "within known working hours{values}, else {} of working days",
-            Daily::USUAL.tell()
+            DailyHours::USUAL.tell()
         ),
-        None => format!("within {} of working days", Daily::USUAL.tell()),
+        None => format!("within {} of working days", DailyHours::USUAL.tell()),
     }
 }
 
@@ -402,7 +408,7 @@ fn length(text: &str) -> Result<SignedDuration> {
 }
 
 /// Refuses a range that no service answers for.
-fn short(range: Range) -> Result<Range> {
+fn short(range: TimeRange) -> Result<TimeRange> {
     let length = range.to().duration_since(range.from());
     if length > SignedDuration::from_hours(24 * LONGEST) {
         Err(Error::argument(format!("the range is longer than {LONGEST} days")).next("split it"))
@@ -412,12 +418,12 @@ fn short(range: Range) -> Result<Range> {
 }
 
 fn busy(
-    people: &[Person],
-    range: Range,
+    people: &[BusyPerson],
+    range: TimeRange,
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> (Document, String) {
-    let objects: Vec<Value> = people.iter().flat_map(Person::objects).collect();
+    let objects: Vec<Value> = people.iter().flat_map(BusyPerson::objects).collect();
     let rows = rows(&BUSY, &objects, zone, notes);
     let free: Vec<&str> = people
         .iter()
@@ -432,8 +438,8 @@ fn busy(
 }
 
 /// Returns the note that there is no free time.
-fn none_free(daily: Option<Daily>) -> Note {
-    if daily.is_some_and(Daily::is_any) {
+fn none_free(daily: Option<DailyHours>) -> Note {
+    if daily.is_some_and(DailyHours::is_any) {
         "no common free time: try a longer range or a shorter duration".into()
     } else {
         "no common free time: try a longer range, a shorter duration, or hours=0-24 for any time, \
@@ -458,14 +464,14 @@ fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
 
 /// Returns notes with the events for which somebody is perhaps missing in one of the slots, and
 /// with those that are elsewhere, as far as they may be seen.
-fn doubtful(found: &[slots::Slot], people: &[Person], zone: &TimeZone) -> Vec<Note> {
+fn doubtful(found: &[slots::MeetingSlot], people: &[BusyPerson], zone: &TimeZone) -> Vec<Note> {
     let (mut perhaps, mut elsewhere) = (Vec::new(), Vec::new());
     for slot in found {
         for (at, person) in people.iter().enumerate() {
-            if slot.missing.contains(&(at, Absence::Perhaps)) {
-                perhaps.extend(person.named_in(slot.time, Show::Tentative));
+            if slot.missing.contains(&(at, AbsenceReason::Perhaps)) {
+                perhaps.extend(person.named_in(slot.time, BusyKind::Tentative));
             }
-            elsewhere.extend(person.named_in(slot.time, Show::Elsewhere));
+            elsewhere.extend(person.named_in(slot.time, BusyKind::Elsewhere));
         }
     }
     let perhaps = listed(perhaps, zone).map(|events| note!("perhaps: {}", ours(events)));
@@ -490,9 +496,9 @@ fn listed(mut events: Vec<&BusyTime>, zone: &TimeZone) -> Option<String> {
 }
 
 /// Slots as objects of our own.
-fn slot_objects(found: &[slots::Slot], people: &[Person]) -> Vec<Value> {
+fn slot_objects(found: &[slots::MeetingSlot], people: &[BusyPerson]) -> Vec<Value> {
     let names = short_names(people);
-    let object = |slot: &slots::Slot| {
+    let object = |slot: &slots::MeetingSlot| {
         let missing: Vec<String> = slot
             .missing
             .iter()
@@ -506,7 +512,7 @@ fn slot_objects(found: &[slots::Slot], people: &[Person]) -> Vec<Value> {
 }
 
 /// Returns the parts of addresses before the @, if those are distinct.
-fn short_names(people: &[Person]) -> Vec<&str> {
+fn short_names(people: &[BusyPerson]) -> Vec<&str> {
     let local = |address: &'_ str| address.split('@').next().unwrap_or_default().to_lowercase();
     let mut count: HashMap<String, usize> = HashMap::new();
     for person in people {
@@ -527,8 +533,8 @@ fn rows(
     zone: &TimeZone,
     notes: &mut Vec<Note>,
 ) -> RowTable {
-    let context = RowContext { zone, ..RowContext::bare(Api::Local) };
-    let columns = table.up_to(Level::Core);
+    let context = RowContext { zone, ..RowContext::bare(Service::Local) };
+    let columns = table.up_to(ColumnLevel::Core);
     rows_of(&context, table, &columns, objects, notes)
 }
 

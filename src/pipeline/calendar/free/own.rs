@@ -7,10 +7,10 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
 use super::super::agenda::calendars::{KnownCalendar, calendar_list, known_calendars};
-use super::super::agenda::range::Range;
-use super::super::clashes::Claim;
-use super::hours::Stretch;
-use super::people::{BusyTime, Show};
+use super::super::agenda::range::TimeRange;
+use super::super::clashes::TimeClaim;
+use super::hours::TimeStretch;
+use super::people::{BusyKind, BusyTime};
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
@@ -18,7 +18,7 @@ use crate::pipeline::titles::short;
 use crate::project::project;
 use crate::provider::Account;
 use crate::provider::calendar::{Calendars, EventListRequest};
-use crate::schemas::{EVENT, Field};
+use crate::schemas::{EVENT, TableColumn};
 use crate::text::{Note, note, quoted};
 
 /// Events of one calendar on one page.
@@ -32,7 +32,7 @@ pub(super) async fn further_calendars(
     ctx: &Context,
     who: &[String],
     accounts: &[Account],
-    range: Range,
+    range: TimeRange,
     zone: &TimeZone,
 ) -> Vec<(Vec<BusyTime>, Vec<Note>)> {
     let several = accounts.len() > 1;
@@ -73,11 +73,11 @@ pub(super) async fn further_calendars(
 async fn look(
     port: &dyn Calendars,
     all: Vec<KnownCalendar>,
-    range: Range,
+    range: TimeRange,
     zone: &TimeZone,
     long: &mut Vec<String>,
 ) -> (Vec<BusyTime>, Vec<Error>) {
-    let columns: Vec<&Field> = ["id", "title", "start", "end", "show"]
+    let columns: Vec<&TableColumn> = ["id", "title", "start", "end", "show"]
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();
@@ -121,15 +121,16 @@ async fn look(
                 };
                 let values = EVENT.field("show");
                 let values = values.map(|field| flatten::texts(field, item, &context));
-                let mut show = Show::weightiest(&values.unwrap_or_default());
-                let claim = Claim::of(&facts, false);
-                if show == Show::Busy && claim.is_container((facts.start, facts.end), zone) {
-                    show = Show::Tentative;
+                let mut show = BusyKind::weightiest(&values.unwrap_or_default());
+                let claim = TimeClaim::of(&facts, false);
+                if show == BusyKind::Busy && claim.is_container((facts.start, facts.end), zone) {
+                    show = BusyKind::Tentative;
                     if !long.iter().any(|known| known == name) {
                         long.push(name.to_owned());
                     }
                 }
-                let time = Stretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
+                let time =
+                    TimeStretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
                 if range.has(time.from, time.to) && time.from < time.to {
                     let event = format!("{} in {}", quoted(&short(&facts.title)), quoted(name));
                     found.push(BusyTime { time, show, event });

@@ -3,18 +3,18 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::hours::{Stretch, merge, without};
+use super::hours::{TimeStretch, merge, without};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Hours, Schedule};
-use crate::schemas::{Api, BUSY, BUSY_TITLE, Field, wire};
+use crate::provider::calendar::{BusySchedule, WorkingHours};
+use crate::schemas::{BUSY, BUSY_TITLE, Service, TableColumn, wire};
 use crate::text::quoted;
-use crate::words::{Words, words};
+use crate::words::{WordChoice, words};
 
 words! {
     /// The kinds of busy time, the weightiest first, by their words in the column `show`.
     #[derive(PartialOrd, Ord)]
-    pub(super) enum Show {
+    pub(super) enum BusyKind {
         // Somebody who is out of office and has an event then is not free for another.
         Busy = "busy",
         Oof = "oof",
@@ -23,7 +23,7 @@ words! {
     }
 }
 
-impl Show {
+impl BusyKind {
     /// Reads the words of a column `show`.
     pub(super) fn weightiest(words: &[String]) -> Self {
         let mut known = Self::TABLE.iter();
@@ -35,42 +35,42 @@ impl Show {
 /// A time that is taken.
 #[derive(Debug, Clone)]
 pub(super) struct BusyTime {
-    pub(super) time: Stretch,
-    pub(super) show: Show,
+    pub(super) time: TimeStretch,
+    pub(super) show: BusyKind,
     /// The event that takes it, in words; empty if it may not be seen.
     pub(super) event: String,
 }
 
 /// One person or room.
 #[derive(Debug, Clone)]
-pub(super) struct Person {
+pub(super) struct BusyPerson {
     /// The address queried.
     pub(super) address: String,
     /// When they are not free, in order and without overlaps; `None` when
     /// nobody knows.
-    pub(super) busy: Option<Vec<(Stretch, Show)>>,
+    pub(super) busy: Option<Vec<(TimeStretch, BusyKind)>>,
     /// The tentative events, and those elsewhere, that may be seen.
     named: Vec<BusyTime>,
     /// When they work, where that is known.
-    pub(super) hours: Option<Hours>,
+    pub(super) hours: Option<WorkingHours>,
 }
 
-impl Person {
+impl BusyPerson {
     /// Creates a person whose times are unknown.
     pub(super) fn unknown(address: &str) -> Self {
         Self { address: address.to_owned(), busy: None, named: Vec::new(), hours: None }
     }
 
     /// Creates a person from a service's schedule.
-    pub(super) fn of(address: &str, schedule: Schedule, api: Api) -> Self {
+    pub(super) fn of(address: &str, schedule: BusySchedule, api: Service) -> Self {
         let context = RowContext::bare(api);
         let read = |object: &Value| {
             let time = |name: &str| flatten::instant(BUSY.field(name)?, object, &context);
-            let texts = |field: &'static Field| flatten::texts(field, object, &context);
+            let texts = |field: &'static TableColumn| flatten::texts(field, object, &context);
             let title = texts(&BUSY_TITLE).into_iter().find(|title| !title.is_empty());
             Some(BusyTime {
-                time: Stretch { from: time("start")?, to: time("end")? },
-                show: Show::weightiest(&texts(BUSY.field("show")?)),
+                time: TimeStretch { from: time("start")?, to: time("end")? },
+                show: BusyKind::weightiest(&texts(BUSY.field("show")?)),
                 event: title.map_or_else(String::new, |title| quoted(&short(&title)).to_string()),
             })
         };
@@ -86,7 +86,8 @@ impl Person {
             busy.extend(more.iter().map(|one| (one.time, one.show)));
             *busy = merge_busy(busy);
             let is_seen = |one: &BusyTime| {
-                matches!(one.show, Show::Tentative | Show::Elsewhere) && !one.event.is_empty()
+                matches!(one.show, BusyKind::Tentative | BusyKind::Elsewhere)
+                    && !one.event.is_empty()
             };
             self.named.extend(more.into_iter().filter(is_seen));
         }
@@ -94,7 +95,11 @@ impl Person {
 
     /// Returns the events within a time that are tentative or elsewhere, as `show` says and as far
     /// as they may be seen.
-    pub(super) fn named_in(&self, time: Stretch, show: Show) -> impl Iterator<Item = &BusyTime> {
+    pub(super) fn named_in(
+        &self,
+        time: TimeStretch,
+        show: BusyKind,
+    ) -> impl Iterator<Item = &BusyTime> {
         self.named.iter().filter(move |one| one.show == show && one.time.overlaps(time))
     }
 
@@ -121,13 +126,13 @@ impl Person {
 /// Makes one person of the accounts that are `own`, as far as their times are known;
 /// returns how many people the first `requested` are then.
 pub(super) fn merge_own(
-    people: &mut Vec<Person>,
+    people: &mut Vec<BusyPerson>,
     requested: usize,
     own: impl Fn(&str) -> bool,
 ) -> usize {
     let mut left = 0;
     let mut me: Option<usize> = None;
-    let mut merged: Vec<Person> = Vec::new();
+    let mut merged: Vec<BusyPerson> = Vec::new();
     for (at, person) in people.drain(..).enumerate() {
         let is_own = person.busy.is_some() && own(&person.address);
         match me.filter(|_| is_own).and_then(|me| merged.get_mut(me)) {
@@ -144,7 +149,7 @@ pub(super) fn merge_own(
 }
 
 /// Returns a range of time as an object of ours.
-pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
+pub(super) fn stretch(time: TimeStretch, more: &[(&str, Value)]) -> Value {
     let (_, key, _) = wire::WHEN;
     let at = |time: Timestamp| json!({key: time.to_string()});
     let times = [("start", at(time.from)), ("end", at(time.to))];
@@ -154,10 +159,10 @@ pub(super) fn stretch(time: Stretch, more: &[(&str, Value)]) -> Value {
 
 /// Sorts times and removes overlaps: adjacent ones are joined, and of two that overlap
 /// the weightier counts.
-fn merge_busy(found: &[(Stretch, Show)]) -> Vec<(Stretch, Show)> {
-    let mut all: Vec<(Stretch, Show)> = Vec::new();
-    let mut taken: Vec<Stretch> = Vec::new();
-    for (_, show) in Show::TABLE {
+fn merge_busy(found: &[(TimeStretch, BusyKind)]) -> Vec<(TimeStretch, BusyKind)> {
+    let mut all: Vec<(TimeStretch, BusyKind)> = Vec::new();
+    let mut taken: Vec<TimeStretch> = Vec::new();
+    for (_, show) in BusyKind::TABLE {
         let these = found.iter().filter(|(_, one)| one == show);
         let these = merge(these.map(|(time, _)| *time).collect());
         let left = without(&these, &taken);

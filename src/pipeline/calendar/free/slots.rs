@@ -12,8 +12,8 @@ use std::cmp::Reverse;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::hours::Stretch;
-use super::people::{Person, Show};
+use super::hours::TimeStretch;
+use super::people::{BusyKind, BusyPerson};
 use crate::words;
 
 /// Seconds of the grid that slots begin on, in local time.
@@ -21,16 +21,16 @@ const QUARTER: i64 = 15 * 60;
 
 /// A time at which a meeting could be held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Slot {
-    pub(super) time: Stretch,
+pub(super) struct MeetingSlot {
+    pub(super) time: TimeStretch,
     /// The people not known to be free then, by their positions, and why.
-    pub(super) missing: Vec<(usize, Absence)>,
+    pub(super) missing: Vec<(usize, AbsenceReason)>,
 }
 
 words! {
     /// Why somebody is missing.
     #[derive(PartialOrd, Ord)]
-    pub(super) enum Absence {
+    pub(super) enum AbsenceReason {
         /// Not free.
         Busy = "busy",
         /// Out of office.
@@ -47,39 +47,39 @@ words! {
 ///
 /// At least one of the first `request` people must be known to be available.
 pub(super) fn slots(
-    people: &[Person],
+    people: &[BusyPerson],
     request: usize,
-    open: &[Stretch],
+    open: &[TimeStretch],
     zone: &TimeZone,
     (length, most): (SignedDuration, usize),
-) -> Vec<Slot> {
-    let mut all: Vec<Candidate> = Vec::new();
+) -> Vec<MeetingSlot> {
+    let mut all: Vec<SlotCandidate> = Vec::new();
     for stretch in open {
         let mut start = first_quarter(stretch.from, zone);
-        while let Some(time) = start.and_then(|from| Stretch::of(from, length)) {
+        while let Some(time) = start.and_then(|from| TimeStretch::of(from, length)) {
             if time.to > stretch.to {
                 break;
             }
             if let Some(slot) = slot(people, request, time) {
-                let count = |reasons: &[Absence]| {
+                let count = |reasons: &[AbsenceReason]| {
                     let mut missing = slot.missing.iter().map(|(_, why)| why);
                     missing.by_ref().filter(|why| reasons.contains(why)).count()
                 };
-                let busy = count(&[Absence::Busy, Absence::Oof]);
-                let perhaps = count(&[Absence::Perhaps]);
+                let busy = count(&[AbsenceReason::Busy, AbsenceReason::Oof]);
+                let perhaps = count(&[AbsenceReason::Perhaps]);
                 let local = zone.to_datetime(time.from).minute();
                 // Whole hours are remembered best, then halves.
                 let odd = u8::from(local != 0) + u8::from(local % 30 != 0);
-                all.push(Candidate { class: (busy, perhaps), odd, slot });
+                all.push(SlotCandidate { class: (busy, perhaps), odd, slot });
             }
             start = time.from.checked_add(SignedDuration::from_secs(QUARTER)).ok();
         }
     }
     let earliest = all.iter().min_by_key(|one| (one.class, one.slot.time.from));
     let earliest = earliest.map(|one| one.slot.clone());
-    let mut best: Vec<Candidate> = Vec::new();
+    let mut best: Vec<SlotCandidate> = Vec::new();
     while best.len() < most {
-        let apart = |one: &Candidate| {
+        let apart = |one: &SlotCandidate| {
             let hours = best.iter().map(|other| one.hours_from(other));
             hours.min().unwrap_or_default()
         };
@@ -103,8 +103,12 @@ pub(super) fn slots(
 
 /// Returns the stretches of `open` in which nobody is known to be busy, by time; those who may
 /// be, or of whom nothing is known, are missing as in a slot.
-pub(super) fn stretches(people: &[Person], request: usize, open: &[Stretch]) -> Vec<Slot> {
-    let mut found: Vec<Slot> = Vec::new();
+pub(super) fn stretches(
+    people: &[BusyPerson],
+    request: usize,
+    open: &[TimeStretch],
+) -> Vec<MeetingSlot> {
+    let mut found: Vec<MeetingSlot> = Vec::new();
     for part in open {
         let busy = people.iter().flat_map(|person| person.busy.iter().flatten());
         let mut bounds: Vec<Timestamp> = busy
@@ -115,8 +119,9 @@ pub(super) fn stretches(people: &[Person], request: usize, open: &[Stretch]) -> 
         bounds.sort_unstable();
         bounds.dedup();
         for (from, to) in bounds.iter().zip(bounds.iter().skip(1)) {
-            let time = Stretch { from: *from, to: *to };
-            let is_busy = |why: &Absence| matches!(why, Absence::Busy | Absence::Oof);
+            let time = TimeStretch { from: *from, to: *to };
+            let is_busy =
+                |why: &AbsenceReason| matches!(why, AbsenceReason::Busy | AbsenceReason::Oof);
             let next = slot(people, request, time);
             let next = next.filter(|next| !next.missing.iter().any(|(_, why)| is_busy(why)));
             let Some(next) = next else { continue };
@@ -132,15 +137,15 @@ pub(super) fn stretches(people: &[Person], request: usize, open: &[Stretch]) -> 
 }
 
 /// A possible slot.
-struct Candidate {
+struct SlotCandidate {
     /// The numbers of people who are busy, and who are only tentatively free.
     class: (usize, usize),
     /// How odd a time it begins at.
     odd: u8,
-    slot: Slot,
+    slot: MeetingSlot,
 }
 
-impl Candidate {
+impl SlotCandidate {
     /// Returns the whole hours between the starts of two.
     fn hours_from(&self, other: &Self) -> i64 {
         let (one, other) = (self.slot.time.from, other.slot.time.from);
@@ -149,19 +154,20 @@ impl Candidate {
 }
 
 /// Returns the slot at a time, unless none of the requested people is known to be available.
-fn slot(people: &[Person], request: usize, time: Stretch) -> Option<Slot> {
+fn slot(people: &[BusyPerson], request: usize, time: TimeStretch) -> Option<MeetingSlot> {
     let missing: Vec<_> = people
         .iter()
         .enumerate()
         .filter_map(|(at, person)| Some((at, why(person, time)?)))
         .collect();
-    let absent = |(at, why): &&(usize, Absence)| *at < request && *why != Absence::Perhaps;
-    (missing.iter().filter(absent).count() < request).then_some(Slot { time, missing })
+    let absent =
+        |(at, why): &&(usize, AbsenceReason)| *at < request && *why != AbsenceReason::Perhaps;
+    (missing.iter().filter(absent).count() < request).then_some(MeetingSlot { time, missing })
 }
 
-fn why(person: &Person, time: Stretch) -> Option<Absence> {
+fn why(person: &BusyPerson, time: TimeStretch) -> Option<AbsenceReason> {
     let Some(busy) = &person.busy else {
-        return Some(Absence::Unknown);
+        return Some(AbsenceReason::Unknown);
     };
     // Those that begin before the end; they do not overlap each other.
     let before = busy.partition_point(|(one, _)| one.from < time.to);
@@ -169,11 +175,11 @@ fn why(person: &Person, time: Stretch) -> Option<Absence> {
     overlapping
         .take_while(|(one, _)| one.to > time.from)
         .filter_map(|(_, show)| match show {
-            Show::Busy => Some(Absence::Busy),
-            Show::Oof => Some(Absence::Oof),
-            Show::Tentative => Some(Absence::Perhaps),
+            BusyKind::Busy => Some(AbsenceReason::Busy),
+            BusyKind::Oof => Some(AbsenceReason::Oof),
+            BusyKind::Tentative => Some(AbsenceReason::Perhaps),
             // Elsewhere is where one works, too.
-            Show::Elsewhere => None,
+            BusyKind::Elsewhere => None,
         })
         .min()
 }

@@ -3,35 +3,35 @@
 use serde_json::Value;
 
 use super::super::agenda::calendars::{KnownCalendar, forget_calendars};
-use super::super::target::{Owner, calendar_owner};
-use crate::access::Access;
-use crate::budget::Response;
+use super::super::target::{CalendarOwner, calendar_owner};
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
 use crate::pipeline::access::accounts::{account_named, several_accounts};
-use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::require_access;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::titles::short;
 use crate::provider::calendar::{CalendarOp, MAIN};
-use crate::row::Cell;
-use crate::schemas::{CALENDAR, Level};
+use crate::row::RowCell;
+use crate::schemas::{CALENDAR, ColumnLevel};
 use crate::text::{Note, note, quoted};
 use crate::time_parse;
-use crate::tools::outward::{Manage, ManageOp};
+use crate::tools::outward::{ManageOp, ManageRequest};
 
 /// Carries out a `manage` of a calendar.
 pub(crate) async fn manage_calendar(
     ctx: &Context,
-    request: Manage,
+    request: ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if let Some(name) = request.set.keys().next() {
         return Err(Error::argument(format!(
             "a calendar has no `{}` to set",
@@ -50,7 +50,7 @@ pub(crate) async fn manage_calendar(
     }
 }
 
-async fn create_calendar(ctx: &Context, request: &Manage) -> Result<Response> {
+async fn create_calendar(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
     if request.id.is_some() {
         return Err(Error::argument("`id` is for an existing calendar")
             .next("give the new one's name as `name`"));
@@ -76,9 +76,9 @@ async fn create_calendar(ctx: &Context, request: &Manage) -> Result<Response> {
 
 async fn change_calendar(
     ctx: &Context,
-    request: &Manage,
+    request: &ManageRequest,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     let (word, rename) = match request.op {
         ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
@@ -109,7 +109,7 @@ async fn change_calendar(
     if let Some(name) = &rename {
         if *name == place.own_name {
             let report = WriteReport {
-                outcomes: vec![Outcome::new(&old, word, "unchanged", "already as requested")],
+                outcomes: vec![ItemOutcome::new(&old, word, "unchanged", "already as requested")],
                 ..WriteReport::default()
             };
             return write_report(ctx, report).await;
@@ -117,7 +117,7 @@ async fn change_calendar(
         unused(&account_calendars(ctx, &owner, true).await?, name, Some(&place))?;
     }
     if rename.is_none() {
-        require_access(ctx, Access::Full, "deleting a calendar with all its events")?;
+        require_access(ctx, AccessLevel::Full, "deleting a calendar with all its events")?;
     }
     let detail = match &rename {
         Some(name) => format!("to {}, in {}", short(name), owner.label),
@@ -138,7 +138,7 @@ async fn change_calendar(
     );
     if erases && let Some(why) = refused_erasure(ctx, &question, caller).await? {
         let report = WriteReport {
-            outcomes: vec![Outcome::new(&old, word, "refused", why)],
+            outcomes: vec![ItemOutcome::new(&old, word, "refused", why)],
             ..WriteReport::default()
         };
         return write_report(ctx, report).await;
@@ -154,11 +154,11 @@ async fn report_planned(
     name: &str,
     op: &'static str,
     detail: String,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     write_report(
         ctx,
         WriteReport {
-            outcomes: vec![Outcome::new(short(name), op, "planned", detail)],
+            outcomes: vec![ItemOutcome::new(short(name), op, "planned", detail)],
             notes: vec!["dry run: nothing was written".into()],
             ..WriteReport::default()
         },
@@ -168,22 +168,22 @@ async fn report_planned(
 
 async fn carry_out(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     op: &CalendarOp,
     name: &str,
     word: &'static str,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let id = match op {
         CalendarOp::Create { .. } => None,
         CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
     };
     let done = format!("{word} calendar");
-    let entry = Entry {
+    let entry = AuditEntry {
         account: &owner.account.email,
         tool: "manage",
         op: &done,
         ids: id.into_iter().collect(),
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let mut notes = Vec::new();
     let write = owner.port.manage(op);
@@ -191,8 +191,8 @@ async fn carry_out(
     forget_calendars(ctx, &owner.account.id);
     let outcome = match answer {
         Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
-        Ok(None) => Outcome::new(short(name), word, "done", ""),
-        Err(error) if error.is_open() => Outcome::failed(short(name), word, &error),
+        Ok(None) => ItemOutcome::new(short(name), word, "done", ""),
+        Err(error) if error.is_open() => ItemOutcome::failed(short(name), word, &error),
         Err(error) => return Err(error),
     };
     write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
@@ -203,19 +203,19 @@ async fn carry_out(
 /// called it `name` before.
 async fn calendar_row(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     name: &str,
     calendar: Value,
     notes: Vec<Note>,
-) -> Response {
+) -> WholeAnswer {
     let several = several_accounts(ctx).await;
-    let columns = columns_of(&CALENDAR, Level::Core, several);
-    let mut response = Response { notes, ..Response::default() };
+    let columns = columns_of(&CALENDAR, ColumnLevel::Core, several);
+    let mut response = WholeAnswer { notes, ..WholeAnswer::default() };
     let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
     let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
     if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
-        let own = std::mem::replace(cell, Cell::Text(MAIN.to_owned()));
-        if let Cell::Text(own) = own {
+        let own = std::mem::replace(cell, RowCell::Text(MAIN.to_owned()));
+        if let RowCell::Text(own) = own {
             response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
         }
     }
@@ -224,7 +224,7 @@ async fn calendar_row(
     response
 }
 
-fn name_of(request: &Manage) -> Result<String> {
+fn name_of(request: &ManageRequest) -> Result<String> {
     match request.name.as_deref().map(str::trim) {
         Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
         Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),

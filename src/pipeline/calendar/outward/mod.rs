@@ -14,32 +14,32 @@ use super::target::{
     title, write_error,
 };
 use super::undo::{no_undo, write_event};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
 use crate::error::{Error, Result};
 use crate::event_time;
-use crate::pipeline::access::audit::Entry;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::AuditEntry;
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
 use crate::pipeline::context::Context;
-use crate::provider::calendar::{Change, Guest, Notify};
+use crate::provider::calendar::{EventChange, EventGuest, GuestNotice};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
-use crate::tools::outward::Delete;
-use crate::tools::save::Scope;
+use crate::tools::outward::CalendarDelete;
+use crate::tools::save::SeriesScope;
 
 /// The object of a deletion.
-enum Deletion {
+enum DeletionTarget {
     /// An event, an occurrence, or a series as a whole.
     Whole,
     /// The part of a series from an occurrence on.
-    Rest(Box<Change>),
+    Rest(Box<EventChange>),
 }
 
-impl Deletion {
+impl DeletionTarget {
     /// Returns the change that it consists of, if it leaves a part.
-    fn change(&self) -> Option<&Change> {
+    fn change(&self) -> Option<&EventChange> {
         match self {
             Self::Whole => None,
             Self::Rest(change) => Some(change),
@@ -52,10 +52,10 @@ struct PlannedDeletion {
     /// The id as given.
     id: String,
     target: EventTarget,
-    deletion: Deletion,
+    deletion: DeletionTarget,
     /// What is deleted, in words.
     what: String,
-    notify: Notify,
+    notify: GuestNotice,
     /// True if guests can be notified.
     asks: bool,
 }
@@ -68,7 +68,7 @@ impl PlannedDeletion {
 
     /// Returns the addresses of those who are notified.
     fn recipients(&self) -> Vec<&str> {
-        let guests: &[Guest] = if self.asks { &self.target.facts.guests } else { &[] };
+        let guests: &[EventGuest] = if self.asks { &self.target.facts.guests } else { &[] };
         notified(guests, None, &self.target.owner.account.email, self.notify)
     }
 
@@ -92,15 +92,15 @@ impl PlannedDeletion {
     /// Returns true if the provider sends guests a message with this deletion.
     fn carries_message(&self) -> bool {
         let can = self.target.owner.port.capabilities();
-        can.cancel_message && matches!(self.deletion, Deletion::Whole)
+        can.cancel_message && matches!(self.deletion, DeletionTarget::Whole)
     }
 }
 
 pub(crate) async fn calendar_delete(
     ctx: &Context,
-    request: Delete,
+    request: CalendarDelete,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     // A dry run is refused as the real call would be, and asks nobody.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
@@ -139,7 +139,7 @@ pub(crate) async fn calendar_delete(
             report.notified.add(&recipients, item.asks);
             notes.extend(item.declined());
             remarks.push((item.target.handle.clone(), notes));
-            report.outcomes.push(Outcome::new(item.name(), "delete", "planned", item.what));
+            report.outcomes.push(ItemOutcome::new(item.name(), "delete", "planned", item.what));
         }
         report.notes.extend(named(remarks));
         report.notes.push("dry run: nothing was deleted".into());
@@ -149,7 +149,7 @@ pub(crate) async fn calendar_delete(
     for item in course::each("events", &items) {
         let name = item.name();
         if stopped {
-            report.outcomes.push(Outcome::skipped(name, "delete"));
+            report.outcomes.push(ItemOutcome::skipped(name, "delete"));
             continue;
         }
         let before = std::mem::take(&mut report.notes);
@@ -158,12 +158,12 @@ pub(crate) async fn calendar_delete(
         remarks.push((item.target.handle.clone(), own));
         match written {
             Ok(()) => {
-                report.outcomes.push(Outcome::new(name, "delete", "done", item.what.clone()));
+                report.outcomes.push(ItemOutcome::new(name, "delete", "done", item.what.clone()));
             }
             Err(error) if !several && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();
-                report.outcomes.push(Outcome::failed(name, "delete", &error));
+                report.outcomes.push(ItemOutcome::failed(name, "delete", &error));
             }
         }
     }
@@ -182,7 +182,7 @@ async fn plan_deletion(
     ctx: &Context,
     id: &str,
     target: EventTarget,
-    request: &Delete,
+    request: &CalendarDelete,
 ) -> Result<PlannedDeletion> {
     target.not_cancelled()?;
     as_shown(ctx, &target).await?;
@@ -191,30 +191,33 @@ async fn plan_deletion(
     let when = span(target.facts.start, target.facts.end, zone);
     let seen = reference(&target.facts);
     let (target, deletion, what) = match scope {
-        None => (target, Deletion::Whole, when),
-        Some(Scope::This) => (target, Deletion::Whole, format!("the occurrence {when}")),
+        None => (target, DeletionTarget::Whole, when),
+        Some(SeriesScope::This) => {
+            (target, DeletionTarget::Whole, format!("the occurrence {when}"))
+        }
         Some(scope) => {
             let master = whole_series(ctx, target).await?;
             let rest = match scope {
-                Scope::Following => cut(&master, seen.0, zone)?,
+                SeriesScope::Following => cut(&master, seen.0, zone)?,
                 _ => None,
             };
             match rest {
-                None => (master, Deletion::Whole, "the whole series".to_owned()),
+                None => (master, DeletionTarget::Whole, "the whole series".to_owned()),
                 Some(rest) => {
-                    let change = Change { repeat: Some(Some(rest.before)), ..Change::default() };
+                    let change =
+                        EventChange { repeat: Some(Some(rest.before)), ..EventChange::default() };
                     let from = event_time::start(seen.0, zone);
                     let what = format!("from {from} on");
-                    (master, Deletion::Rest(Box::new(change)), what)
+                    (master, DeletionTarget::Rest(Box::new(change)), what)
                 }
             }
         }
     };
     let what = match (request.dry_run, &deletion, scope) {
-        (true, Deletion::Whole, Some(Scope::Series | Scope::Following)) => {
+        (true, DeletionTarget::Whole, Some(SeriesScope::Series | SeriesScope::Following)) => {
             what + &find_exceptions(ctx, &target, None).await.deleted(zone)
         }
-        (true, Deletion::Rest(_), _) => {
+        (true, DeletionTarget::Rest(_), _) => {
             what + &find_exceptions(ctx, &target, Some(seen.0)).await.deleted(zone)
         }
         _ => what,
@@ -223,11 +226,11 @@ async fn plan_deletion(
     let asks = asks(&target) && target.facts.own;
     let notify = match (asks, request.notify, &request.message) {
         (true, None, _) => return Err(notify_missing()),
-        (true, Some(Notify::Nobody), Some(_)) => {
+        (true, Some(GuestNotice::Nobody), Some(_)) => {
             return Err(Error::argument("`message` needs notify=all")
                 .next("give notify=all, or leave out `message`"));
         }
-        (_, notify, _) => notify.unwrap_or(Notify::Nobody),
+        (_, notify, _) => notify.unwrap_or(GuestNotice::Nobody),
     };
     let port = &target.owner.port;
     match deletion.change() {
@@ -241,7 +244,7 @@ async fn plan_deletion(
 async fn agreed_for_deletions(
     ctx: &Context,
     items: &[PlannedDeletion],
-    request: &Delete,
+    request: &CalendarDelete,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
@@ -255,7 +258,7 @@ async fn agreed_for_deletions(
         ),
         all => {
             let lines = all.iter().map(|one| match one.deletion {
-                Deletion::Whole if one.target.facts.repeat.is_none() => {
+                DeletionTarget::Whole if one.target.facts.repeat.is_none() => {
                     event_line(&one.target.facts, zone)
                 }
                 _ => format!("{}: {}", title(&one.target.facts), one.what),
@@ -264,7 +267,7 @@ async fn agreed_for_deletions(
             format!("Delete {} events, some with other people?\n{lines}{message}", all.len())
         }
     };
-    let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != Notify::Nobody);
+    let write = |one: &PlannedDeletion| EventWrite::Delete(one.notify != GuestNotice::Nobody);
     let writes: Vec<_> = items.iter().map(|one| (&one.target, write(one))).collect();
     agreed_for(ctx, &writes, question, caller, notes).await
 }
@@ -280,18 +283,22 @@ async fn write_deletion(
     let message = message.filter(|_| item.asks);
     let port = &target.owner.port;
     let own = &target.owner.account.email;
-    let entry = Entry {
+    let entry = AuditEntry {
         account: own,
         tool: "calendar_delete",
         op: "delete",
         ids: vec![item.id.clone()],
         recipients: item.recipients(),
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let write = async {
         match deletion {
-            Deletion::Whole => port.delete(&target.value, message, *notify).await.map(|()| None),
-            Deletion::Rest(change) => shorten_series(ctx, target, change, *notify).await.map(Some),
+            DeletionTarget::Whole => {
+                port.delete(&target.value, message, *notify).await.map(|()| None)
+            }
+            DeletionTarget::Rest(change) => {
+                shorten_series(ctx, target, change, *notify).await.map(Some)
+            }
         }
     };
     match write_event(ctx, target, deletion.change(), entry, report, write).await {
@@ -343,8 +350,8 @@ fn asks(target: &EventTarget) -> bool {
 fn uncarried(item: &PlannedDeletion) -> Error {
     let provider = item.target.owner.port.capabilities().name;
     let what = match item.deletion {
-        Deletion::Whole => "a deletion",
-        Deletion::Rest(_) => "the deletion of later occurrences",
+        DeletionTarget::Whole => "a deletion",
+        DeletionTarget::Rest(_) => "the deletion of later occurrences",
     };
     Error::argument(format!("{provider} sends no message with {what}"))
         .next("leave out `message`, and write to the guests with mail_draft")

@@ -9,27 +9,27 @@ use super::follow;
 use super::ready::{ReadyChange, ready_change};
 use super::span::moment;
 use super::split::split_series;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::Result;
-use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::calendar::guests::{doubtful_guests, notified};
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
-use crate::provider::calendar::Change;
+use crate::provider::calendar::EventChange;
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::save::{EventWords, IfConflict, Save};
+use crate::tools::save::{CalendarSave, EventWords, IfConflict};
 
 pub(super) async fn change_events(
     ctx: &Context,
-    request: &Save,
+    request: &CalendarSave,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let (names, words): (Vec<&str>, Vec<&EventWords>) = request.changes().into_iter().unzip();
     let several = names.len() > 1;
     let mut items = Vec::new();
@@ -64,7 +64,7 @@ pub(super) async fn change_events(
                 continue;
             }
         };
-        report.outcomes.push(Outcome::new(item.name, "change", result, detail));
+        report.outcomes.push(ItemOutcome::new(item.name, "change", result, detail));
     }
     if planned.is_empty() {
         return write_report(ctx, report).await;
@@ -77,7 +77,7 @@ pub(super) async fn change_events(
     let mut stopped = false;
     for (item, met) in course::each("events", planned) {
         if stopped {
-            report.outcomes.push(Outcome::skipped(item.name, "change"));
+            report.outcomes.push(ItemOutcome::skipped(item.name, "change"));
             continue;
         }
         report.notes.extend(met.iter().map(|note| under(&item, note)));
@@ -93,7 +93,7 @@ pub(super) async fn change_events(
             Err(error) if !several && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();
-                report.outcomes.push(Outcome::failed(item.name, "change", &error));
+                report.outcomes.push(ItemOutcome::failed(item.name, "change", &error));
             }
         }
     }
@@ -152,7 +152,7 @@ async fn rehearse_changes(
         }
         let mut detail = vec![item.difference(&ctx.config.zone)];
         detail.extend(met.iter().map(ToString::to_string));
-        report.outcomes.push(Outcome::new(item.name, "change", "planned", detail.join("; ")));
+        report.outcomes.push(ItemOutcome::new(item.name, "change", "planned", detail.join("; ")));
     }
     report.notes.push("dry run: nothing was written".into());
     Ok(())
@@ -165,13 +165,13 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         return split_series(ctx, item, cut, report).await;
     }
     let own = &target.owner.account.email;
-    let entry = Entry {
+    let entry = AuditEntry {
         account: own,
         tool: CALENDAR_SAVE,
         op: "update",
         ids: vec![target.handle.clone()],
         recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let is_visible = occurrences::is_visible(change);
     let known = if is_visible {
@@ -200,10 +200,10 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
 async fn met_by_changes(
     ctx: &Context,
     items: &[ReadyChange],
-    request: &Save,
+    request: &CalendarSave,
     report: &mut WriteReport,
 ) -> Result<Vec<Vec<Note>>> {
-    let moves = |change: &Change| change.time.is_some() || change.repeat.is_some();
+    let moves = |change: &EventChange| change.time.is_some() || change.repeat.is_some();
     let any = items.iter().any(|item| moves(&item.change));
     if request.if_conflict == IfConflict::Ignore || !any {
         return Ok(vec![Vec::new(); items.len()]);

@@ -16,16 +16,16 @@ use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::clashes::{
-    Claim, absences, away, is_declined, meets_absence, overlap,
+    TimeClaim, absences, away, is_declined, meets_absence, overlap,
 };
 use crate::pipeline::calendar::guests::others;
-use crate::pipeline::calendar::target::{Owner, calendar_owner, event_handles, span};
+use crate::pipeline::calendar::target::{CalendarOwner, calendar_owner, event_handles, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
 use crate::project::project;
-use crate::provider::calendar::{Change, EventData, EventListRequest, Show};
-use crate::recurrence::Repeat;
-use crate::schemas::{EVENT, Field};
+use crate::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
+use crate::recurrence::EventRecurrence;
+use crate::schemas::{EVENT, TableColumn};
 use crate::text::words::words;
 use crate::text::{Note, note, ours, quoted, quoted_end};
 
@@ -48,7 +48,7 @@ pub(crate) struct ClashCandidate {
     pub(crate) title: String,
     pub(crate) uid: Option<String>,
     /// Whether it competes with others.
-    pub(crate) claim: Claim,
+    pub(crate) claim: TimeClaim,
     /// When it is, and then when it is again.
     pub(crate) times: Vec<(EventTime, EventTime)>,
     /// The event it becomes, and then its series: no clash with itself.
@@ -76,7 +76,7 @@ impl ClashCandidate {
 
 /// The conflicts of an item.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Clashes {
+pub(crate) struct ItemClashes {
     /// A line each.
     pub(crate) lines: Vec<Note>,
     /// Accounts and ids of events with just the same time and title.
@@ -93,7 +93,7 @@ struct ExistingEvent {
 /// The events of all accounts in a range, and notes about what could not be read.
 #[derive(Default)]
 pub(super) struct EventsNear {
-    seen: Vec<Owner>,
+    seen: Vec<CalendarOwner>,
     there: Vec<ExistingEvent>,
     several: bool,
     notes: Vec<Note>,
@@ -101,7 +101,7 @@ pub(super) struct EventsNear {
 
 /// The events of one account, and notes about calendars left out.
 struct SeenEvents {
-    owner: Owner,
+    owner: CalendarOwner,
     there: Vec<(String, EventData)>,
     cut: bool,
     failed: Vec<Error>,
@@ -111,7 +111,7 @@ struct SeenEvents {
 pub(crate) fn times(
     start: &ZonedTime,
     end: &ZonedTime,
-    repeat: Option<&Repeat>,
+    repeat: Option<&EventRecurrence>,
     now: Timestamp,
 ) -> Vec<(EventTime, EventTime)> {
     let (from, to) = (start.when(), end.when());
@@ -138,14 +138,14 @@ pub(crate) fn times(
 }
 
 /// Returns the claim of a new or changed event; `main` if it is in the main calendar.
-pub(crate) fn claim(change: &Change, now: Option<&EventData>, main: bool) -> Claim {
-    let known = now.map(|facts| Claim::of(facts, main));
+pub(crate) fn claim(change: &EventChange, now: Option<&EventData>, main: bool) -> TimeClaim {
+    let known = now.map(|facts| TimeClaim::of(facts, main));
     let guests = change.guests.iter().flatten();
-    let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(Show::Busy);
-    Claim {
+    let show = change.show.or(known.map(|claim| claim.show)).unwrap_or(ShowAs::Busy);
+    TimeClaim {
         show,
         uncertain: match change.show {
-            Some(show) => show == Show::Tentative,
+            Some(show) => show == ShowAs::Tentative,
             None => known.is_some_and(|claim| claim.uncertain),
         },
         personal: main
@@ -162,7 +162,7 @@ pub(crate) async fn find_clashes(
     ctx: &Context,
     candidates: &[ClashCandidate],
     strict: bool,
-) -> Result<(Vec<Clashes>, Vec<Note>)> {
+) -> Result<(Vec<ItemClashes>, Vec<Note>)> {
     let near = events_near(ctx, candidates, strict).await?;
     compare_clashes(ctx, candidates, near, strict).await
 }
@@ -240,7 +240,7 @@ pub(super) async fn compare_clashes(
     candidates: &[ClashCandidate],
     near: EventsNear,
     strict: bool,
-) -> Result<(Vec<Clashes>, Vec<Note>)> {
+) -> Result<(Vec<ItemClashes>, Vec<Note>)> {
     let zone = &ctx.config.zone;
     let EventsNear { seen, mut there, several, mut notes } = near;
     // An event that is moved in the same call leaves its present time, unless it may
@@ -254,7 +254,7 @@ pub(super) async fn compare_clashes(
     });
     notes.extend(absences_note(ctx, candidates, &there, &seen, several).await?);
     notes.extend(missed_events_note(ctx, candidates, &there, &seen, several).await?);
-    let mut found: Vec<Clashes> = Vec::new();
+    let mut found: Vec<ItemClashes> = Vec::new();
     for (number, one) in candidates.iter().enumerate() {
         let mut lines = Vec::new();
         let groups = groups(one, &there, zone);
@@ -277,7 +277,7 @@ pub(super) async fn compare_clashes(
             let owner = seen.get(there.owner)?;
             Some((owner.account.id.clone(), there.facts.id.clone()))
         });
-        found.push(Clashes { lines, twins: twins.collect() });
+        found.push(ItemClashes { lines, twins: twins.collect() });
     }
     Ok((found, notes))
 }
@@ -287,7 +287,7 @@ async fn absences_note(
     ctx: &Context,
     candidates: &[ClashCandidate],
     there: &[ExistingEvent],
-    seen: &[Owner],
+    seen: &[CalendarOwner],
     several: bool,
 ) -> Result<Option<Note>> {
     let zone = &ctx.config.zone;
@@ -315,15 +315,15 @@ async fn missed_events_note(
     ctx: &Context,
     candidates: &[ClashCandidate],
     there: &[ExistingEvent],
-    seen: &[Owner],
+    seen: &[CalendarOwner],
     several: bool,
 ) -> Result<Option<Note>> {
     let zone = &ctx.config.zone;
-    let absences: Vec<_> = candidates.iter().filter(|one| one.claim.show == Show::Oof).collect();
+    let absences: Vec<_> = candidates.iter().filter(|one| one.claim.show == ShowAs::Oof).collect();
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     for event in there {
         let facts = &event.facts;
-        let claim = Claim::of(facts, event.calendar.is_empty());
+        let claim = TimeClaim::of(facts, event.calendar.is_empty());
         let is_met = absences.iter().any(|one| {
             let mut times = one.times.iter();
             !one.itself.contains(&facts.id) && times.any(|time| meets_absence(*time, facts, zone))
@@ -360,8 +360,8 @@ async fn missed_events_note(
 
 async fn clash_line(
     ctx: &Context,
-    group: &Group<'_>,
-    seen: &[Owner],
+    group: &ClashGroup<'_>,
+    seen: &[CalendarOwner],
     several: bool,
 ) -> Result<Note> {
     let what = if group.duplicate { "likely a duplicate of" } else { "clashes with" };
@@ -377,7 +377,7 @@ async fn clash_line(
 async fn mention_event(
     ctx: &Context,
     event: &ExistingEvent,
-    seen: &[Owner],
+    seen: &[CalendarOwner],
     several: bool,
 ) -> Result<String> {
     let facts = &event.facts;
@@ -409,12 +409,12 @@ fn left_out(error: Error, strict: bool, notes: &mut Vec<Note>) -> Result<()> {
 
 /// Fetches the events of one account's own calendars in a range.
 async fn look(
-    owner: Owner,
+    owner: CalendarOwner,
     places: Vec<KnownCalendar>,
     from: Timestamp,
     to: Timestamp,
 ) -> Result<SeenEvents> {
-    let columns: Vec<&Field> = ["id", "start", "end", "title", "show", "uid", "people"]
+    let columns: Vec<&TableColumn> = ["id", "start", "end", "title", "show", "uid", "people"]
         .iter()
         .filter_map(|name| EVENT.field(name))
         .collect();
@@ -476,7 +476,7 @@ async fn look(
 }
 
 /// One event that an item meets, or occurrences of one.
-struct Group<'t> {
+struct ClashGroup<'t> {
     first: &'t ExistingEvent,
     duplicate: bool,
     count: usize,
@@ -487,8 +487,8 @@ fn groups<'t>(
     candidate: &ClashCandidate,
     there: &'t [ExistingEvent],
     zone: &TimeZone,
-) -> Vec<Group<'t>> {
-    let mut found: Vec<(Vec<&str>, Group)> = Vec::new();
+) -> Vec<ClashGroup<'t>> {
+    let mut found: Vec<(Vec<&str>, ClashGroup)> = Vec::new();
     let mut sorted: Vec<&ExistingEvent> = there.iter().collect();
     sorted.sort_by_key(|one| one.facts.start.instant(zone));
     for one in sorted {
@@ -509,7 +509,7 @@ fn groups<'t>(
                 && alike(&candidate.title, &facts.title);
         // Only the main calendar has no name.
         let there = (facts.start, facts.end);
-        let claim = Claim::of(facts, one.calendar.is_empty());
+        let claim = TimeClaim::of(facts, one.calendar.is_empty());
         let clash = claim.competes(there, zone)
             && candidate.competing(zone).any(|mine| overlap(mine, there, zone));
         if !duplicate && !clash {
@@ -524,10 +524,10 @@ fn groups<'t>(
                 group.count += usize::from(!again);
                 group.duplicate |= duplicate;
             }
-            None => found.push((keys, Group { first: one, duplicate, count: 1 })),
+            None => found.push((keys, ClashGroup { first: one, duplicate, count: 1 })),
         }
     }
-    let mut groups: Vec<Group> = found.into_iter().map(|(_, group)| group).collect();
+    let mut groups: Vec<ClashGroup> = found.into_iter().map(|(_, group)| group).collect();
     groups.sort_by_key(|group| !group.duplicate);
     groups
 }

@@ -3,16 +3,16 @@
 use futures_util::future::join;
 use serde_json::Value;
 
-use super::clash::{self, ClashCandidate, Clashes, compare_clashes, events_near, find_clashes};
-use super::destination::{Destination, find_destination};
+use super::clash::{self, ClashCandidate, ItemClashes, compare_clashes, events_near, find_clashes};
+use super::destination::{CalendarDestination, find_destination};
 use super::make::{self, PlannedChange};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::course;
 use crate::error::{Error, Result};
-use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
-use crate::pipeline::access::guard::{Audience, confirm};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::access::guard::{WriteAudience, confirm};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::guests::{doubtful_guests, notified, notify_missing, others};
 use crate::pipeline::calendar::target::listed;
@@ -20,15 +20,15 @@ use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Change, Notify};
+use crate::provider::calendar::{EventChange, GuestNotice};
 use crate::text::{Note, note, quoted};
-use crate::tools::save::{IfConflict, Save};
+use crate::tools::save::{CalendarSave, IfConflict};
 
 /// A new event, and its name in the answer.
 struct NewEvent {
     name: String,
     made: PlannedChange,
-    met: Clashes,
+    met: ItemClashes,
 }
 
 /// An event that was written, as the service has it, and the guests who were notified.
@@ -39,9 +39,9 @@ struct MadeEvent {
 
 pub(super) async fn create_events(
     ctx: &Context,
-    request: &Save,
+    request: &CalendarSave,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if request.scope.is_some() {
         return Err(
             Error::argument("`scope` is for an existing event").next("leave it out, or give `id`")
@@ -54,7 +54,7 @@ pub(super) async fn create_events(
         let title = short(words.title.as_deref().unwrap_or_default());
         let name = if several { format!("{number} {title}") } else { title };
         let made = make::new(words, &here).map_err(|error| in_context(several, &name, error))?;
-        let met = Clashes::default();
+        let met = ItemClashes::default();
         items.push(NewEvent { name, made, met });
     }
     if request.notify.is_none() && items.iter().any(|item| item.made.change.guests.is_some()) {
@@ -138,7 +138,11 @@ pub(super) async fn create_events(
 }
 
 /// Returns the items as far as they may clash.
-fn clash_candidates(ctx: &Context, items: &[NewEvent], to: &Destination) -> Vec<ClashCandidate> {
+fn clash_candidates(
+    ctx: &Context,
+    items: &[NewEvent],
+    to: &CalendarDestination,
+) -> Vec<ClashCandidate> {
     let now = ctx.now();
     let main = to.is_main();
     items
@@ -164,13 +168,13 @@ fn clash_candidates(ctx: &Context, items: &[NewEvent], to: &Destination) -> Vec<
 async fn agreed_for_new(
     ctx: &Context,
     items: &[NewEvent],
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
     let own = &to.owner.account.email;
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     let mut lines = Vec::new();
     for item in items {
         if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
@@ -183,7 +187,7 @@ async fn agreed_for_new(
     if let Some(place) = &to.calendar {
         audience.calendar(place, own);
     }
-    if lines.is_empty() || audience == Audience::default() {
+    if lines.is_empty() || audience == WriteAudience::default() {
         return Ok(());
     }
     let question = format!("Create events with other people?\n{}", listed(lines));
@@ -193,8 +197,8 @@ async fn agreed_for_new(
 fn plan_events(
     ctx: &Context,
     items: &[NewEvent],
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) {
     let place = match &to.calendar {
@@ -208,7 +212,7 @@ fn plan_events(
         detail.extend(item.met.lines.iter().map(ToString::to_string));
         let result = if refused { "refused" } else { "planned" };
         let detail = detail.join("; ");
-        report.outcomes.push(Outcome::new(&item.name, "create", result, detail));
+        report.outcomes.push(ItemOutcome::new(&item.name, "create", result, detail));
     }
     report.notes.push("dry run: nothing was written".into());
 }
@@ -217,7 +221,7 @@ fn plan_events(
 async fn keep_made(
     ctx: &Context,
     made: Vec<Option<MadeEvent>>,
-    to: &Destination,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) {
     let own = &to.owner.account.email;
@@ -236,8 +240,8 @@ async fn keep_made(
 async fn write_events(
     ctx: &Context,
     items: &[NewEvent],
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Result<Vec<Option<MadeEvent>>> {
     let single = items.len() == 1;
@@ -249,21 +253,21 @@ async fn write_events(
         let change = &item.made.change;
         if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
             let detail = item.met.lines.join("; ");
-            report.outcomes.push(Outcome::new(&item.name, "create", "refused", detail));
+            report.outcomes.push(ItemOutcome::new(&item.name, "create", "refused", detail));
             continue;
         }
         if stopped {
-            report.outcomes.push(Outcome::skipped(&item.name, "create"));
+            report.outcomes.push(ItemOutcome::skipped(&item.name, "create"));
             continue;
         }
         let notify = notify_for(change, own, request);
         let port = &to.owner.port;
-        let entry = Entry {
+        let entry = AuditEntry {
             account: own,
             tool: CALENDAR_SAVE,
             op: "create",
             recipients: notified(&[], change.guests.as_ref(), own, notify),
-            ..Entry::default()
+            ..AuditEntry::default()
         };
         let notified = entry.recipients.iter().map(|one| (*one).to_owned()).collect();
         let write = port.create(calendar, change, notify);
@@ -273,7 +277,7 @@ async fn write_events(
             Err(error) if single && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();
-                report.outcomes.push(Outcome::failed(&item.name, "create", &error));
+                report.outcomes.push(ItemOutcome::failed(&item.name, "create", &error));
             }
         }
     }
@@ -281,7 +285,7 @@ async fn write_events(
 }
 
 /// Adds the conflicts that were found to their items.
-fn meet(items: &mut [NewEvent], found: (Vec<Clashes>, Vec<Note>), notes: &mut Vec<Note>) {
+fn meet(items: &mut [NewEvent], found: (Vec<ItemClashes>, Vec<Note>), notes: &mut Vec<Note>) {
     for (item, met) in items.iter_mut().zip(found.0) {
         item.met = met;
     }
@@ -309,11 +313,11 @@ fn clashing(items: &[NewEvent], made: &[Option<MadeEvent>]) -> usize {
 }
 
 /// Returns who is notified of a new event: nobody if it has no guests.
-fn notify_for(change: &Change, own: &str, request: &Save) -> Notify {
+fn notify_for(change: &EventChange, own: &str, request: &CalendarSave) -> GuestNotice {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), request.notify) {
         (false, Some(notify)) => notify,
-        _ => Notify::Nobody,
+        _ => GuestNotice::Nobody,
     }
 }
 

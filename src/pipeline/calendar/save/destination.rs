@@ -1,13 +1,13 @@
 //! The target of a write: which account, which of its calendars, and whether it may be
 //! written to.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
 use crate::pipeline::calendar::agenda::calendars::{
     CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
     select_calendars,
 };
-use crate::pipeline::calendar::target::{EventTarget, Owner, calendar_owner};
+use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 use crate::text::{self, brief};
@@ -17,12 +17,12 @@ const NAMED: usize = 12;
 
 /// The calendar for new events; with `None`, the main one.
 #[derive(Clone)]
-pub(super) struct Destination {
-    pub(super) owner: Owner,
+pub(super) struct CalendarDestination {
+    pub(super) owner: CalendarOwner,
     pub(super) calendar: Option<KnownCalendar>,
 }
 
-impl Destination {
+impl CalendarDestination {
     /// Returns true for the account's main calendar.
     pub(super) fn is_main(&self) -> bool {
         self.calendar.as_ref().is_none_or(|calendar| calendar.main)
@@ -32,7 +32,7 @@ impl Destination {
 /// Returns the calendars of one account, from a list that may be a minute old unless `fresh`.
 pub(crate) async fn account_calendars(
     ctx: &Context,
-    owner: &Owner,
+    owner: &CalendarOwner,
     fresh: bool,
 ) -> Result<Vec<KnownCalendar>> {
     let port = &*owner.port;
@@ -46,22 +46,22 @@ pub(super) async fn find_destination(
     ctx: &Context,
     account: Option<&str>,
     calendar: Option<&str>,
-) -> Result<Destination> {
+) -> Result<CalendarDestination> {
     let Some(name) = calendar else {
         let owner = calendar_owner(ctx, account_named(ctx, account).await?).await?;
-        return Ok(Destination { owner, calendar: None });
+        return Ok(CalendarDestination { owner, calendar: None });
     };
     let found = find_calendar(ctx, account, name).await;
     let (owner, place) = found.map_err(|error| match (error.kind(), error.next_step()) {
         // An address is that of a person, whose calendar takes events by invitation.
-        (Kind::NotFound, Some(next)) if name.contains('@') => {
+        (ErrorKind::NotFound, Some(next)) if name.contains('@') => {
             let next = format!("invite others as `people`; or {next}");
             error.next(next)
         }
         _ => error,
     })?;
     if place.is_writable() {
-        return Ok(Destination { owner, calendar: Some(place) });
+        return Ok(CalendarDestination { owner, calendar: Some(place) });
     }
     let writable = account_calendars(ctx, &owner, false).await?;
     let named = named_places(ctx, &[(owner, writable)], KnownCalendar::is_writable).await?;
@@ -74,7 +74,7 @@ pub(crate) async fn find_calendar(
     ctx: &Context,
     account: Option<&str>,
     name: &str,
-) -> Result<(Owner, KnownCalendar)> {
+) -> Result<(CalendarOwner, KnownCalendar)> {
     let mut selectors = calendar_selectors(ctx, &[name.to_owned()]).await?;
     let Some(selector) = selectors.pop() else {
         return Err(Error::argument("`calendar` is empty").next("give its name or id"));
@@ -113,8 +113,10 @@ pub(crate) async fn find_calendar(
         (1, Some(found)) => Ok(found),
         (0, _) | (_, None) => {
             let named = named_places(ctx, &seen, KnownCalendar::is_writable).await?;
-            let error =
-                Error::new(Kind::NotFound, format!("there is no calendar `{}`", text::brief(name)));
+            let error = Error::new(
+                ErrorKind::NotFound,
+                format!("there is no calendar `{}`", text::brief(name)),
+            );
             Err(match account_with_calendar(ctx, &owners, &selector).await {
                 Some(account) => error.next(format!("it is in account={account}")),
                 None => error.next(format!("use one of: {named}")),
@@ -136,7 +138,7 @@ pub(crate) async fn find_calendar(
 /// Returns the address of another account that has a calendar of this name.
 async fn account_with_calendar(
     ctx: &Context,
-    than: &[Owner],
+    than: &[CalendarOwner],
     selector: &CalendarSelector,
 ) -> Option<String> {
     for account in named_or_all(ctx, None).await.ok()? {
@@ -155,7 +157,7 @@ async fn account_with_calendar(
 /// Lists calendars by name and handle: `Work (c2), Home (c3)`.
 async fn named_places(
     ctx: &Context,
-    seen: &[(Owner, Vec<KnownCalendar>)],
+    seen: &[(CalendarOwner, Vec<KnownCalendar>)],
     which: impl Fn(&KnownCalendar) -> bool,
 ) -> Result<String> {
     let mut names = Vec::new();

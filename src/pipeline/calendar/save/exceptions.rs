@@ -3,19 +3,19 @@
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
-use super::import_item::{ImportItem, Put, differing};
+use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::source;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::{self, EventTime};
-use crate::ical::Entry;
+use crate::ical::IcalEvent;
+use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::project::project;
-use crate::provider::calendar::{Change, EventData, Notify};
+use crate::provider::calendar::{EventChange, EventData, GuestNotice};
 use crate::schemas::EVENT;
 use crate::text::Note;
 
@@ -23,31 +23,33 @@ use crate::text::Note;
 pub(super) async fn finish_import(
     ctx: &Context,
     item: &ImportItem,
-    put: Put,
+    put: ImportOutcome,
     report: &mut WriteReport,
 ) -> Result<()> {
-    let (Put::Created(target) | Put::Changed(target) | Put::Same(target)) = &put;
+    let (ImportOutcome::Created(target)
+    | ImportOutcome::Changed(target)
+    | ImportOutcome::Same(target)) = &put;
     let ours = target.facts.own && !item.twin;
-    let changed = if ours || matches!(put, Put::Created(_)) {
+    let changed = if ours || matches!(put, ImportOutcome::Created(_)) {
         put_exceptions(ctx, &item.name, target, &item.exceptions, report).await
     } else {
         0
     };
     match (&put, changed) {
-        (Put::Created(target) | Put::Changed(target), _) => {
+        (ImportOutcome::Created(target) | ImportOutcome::Changed(target), _) => {
             report.events.push((target.owner.clone(), target.value.clone()));
         }
-        (Put::Same(target), 0) => {
+        (ImportOutcome::Same(target), 0) => {
             let detail = if target.facts.own {
                 format!("it is already {}", target.handle)
             } else {
                 format!("it is already {}, which only its organizer changes", target.handle)
             };
-            report.outcomes.push(Outcome::new(&item.name, "import", "unchanged", detail));
+            report.outcomes.push(ItemOutcome::new(&item.name, "import", "unchanged", detail));
         }
-        (Put::Same(target), _) => {
+        (ImportOutcome::Same(target), _) => {
             let detail = format!("{changed} occurrences of {}", target.handle);
-            report.outcomes.push(Outcome::new(&item.name, "import", "done", detail));
+            report.outcomes.push(ItemOutcome::new(&item.name, "import", "done", detail));
         }
     }
     Ok(())
@@ -58,7 +60,7 @@ pub(crate) async fn put_exceptions(
     ctx: &Context,
     name: &str,
     series: &EventTarget,
-    exceptions: &[Entry],
+    exceptions: &[IcalEvent],
     report: &mut WriteReport,
 ) -> usize {
     let mut changed = 0;
@@ -71,8 +73,8 @@ pub(crate) async fn put_exceptions(
             Ok(done) => changed += usize::from(done),
             Err(error) => {
                 let name = format!("{name} on {when}");
-                report.outcomes.push(Outcome::failed(name, "import", &error));
-                if error.is_open() || error.kind() == Kind::Store {
+                report.outcomes.push(ItemOutcome::failed(name, "import", &error));
+                if error.is_open() || error.kind() == ErrorKind::Store {
                     break;
                 }
             }
@@ -85,7 +87,7 @@ pub(crate) async fn put_exceptions(
 async fn put_exception(
     ctx: &Context,
     series: &EventTarget,
-    entry: &Entry,
+    entry: &IcalEvent,
     at: EventTime,
     notes: &mut Vec<Note>,
 ) -> Result<bool> {
@@ -95,7 +97,7 @@ async fn put_exception(
         return if entry.cancelled {
             Ok(false)
         } else {
-            Err(Error::new(Kind::NotFound, "the series has no occurrence then"))
+            Err(Error::new(ErrorKind::NotFound, "the series has no occurrence then"))
         };
     };
     let own = &series.owner.account.email;
@@ -107,7 +109,7 @@ async fn put_exception(
         ..Line::default()
     };
     if entry.cancelled {
-        let write = port.delete(&value, None, Notify::Nobody);
+        let write = port.delete(&value, None, GuestNotice::Nobody);
         run_logged(ctx, line("delete"), notes, write, |()| None).await?;
         return Ok(true);
     }
@@ -115,17 +117,17 @@ async fn put_exception(
     let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
     if !series.facts.own {
         // Nobody but the organizer may change it, but it can be imported like its series.
-        let change = Change { original: facts.original, ..change };
+        let change = EventChange { original: facts.original, ..change };
         let calendar = series.facts.calendar.as_deref();
-        let write = port.create(calendar, &change, Notify::Nobody);
+        let write = port.create(calendar, &change, GuestNotice::Nobody);
         run_logged(ctx, line("create"), notes, write, |_| None).await?;
         return Ok(true);
     }
-    let change = Change { repeat: None, ..differing(&change, &facts) };
-    if change == Change::default() {
+    let change = EventChange { repeat: None, ..differing(&change, &facts) };
+    if change == EventChange::default() {
         return Ok(false);
     }
-    let write = port.update(&value, &change, Notify::Nobody);
+    let write = port.update(&value, &change, GuestNotice::Nobody);
     run_logged(ctx, line("update"), notes, write, |_| None).await?;
     Ok(true)
 }

@@ -6,20 +6,20 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::make;
-use super::series::Base;
+use super::series::SeriesBase;
 use super::span::{civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
-use crate::flatten::{Room, RowContext};
+use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::{Change, EventData, Notify, Show, Visibility};
-use crate::recurrence::Repeat;
-use crate::row::Cell;
+use crate::provider::calendar::{EventChange, EventData, EventVisibility, GuestNotice, ShowAs};
+use crate::recurrence::EventRecurrence;
+use crate::row::RowCell;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;
@@ -27,14 +27,14 @@ const NAMED: usize = 3;
 /// A series, cut in two.
 pub(crate) struct SplitSeries {
     /// The rule of the part that stays.
-    pub(crate) before: Repeat,
+    pub(crate) before: EventRecurrence,
     /// The series that begins with the occurrence.
-    pub(crate) base: Base,
+    pub(crate) base: SeriesBase,
 }
 
 /// The occurrences of a series that differ from its rule.
 #[derive(Default)]
-pub(crate) struct Exceptions {
+pub(crate) struct SeriesExceptions {
     /// Those changed individually: the time by the rule, and the present one.
     changed: Vec<(EventTime, EventTime)>,
     /// Those cancelled, by the rule.
@@ -70,18 +70,24 @@ pub(crate) fn cut(
             crate::event_time::ZonedTime::At(last, zone.clone())
         }
     };
-    Ok(Some(SplitSeries { before, base: Base { start: first, end, repeat: after, zone } }))
+    Ok(Some(SplitSeries { before, base: SeriesBase { start: first, end, repeat: after, zone } }))
 }
 
 impl SplitSeries {
     /// Describes a change of the later part to the user.
-    pub(super) fn difference(&self, now: &EventData, change: &Change, zone: &TimeZone) -> String {
+    pub(super) fn difference(
+        &self,
+        now: &EventData,
+        change: &EventChange,
+        zone: &TimeZone,
+    ) -> String {
         let from =
             EventData { start: self.base.start.when(), end: self.base.end.when(), ..now.clone() };
         let mut change = change.clone();
         change.time =
             change.time.filter(|(start, end)| (start.when(), end.when()) != (from.start, from.end));
-        let rule = |repeat: &Option<Repeat>| repeat.as_ref().map(|repeat| repeat.rule.clone());
+        let rule =
+            |repeat: &Option<EventRecurrence>| repeat.as_ref().map(|repeat| repeat.rule.clone());
         change.repeat = change.repeat.filter(|repeat| rule(repeat) != rule(&now.repeat));
         format!(
             "a new series from {} on: {}",
@@ -96,8 +102,8 @@ impl SplitSeries {
 pub(crate) async fn shorten_series(
     ctx: &Context,
     master: &EventTarget,
-    change: &Change,
-    notify: Notify,
+    change: &EventChange,
+    notify: GuestNotice,
 ) -> Result<Value> {
     let port = &master.owner.port;
     let error = match port.update(&master.value, change, notify).await {
@@ -108,7 +114,7 @@ pub(crate) async fn shorten_series(
     let Ok(now) = fetch_event(ctx, master.owner.clone(), &master.facts.id).await else {
         return Err(error);
     };
-    let rule = |repeat: Option<&Repeat>| repeat.map(|repeat| repeat.rule.clone());
+    let rule = |repeat: Option<&EventRecurrence>| repeat.map(|repeat| repeat.rule.clone());
     let new_repeat = change.repeat.as_ref().and_then(Option::as_ref);
     if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
         return Ok(now.value);
@@ -122,19 +128,21 @@ pub(crate) async fn find_exceptions(
     ctx: &Context,
     master: &EventTarget,
     from: Option<EventTime>,
-) -> Exceptions {
+) -> SeriesExceptions {
     let zone = master.zone(&ctx.config.zone);
     let later = |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
     let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
-    let mut found =
-        Exceptions { cancelled: known.filter(|at| later(*at)).collect(), ..Default::default() };
+    let mut found = SeriesExceptions {
+        cancelled: known.filter(|at| later(*at)).collect(),
+        ..Default::default()
+    };
     let Some(uid) = master.facts.uid.as_deref() else {
         return found;
     };
     let port = &master.owner.port;
     // A failed look-up does not affect the change.
     let Ok(values) = port.by_uid(uid).await else {
-        return Exceptions { is_incomplete: true, ..found };
+        return SeriesExceptions { is_incomplete: true, ..found };
     };
     for facts in values.iter().filter_map(|one| port.event_data(one)) {
         let (Some(original), Some(series)) = (facts.original, &facts.series) else {
@@ -154,7 +162,7 @@ pub(crate) async fn find_exceptions(
     found
 }
 
-impl Exceptions {
+impl SeriesExceptions {
     fn cancel(&mut self, original: EventTime, zone: &TimeZone) {
         let mut known = self.cancelled.iter();
         if !known.any(|at| event_time::same_start(*at, original, &[zone])) {
@@ -164,7 +172,7 @@ impl Exceptions {
 
     /// Leaves the cancelled occurrences out of a rule as well, so that a change of the rule does
     /// not bring them back.
-    pub(super) fn leave_out(&self, repeat: &mut Repeat, zone: &TimeZone) {
+    pub(super) fn leave_out(&self, repeat: &mut EventRecurrence, zone: &TimeZone) {
         for at in &self.cancelled {
             let mut known = repeat.except.iter();
             if !known.any(|other| event_time::same_start(*other, *at, &[zone])) {
@@ -233,15 +241,15 @@ fn first_of(times: &[String]) -> String {
 }
 
 /// Returns the new series: a copy of the old one with the change.
-pub(crate) fn copied(master: &EventTarget, change: Change) -> Change {
+pub(crate) fn copied(master: &EventTarget, change: EventChange) -> EventChange {
     let facts = &master.facts;
     let cell = cells(master);
     let text = |name: &str| match cell(name) {
-        Cell::Text(text) => text,
+        RowCell::Text(text) => text,
         _ => String::new(),
     };
     let repeats = |text: String| Some(text).filter(|text| !text.is_empty());
-    Change {
+    EventChange {
         title: change.title.or_else(|| Some(facts.title.clone())),
         place: change.place.or_else(|| repeats(facts.place.clone())),
         notes: change.notes.or_else(|| master.owner.port.own_notes(&master.value)),
@@ -251,12 +259,14 @@ pub(crate) fn copied(master: &EventTarget, change: Change) -> Change {
             .filter(|list| !list.is_empty()),
         repeat: change.repeat.filter(Option::is_some),
         online: change.online.or_else(|| facts.link.is_some().then_some(true)),
-        show: change.show.or_else(|| Show::of(&text("show")).filter(|show| *show != Show::Busy)),
+        show: change
+            .show
+            .or_else(|| ShowAs::of(&text("show")).filter(|show| *show != ShowAs::Busy)),
         visibility: change.visibility.or_else(|| {
-            Visibility::of(&text("visibility")).filter(|one| *one != Visibility::Default)
+            EventVisibility::of(&text("visibility")).filter(|one| *one != EventVisibility::Default)
         }),
         reminder: change.reminder.or_else(|| match cell("reminder") {
-            Cell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
+            RowCell::Count(minutes) => u32::try_from(minutes).ok().map(Some),
             _ => None,
         }),
         category: change.category.or_else(|| repeats(whole(&text("category")))),
@@ -274,16 +284,16 @@ pub(crate) fn whole(list: &str) -> String {
 }
 
 /// Reads columns of an event, by their names.
-fn cells(target: &EventTarget) -> impl Fn(&str) -> Cell {
+fn cells(target: &EventTarget) -> impl Fn(&str) -> RowCell {
     let names = ["show", "visibility", "reminder", "category"];
     let columns: Vec<_> = names.iter().filter_map(|name| EVENT.field(name)).collect();
     let api = target.owner.port.api();
-    let context = RowContext { room: Room::One, ..RowContext::bare(api) };
+    let context = RowContext { room: RowRoom::One, ..RowContext::bare(api) };
     let rows =
         rows_of(&context, &EVENT, &columns, std::slice::from_ref(&target.value), &mut Vec::new());
-    let cells = rows.rows().next().map(<[Cell]>::to_vec).unwrap_or_default();
+    let cells = rows.rows().next().map(<[RowCell]>::to_vec).unwrap_or_default();
     move |name| {
         let found = names.iter().zip(&cells).find(|(known, _)| **known == name);
-        found.map_or(Cell::Null, |(_, cell)| cell.clone())
+        found.map_or(RowCell::Null, |(_, cell)| cell.clone())
     }
 }

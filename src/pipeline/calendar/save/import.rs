@@ -9,24 +9,24 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::clash::{self, ClashCandidate, Clashes, find_clashes};
-use super::destination::{Destination, find_destination};
+use super::clash::{self, ClashCandidate, ItemClashes, find_clashes};
+use super::destination::{CalendarDestination, find_destination};
 use super::exceptions::finish_import;
-use super::import_item::{ImportItem, Put, differing};
+use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::make;
 use super::source::{self, ImportRest, KIND, import_rest, read_document};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::course;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time;
-use crate::ical::{CalendarDocument, Entry};
+use crate::ical::{CalendarDocument, IcalEvent};
+use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
-use crate::pipeline::access::audit::Entry as Line;
 use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::access::guard::{Audience, confirm, is_watchful};
+use crate::pipeline::access::guard::{WriteAudience, confirm, is_watchful};
 use crate::pipeline::answer::cursor::{SeenIds, save_cursor};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, act, find_audience};
 use crate::pipeline::calendar::target::{
     as_target, as_target_after, fetch_event, listed, master_of,
@@ -34,10 +34,10 @@ use crate::pipeline::calendar::target::{
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Change, Notify};
-use crate::row::Cell;
+use crate::provider::calendar::{EventChange, GuestNotice};
+use crate::row::RowCell;
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::save::{IfConflict, Save};
+use crate::tools::save::{CalendarSave, IfConflict};
 
 /// The most events of one call.
 const MOST: usize = 200;
@@ -47,9 +47,9 @@ const AT_ONCE: usize = 8;
 pub(super) async fn import_events(
     ctx: &Context,
     input: &str,
-    request: &Save,
+    request: &CalendarSave,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if request.scope.is_some() {
         return Err(Error::argument("`scope` is for an existing event").next("leave it out"));
     }
@@ -61,7 +61,7 @@ pub(super) async fn import_events(
     let document = read_document(ctx, input).await?;
     let digest = SeenIds::digest(&format!("{:?}", document.entries));
     if rest.as_ref().is_some_and(|rest| rest.document != digest) {
-        return Err(Error::new(Kind::Conflict, "the document changed since its import began")
+        return Err(Error::new(ErrorKind::Conflict, "the document changed since its import began")
             .next("import it from the start: existing events are not duplicated"));
     }
     let mut report = WriteReport::default();
@@ -139,7 +139,7 @@ pub(super) async fn import_events(
                 ours(all),
                 ours(cursor)
             ));
-            next = Some(Cell::Handle('p', cursor));
+            next = Some(RowCell::Handle('p', cursor));
         }
         _ => {}
     }
@@ -168,19 +168,19 @@ async fn invitation_note(ctx: &Context, document: &CalendarDocument) -> Result<O
 /// Returns the events of a document, each with its exceptions.
 fn import_items(
     document: CalendarDocument,
-    to: &Destination,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Vec<ImportItem> {
-    let (exceptions, masters): (Vec<Entry>, Vec<Entry>) =
+    let (exceptions, masters): (Vec<IcalEvent>, Vec<IcalEvent>) =
         document.entries.into_iter().partition(|entry| entry.recurrence_id.is_some());
     let mut exceptions = exceptions;
     let mut items: Vec<ImportItem> = Vec::new();
     let mut left_out = BTreeSet::new();
     let can = to.owner.port.capabilities();
-    let mut add = |mut entry: Entry, mut mine: Vec<Entry>, report: &mut WriteReport| {
+    let mut add = |mut entry: IcalEvent, mut mine: Vec<IcalEvent>, report: &mut WriteReport| {
         let name = short(&entry.title);
         if entry.cancelled {
-            report.outcomes.push(Outcome::new(
+            report.outcomes.push(ItemOutcome::new(
                 name,
                 "import",
                 "skipped",
@@ -205,7 +205,7 @@ fn import_items(
             change,
             there: None,
             twin: false,
-            met: Clashes::default(),
+            met: ItemClashes::default(),
         });
     };
     for master in masters {
@@ -237,7 +237,7 @@ async fn look_up(
     items: &mut [ImportItem],
     done: usize,
     all: usize,
-    to: &Destination,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Result<()> {
     for (item, number) in items.iter_mut().zip(done + 1..) {
@@ -286,8 +286,8 @@ async fn look_up(
 async fn compare_import(
     ctx: &Context,
     items: &mut [ImportItem],
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     report: &mut WriteReport,
 ) -> Result<()> {
     let now = ctx.now();
@@ -335,8 +335,8 @@ async fn compare_import(
 async fn agreed_for_import(
     ctx: &Context,
     items: &[ImportItem],
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
@@ -344,25 +344,25 @@ async fn agreed_for_import(
         return Ok(());
     }
     let own = &to.owner.account.email;
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     let mut lines = Vec::new();
     for item in items {
         let refused = request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty();
         let reached = match &item.there {
             None if refused => continue,
             None => {
-                let mut new = Audience::default();
+                let mut new = WriteAudience::default();
                 new.add_guests(item.change.guests.as_deref().unwrap_or_default(), own);
                 let organizer = item.change.organizer.as_ref();
                 new.add(organizer.map(|one| one.address.as_str()));
                 if let Some(place) = &to.calendar {
                     new.calendar(place, own);
                 }
-                (new != Audience::default()).then_some(new)
+                (new != WriteAudience::default()).then_some(new)
             }
             Some(there) if there.facts.own && !item.twin => {
                 let change = differing(&item.change, &there.facts);
-                if change == Change::default() && item.exceptions.is_empty() {
+                if change == EventChange::default() && item.exceptions.is_empty() {
                     None
                 } else {
                     // Its occurrences may be deleted, too.
@@ -386,14 +386,14 @@ async fn agreed_for_import(
 async fn import_item(
     ctx: &Context,
     item: ImportItem,
-    request: &Save,
-    to: &Destination,
+    request: &CalendarSave,
+    to: &CalendarDestination,
     stopped: &mut bool,
     report: &mut WriteReport,
 ) -> Result<()> {
     let lines = item.met.lines.join("; ");
     let mut outcome = |result, detail: String| {
-        report.outcomes.push(Outcome::new(&item.name, "import", result, detail));
+        report.outcomes.push(ItemOutcome::new(&item.name, "import", result, detail));
     };
     if request.if_conflict == IfConflict::Refuse && !lines.is_empty() {
         outcome("refused", lines);
@@ -406,28 +406,28 @@ async fn import_item(
     }
     let difference = match &item.there {
         Some(there) if there.facts.own && !item.twin => differing(&item.change, &there.facts),
-        _ => Change::default(),
+        _ => EventChange::default(),
     };
     if request.dry_run {
         let port = &to.owner.port;
         let calendar = to.calendar.as_ref().map(|place| place.id.as_str());
         let current = item.there.as_ref().map(|there| &there.value);
         let refused = match &item.there {
-            Some(_) if difference == Change::default() => Ok(()),
+            Some(_) if difference == EventChange::default() => Ok(()),
             Some(_) => {
-                let notify = Notify::Nobody;
+                let notify = GuestNotice::Nobody;
                 port.rehearse(calendar, current, &difference, notify).await
             }
             None => match make::fits(&item.change, port.capabilities()) {
                 Ok(()) => {
-                    let notify = Notify::Nobody;
+                    let notify = GuestNotice::Nobody;
                     port.rehearse(calendar, None, &item.change, notify).await
                 }
                 Err(error) => Err(error),
             },
         };
         if let Err(error) = refused {
-            let failed = Outcome::failed(&item.name, "import", &error);
+            let failed = ItemOutcome::failed(&item.name, "import", &error);
             report.outcomes.push(failed);
             return Ok(());
         }
@@ -440,7 +440,7 @@ async fn import_item(
                 }
                 ("planned", detail)
             }
-            Some(there) if difference == Change::default() => {
+            Some(there) if difference == EventChange::default() => {
                 ("unchanged", format!("it is already {}", there.handle))
             }
             Some(there) => {
@@ -463,17 +463,17 @@ async fn import_item(
     let written = match &item.there {
         None => {
             let fits = make::fits(&item.change, port.capabilities())
-                .and_then(|()| port.check(None, &item.change, Notify::Nobody));
-            let write = port.create(calendar, &item.change, Notify::Nobody);
+                .and_then(|()| port.check(None, &item.change, GuestNotice::Nobody));
+            let write = port.create(calendar, &item.change, GuestNotice::Nobody);
             let id = |value: &Value| port.event_data(value).map(|facts| facts.id);
             match fits {
                 Ok(()) => run_logged(ctx, line("create", None), &mut report.notes, write, id).await,
                 Err(error) => Err(error),
             }
         }
-        Some(there) if difference == Change::default() => Ok(there.value.clone()),
+        Some(there) if difference == EventChange::default() => Ok(there.value.clone()),
         Some(there) => {
-            let write = port.update(&there.value, &difference, Notify::Nobody);
+            let write = port.update(&there.value, &difference, GuestNotice::Nobody);
             let line = line("update", Some(&there.handle));
             // Exceptions that follow would not be undone.
             if item.exceptions.is_empty() {
@@ -489,7 +489,7 @@ async fn import_item(
         Ok(value) => value,
         Err(error) => {
             *stopped = error.ends_batch();
-            report.outcomes.push(Outcome::failed(&item.name, "import", &error));
+            report.outcomes.push(ItemOutcome::failed(&item.name, "import", &error));
             return Ok(());
         }
     };
@@ -503,10 +503,10 @@ async fn import_item(
     if item.there.is_none() {
         keep_created(ctx, &to.owner, &target.value, false, report).await;
     }
-    let put = match (&item.there, difference == Change::default()) {
-        (None, _) => Put::Created(target),
-        (Some(_), true) => Put::Same(target),
-        (Some(_), false) => Put::Changed(target),
+    let put = match (&item.there, difference == EventChange::default()) {
+        (None, _) => ImportOutcome::Created(target),
+        (Some(_), true) => ImportOutcome::Same(target),
+        (Some(_), false) => ImportOutcome::Changed(target),
     };
     finish_import(ctx, &item, put, report).await
 }

@@ -1,29 +1,29 @@
 //! An event of a document that is imported: what it becomes, and how it differs from the event
 //! that is there already.
 
-use super::clash::Clashes;
-use crate::ical::Entry;
+use super::clash::ItemClashes;
+use crate::ical::IcalEvent;
 use crate::pipeline::calendar::target::EventTarget;
-use crate::provider::calendar::{Change, EventData};
-use crate::recurrence::Repeat;
+use crate::provider::calendar::{EventChange, EventData};
+use crate::recurrence::EventRecurrence;
 use crate::text::html;
 use crate::text::words::words;
 
 /// An event of a document, with the exceptions of its series.
 pub(super) struct ImportItem {
     pub(super) name: String,
-    pub(super) entry: Entry,
-    pub(super) exceptions: Vec<Entry>,
-    pub(super) change: Change,
+    pub(super) entry: IcalEvent,
+    pub(super) exceptions: Vec<IcalEvent>,
+    pub(super) change: EventChange,
     /// The event that it is already.
     pub(super) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
-    pub(super) met: Clashes,
+    pub(super) met: ItemClashes,
 }
 
 /// The outcome of an item: the event, and notes about what was left out.
-pub(super) enum Put {
+pub(super) enum ImportOutcome {
     Created(EventTarget),
     Changed(EventTarget),
     Same(EventTarget),
@@ -31,19 +31,19 @@ pub(super) enum Put {
 
 /// Returns the fields of a change that differ from the event. Guests are not compared,
 /// because they have answered since.
-pub(super) fn differing(change: &Change, now: &EventData) -> Change {
+pub(super) fn differing(change: &EventChange, now: &EventData) -> EventChange {
     let fresh = |value: &Option<String>, now: &str| {
-        let plain = html::html(now, html::Style::Text, false).text;
+        let plain = html::html(now, html::TextStyle::Text, false).text;
         value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))
     };
-    let same = |one: &Repeat, other: Option<&Repeat>| {
+    let same = |one: &EventRecurrence, other: Option<&EventRecurrence>| {
         other.is_some_and(|other| {
             one.rule == other.rule
                 && one.except.iter().all(|at| other.except.contains(at))
                 && one.extra.iter().all(|at| other.extra.contains(at))
         })
     };
-    Change {
+    EventChange {
         title: fresh(&change.title, &now.title),
         time: change
             .time
@@ -55,6 +55,6 @@ pub(super) fn differing(change: &Change, now: &EventData) -> Change {
             Some(repeat) => !same(repeat, now.repeat.as_ref()),
             None => now.repeat.is_some(),
         }),
-        ..Change::default()
+        ..EventChange::default()
     }
 }

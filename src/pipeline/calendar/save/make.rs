@@ -6,14 +6,14 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::span::{self, Before, EventSpan};
+use super::span::{self, EventSpan, PreviousTime};
 use crate::error::{Error, Result};
 use crate::event_time;
 use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
 use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{Change, EventData, Guest, Show};
-use crate::recurrence::Repeat;
+use crate::provider::calendar::{EventChange, EventData, EventGuest, ShowAs};
+use crate::recurrence::EventRecurrence;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::time_parse::TimeContext;
@@ -22,7 +22,7 @@ use crate::tools::save::EventWords;
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PlannedChange {
-    pub(super) change: Change,
+    pub(super) change: EventChange,
     pub(super) span: Option<EventSpan>,
     /// Notes on how arguments were understood.
     pub(super) notes: Vec<Note>,
@@ -34,7 +34,7 @@ pub(crate) fn repeats(input: Option<&str>) -> Result<Option<Option<String>>> {
         None => Ok(None),
         Some(none) if none.eq_ignore_ascii_case("none") => Ok(Some(None)),
         Some(text) => {
-            let rule = Repeat::rule(text).map_err(|error| error.context("`repeats`"))?;
+            let rule = EventRecurrence::rule(text).map_err(|error| error.context("`repeats`"))?;
             Ok(Some(Some(rule)))
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChang
     let mut notes = Vec::new();
     let guests = guests::guests_of(words, &mut notes)?;
     let rule = repeats(words.repeats.as_deref())?.flatten();
-    let repeat = rule.map(|rule| Repeat { rule, ..Repeat::default() });
+    let repeat = rule.map(|rule| EventRecurrence { rule, ..EventRecurrence::default() });
     let (start, end) = span.moments();
     if let Some(repeat) = &repeat {
         begins(repeat, &span)?;
@@ -61,7 +61,7 @@ pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChang
     notes.extend(span.echo.iter().cloned());
     notes.extend(past(&span, here.now, &here.zone, repeat.as_ref()));
     Ok(PlannedChange {
-        change: Change {
+        change: EventChange {
             title: Some(title),
             time: Some((start, end)),
             place: words.place.clone().filter(|place| !place.is_empty()),
@@ -83,7 +83,7 @@ pub(crate) fn new(words: &EventWords, here: &TimeContext) -> Result<PlannedChang
 }
 
 /// Refuses a rule that does not include the start, because services disagree about such an event.
-pub(crate) fn begins(repeat: &Repeat, span: &EventSpan) -> Result<()> {
+pub(crate) fn begins(repeat: &EventRecurrence, span: &EventSpan) -> Result<()> {
     let (start, _) = span.moments();
     match repeat.first(&start) {
         Some(first) if first == start => Ok(()),
@@ -105,7 +105,7 @@ pub(crate) fn past(
     span: &EventSpan,
     now: Timestamp,
     zone: &TimeZone,
-    repeat: Option<&Repeat>,
+    repeat: Option<&EventRecurrence>,
 ) -> Option<Note> {
     (repeat.is_none() && span.end.instant(zone) < now)
         .then(|| note!("it is already over: {}", ours(shown(span.start, span.end, zone))))
@@ -122,7 +122,7 @@ pub(crate) fn changed(
     if words.title.as_deref() == Some("") {
         return Err(Error::argument("`title` is empty").next("give its title"));
     }
-    let before = Before { start: now.start, end: now.end, zone: zone.clone() };
+    let before = PreviousTime { start: now.start, end: now.end, zone: zone.clone() };
     let span = span::read(words, here, Some(&before))?;
     let moves = span
         .as_ref()
@@ -134,7 +134,7 @@ pub(crate) fn changed(
         notes.extend(past(span, here.now, &here.zone, now.repeat.as_ref()));
     }
     Ok(PlannedChange {
-        change: Change {
+        change: EventChange {
             title: fresh(&words.title, &now.title),
             time: moves.map(EventSpan::moments),
             place: fresh(&words.place, &now.place),
@@ -156,11 +156,11 @@ pub(crate) fn changed(
 }
 
 /// Refuses what the service does not support.
-pub(crate) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
+pub(crate) fn fits(change: &EventChange, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
         guests::not_too_many(guests, can)?;
     }
-    if change.show == Some(Show::Focus) && !can.event_kinds {
+    if change.show == Some(ShowAs::Focus) && !can.event_kinds {
         return Err(Error::argument(format!("{} has no focus time", can.name))
             .next("use show=busy, with a category if you like"));
     }
@@ -168,7 +168,7 @@ pub(crate) fn fits(change: &Change, can: &CalendarCapabilities) -> Result<()> {
 }
 
 /// Describes a change to the user: `start Tue … → Wed …; title "A" → "B"`.
-pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> String {
+pub(crate) fn difference(change: &EventChange, now: &EventData, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         let (from, to) = (start.when(), end.when());
@@ -202,7 +202,7 @@ pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> S
         }
     }
     if let Some(repeat) = &change.repeat {
-        let rule = |repeat: Option<&Repeat>| {
+        let rule = |repeat: Option<&EventRecurrence>| {
             let rule = repeat.map(|repeat| repeat.rule.clone());
             rule.unwrap_or_else(|| "none".to_owned())
         };
@@ -227,8 +227,8 @@ pub(crate) fn difference(change: &Change, now: &EventData, zone: &TimeZone) -> S
 }
 
 /// Returns the guests of `one` who are not among `other`.
-fn missing(one: &[Guest], other: &[Guest]) -> Vec<Guest> {
-    let same = |guest: &&Guest| {
+fn missing(one: &[EventGuest], other: &[EventGuest]) -> Vec<EventGuest> {
+    let same = |guest: &&EventGuest| {
         let mut others = other.iter();
         !others.any(|known| known.address.eq_ignore_ascii_case(&guest.address))
     };
@@ -240,7 +240,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Describes a new event to the user.
-pub(crate) fn description(change: &Change, zone: &TimeZone) -> String {
+pub(crate) fn description(change: &EventChange, zone: &TimeZone) -> String {
     let mut parts = Vec::new();
     if let Some((start, end)) = &change.time {
         parts.push(shown(start.when(), end.when(), zone));

@@ -21,17 +21,17 @@ pub(crate) mod split;
 use self::change::change_events;
 use self::create::create_events;
 use self::import::import_events;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::context::Context;
-use crate::tools::save::Save;
+use crate::tools::save::CalendarSave;
 
 pub(crate) async fn calendar_save(
     ctx: &Context,
-    request: Save,
+    request: CalendarSave,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     // A dry run is refused as the real call would be, and asks nobody.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     match (&request.ics, request.changes().is_empty()) {

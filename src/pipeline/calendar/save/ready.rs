@@ -3,10 +3,10 @@
 use jiff::tz::TimeZone;
 
 use super::destination::may_write;
-use super::follow::{Exceptions, SplitSeries, cut, find_exceptions};
+use super::follow::{SeriesExceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
-use super::series::Base;
-use super::span::{Before, EventSpan, moment};
+use super::series::SeriesBase;
+use super::span::{EventSpan, PreviousTime, moment};
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
 use crate::pipeline::calendar::guests::{notify_missing, others};
@@ -14,19 +14,19 @@ use crate::pipeline::calendar::save::{make, series, span};
 use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
-use crate::provider::calendar::{Change, EventData, Notify};
-use crate::recurrence::Repeat;
+use crate::provider::calendar::{EventChange, EventData, GuestNotice};
+use crate::recurrence::EventRecurrence;
 use crate::text::Note;
-use crate::tools::save::{EventWords, Save, Scope};
+use crate::tools::save::{CalendarSave, EventWords, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {
     /// The event that is written: of a series that is split, the series.
     pub(super) target: EventTarget,
-    pub(super) change: Change,
+    pub(super) change: EventChange,
     /// The resulting rule, for the conflict check.
-    pub(super) repeat: Option<Repeat>,
-    pub(super) notify: Notify,
+    pub(super) repeat: Option<EventRecurrence>,
+    pub(super) notify: GuestNotice,
     /// The event in the answer.
     pub(super) name: String,
     /// The event in a question.
@@ -39,7 +39,7 @@ pub(super) struct ReadyChange {
 
 impl ReadyChange {
     pub(super) fn is_empty(&self) -> bool {
-        self.change == Change::default()
+        self.change == EventChange::default()
     }
 
     /// Describes the change to the user.
@@ -56,15 +56,15 @@ pub(super) async fn ready_change(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
-    request: &Save,
+    request: &CalendarSave,
 ) -> Result<ReadyChange> {
     target.not_cancelled()?;
     as_shown(ctx, &target).await?;
     let scope = target.scope(request.scope, "this, following or series")?;
     match scope {
-        None | Some(Scope::This) => ready_one(ctx, target, words, request).await,
-        Some(Scope::Series) => ready_series(ctx, target, words, request).await,
-        Some(Scope::Following) => ready_following(ctx, target, words, request).await,
+        None | Some(SeriesScope::This) => ready_one(ctx, target, words, request).await,
+        Some(SeriesScope::Series) => ready_series(ctx, target, words, request).await,
+        Some(SeriesScope::Following) => ready_following(ctx, target, words, request).await,
     }
 }
 
@@ -73,7 +73,7 @@ async fn ready_one(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
-    request: &Save,
+    request: &CalendarSave,
 ) -> Result<ReadyChange> {
     let facts = &target.facts;
     let zone = target.zone(&ctx.config.zone);
@@ -84,7 +84,7 @@ async fn ready_one(
                 .next("give scope=series or scope=following, or leave out `repeats`"));
         }
         Some(Some(rule)) => {
-            let repeat = Repeat { rule, ..Repeat::default() };
+            let repeat = EventRecurrence { rule, ..EventRecurrence::default() };
             let span = made.span.clone().unwrap_or(EventSpan {
                 start: facts.start,
                 end: facts.end,
@@ -107,7 +107,7 @@ async fn ready_series(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
-    request: &Save,
+    request: &CalendarSave,
 ) -> Result<ReadyChange> {
     let seen = reference(&target.facts);
     let master = match target.facts.series {
@@ -125,7 +125,7 @@ async fn ready_series(
     let exceptions = if chosen.is_some() || to.is_some() {
         find_exceptions(ctx, &master, None).await
     } else {
-        Exceptions::default()
+        SeriesExceptions::default()
     };
     exceptions.leave_out(&mut base.repeat, &base.zone);
     let mut repeat = Some(base.repeat.clone());
@@ -168,14 +168,14 @@ fn separate_time(
     master: &EventTarget,
     seen: (EventTime, EventTime),
     words: &EventWords,
-) -> Result<(Base, PlannedChange, Option<EventSpan>)> {
+) -> Result<(SeriesBase, PlannedChange, Option<EventSpan>)> {
     let facts = &master.facts;
     let zone = master.zone(&ctx.config.zone);
     let Some(repeat) = facts.repeat.clone() else {
         return Err(Error::argument(format!("the rule of {} cannot be read", master.handle))
             .next("change single occurrences with scope=this"));
     };
-    let before = Before { start: seen.0, end: seen.1, zone: zone.clone() };
+    let before = PreviousTime { start: seen.0, end: seen.1, zone: zone.clone() };
     let to = span::read(words, &time_context(ctx), Some(&before))?
         .filter(|to| (to.start, to.end) != seen || words.tz.is_some());
     let timeless = EventWords { start: None, end: None, duration: None, tz: None, ..words.clone() };
@@ -183,8 +183,12 @@ fn separate_time(
     if let Some(to) = &to {
         made.notes.extend(to.echo.iter().cloned());
     }
-    let base =
-        Base { start: moment(facts.start, &zone), end: moment(facts.end, &zone), repeat, zone };
+    let base = SeriesBase {
+        start: moment(facts.start, &zone),
+        end: moment(facts.end, &zone),
+        repeat,
+        zone,
+    };
     Ok((base, made, to))
 }
 
@@ -192,9 +196,9 @@ fn separate_time(
 async fn check_change(
     ctx: &Context,
     target: EventTarget,
-    change: Change,
-    repeat: Option<Repeat>,
-    request: &Save,
+    change: EventChange,
+    repeat: Option<EventRecurrence>,
+    request: &CalendarSave,
 ) -> Result<ReadyChange> {
     may_write(ctx, &target).await?;
     check_permitted(&target, &change)?;
@@ -204,8 +208,8 @@ async fn check_change(
     // Removed guests are notified as well.
     let asks = !others(list, own).is_empty() || !others(&target.facts.guests, own).is_empty();
     let notify = match (asks && target.facts.own, request.notify) {
-        (true, None) if change != Change::default() => return Err(notify_missing()),
-        (_, chosen) => chosen.unwrap_or(Notify::Nobody),
+        (true, None) if change != EventChange::default() => return Err(notify_missing()),
+        (_, chosen) => chosen.unwrap_or(GuestNotice::Nobody),
     };
     let port = &target.owner.port;
     port.check(Some(&target.value), &change, notify)?;
@@ -244,12 +248,12 @@ pub(crate) fn reference(facts: &EventData) -> (EventTime, EventTime) {
 }
 
 /// Returns the span of an event that is not moved.
-fn still(seen: (EventTime, EventTime), base: &Base) -> EventSpan {
+fn still(seen: (EventTime, EventTime), base: &SeriesBase) -> EventSpan {
     EventSpan { start: seen.0, end: seen.1, zone: base.zone.clone(), echo: Vec::new() }
 }
 
 /// Refuses changes that only the organizer of a meeting can make.
-fn check_permitted(target: &EventTarget, change: &Change) -> Result<()> {
+fn check_permitted(target: &EventTarget, change: &EventChange) -> Result<()> {
     let theirs = [
         ("time", change.time.is_some()),
         ("people", change.guests.is_some()),
@@ -271,7 +275,7 @@ async fn ready_following(
     ctx: &Context,
     target: EventTarget,
     words: &EventWords,
-    request: &Save,
+    request: &CalendarSave,
 ) -> Result<ReadyChange> {
     let seen = reference(&target.facts);
     let master = master_of(ctx, &target).await?;
@@ -302,13 +306,14 @@ async fn ready_following(
             ((moved.start, moved.end), Some(moved.repeat))
         }
     };
-    if made.change == Change::default() && to.is_none() && repeats.is_none() {
-        return check_change(ctx, target, Change::default(), None, request).await;
+    if made.change == EventChange::default() && to.is_none() && repeats.is_none() {
+        return check_change(ctx, target, EventChange::default(), None, request).await;
     }
     let name = format!("{} {}", target.handle, title(&target.facts));
     let line = event_line(&target.facts, &ctx.config.zone);
     // The change, for the checks and for a dry run.
-    let change = Change { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
+    let change =
+        EventChange { time: Some(time.clone()), repeat: Some(repeat.clone()), ..made.change };
     let ready = check_change(ctx, master, change, repeat, request).await?;
     Ok(ReadyChange { name, line, notes, cut: Some(cut), ..ready })
 }

@@ -11,15 +11,15 @@ use super::make::begins;
 use super::span::{EventSpan, civil, moment};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{DAYS, RecurrenceRule, Repeat, Until, place};
+use crate::recurrence::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, place};
 use crate::text::brief;
 
 /// A recurring event, or the part of one that begins with an occurrence.
 #[derive(Debug, Clone)]
-pub(crate) struct Base {
+pub(crate) struct SeriesBase {
     pub(super) start: ZonedTime,
     pub(super) end: ZonedTime,
-    pub(super) repeat: Repeat,
+    pub(super) repeat: EventRecurrence,
     pub(super) zone: TimeZone,
 }
 
@@ -28,11 +28,11 @@ pub(crate) struct Base {
 pub(super) struct MovedSeries {
     pub(super) start: ZonedTime,
     pub(super) end: ZonedTime,
-    pub(super) repeat: Repeat,
+    pub(super) repeat: EventRecurrence,
 }
 
 /// The distance and direction of a move.
-struct Move<'b> {
+struct SeriesMove<'b> {
     from: &'b TimeZone,
     to: &'b TimeZone,
     /// Whole days, of the calendar.
@@ -49,7 +49,7 @@ struct Move<'b> {
 /// # Errors
 /// If the rule names days, and it is unknown which days are meant after the move.
 pub(super) fn moved(
-    base: &Base,
+    base: &SeriesBase,
     seen: EventTime,
     to: &EventSpan,
     keep_length: bool,
@@ -69,7 +69,7 @@ pub(super) fn moved(
     let length =
         if keep_length { last.duration_since(first) } else { new_end.duration_since(new_start) };
     let end = add(start, length)?;
-    let by_rule = Move {
+    let by_rule = SeriesMove {
         from: &base.zone,
         to: &to.zone,
         days: i64::from((start.date() - first.date()).get_days()),
@@ -82,7 +82,7 @@ pub(super) fn moved(
         (None, _) => ZonedTime::Day(at.date()),
     };
     let list = |list: &[EventTime]| list.iter().filter_map(|one| by_rule.when(*one)).collect();
-    let repeat = Repeat {
+    let repeat = EventRecurrence {
         rule: match rule {
             Some(rule) => rule.to_owned(),
             None => by_rule.rule(&base.repeat.rule, first.date(), start.date())?,
@@ -122,7 +122,7 @@ fn unclear(rule: &str) -> Error {
     .next("give the new rule as `repeats`")
 }
 
-impl Move<'_> {
+impl SeriesMove<'_> {
     /// Returns an exception, moved along.
     fn when(&self, at: EventTime) -> Option<EventTime> {
         let local = at.local(self.from);
@@ -188,20 +188,22 @@ impl Move<'_> {
         Ok(rule.write())
     }
 
-    fn until(&self, until: Until) -> Option<Until> {
+    fn until(&self, until: RuleEnd) -> Option<RuleEnd> {
         Some(match until {
-            Until::Day(day) => Until::Day(day.checked_add(self.days.days()).ok()?),
-            Until::Local(at) if self.time.is_some() => Until::Local(at.checked_add(self.by).ok()?),
-            Until::Utc(at) if self.time.is_some() => {
+            RuleEnd::Day(day) => RuleEnd::Day(day.checked_add(self.days.days()).ok()?),
+            RuleEnd::Local(at) if self.time.is_some() => {
+                RuleEnd::Local(at.checked_add(self.by).ok()?)
+            }
+            RuleEnd::Utc(at) if self.time.is_some() => {
                 let at = event_time::resolve(at, &TimeZone::UTC);
                 let moved = self.from.to_datetime(at).checked_add(self.by).ok()?;
                 let at = event_time::resolve(moved, self.to);
-                Until::Utc(TimeZone::UTC.to_datetime(at))
+                RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
-            Until::Local(at) => Until::Day(at.date().checked_add(self.days.days()).ok()?),
-            Until::Utc(at) => {
+            RuleEnd::Local(at) => RuleEnd::Day(at.date().checked_add(self.days.days()).ok()?),
+            RuleEnd::Utc(at) => {
                 let at = self.from.to_datetime(event_time::resolve(at, &TimeZone::UTC));
-                Until::Day(at.date().checked_add(self.days.days()).ok()?)
+                RuleEnd::Day(at.date().checked_add(self.days.days()).ok()?)
             }
         })
     }

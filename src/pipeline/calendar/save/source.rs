@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Kind, Result};
-use crate::ical::{self, CalendarDocument, Entry};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ical::{self, CalendarDocument, IcalEvent};
 use crate::pipeline::answer::cursor::{IdDigest, load_cursor};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
@@ -14,11 +14,11 @@ use crate::project::project;
 use crate::provider::Account;
 use crate::provider::BodyForm;
 use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{Change, Show, Visibility};
+use crate::provider::calendar::{EventChange, EventVisibility, ShowAs};
 use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::{Note, brief};
-use crate::tools::save::{IfConflict, Save};
+use crate::tools::save::{CalendarSave, IfConflict};
 
 /// The kind of an import's cursors.
 pub(crate) const KIND: &str = "import";
@@ -74,11 +74,13 @@ pub(crate) async fn invitation_document(
     let message = messages
         .into_iter()
         .next()
-        .unwrap_or_else(|| Err(Error::new(Kind::NotFound, "the provider returned nothing for it")))
+        .unwrap_or_else(|| {
+            Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
+        })
         .map_err(|error| error.context(input))?;
     match message.invitation {
         Some(text) => ical::read(&text, &ctx.config.zone),
-        None => Err(Error::new(Kind::NotFound, format!("{input} has no invitation"))
+        None => Err(Error::new(ErrorKind::NotFound, format!("{input} has no invitation"))
             .next("read it with mail_read, and create the event with calendar_save")),
     }
 }
@@ -91,11 +93,11 @@ pub(super) fn is_cursor(input: &str) -> bool {
 /// Converts an imported event to a change that creates it; returns what is left out. Adds notes
 /// about guests that no service accepts.
 pub(crate) fn change(
-    entry: &Entry,
+    entry: &IcalEvent,
     can: &CalendarCapabilities,
     own: &str,
     notes: &mut Vec<Note>,
-) -> (Change, Vec<&'static str>) {
+) -> (EventChange, Vec<&'static str>) {
     let mut left_out = Vec::new();
     let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let mut about = entry.notes.trim().to_owned();
@@ -119,16 +121,16 @@ pub(crate) fn change(
         left_out.push("categories");
     }
     let show = match entry.show {
-        Show::Busy => None,
-        Show::Oof | Show::Focus | Show::Elsewhere if can.event_kinds => None,
-        Show::Focus => None,
+        ShowAs::Busy => None,
+        ShowAs::Oof | ShowAs::Focus | ShowAs::Elsewhere if can.event_kinds => None,
+        ShowAs::Focus => None,
         show => Some(show),
     };
     let reminder = entry.reminder.map(|it| it.min(can.max_reminder.unwrap_or(it)));
     if reminder != entry.reminder {
         left_out.push("a reminder of over four weeks");
     }
-    let change = Change {
+    let change = EventChange {
         title: input(&entry.title),
         time: Some((entry.start.clone(), entry.end.clone())),
         place: input(&entry.place),
@@ -136,7 +138,7 @@ pub(crate) fn change(
         guests,
         repeat: entry.repeat.clone().map(Some),
         show,
-        visibility: Some(entry.visibility).filter(|one| *one != Visibility::Default),
+        visibility: Some(entry.visibility).filter(|one| *one != EventVisibility::Default),
         reminder: reminder.map(Some),
         category,
         uid: Some(entry.uid.clone()).filter(|uid| !uid.is_empty()),
@@ -164,12 +166,12 @@ pub(super) struct ImportRest {
 
 impl ImportRest {
     /// Applies the arguments of the first call to the next one.
-    pub(super) fn of(&self, request: &Save) -> Result<Save> {
+    pub(super) fn of(&self, request: &CalendarSave) -> Result<CalendarSave> {
         if request.account.is_some() || request.calendar.is_some() {
             return Err(Error::argument("the target was given when the import began")
                 .next("give `ics` alone"));
         }
-        Ok(Save {
+        Ok(CalendarSave {
             account: self.account.clone(),
             calendar: self.calendar.clone(),
             if_conflict: self.if_conflict,

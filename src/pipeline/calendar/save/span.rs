@@ -31,7 +31,7 @@ pub(crate) struct EventSpan {
 
 /// The current time of the event, for the parts that are not given.
 #[derive(Debug, Clone)]
-pub(crate) struct Before {
+pub(crate) struct PreviousTime {
     pub(crate) start: EventTime,
     pub(crate) end: EventTime,
     pub(crate) zone: TimeZone,
@@ -64,7 +64,7 @@ pub(crate) fn civil(moment: &ZonedTime) -> DateTime {
 pub(crate) fn read(
     words: &EventWords,
     here: &TimeContext,
-    before: Option<&Before>,
+    before: Option<&PreviousTime>,
 ) -> Result<Option<EventSpan>> {
     let own = words.tz.as_deref().map(time_parse::zone).transpose()?;
     let quiet = words.start.is_none() && words.end.is_none() && words.duration.is_none();
@@ -227,7 +227,7 @@ fn after(start: EventTime, minutes: i64) -> Result<EventTime> {
 }
 
 /// Returns the end that keeps the length.
-fn end_after(before: &Before, start: EventTime) -> Result<EventTime> {
+fn end_after(before: &PreviousTime, start: EventTime) -> Result<EventTime> {
     let minutes = match (before.start, before.end) {
         (EventTime::Day(from), EventTime::Day(to)) => {
             i64::from((to - from).get_days()).max(1) * DAY

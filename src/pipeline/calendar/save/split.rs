@@ -8,15 +8,15 @@ use serde_json::Value;
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::ReadyChange;
 use crate::error::Result;
-use crate::pipeline::access::audit::{CALENDAR_SAVE, Entry, run_logged};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
 use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::writing::{begin_writing, may_leave};
-use crate::provider::calendar::Change;
+use crate::provider::calendar::EventChange;
 use crate::text::{note, ours};
 
 /// Writes the change of an occurrence and all later ones.
@@ -39,15 +39,15 @@ pub(super) async fn split_series(
     let calendar = master.facts.calendar.as_deref();
     let own = &master.owner.account.email;
     let guests = notified(&master.facts.guests, whole.guests.as_ref(), own, notify);
-    let entry = Entry {
+    let entry = AuditEntry {
         account: own,
         tool: CALENDAR_SAVE,
         op: "update",
         ids: vec![master.handle.clone()],
         recipients: guests,
-        ..Entry::default()
+        ..AuditEntry::default()
     };
-    let creation = Entry { op: "create", ids: Vec::new(), ..entry.clone() };
+    let creation = AuditEntry { op: "create", ids: Vec::new(), ..entry.clone() };
     let from = cut.base.start.when().instant(&ctx.config.zone);
     let known = occurrences::known_before(ctx, &master.owner, &master.facts, Some(from)).await;
     let write = port.create(calendar, &whole, notify);
@@ -62,13 +62,13 @@ pub(super) async fn split_series(
                 error.message(),
                 master.handle
             );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
             return Ok(());
         }
         Err(error) => return Err(error.context("the new series was not created")),
     };
     // The old series is cut only when the new one exists, so that no event is lost.
-    let shorter = Change { repeat: Some(Some(cut.before.clone())), ..Change::default() };
+    let shorter = EventChange { repeat: Some(Some(cut.before.clone())), ..EventChange::default() };
     let write = shorten_series(ctx, master, &shorter, notify);
     let write = async { write.await.map(Some) };
     let line = entry.clone();
@@ -98,7 +98,7 @@ pub(super) async fn split_series(
                 error.message(),
                 master.handle
             );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
         }
         // A refused write may have been carried out in part. It is safe to go back
         // only if the series is unchanged.
@@ -110,10 +110,10 @@ pub(super) async fn split_series(
                 error.message(),
                 master.handle
             );
-            report.outcomes.push(Outcome::new(name, "change", "unknown", detail));
+            report.outcomes.push(ItemOutcome::new(name, "change", "unknown", detail));
         }
         Err(error) => {
-            let entry = Entry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
+            let entry = AuditEntry { op: "delete", ids: id(&new).into_iter().collect(), ..entry };
             let write = port.delete(&new, None, notify);
             match run_logged(ctx, entry, &mut report.notes, write, |()| None).await {
                 Ok(()) => {
@@ -132,7 +132,7 @@ pub(super) async fn split_series(
                         error.message(),
                         second.message()
                     );
-                    report.outcomes.push(Outcome::new(name, "change", "failed", detail));
+                    report.outcomes.push(ItemOutcome::new(name, "change", "failed", detail));
                 }
             }
         }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use futures_util::future::join_all;
 
-use crate::error::{Error, Kind, Result};
-use crate::flatten::{Room, RowContext};
+use crate::error::{Error, ErrorKind, Result};
+use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
@@ -16,8 +16,8 @@ use crate::pipeline::rows::rows_of;
 use crate::project::project;
 use crate::provider::mail::{AttachmentInfo, SourceMessage};
 use crate::provider::{Account, BodyForm};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, Level, MESSAGE};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ATTACHMENT, ColumnLevel, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::{self, Note, note, ours};
 
@@ -35,13 +35,13 @@ pub(super) struct NamedFile {
 }
 
 /// An attachment to save: its handle, its account and its lasting id.
-pub(super) struct Chosen {
+pub(super) struct ChosenAttachment {
     pub(super) handle: String,
     pub(super) account: Account,
     pub(super) id: String,
 }
 
-impl Chosen {
+impl ChosenAttachment {
     /// Returns the ids of the account and of the message.
     pub(super) fn message(&self) -> (String, String) {
         (self.account.id.clone(), split_id(&self.id).0.to_owned())
@@ -49,7 +49,7 @@ impl Chosen {
 }
 
 /// Messages that have attachments, by the ids of account and message.
-pub(super) type Sources = HashMap<(String, String), Result<SourceMessage>>;
+pub(super) type AttachmentSources = HashMap<(String, String), Result<SourceMessage>>;
 
 pub(super) async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) -> Result<Vec<u8>> {
     if request.file.size > most {
@@ -65,7 +65,10 @@ pub(super) async fn file_bytes(ctx: &Context, request: &NamedFile, most: u64) ->
 }
 
 /// Reads the messages of attachments, each once.
-pub(super) async fn read_sources(ctx: &Context, chosen: impl Iterator<Item = &Chosen>) -> Sources {
+pub(super) async fn read_sources(
+    ctx: &Context,
+    chosen: impl Iterator<Item = &ChosenAttachment>,
+) -> AttachmentSources {
     let mut keys: Vec<(String, String)> = Vec::new();
     for one in chosen {
         let key = one.message();
@@ -73,7 +76,7 @@ pub(super) async fn read_sources(ctx: &Context, chosen: impl Iterator<Item = &Ch
             keys.push(key);
         }
     }
-    let mut sources = Sources::new();
+    let mut sources = AttachmentSources::new();
     for some in keys.chunks(AT_ONCE) {
         let read = join_all(some.iter().map(|(account, id)| source_of(ctx, account, id))).await;
         sources.extend(some.iter().cloned().zip(read));
@@ -87,9 +90,12 @@ async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessa
 }
 
 /// Returns the file that is chosen, as its message names it.
-pub(super) fn named_attachment(one: &Chosen, sources: &Sources) -> Result<NamedFile> {
+pub(super) fn named_attachment(
+    one: &ChosenAttachment,
+    sources: &AttachmentSources,
+) -> Result<NamedFile> {
     let key = one.message();
-    let lost = || Err(Error::new(Kind::Internal, "a message was left out"));
+    let lost = || Err(Error::new(ErrorKind::Internal, "a message was left out"));
     let source = sources.get(&key).cloned().unwrap_or_else(lost)?;
     let file = files::file_of(&source, &one.handle, &one.id)?;
     Ok(NamedFile { account: one.account.clone(), message: key.1, file })
@@ -100,16 +106,16 @@ pub(super) async fn chosen_by(
     ctx: &Context,
     id: &String,
     notes: &mut Vec<Note>,
-) -> Result<Vec<Chosen>> {
+) -> Result<Vec<ChosenAttachment>> {
     if let Some((owner, lasting)) = resolve_handle(ctx, HandleKind::Attachment, id).await? {
         let account = ctx.accounts.by_id(&owner).await?;
-        return Ok(vec![Chosen { handle: id.clone(), account, id: lasting }]);
+        return Ok(vec![ChosenAttachment { handle: id.clone(), account, id: lasting }]);
     }
     let mut chosen = Vec::new();
     let targets = message_targets(ctx, id, notes).await?;
     let mut tables = files_of(ctx, targets, &mut Vec::new()).await?;
     // The table has no other flag.
-    let is_inline = |cells: &[Cell]| cells.contains(&Cell::Flag(true));
+    let is_inline = |cells: &[RowCell]| cells.contains(&RowCell::Flag(true));
     let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
     let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
     // A logo is rarely meant; of a message that has nothing else, the pictures are.
@@ -122,7 +128,7 @@ pub(super) async fn chosen_by(
         let lasting = rows.ids(HandleKind::Attachment.prefix());
         let ids: Vec<&str> = lasting.iter().map(String::as_str).collect();
         let handles = ctx.store.handles(&account.id, HandleKind::Attachment, &ids).await?;
-        chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| Chosen {
+        chosen.extend(handles.into_iter().zip(lasting).map(|(handle, id)| ChosenAttachment {
             handle: format!("a{handle}"),
             account: account.clone(),
             id,
@@ -139,7 +145,7 @@ pub(super) async fn message_targets(
 ) -> Result<Vec<MessageTarget>> {
     let found = resolve_targets(ctx, std::slice::from_ref(id), None, Some(notes), None).await;
     let (messages, _) = found.map_err(|error| match error.kind() {
-        Kind::Argument => {
+        ErrorKind::Argument => {
             error.next("give attachment, message, thread or draft ids, such as a3 or m12")
         }
         _ => error,
@@ -171,16 +177,16 @@ async fn message_files(
 ) -> Result<(Account, RowTable, Vec<Note>)> {
     let account = ctx.accounts.by_id(&message.account).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
-    let projection = project(mailbox.api(), &MESSAGE.up_to(Level::Key));
+    let projection = project(mailbox.api(), &MESSAGE.up_to(ColumnLevel::Key));
     let ids = std::slice::from_ref(&message.id);
     let answers = mailbox.read_messages(ids, &projection, BodyForm::Parts).await;
     let read = answers.into_iter().next().unwrap_or_else(|| {
-        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+        Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
     })?;
-    let columns = ATTACHMENT.up_to(Level::Core);
+    let columns = ATTACHMENT.up_to(ColumnLevel::Core);
     let label = account_labels(ctx).await?.of(&account.id);
     let context =
-        RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), &label, &account) };
+        RowContext { room: RowRoom::One, ..ctx.context_for(mailbox.api(), &label, &account) };
     let mut notes = Vec::new();
     let files = [read.attachments, read.inline].concat();
     let rows = rows_of(&context, &ATTACHMENT, &columns, &files, &mut notes);
@@ -189,7 +195,7 @@ async fn message_files(
 }
 
 pub(super) fn no_attachments(id: &str) -> Error {
-    Error::new(Kind::NotFound, format!("{} has no attachments", text::brief(id)))
+    Error::new(ErrorKind::NotFound, format!("{} has no attachments", text::brief(id)))
         .next("mail_read lists the attachments of messages")
 }
 
@@ -214,5 +220,5 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> Result<T> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "a file could not be written"))?
+        .map_err(|_| Error::new(ErrorKind::Internal, "a file could not be written"))?
 }

@@ -16,31 +16,31 @@ use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
 use self::chosen::{
-    AT_ONCE, Chosen, NamedFile, Sources, blocking, chosen_by, display_name, file_bytes, files_of,
-    media, message_targets, named_attachment, no_attachments, read_sources,
+    AT_ONCE, AttachmentSources, ChosenAttachment, NamedFile, blocking, chosen_by, display_name,
+    file_bytes, files_of, media, message_targets, named_attachment, no_attachments, read_sources,
 };
 #[cfg(feature = "documents")]
 use self::reading::read_files;
 use super::files::{file_named, split_id};
 use super::read::messages::MessageTarget;
-use crate::access::Access;
+use crate::access::AccessLevel;
 use crate::budget::LongText;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::compose::names;
 use crate::course;
 use crate::error::{Error, Result};
 use crate::files::SavedFile;
 use crate::pipeline::access::guard::{mark_tainted, require_access};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::local_files::file_folders;
 use crate::provider::mail::AttachmentInfo;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, Level};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ATTACHMENT, ColumnLevel};
 use crate::store::HandleKind;
 use crate::text::{self, Note, deceptive, note, ours, quoted};
-use crate::tools::mail::{AttachmentRequest, FileForm};
+use crate::tools::mail::{FileForm, MailAttachment};
 
 /// The beginning of the URI of an attachment; its handle follows.
 pub const URI: &str = "daysheet://attachment/";
@@ -51,7 +51,7 @@ const BESIDES: usize = 200;
 /// The most attachments that one call saves.
 const MOST_SAVED: usize = 100;
 
-pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -> Result<Response> {
+pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let is_attachment =
         |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
     let form = match request.ids.iter().all(is_attachment) {
@@ -71,7 +71,7 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -
         (FileForm::File, _) => {
             require_access(
                 ctx,
-                Access::Organize,
+                AccessLevel::Organize,
                 "saving a file (as=inline and as=link do not save)",
             )?;
             save_files(ctx, request).await
@@ -97,8 +97,8 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: AttachmentRequest) -
 /// Returns the bytes and the media type of an attachment, by the URI of a link.
 ///
 /// # Errors
-/// [`Kind::NotFound`](crate::error::Kind::NotFound) if there is no such attachment, or no longer;
-/// [`Kind::Argument`](crate::error::Kind::Argument) if it is too large; those of the provider.
+/// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is no such attachment, or no longer;
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large; those of the provider.
 pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
     let handle = uri.strip_prefix(URI).unwrap_or(uri);
     let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;
@@ -124,7 +124,7 @@ async fn named_file(
 }
 
 /// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
-async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Response> {
+async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let (chosen, mut outcomes) = chosen_files(ctx, &request.ids, &mut notes).await?;
     if chosen.len() > MOST_SAVED {
@@ -173,9 +173,9 @@ async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Respons
                         to.path.file_name().map(|name| name.to_string_lossy().to_lowercase()),
                     );
                     let path = to.path.display().to_string();
-                    outcomes.push(Outcome::new(&one.handle, "save", result, path));
+                    outcomes.push(ItemOutcome::new(&one.handle, "save", result, path));
                 }
-                Err(error) => outcomes.push(Outcome::failed(&one.handle, "save", &error)),
+                Err(error) => outcomes.push(ItemOutcome::failed(&one.handle, "save", &error)),
             }
         }
     }
@@ -185,8 +185,8 @@ async fn save_files(ctx: &Context, request: AttachmentRequest) -> Result<Respons
 /// Fetches an attachment of a message that was read.
 async fn fetch_chosen(
     ctx: &Context,
-    one: &Chosen,
-    sources: &Sources,
+    one: &ChosenAttachment,
+    sources: &AttachmentSources,
 ) -> Result<(AttachmentInfo, Vec<u8>)> {
     let named = named_attachment(one, sources)?;
     let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
@@ -199,18 +199,23 @@ async fn chosen_files(
     ctx: &Context,
     ids: &[String],
     notes: &mut Vec<Note>,
-) -> Result<(Vec<Chosen>, Vec<Outcome>)> {
-    let (mut chosen, mut outcomes): (Vec<Chosen>, Vec<Outcome>) = Default::default();
+) -> Result<(Vec<ChosenAttachment>, Vec<ItemOutcome>)> {
+    let (mut chosen, mut outcomes): (Vec<ChosenAttachment>, Vec<ItemOutcome>) = Default::default();
     for id in ids {
         let found = match chosen_by(ctx, id, notes).await {
             Ok(found) if !found.is_empty() => found,
             Ok(_) if ids.len() > 1 => {
-                outcomes.push(Outcome::new(text::brief(id), "save", "skipped", "no attachments"));
+                outcomes.push(ItemOutcome::new(
+                    text::brief(id),
+                    "save",
+                    "skipped",
+                    "no attachments",
+                ));
                 continue;
             }
             Ok(_) => return Err(no_attachments(id)),
             Err(error) if ids.len() > 1 => {
-                outcomes.push(Outcome::failed(text::brief(id), "save", &error));
+                outcomes.push(ItemOutcome::failed(text::brief(id), "save", &error));
                 continue;
             }
             Err(error) => return Err(error),
@@ -234,14 +239,14 @@ fn is_shown_as_text(ctx: &Context, file: &AttachmentInfo, bytes: Option<&[u8]>) 
     reads && bytes.map_or_else(|| is_text(file), reads_as_text)
 }
 
-async fn text_inline(ctx: &Context, request: &AttachmentRequest) -> Result<Response> {
+async fn text_inline(ctx: &Context, request: &MailAttachment) -> Result<WholeAnswer> {
     let mut response = Box::pin(read_files(ctx, request)).await?;
     response.notes.push("it is text, and shown as such instead of in Base64".into());
     Ok(response)
 }
 
 #[cfg(not(feature = "documents"))]
-async fn read_files(_: &Context, _: &AttachmentRequest) -> Result<Response> {
+async fn read_files(_: &Context, _: &MailAttachment) -> Result<WholeAnswer> {
     Err(chosen::reads_none())
 }
 
@@ -249,8 +254,8 @@ async fn file_inline(
     ctx: &Context,
     handle: &str,
     named: NamedFile,
-    request: &AttachmentRequest,
-) -> Result<Response> {
+    request: &MailAttachment,
+) -> Result<WholeAnswer> {
     let most = LARGEST_INLINE.min(ctx.config.largest_file);
     let elsewhere = "save it with as=file, or get its link with as=link";
     let bytes = if named.file.size > most {
@@ -276,7 +281,7 @@ async fn file_inline(
         .next(elsewhere));
     }
     let mut response = about(&named.file);
-    response.document.scalars.push(("base64", Cell::Text("o1".to_owned())));
+    response.document.scalars.push(("base64", RowCell::Text("o1".to_owned())));
     response.texts.push(LongText {
         name: "o1".to_owned(),
         text: packed,
@@ -288,9 +293,9 @@ async fn file_inline(
 }
 
 /// Returns the attachments of messages, threads, and the messages of attachments.
-async fn list_files(ctx: &Context, ids: &[String]) -> Result<Response> {
+async fn list_files(ctx: &Context, ids: &[String]) -> Result<WholeAnswer> {
     let mut messages: Vec<MessageTarget> = Vec::new();
-    let mut response = Response::default();
+    let mut response = WholeAnswer::default();
     let mut notes = Vec::new();
     for id in ids {
         let found = match resolve_handle(ctx, HandleKind::Attachment, id).await? {
@@ -312,7 +317,7 @@ async fn list_files(ctx: &Context, ids: &[String]) -> Result<Response> {
             Err(error) => return Err(error),
         }
     }
-    let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(Level::Core));
+    let mut all = RowTable::new(&ATTACHMENT, ATTACHMENT.up_to(ColumnLevel::Core));
     for (account, mut rows) in files_of(ctx, messages, &mut notes).await? {
         assign_handles(ctx, &mut rows, &account).await?;
         all.append(rows);
@@ -346,15 +351,15 @@ fn reads_as_text(bytes: &[u8]) -> bool {
 }
 
 /// Returns the answer about the one attachment that was saved.
-fn saved_one(file: &AttachmentInfo, name: &str, saved: &SavedFile, bytes: &[u8]) -> Response {
-    let mut response = Response::default();
+fn saved_one(file: &AttachmentInfo, name: &str, saved: &SavedFile, bytes: &[u8]) -> WholeAnswer {
+    let mut response = WholeAnswer::default();
     let digest = Sha256::digest(bytes);
     let hash: String = digest.iter().take(8).map(|b| format!("{b:02x}")).collect();
     let length = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let scalars = &mut response.document.scalars;
-    scalars.push(("path", Cell::Text(saved.path.display().to_string())));
-    scalars.push(("bytes", Cell::Count(length)));
-    scalars.push(("sha256", Cell::Text(hash)));
+    scalars.push(("path", RowCell::Text(saved.path.display().to_string())));
+    scalars.push(("bytes", RowCell::Count(length)));
+    scalars.push(("sha256", RowCell::Text(hash)));
     if saved.existing {
         response.notes.push("the file already exists, with the same content".into());
     }
@@ -386,21 +391,21 @@ fn file_name(file: &AttachmentInfo) -> String {
     format!("{name}.{ending}")
 }
 
-fn link(handle: &str, file: &AttachmentInfo) -> Response {
+fn link(handle: &str, file: &AttachmentInfo) -> WholeAnswer {
     let mut response = about(file);
     let uri = format!("{URI}{handle}");
-    response.document.scalars.push(("link", Cell::Text(uri)));
+    response.document.scalars.push(("link", RowCell::Text(uri)));
     response.notes.push("read the link as a resource to get the file".into());
     response
 }
 
 /// Returns the response that describes an attachment.
-fn about(file: &AttachmentInfo) -> Response {
-    let mut response = Response::default();
+fn about(file: &AttachmentInfo) -> WholeAnswer {
+    let mut response = WholeAnswer::default();
     let scalars = &mut response.document.scalars;
-    scalars.push(("name", Cell::Text(deceptive::line(&file.name))));
-    scalars.push(("type", Cell::Text(media(file))));
+    scalars.push(("name", RowCell::Text(deceptive::line(&file.name))));
+    scalars.push(("type", RowCell::Text(media(file))));
     let size = i64::try_from(file.size).unwrap_or(i64::MAX);
-    scalars.push(("bytes", Cell::Count(size)));
+    scalars.push(("bytes", RowCell::Count(size)));
     response
 }

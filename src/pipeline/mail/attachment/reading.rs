@@ -3,21 +3,21 @@
 //! Files are fetched and read here; how their content is written is in `render`, and what is said
 //! about it in `words`.
 
-use daysheet_extract::{Block, End, Inside, Line, Request, RowsOf};
+use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, InnerFile, ReadingEnd, RowsOf};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::chosen::{
-    AT_ONCE, Chosen, Sources, chosen_by, file_bytes, media, named_attachment, no_attachments,
-    read_sources, reads_none,
+    AT_ONCE, AttachmentSources, ChosenAttachment, chosen_by, file_bytes, media, named_attachment,
+    no_attachments, read_sources, reads_none,
 };
 use super::render::{self, FileText};
 use super::words;
 use crate::budget::LongText;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::course;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::local_files::file_reader;
@@ -29,9 +29,9 @@ use crate::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
 use crate::store::HandleKind;
 use crate::text::fence::OURS;
 use crate::text::{Note, brief, note, ours};
-use crate::tools::Columns;
-use crate::tools::mail::{AttachmentRequest, MOST_READ};
-use crate::worker::{Ended, Worker};
+use crate::tools::ColumnChoice;
+use crate::tools::mail::{MOST_READ, MailAttachment};
+use crate::worker::{Worker, WorkerEnd};
 
 /// Blocks and rows of one file in an answer.
 const MOST: usize = 500;
@@ -45,15 +45,15 @@ const EVENTS: &[&str] =
 const PEOPLE: &[&str] = &["name", "emails", "company", "role", "phone"];
 
 /// A file to read.
-pub(super) struct Wanted {
-    chosen: Chosen,
+pub(super) struct WantedFile {
+    chosen: ChosenAttachment,
     /// The way to a file inside it: `a3/2/1` is `[2, 1]`.
     inside: Vec<u32>,
     /// True if its message or thread was named, and not the file.
     spread: bool,
 }
 
-impl Wanted {
+impl WantedFile {
     /// Returns the id by which a call names the file.
     fn id(&self) -> String {
         let parts = self.inside.iter().map(|part| format!("/{part}"));
@@ -70,25 +70,25 @@ impl Wanted {
 /// What a worker returned of a file.
 struct ReadFile {
     name: String,
-    lines: Vec<Line>,
-    ended: Ended,
+    lines: Vec<AnswerLine>,
+    ended: WorkerEnd,
 }
 
 /// The answer as it grows.
-struct Answer {
+struct GrowingAnswer {
     texts: RowTable,
     events: RowTable,
     people: RowTable,
     inside: RowTable,
     /// The long texts, and notes.
-    response: Response,
+    response: WholeAnswer,
 }
 
-impl Answer {
+impl GrowingAnswer {
     fn new() -> Result<Self> {
         let table = |table: &'static Table, names: &[&str]| {
             let names = names.iter().map(|name| (*name).to_owned()).collect();
-            Ok::<_, Error>(RowTable::new(table, Columns::Named(names).of(table)?))
+            Ok::<_, Error>(RowTable::new(table, ColumnChoice::Named(names).of(table)?))
         };
         let all = |table: &'static Table| RowTable::new(table, table.fields.iter().collect());
         Ok(Self {
@@ -96,7 +96,7 @@ impl Answer {
             events: table(&INVITATION, EVENTS)?,
             people: table(&CONTACT, PEOPLE)?,
             inside: all(&INSIDE),
-            response: Response::default(),
+            response: WholeAnswer::default(),
         })
     }
 
@@ -105,7 +105,7 @@ impl Answer {
         self.response.texts.iter().map(|text| text.text.len()).sum()
     }
 
-    fn response(mut self, zone: &jiff::tz::TimeZone) -> Response {
+    fn response(mut self, zone: &jiff::tz::TimeZone) -> WholeAnswer {
         self.texts.drop_empty();
         let tables = [self.texts, self.events, self.people, self.inside];
         let there = |table: &RowTable| !table.is_empty();
@@ -116,7 +116,7 @@ impl Answer {
 }
 
 /// Reads attachments, or those of the messages and threads that are named.
-pub(super) async fn read_files(ctx: &Context, request: &AttachmentRequest) -> Result<Response> {
+pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Result<WholeAnswer> {
     let worker = ctx.config.worker.as_ref().ok_or_else(reads_none)?;
     let mut notes = Vec::new();
     let wanted = wanted_files(ctx, &request.ids, &mut notes).await?;
@@ -142,16 +142,16 @@ pub(super) async fn read_files(ctx: &Context, request: &AttachmentRequest) -> Re
 async fn read_wanted(
     ctx: &Context,
     worker: &Worker,
-    wanted: &[Wanted],
-    sources: &Sources,
-    request: &AttachmentRequest,
+    wanted: &[WantedFile],
+    sources: &AttachmentSources,
+    request: &MailAttachment,
     notes: &mut Vec<Note>,
-) -> Result<Answer> {
-    let mut answer = Answer::new()?;
+) -> Result<GrowingAnswer> {
+    let mut answer = GrowingAnswer::new()?;
     let ends = Instant::now() + worker.call_time();
     let mut late: Vec<String> = Vec::new();
     for (at, some) in wanted.chunks(AT_ONCE).enumerate() {
-        let rest = || wanted.iter().skip(at * AT_ONCE).map(Wanted::id);
+        let rest = || wanted.iter().skip(at * AT_ONCE).map(WantedFile::id);
         if answer.size() > ENOUGH {
             let rest: Vec<String> = rest().collect();
             notes.push(note!(
@@ -178,8 +178,11 @@ async fn read_wanted(
         }
     }
     if late.len() == wanted.len() {
-        return Err(Error::new(Kind::Timeout, "reading took longer than one call may read files")
-            .next("give fewer ids, or save files with as=file"));
+        return Err(Error::new(
+            ErrorKind::Timeout,
+            "reading took longer than one call may read files",
+        )
+        .next("give fewer ids, or save files with as=file"));
     }
     if !late.is_empty() {
         notes.push(note!(
@@ -191,8 +194,12 @@ async fn read_wanted(
 }
 
 /// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
-async fn wanted_files(ctx: &Context, ids: &[String], notes: &mut Vec<Note>) -> Result<Vec<Wanted>> {
-    let mut wanted: Vec<Wanted> = Vec::new();
+async fn wanted_files(
+    ctx: &Context,
+    ids: &[String],
+    notes: &mut Vec<Note>,
+) -> Result<Vec<WantedFile>> {
+    let mut wanted: Vec<WantedFile> = Vec::new();
     for id in ids {
         let (handle, inside) = split(id);
         let spread = !matches!(HandleKind::parse(&handle), Some((HandleKind::Attachment, _)));
@@ -209,7 +216,7 @@ async fn wanted_files(ctx: &Context, ids: &[String], notes: &mut Vec<Note>) -> R
             Err(error) => return Err(error),
         };
         for chosen in found {
-            let one = Wanted { chosen, inside: inside.clone(), spread };
+            let one = WantedFile { chosen, inside: inside.clone(), spread };
             if !wanted.iter().any(|other| other.id() == one.id()) {
                 wanted.push(one);
             }
@@ -221,16 +228,16 @@ async fn wanted_files(ctx: &Context, ids: &[String], notes: &mut Vec<Note>) -> R
 async fn read_file(
     ctx: &Context,
     worker: &Worker,
-    wanted: &Wanted,
-    sources: &Sources,
-    request: &AttachmentRequest,
+    wanted: &WantedFile,
+    sources: &AttachmentSources,
+    request: &MailAttachment,
 ) -> Result<ReadFile> {
     let named = named_attachment(&wanted.chosen, sources)?;
     let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
     let place = worker.place(file_reader(ctx), size).await;
     let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
     let file = named.file;
-    let asked = Request {
+    let asked = ExtractRequest {
         media: match &file.charset {
             Some(charset) => format!("{}; charset=\"{charset}\"", media(&file)),
             None => media(&file),
@@ -242,7 +249,7 @@ async fn read_file(
         zone: ctx.config.zone.iana_name().unwrap_or("UTC").to_owned(),
     };
     let (lines, ended) = place.file(&asked, &bytes).await?;
-    if let Some(Line::End(End { failure: Some(failure), .. })) = lines.last()
+    if let Some(AnswerLine::End(ReadingEnd { failure: Some(failure), .. })) = lines.last()
         && let Some(error) = words::no_such_part(failure, &asked)
     {
         return Err(error);
@@ -253,25 +260,25 @@ async fn read_file(
 /// Adds what was read of a file to the answer.
 async fn add_file(
     ctx: &Context,
-    answer: &mut Answer,
-    wanted: &Wanted,
+    answer: &mut GrowingAnswer,
+    wanted: &WantedFile,
     file: ReadFile,
 ) -> Result<()> {
     let (id, account) = (wanted.id(), &wanted.chosen.account);
     let mut kind = None;
     let mut end = None;
     let mut texts: Vec<FileText> = Vec::new();
-    let mut whole = render::Whole::default();
+    let mut whole = render::WholeText::default();
     let mut notes = Vec::new();
     for line in file.lines {
         match line {
-            Line::Kind(found) => kind = Some(found),
-            Line::End(found) => end = Some(found),
-            Line::Block(Block::Text(text)) => whole.add(text),
+            AnswerLine::Kind(found) => kind = Some(found),
+            AnswerLine::End(found) => end = Some(found),
+            AnswerLine::Block(ContentBlock::Text(text)) => whole.add(text),
             // A worker gives fewer, whatever the file.
-            Line::Block(Block::Sheet(_)) if texts.len() >= MOST => {}
-            Line::Block(Block::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
-            Line::Block(Block::Rows { table, objects, more, next }) => {
+            AnswerLine::Block(ContentBlock::Sheet(_)) if texts.len() >= MOST => {}
+            AnswerLine::Block(ContentBlock::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
+            AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
                 let message = wanted.chosen.message().1;
                 let (rows, columns) = match table {
                     RowsOf::Invitation => (&mut answer.events, EVENTS),
@@ -283,7 +290,7 @@ async fn add_file(
                 rows.append(new);
                 notes.extend(words::more_rows(table, more, &id, next));
             }
-            Line::Block(Block::Files { files, more, next }) => {
+            AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
                 let objects: Vec<Value> =
                     files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
                 let new = rows_like(ctx, &answer.inside, &objects, account, &mut notes).await?;
@@ -309,7 +316,7 @@ async fn add_file(
             "part": wanted.part(),
             "name": file.name,
             "block": block,
-            "kind": kind.map(daysheet_extract::Kind::name),
+            "kind": kind.map(daysheet_extract::FileKind::name),
             "sheet": text.sheet,
             "range": text.range,
             "chars": chars,
@@ -362,20 +369,25 @@ fn split(id: &str) -> (String, Vec<u32>) {
 }
 
 /// Leaves out the pictures among other files of a message: nothing of them is read.
-fn without_pictures(wanted: Vec<Wanted>, sources: &Sources, notes: &mut Vec<Note>) -> Vec<Wanted> {
-    let is_picture = |one: &Wanted| {
+fn without_pictures(
+    wanted: Vec<WantedFile>,
+    sources: &AttachmentSources,
+    notes: &mut Vec<Note>,
+) -> Vec<WantedFile> {
+    let is_picture = |one: &WantedFile| {
         let source = sources.get(&one.chosen.message());
         let source = source.and_then(|source| source.as_ref().ok());
         let file =
             source.and_then(|source| file_of(source, &one.chosen.handle, &one.chosen.id).ok());
         one.spread && file.is_some_and(|file| media(&file).starts_with("image/"))
     };
-    let (pictures, files): (Vec<Wanted>, Vec<Wanted>) = wanted.into_iter().partition(is_picture);
+    let (pictures, files): (Vec<WantedFile>, Vec<WantedFile>) =
+        wanted.into_iter().partition(is_picture);
     match (pictures.is_empty(), files.is_empty()) {
         (true, _) => files,
         (false, true) => pictures,
         (false, false) => {
-            let ids: Vec<String> = pictures.iter().map(Wanted::id).collect();
+            let ids: Vec<String> = pictures.iter().map(WantedFile::id).collect();
             notes.push(note!("pictures, which are not read: {}", ours(ids.join(", "))));
             files
         }
@@ -395,7 +407,7 @@ fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
 }
 
 /// Returns a file inside another as an object of its table.
-fn inside(file: &Inside, wanted: &Wanted, id: &str) -> Value {
+fn inside(file: &InnerFile, wanted: &WantedFile, id: &str) -> Value {
     json!({
         "of": wanted.chosen.id,
         "part": format!("{id}/{}", file.part),

@@ -3,13 +3,15 @@
 //!
 //! Pure. All strings are cleaned here: what a worker returns is as untrusted as the file.
 
-use daysheet_extract::{Kind, Mark, Piece, SheetBlock, Span, TextBlock, Value};
+use daysheet_extract::{
+    BlockSpan, CellValue, FileKind, PieceMark, SheetBlock, TextBlock, TextPiece,
+};
 
 use super::words;
 use crate::encode::toon::{self, SheetCell};
-use crate::text::deceptive::{self, Disarmed, inert_cell};
+use crate::text::deceptive::{self, DisarmedText, inert_cell};
 use crate::text::fence::{OURS, theirs};
-use crate::text::invisible::{self, Unseen};
+use crate::text::invisible::{self, InvisibleUse};
 use crate::text::orders::{self, gives_orders};
 use crate::text::{self, Note};
 
@@ -31,16 +33,16 @@ pub(super) struct FileText {
 
 /// What was removed from a text, or written out.
 #[derive(Default)]
-struct Removed {
-    disarmed: Disarmed,
-    unseen: Unseen,
+struct RemovedText {
+    disarmed: DisarmedText,
+    unseen: InvisibleUse,
 }
 
-impl Removed {
+impl RemovedText {
     /// Returns the notes on it, and on the `text` that is left.
     fn notes(self, text: &str) -> Vec<Note> {
         let mut notes: Vec<Note> = self.disarmed.note().into_iter().collect();
-        notes.extend(Unseen { padding: 0, ..self.unseen }.notes());
+        notes.extend(InvisibleUse { padding: 0, ..self.unseen }.notes());
         if gives_orders(text) {
             notes.push(orders::SHOWN.into());
         }
@@ -50,19 +52,21 @@ impl Removed {
 
 /// The texts of a file that has no sheets, as they are joined.
 #[derive(Default)]
-pub(super) struct Whole {
+pub(super) struct WholeText {
     text: String,
-    removed: Removed,
-    span: Option<Span>,
+    removed: RemovedText,
+    span: Option<BlockSpan>,
 }
 
-impl Whole {
+impl WholeText {
     /// Adds a page, or another part.
     pub(super) fn add(&mut self, block: TextBlock) {
         pieces(&mut self.text, block.pieces, &mut self.removed.unseen);
         if let Some(next) = block.of {
             self.span = Some(match self.span {
-                Some(before) if before.unit == next.unit => Span { first: before.first, ..next },
+                Some(before) if before.unit == next.unit => {
+                    BlockSpan { first: before.first, ..next }
+                }
                 _ => next,
             });
         }
@@ -70,7 +74,7 @@ impl Whole {
 
     /// Returns all of it, if there is any, or more behind it; `id` names the file, of this kind,
     /// in a call.
-    pub(super) fn text(mut self, id: &str, kind: Option<Kind>) -> Option<FileText> {
+    pub(super) fn text(mut self, id: &str, kind: Option<FileKind>) -> Option<FileText> {
         let next = self.span.as_ref().and_then(|span| words::goes_on(span, id, ""));
         let text = guarded(&self.text, kind, &mut self.removed.disarmed);
         let notes = next.iter().cloned().chain(self.removed.notes(&text)).collect();
@@ -84,25 +88,27 @@ impl Whole {
 }
 
 /// Returns the text of a file with nothing in it that is fetched or misleads, as that of a message.
-fn guarded(text: &str, kind: Option<Kind>, disarmed: &mut Disarmed) -> String {
+fn guarded(text: &str, kind: Option<FileKind>, disarmed: &mut DisarmedText) -> String {
     match kind {
-        Some(Kind::Json | Kind::Xml) => deceptive::inert_source(text, disarmed),
+        Some(FileKind::Json | FileKind::Xml) => deceptive::inert_source(text, disarmed),
         // The hosts in them are explained as in messages, which they are read like.
-        Some(Kind::Html | Kind::Mail | Kind::Msg | Kind::Tnef) => deceptive::inert(text, disarmed),
+        Some(FileKind::Html | FileKind::Mail | FileKind::Msg | FileKind::Tnef) => {
+            deceptive::inert(text, disarmed)
+        }
         _ => deceptive::disarm(text, disarmed),
     }
 }
 
 /// Adds the pieces of a part to a text, each mark as a line of ours.
-fn pieces(text: &mut String, pieces: Vec<Piece>, unseen: &mut Unseen) {
+fn pieces(text: &mut String, pieces: Vec<TextPiece>, unseen: &mut InvisibleUse) {
     let mut gap = "\n\n";
     for piece in pieces {
         let (line, next) = match piece {
-            Piece::Text(piece) => {
+            TextPiece::Text(piece) => {
                 invisible::scan(&piece, unseen);
                 (theirs(text::lines(&piece)), "\n")
             }
-            Piece::Mark(mark) => {
+            TextPiece::Mark(mark) => {
                 gap = "\n\n";
                 (format!("{OURS}[{}]", words::mark(&mark)), "\n")
             }
@@ -120,12 +126,12 @@ fn pieces(text: &mut String, pieces: Vec<Piece>, unseen: &mut Unseen) {
 
 /// Returns a sheet as text: what stands above its table, the table, and comments.
 pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
-    let (mut cut, mut removed) = (0, Removed::default());
-    let hidden = sheet.hidden.then_some(Piece::Mark(Mark::HiddenSheet));
-    let before = sheet.before.iter().map(|line| Piece::Text(cell(line, &mut removed)));
+    let (mut cut, mut removed) = (0, RemovedText::default());
+    let hidden = sheet.hidden.then_some(TextPiece::Mark(PieceMark::HiddenSheet));
+    let before = sheet.before.iter().map(|line| TextPiece::Text(cell(line, &mut removed)));
     let mut text = String::new();
     let before = hidden.into_iter().chain(before).collect();
-    pieces(&mut text, before, &mut Unseen::default());
+    pieces(&mut text, before, &mut InvisibleUse::default());
     let name = cell(&sheet.name, &mut removed);
     let columns = sheet.columns.iter().map(|column| cell(column, &mut removed));
     let mut columns: Vec<String> = columns.collect();
@@ -136,7 +142,7 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
     if numbered {
         columns.insert(0, "row".to_owned());
     }
-    let mut row = |(number, cells): &(u32, Vec<Value>)| -> Vec<SheetCell> {
+    let mut row = |(number, cells): &(u32, Vec<CellValue>)| -> Vec<SheetCell> {
         let number = numbered.then(|| SheetCell::Number(number.to_string()));
         let cells = cells.iter().map(|value| shown(value, &mut cut, &mut removed));
         number.into_iter().chain(cells).collect()
@@ -168,17 +174,17 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
 }
 
 /// Returns one clean line without our marks.
-fn cell(line: &str, removed: &mut Removed) -> String {
+fn cell(line: &str, removed: &mut RemovedText) -> String {
     invisible::scan(line, &mut removed.unseen);
     inert_cell(theirs(text::cell(line)), &mut removed.disarmed)
 }
 
-fn shown(value: &Value, cut: &mut u64, removed: &mut Removed) -> SheetCell {
+fn shown(value: &CellValue, cut: &mut u64, removed: &mut RemovedText) -> SheetCell {
     match value {
-        Value::Null => SheetCell::Null,
-        Value::Flag(flag) => SheetCell::Flag(*flag),
-        Value::Number(digits) => SheetCell::Number(digits.clone()),
-        Value::Text(text) => {
+        CellValue::Null => SheetCell::Null,
+        CellValue::Flag(flag) => SheetCell::Flag(*flag),
+        CellValue::Number(digits) => SheetCell::Number(digits.clone()),
+        CellValue::Text(text) => {
             let (text, was_cut) = text::clip(cell(text, removed), CELL);
             *cut += u64::from(was_cut);
             SheetCell::Text(text)

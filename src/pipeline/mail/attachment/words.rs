@@ -3,16 +3,17 @@
 //! A worker returns data, so that no file can write a note.
 
 use daysheet_extract::{
-    End, Failure, Finding, How, Kind as FileKind, Mark, Of, Request, RowsOf, Span, Unit,
+    BlockSpan, ExtractRequest, FileKind, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark,
+    ReadFailure, ReadingEnd, RowsOf,
 };
 
 use crate::body::STYLES_UNREAD;
 use crate::body::entity::unknown;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::text::fence::theirs;
-use crate::text::note::Quoted;
+use crate::text::note::QuotedText;
 use crate::text::{self, Note, brief, note, ours, quoted_list};
-use crate::worker::Ended;
+use crate::worker::WorkerEnd;
 
 /// Returns what a file is, in words.
 const fn a_kind(kind: FileKind) -> &'static str {
@@ -47,31 +48,31 @@ const fn a_kind(kind: FileKind) -> &'static str {
     }
 }
 
-const fn unit(unit: Unit) -> &'static str {
+const fn unit(unit: PartUnit) -> &'static str {
     match unit {
-        Unit::Page => "pages",
-        Unit::Slide => "slides",
-        Unit::Row => "rows",
-        Unit::Piece => "parts",
+        PartUnit::Page => "pages",
+        PartUnit::Slide => "slides",
+        PartUnit::Row => "rows",
+        PartUnit::Piece => "parts",
     }
 }
 
 /// Returns the part of a file that was read, such as `pages 1-100 of 412`; `None` for all of it.
-pub(super) fn range(span: &Span) -> Option<String> {
-    let Span { first, last, of, .. } = span;
+pub(super) fn range(span: &BlockSpan) -> Option<String> {
+    let BlockSpan { first, last, of, .. } = span;
     let all = *first <= 1 && last >= of;
     (!all).then(|| format!("{} {first}-{last} of {of}", unit(span.unit)))
 }
 
 /// Returns the note on how to read on in the file with this id, or in a sheet of it, if there is
 /// more.
-pub(super) fn goes_on(span: &Span, id: &str, sheet: &str) -> Option<Note> {
+pub(super) fn goes_on(span: &BlockSpan, id: &str, sheet: &str) -> Option<Note> {
     let next = span.next?;
     let id = match sheet {
         "" => note!("{}", ours(id)),
         name => note!("{} sheet={}", ours(id), quoted(name)),
     };
-    let Span { first, last, of, .. } = *span;
+    let BlockSpan { first, last, of, .. } = *span;
     Some(note!(
         "{} {} to {} of {}; continue with ids={} page={}",
         unit(span.unit),
@@ -84,48 +85,52 @@ pub(super) fn goes_on(span: &Span, id: &str, sheet: &str) -> Option<Note> {
 }
 
 /// Quotes a string of a file, without our marks: it may be within a line of ours in a text.
-fn quoted(name: &str) -> Quoted {
+fn quoted(name: &str) -> QuotedText {
     text::quoted(&theirs(name.to_owned()))
 }
 
 /// Quotes strings of a file.
-fn quoted_all<'a>(names: impl IntoIterator<Item = &'a String>) -> Quoted {
+fn quoted_all<'a>(names: impl IntoIterator<Item = &'a String>) -> QuotedText {
     quoted_list(names.into_iter().map(|name| theirs(name.clone())))
 }
 
 /// Returns a line of ours within a text, without brackets.
-pub(super) fn mark(mark: &Mark) -> String {
+pub(super) fn mark(mark: &PieceMark) -> String {
     match mark {
-        Mark::Page(number) => format!("page {number}"),
-        Mark::Slide(number) => format!("slide {number}"),
-        Mark::Notes => "speaker notes".to_owned(),
-        Mark::Comments(count) => format!("comments: {count}"),
-        Mark::Comment { author } if author.trim().is_empty() => "comment".to_owned(),
-        Mark::Comment { author } => format!("comment by {}", quoted(author)),
-        Mark::Footnotes => "footnotes".to_owned(),
-        Mark::HeaderFooter => "headers and footers".to_owned(),
-        Mark::Scan => "what the scanner recognised; the picture may differ".to_owned(),
-        Mark::HiddenSheet => "this sheet is hidden from readers of the file".to_owned(),
-        Mark::Message => "message".to_owned(),
-        Mark::Fields => "form fields".to_owned(),
-        Mark::Attached => "attached".to_owned(),
+        PieceMark::Page(number) => format!("page {number}"),
+        PieceMark::Slide(number) => format!("slide {number}"),
+        PieceMark::Notes => "speaker notes".to_owned(),
+        PieceMark::Comments(count) => format!("comments: {count}"),
+        PieceMark::Comment { author } if author.trim().is_empty() => "comment".to_owned(),
+        PieceMark::Comment { author } => format!("comment by {}", quoted(author)),
+        PieceMark::Footnotes => "footnotes".to_owned(),
+        PieceMark::HeaderFooter => "headers and footers".to_owned(),
+        PieceMark::Scan => "what the scanner recognised; the picture may differ".to_owned(),
+        PieceMark::HiddenSheet => "this sheet is hidden from readers of the file".to_owned(),
+        PieceMark::Message => "message".to_owned(),
+        PieceMark::Fields => "form fields".to_owned(),
+        PieceMark::Attached => "attached".to_owned(),
     }
 }
 
 /// Returns the notes on a whole file, and on why there is no more of it.
-pub(super) fn about(kind: Option<FileKind>, end: Option<&End>, ended: Ended) -> Vec<Note> {
+pub(super) fn about(
+    kind: Option<FileKind>,
+    end: Option<&ReadingEnd>,
+    ended: WorkerEnd,
+) -> Vec<Note> {
     let mut notes = Vec::new();
     if let Some(end) = end {
         notes.extend(findings(&end.findings, kind));
         notes.extend(end.failure.as_ref().map(failure));
     }
     notes.extend(match ended {
-        Ended::Whole => None,
-        Ended::Time => Some("reading it took too long and was ended".into()),
-        Ended::Memory => Some("reading it takes too much memory and was ended".into()),
-        Ended::Deep => Some("it is nested too deep to be read".into()),
-        Ended::Full => Some("it holds more than can be returned".into()),
-        Ended::Broken => Some("reading it failed: it may be broken".into()),
+        WorkerEnd::Whole => None,
+        WorkerEnd::Time => Some("reading it took too long and was ended".into()),
+        WorkerEnd::Memory => Some("reading it takes too much memory and was ended".into()),
+        WorkerEnd::Deep => Some("it is nested too deep to be read".into()),
+        WorkerEnd::Full => Some("it holds more than can be returned".into()),
+        WorkerEnd::Broken => Some("reading it failed: it may be broken".into()),
     });
     notes
 }
@@ -221,7 +226,14 @@ pub(super) fn cut_cells(count: u64) -> Option<Note> {
 /// Returns the notes on what was left out because readers of the file do not see it: one for
 /// each thing that is counted.
 fn hidden(findings: &[Finding]) -> Vec<Note> {
-    const ALL: [Of; 6] = [Of::Characters, Of::Rows, Of::Columns, Of::Cells, Of::Slides, Of::Layers];
+    const ALL: [HiddenUnit; 6] = [
+        HiddenUnit::Characters,
+        HiddenUnit::Rows,
+        HiddenUnit::Columns,
+        HiddenUnit::Cells,
+        HiddenUnit::Slides,
+        HiddenUnit::Layers,
+    ];
     let mut notes = Vec::new();
     for counted in ALL {
         let (mut total, mut ways) = (0_u64, Vec::new());
@@ -242,12 +254,14 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
         let ways = if ways.is_empty() { String::new() } else { format!(" ({})", ways.join(", ")) };
         let ways = ours(ways);
         notes.push(match counted {
-            Of::Characters => note!("{} characters of hidden text were left out{}", total, ways),
-            Of::Rows => note!("{} hidden rows were left out{}", total, ways),
-            Of::Columns => note!("{} hidden columns were left out{}", total, ways),
-            Of::Cells => note!("{} hidden cells were left out{}", total, ways),
-            Of::Slides => note!("{} hidden slides were left out{}", total, ways),
-            Of::Layers => note!("{} layers that are switched off were left out", total),
+            HiddenUnit::Characters => {
+                note!("{} characters of hidden text were left out{}", total, ways)
+            }
+            HiddenUnit::Rows => note!("{} hidden rows were left out{}", total, ways),
+            HiddenUnit::Columns => note!("{} hidden columns were left out{}", total, ways),
+            HiddenUnit::Cells => note!("{} hidden cells were left out{}", total, ways),
+            HiddenUnit::Slides => note!("{} hidden slides were left out{}", total, ways),
+            HiddenUnit::Layers => note!("{} layers that are switched off were left out", total),
         });
     }
     notes
@@ -271,59 +285,62 @@ fn doubt(findings: &[Finding]) -> Option<Note> {
 }
 
 /// Returns how something is hidden, where its count does not say it.
-const fn way(how: How) -> &'static str {
+const fn way(how: HidingMethod) -> &'static str {
     match how {
-        How::Invisible => "invisible",
-        How::Colour => "in the background colour",
-        How::Tiny => "tiny",
-        How::OffPage => "off the page",
-        How::Clipped => "clipped",
-        How::Covered => "covered",
-        How::Transparent => "transparent",
-        How::Marked => "marked as hidden",
-        How::Filtered => "by a filter",
-        How::Layer => "on layers that are switched off",
-        How::Row | How::Column => "",
+        HidingMethod::Invisible => "invisible",
+        HidingMethod::Colour => "in the background colour",
+        HidingMethod::Tiny => "tiny",
+        HidingMethod::OffPage => "off the page",
+        HidingMethod::Clipped => "clipped",
+        HidingMethod::Covered => "covered",
+        HidingMethod::Transparent => "transparent",
+        HidingMethod::Marked => "marked as hidden",
+        HidingMethod::Filtered => "by a filter",
+        HidingMethod::Layer => "on layers that are switched off",
+        HidingMethod::Row | HidingMethod::Column => "",
     }
 }
 
-fn failure(failure: &Failure) -> Note {
+fn failure(failure: &ReadFailure) -> Note {
     match failure {
-        Failure::Encrypted => "it is encrypted: nothing can be read without its password".into(),
-        Failure::Broken => "it is broken: no text can be read".into(),
-        Failure::NotRead(kind) => note!("it is {}: it is not read as text", a_kind(*kind)),
-        Failure::Empty => "it holds no text".into(),
-        Failure::TooMany => "its unpacked size or number of parts exceeds the limit".into(),
-        Failure::NoSuchPage(0) => "it has no pages".into(),
-        Failure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
-        Failure::NoSuchSheet(names) => note!("its sheets are {}", quoted_all(names)),
-        Failure::NoSuchPart(0) => "there are no files inside it".into(),
-        Failure::NoSuchPart(parts) => note!("there are {} files inside it", *parts),
-        Failure::Depth => "it is nested too deep to be read".into(),
+        ReadFailure::Encrypted => {
+            "it is encrypted: nothing can be read without its password".into()
+        }
+        ReadFailure::Broken => "it is broken: no text can be read".into(),
+        ReadFailure::NotRead(kind) => note!("it is {}: it is not read as text", a_kind(*kind)),
+        ReadFailure::Empty => "it holds no text".into(),
+        ReadFailure::TooMany => "its unpacked size or number of parts exceeds the limit".into(),
+        ReadFailure::NoSuchPage(0) => "it has no pages".into(),
+        ReadFailure::NoSuchPage(pages) => note!("it ends at page={}", *pages),
+        ReadFailure::NoSuchSheet(names) => note!("its sheets are {}", quoted_all(names)),
+        ReadFailure::NoSuchPart(0) => "there are no files inside it".into(),
+        ReadFailure::NoSuchPart(parts) => note!("there are {} files inside it", *parts),
+        ReadFailure::Depth => "it is nested too deep to be read".into(),
     }
 }
 
 /// Returns the error if a page, sheet or file was asked for that a file does not have.
-pub(super) fn no_such_part(failure: &Failure, asked: &Request) -> Option<Error> {
+pub(super) fn no_such_part(failure: &ReadFailure, asked: &ExtractRequest) -> Option<Error> {
     Some(match failure {
-        Failure::NoSuchPage(0) => {
+        ReadFailure::NoSuchPage(0) => {
             Error::argument(format!("page={}: the file has no pages", asked.page))
                 .next("leave out `page`")
         }
-        Failure::NoSuchPage(pages) => {
+        ReadFailure::NoSuchPage(pages) => {
             Error::argument(format!("page={}: it ends at page={pages}", asked.page))
                 .next(format!("give a page from 1 to {pages}"))
         }
-        Failure::NoSuchSheet(names) => {
+        ReadFailure::NoSuchSheet(names) => {
             let sheet = brief(asked.sheet.as_deref().unwrap_or_default());
-            Error::new(Kind::NotFound, format!("it has no sheet `{sheet}`"))
+            Error::new(ErrorKind::NotFound, format!("it has no sheet `{sheet}`"))
                 .next(format!("use one of: {}", quoted_all(names)))
         }
-        Failure::NoSuchPart(0) => {
-            Error::new(Kind::NotFound, "there are no files inside it").next("read the file itself")
+        ReadFailure::NoSuchPart(0) => {
+            Error::new(ErrorKind::NotFound, "there are no files inside it")
+                .next("read the file itself")
         }
-        Failure::NoSuchPart(parts) => {
-            Error::new(Kind::NotFound, format!("there are only {parts} files inside it"))
+        ReadFailure::NoSuchPart(parts) => {
+            Error::new(ErrorKind::NotFound, format!("there are only {parts} files inside it"))
                 .next("read the file itself, which lists them")
         }
         _ => return None,

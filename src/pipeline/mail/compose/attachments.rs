@@ -8,15 +8,15 @@ use percent_encoding::percent_decode_str;
 use super::draft::DraftContext;
 use super::people::named_message;
 use crate::compose::names;
-use crate::compose::text::Both;
-use crate::error::{Error, Kind, Result};
+use crate::compose::text::TextForms;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
 use crate::pipeline::mail::files::file_named;
 use crate::project::Projection;
 use crate::provider::BodyForm;
-use crate::provider::mail::{Attachment, AttachmentContent, SourceMessage};
+use crate::provider::mail::{AttachmentContent, OutgoingAttachment, SourceMessage};
 use crate::store::HandleKind;
 use crate::text::brief;
 
@@ -28,7 +28,7 @@ pub(super) async fn fetch_attachments(
     ctx: &Context,
     items: &[String],
     context: &DraftContext,
-) -> Result<Vec<Attachment>> {
+) -> Result<Vec<OutgoingAttachment>> {
     let mut found = Vec::new();
     for item in items.iter().filter(|item| !item.is_empty()) {
         let some = attachments_of(ctx, item, context).await;
@@ -41,7 +41,7 @@ async fn attachments_of(
     ctx: &Context,
     item: &str,
     context: &DraftContext,
-) -> Result<Vec<Attachment>> {
+) -> Result<Vec<OutgoingAttachment>> {
     let most = ctx.config.largest_file;
     if item.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
         return Ok(vec![data(item, most)?]);
@@ -67,12 +67,12 @@ async fn attachments_of(
 }
 
 /// Returns a message as an attachment, as it was transmitted.
-async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<Attachment> {
+async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<OutgoingAttachment> {
     let (account, id) = named_message(ctx, item, None).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
     let answers = mailbox.read_messages(&[id], &Projection::default(), BodyForm::Raw).await;
     let message = answers.into_iter().next().unwrap_or_else(|| {
-        Err(Error::new(Kind::NotFound, "the provider returned nothing for it"))
+        Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
     })?;
     let source = without_bcc(&message.source.unwrap_or_default());
     if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
@@ -89,7 +89,7 @@ pub(super) async fn forwarded_attachments(
     ctx: &Context,
     original: &SourceMessage,
     context: &DraftContext,
-) -> Result<Vec<Attachment>> {
+) -> Result<Vec<OutgoingAttachment>> {
     let most = ctx.config.largest_file;
     let total: u64 = original.files.iter().map(|file| file.size).sum();
     if total > most {
@@ -99,7 +99,7 @@ pub(super) async fn forwarded_attachments(
     let mut files = Vec::new();
     for file in &original.files {
         let bytes = context.mailbox.file(&original.id, &file.id, most).await?;
-        files.push(Attachment {
+        files.push(OutgoingAttachment {
             cid: file.cid.clone(),
             ..new_attachment(&file.name, &file.media, bytes)
         });
@@ -108,7 +108,7 @@ pub(super) async fn forwarded_attachments(
 }
 
 /// Refuses attachments that exceed the limits of a message.
-pub(super) fn check_sizes(ctx: &Context, files: &[Attachment]) -> Result<()> {
+pub(super) fn check_sizes(ctx: &Context, files: &[OutgoingAttachment]) -> Result<()> {
     let most = ctx.config.largest_file;
     let total: u64 = files.iter().map(|file| size(&file.content)).sum();
     if total > most {
@@ -132,14 +132,14 @@ pub(super) fn size(content: &AttachmentContent) -> u64 {
     }
 }
 
-fn new_attachment(name: &str, media: &str, bytes: Vec<u8>) -> Attachment {
+fn new_attachment(name: &str, media: &str, bytes: Vec<u8>) -> OutgoingAttachment {
     // An attachment cannot be multipart, whatever its sender declares.
     let media = if media.to_ascii_lowercase().starts_with("multipart/") {
         "application/octet-stream"
     } else {
         media
     };
-    Attachment {
+    OutgoingAttachment {
         name: names::clean(name),
         media: media.to_owned(),
         cid: None,
@@ -153,7 +153,7 @@ fn too_large(what: &str, most: u64) -> Error {
 }
 
 /// Reads an attachment from a `data:` URL (RFC 2397), with its name as a parameter.
-fn data(url: &str, most: u64) -> Result<Attachment> {
+fn data(url: &str, most: u64) -> Result<OutgoingAttachment> {
     let wrong = |why: &str| {
         Error::argument(format!("{} {why}", brief(url)))
             .next("write it as data:text/plain;name=notes.txt;base64,SGk=")
@@ -216,14 +216,14 @@ fn ending(media: &str) -> &str {
 }
 
 /// Takes files of these names out.
-pub(super) fn without(files: &mut Vec<Attachment>, names: &[String]) -> Result<()> {
+pub(super) fn without(files: &mut Vec<OutgoingAttachment>, names: &[String]) -> Result<()> {
     for name in names.iter().filter(|name| !name.is_empty()) {
         let before = files.len();
         files.retain(|file| !file.name.eq_ignore_ascii_case(name));
         if files.len() == before {
             let known: Vec<String> = files.iter().map(|file| brief(&file.name)).collect();
             let error =
-                Error::new(Kind::NotFound, format!("the draft has no file {}", brief(name)));
+                Error::new(ErrorKind::NotFound, format!("the draft has no file {}", brief(name)));
             return Err(if known.is_empty() {
                 error.next("leave out `detach`")
             } else {
@@ -259,7 +259,11 @@ fn without_bcc(source: &str) -> String {
 }
 
 /// Makes pictures that the body shows by `cid:NAME` parts of it.
-pub(super) fn inline(body: &mut Both, files: &mut [Attachment], message_id: &str) -> Result<()> {
+pub(super) fn inline(
+    body: &mut TextForms,
+    files: &mut [OutgoingAttachment],
+    message_id: &str,
+) -> Result<()> {
     let mut out = String::with_capacity(body.html.len());
     let mut used: Vec<String> = files.iter().filter_map(|file| file.cid.clone()).collect();
     let mut rest = body.html.as_str();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::provider::mail::OutgoingMessage;
 use crate::provider::{Account, Mailbox};
 use crate::text::Note;
@@ -27,7 +27,7 @@ pub(super) async fn off_loop<T: Send + 'static>(
     }
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "the text of a message could not be read"))
+        .map_err(|_| Error::new(ErrorKind::Internal, "the text of a message could not be read"))
 }
 
 /// A message that is to become a draft, with its notes.

@@ -3,14 +3,14 @@
 use serde::{Deserialize, Serialize};
 
 use super::draft::DraftContext;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::compose::attachments;
-use crate::provider::mail::{Importance, MailState, OutgoingMessage, Person, StoredDraft};
+use crate::provider::mail::{Importance, MailPerson, MailState, OutgoingMessage, StoredDraft};
 use crate::text::{Note, note};
-use crate::words::Words;
+use crate::words::WordChoice;
 
 /// The longest content that is kept, in bytes.
 pub(crate) const LONGEST: usize = 1 << 20;
@@ -18,11 +18,11 @@ pub(crate) const LONGEST: usize = 1 << 20;
 /// The content of a draft, as far as an edit changes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct KeptContent {
-    pub(super) from: Person,
-    pub(super) to: Vec<Person>,
-    pub(super) cc: Vec<Person>,
-    pub(super) bcc: Vec<Person>,
-    pub(super) reply_to: Vec<Person>,
+    pub(super) from: MailPerson,
+    pub(super) to: Vec<MailPerson>,
+    pub(super) cc: Vec<MailPerson>,
+    pub(super) bcc: Vec<MailPerson>,
+    pub(super) reply_to: Vec<MailPerson>,
     pub(super) subject: String,
     pub(super) text: String,
     pub(super) html: String,
@@ -34,7 +34,7 @@ pub(super) struct KeptContent {
 impl KeptContent {
     pub(super) fn of(content: &OutgoingMessage) -> Self {
         let content = content.clone();
-        let file = |file: crate::provider::mail::Attachment| {
+        let file = |file: crate::provider::mail::OutgoingAttachment| {
             let size = attachments::size(&file.content);
             (file.name, size)
         };
@@ -54,7 +54,7 @@ impl KeptContent {
 
     pub(super) fn json(&self) -> Result<String> {
         serde_json::to_string(self)
-            .map_err(|_| Error::new(Kind::Internal, "a draft could not be recorded"))
+            .map_err(|_| Error::new(ErrorKind::Internal, "a draft could not be recorded"))
     }
 
     /// Returns this content in the place of `now`, and the names of files that are gone.
@@ -62,7 +62,7 @@ impl KeptContent {
         let mut left = now.files.clone();
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         for (name, size) in self.files {
-            let same = |file: &crate::provider::mail::Attachment| {
+            let same = |file: &crate::provider::mail::OutgoingAttachment| {
                 file.name == name && attachments::size(&file.content) == size
             };
             match left.iter().position(same) {
@@ -152,7 +152,7 @@ pub(super) async fn keep_discard(
     let message = [stored.message.clone()];
     let before = context.mailbox.states(&message).await.into_iter().next();
     let kept = async {
-        let before = before.unwrap_or_else(|| Err(Error::new(Kind::NotFound, "no answer")))?;
+        let before = before.unwrap_or_else(|| Err(Error::new(ErrorKind::NotFound, "no answer")))?;
         let state = discarded(context, &before, None)?;
         let what = discard_of(&stored.id);
         Ok((ctx.store.keep_undo(&context.account.id, &what, &state).await?, before))
@@ -201,8 +201,8 @@ pub(crate) async fn discarded_before(
 ) -> Error {
     let what = discard_of(id);
     match (error.kind(), ctx.store.undo_of(account, &what).await) {
-        (Kind::NotFound, Ok(Some(undo))) => {
-            Error::new(Kind::NotFound, format!("{name} was discarded"))
+        (ErrorKind::NotFound, Ok(Some(undo))) => {
+            Error::new(ErrorKind::NotFound, format!("{name} was discarded"))
                 .next(format!("mail_modify undo=u{undo} restores it"))
         }
         _ => error,

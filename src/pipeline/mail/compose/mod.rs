@@ -23,25 +23,27 @@ use self::draft::{DraftContext, NewDraft, off_loop};
 use self::kept::{discarded_before, keep_discard, keep_edit, record_discard, record_edit};
 use self::people::{doubtful_recipients, named_message, sending_aliases};
 use self::preview::draft_preview;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::compose::text::{self, Both};
+use crate::compose::text::{self, TextForms};
 use crate::compose::{quote, reply, without_remote_pictures};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, owner_named};
-use crate::pipeline::access::audit::{BEGUN, Entry, audit_after, log_entry, outcome, run_logged};
+use crate::pipeline::access::audit::{
+    AuditEntry, BEGUN, audit_after, log_entry, outcome, run_logged,
+};
 use crate::pipeline::access::guard::{check_allow_list, everybody};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, handle_after, resolve_handle};
 use crate::pipeline::titles::short;
 use crate::provider::Account;
-use crate::provider::mail::{Alias, Origin, OutgoingMessage, SourceMessage, StoredDraft};
-use crate::row::Cell;
+use crate::provider::mail::{DraftOrigin, OutgoingMessage, SendAlias, SourceMessage, StoredDraft};
+use crate::row::RowCell;
 use crate::store::HandleKind;
 use crate::text as words;
 use crate::text::{Note, note, ours, quoted_list};
-use crate::tools::mail::{BodyFormat, DraftMode, DraftOf};
+use crate::tools::mail::{BodyFormat, DraftMode, MailDraft};
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
@@ -53,7 +55,7 @@ const LONGEST_SUBJECT: usize = 1_000;
 /// Returns the text, the quote and the signature of an existing draft, as far as they are known.
 async fn old_parts(
     content: &OutgoingMessage,
-) -> Result<(Option<Both>, Option<Both>, Option<Both>)> {
+) -> Result<(Option<TextForms>, Option<TextForms>, Option<TextForms>)> {
     let (text, html) = (content.text.clone(), content.html.clone());
     off_loop(text.len() + html.len(), move || {
         let old = quote::own_text(&text, &html);
@@ -76,9 +78,9 @@ fn drop_remote_pictures(html: &mut String) -> Result<Option<Note>> {
 
 pub(crate) async fn mail_draft(
     ctx: &Context,
-    request: DraftOf,
+    request: MailDraft,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if request.append && (request.mode != DraftMode::Edit || request.body.is_none()) {
         return Err(Error::argument("`append` is for mode=edit with a `body`")
             .next("leave it out, or give both"));
@@ -96,9 +98,9 @@ fn draft_context(ctx: &Context, account: Account) -> Result<DraftContext> {
 
 async fn new_draft(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let (context, original, aliases) = match &request.id {
         None => {
@@ -132,14 +134,14 @@ async fn new_draft(
     let original = original.as_ref();
     let mut draft = new_content(ctx, request, &context, original, &aliases, notes).await?;
     let origin = match (request.mode, original) {
-        (DraftMode::Forward, Some(original)) => Origin::Forward { id: original.id.clone() },
-        (_, Some(original)) => Origin::Reply {
+        (DraftMode::Forward, Some(original)) => DraftOrigin::Forward { id: original.id.clone() },
+        (_, Some(original)) => DraftOrigin::Reply {
             id: original.id.clone(),
             thread: original.thread.clone(),
             all: request.mode == DraftMode::ReplyAll,
             has_files: !original.files.is_empty(),
         },
-        (_, None) => Origin::New,
+        (_, None) => DraftOrigin::New,
     };
     let op = match request.mode {
         DraftMode::Reply => "reply",
@@ -148,7 +150,7 @@ async fn new_draft(
         _ => "new",
     };
     let ids: Vec<String> = request.id.iter().cloned().collect();
-    let is_reply = matches!(origin, Origin::Reply { .. });
+    let is_reply = matches!(origin, DraftOrigin::Reply { .. });
     let thread = original.map(|original| &original.thread).filter(|_| is_reply);
     log_entry(ctx, entry(&context, op, &ids, &draft.content, BEGUN)).await?;
     let beside = async {
@@ -208,9 +210,9 @@ async fn other_drafts_note(
 
 async fn edit_draft(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let (context, handle, stored) = requested_draft(ctx, request).await?;
     let draft = edited_content(ctx, request, &context, &stored).await?;
     rewrite_draft(ctx, &context, handle, &stored, draft, "edit", caller).await
@@ -225,14 +227,14 @@ async fn rewrite_draft(
     mut draft: NewDraft,
     op: &'static str,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let ids = vec![handle];
     let kept = keep_edit(ctx, context, stored, &mut draft.notes).await;
     log_entry(ctx, entry(context, op, &ids, &draft.content, BEGUN)).await?;
     let made = context.mailbox.update(stored, &draft.content, caller).await;
     let made = made.map_err(|error| match error.kind() {
-        Kind::Conflict => Error::new(
-            Kind::Conflict,
+        ErrorKind::Conflict => Error::new(
+            ErrorKind::Conflict,
             format!("{} was changed by somebody else meanwhile", ids.join(" ")),
         )
         .next("nothing was written; read it with mail_read and edit it again"),
@@ -260,7 +262,7 @@ async fn rewrite_draft(
     draft_written(ctx, context, op, ids, draft, made, (is_reply, undo)).await
 }
 
-async fn discard_draft(ctx: &Context, request: &DraftOf) -> Result<Response> {
+async fn discard_draft(ctx: &Context, request: &MailDraft) -> Result<WholeAnswer> {
     let (context, handle, stored) = requested_draft(ctx, request).await?;
     let ids = [handle.clone()];
     let mut notes = Vec::new();
@@ -271,8 +273,8 @@ async fn discard_draft(ctx: &Context, request: &DraftOf) -> Result<Response> {
     let undo = record_discard(ctx, &context, kept, &discarded, &mut notes).await;
     let name = format!("{handle} {}", short(&stored.content.subject));
     let outcome = match &discarded {
-        Ok(()) => Outcome::new(name, "discard", "done", "it was not sent"),
-        Err(error) => Outcome::failed(name, "discard", error),
+        Ok(()) => ItemOutcome::new(name, "discard", "done", "it was not sent"),
+        Err(error) => ItemOutcome::failed(name, "discard", error),
     };
     match discarded {
         Err(error) if !error.is_open() => Err(error),
@@ -289,7 +291,7 @@ async fn draft_written(
     draft: NewDraft,
     made: Result<StoredDraft>,
     (is_reply, undo): (bool, Option<u64>),
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let line = entry(context, op, &ids, &draft.content, outcome(&made));
     let mut notes = Vec::new();
     audit_after(ctx, line, &mut notes).await;
@@ -301,7 +303,7 @@ async fn draft_written(
         }
         Err(error) if error.is_open() => {
             let item = ids.first().cloned().unwrap_or_else(|| short(&draft.content.subject));
-            outcome_with_undo(ctx, Outcome::failed(item, op, &error), notes, undo).await
+            outcome_with_undo(ctx, ItemOutcome::failed(item, op, &error), notes, undo).await
         }
         Err(error) => Err(error),
     }
@@ -310,13 +312,13 @@ async fn draft_written(
 /// Returns the response with one outcome and the number for undoing it.
 async fn outcome_with_undo(
     ctx: &Context,
-    outcome: Outcome,
+    outcome: ItemOutcome,
     notes: Vec<Note>,
     undo: Option<u64>,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let report = WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() };
     let mut response = write_report(ctx, report).await?;
-    let undo = undo.map(|number| Cell::Handle(HandleKind::Undo.prefix(), number));
+    let undo = undo.map(|number| RowCell::Handle(HandleKind::Undo.prefix(), number));
     response.document.scalars.extend(undo.map(|undo| ("undo", undo)));
     Ok(response)
 }
@@ -324,10 +326,10 @@ async fn outcome_with_undo(
 /// Builds the message of a new draft.
 async fn new_content(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
     context: &DraftContext,
     original: Option<&SourceMessage>,
-    aliases: &[Alias],
+    aliases: &[SendAlias],
     mut notes: Vec<Note>,
 ) -> Result<NewDraft> {
     let alias = people::sender(aliases, request.from.as_deref(), original)?;
@@ -409,7 +411,7 @@ async fn new_content(
 /// Returns an existing draft with only the given fields changed.
 async fn edited_content(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
     context: &DraftContext,
     stored: &StoredDraft,
 ) -> Result<NewDraft> {
@@ -483,7 +485,7 @@ async fn edited_content(
 }
 
 /// Quotes the original of a reply or a forward.
-async fn quote_of(ctx: &Context, original: Arc<SourceMessage>, forward: bool) -> Result<Both> {
+async fn quote_of(ctx: &Context, original: Arc<SourceMessage>, forward: bool) -> Result<TextForms> {
     let zone = ctx.config.zone.clone();
     let size = original.text.iter().chain(&original.html).map(String::len).sum();
     off_loop(size, move || {
@@ -500,15 +502,15 @@ async fn quote_of(ctx: &Context, original: Arc<SourceMessage>, forward: bool) ->
 /// the settings allow them.
 async fn join_body(
     ctx: &Context,
-    body: Both,
-    signature: Option<Both>,
-    quote: Option<Both>,
+    body: TextForms,
+    signature: Option<TextForms>,
+    quote: Option<TextForms>,
     notes: &mut Vec<Note>,
-) -> Result<Both> {
+) -> Result<TextForms> {
     let allowed = ctx.config.remote_pictures;
     let both = quote.iter().chain([&body]);
     let size = both.map(|both| both.text.len() + both.html.len()).sum();
-    let work = move || -> Result<(Both, Option<Note>)> {
+    let work = move || -> Result<(TextForms, Option<Note>)> {
         let mut whole = quote::together(&body, signature.as_ref(), quote.as_ref());
         let note = if allowed { None } else { drop_remote_pictures(&mut whole.html)? };
         Ok((whole, note))
@@ -544,8 +546,8 @@ pub(crate) async fn account_signatures(ctx: &Context, account: &Account) -> Resu
 async fn signature_of_alias(
     ctx: &Context,
     context: &DraftContext,
-    alias: &Alias,
-) -> Result<Option<(&'static str, Both)>> {
+    alias: &SendAlias,
+) -> Result<Option<(&'static str, TextForms)>> {
     let found = match (&alias.signature, context.mailbox.capabilities().signatures) {
         (Some(own), _) => Some(("provider", own.clone())),
         (None, false) => match ctx.store.signature(&context.account.id).await? {
@@ -568,7 +570,7 @@ async fn signature_of_alias(
 /// Fetches the draft that a call is about, with its handle.
 async fn requested_draft(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
 ) -> Result<(DraftContext, String, StoredDraft)> {
     let name = request.id.as_deref().unwrap_or_default();
     stored_draft(ctx, name, request.account.as_deref()).await
@@ -608,7 +610,7 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) 
     if !before.sent || before.due.is_some() {
         let state = if before.sent { "is scheduled, or was" } else { "is being sent" };
         let what = format!("{name} {state}");
-        return Err(Error::new(Kind::Conflict, what)
+        return Err(Error::new(ErrorKind::Conflict, what)
             .next(format!("call mail_send id={name} for its state")));
     }
     let mut what = format!("{name} was sent");
@@ -618,7 +620,7 @@ async fn check_unsent(ctx: &Context, account: &Account, name: String, id: &str) 
             what.push_str(&format!(" as {sent}"));
         }
     }
-    Err(Error::new(Kind::Conflict, what).next("write a new draft, or reply to it"))
+    Err(Error::new(ErrorKind::Conflict, what).next("write a new draft, or reply to it"))
 }
 
 /// Returns an entry of the audit log.
@@ -628,8 +630,8 @@ fn entry<'a>(
     ids: &[String],
     content: &'a OutgoingMessage,
     outcome: &'a str,
-) -> Entry<'a> {
-    Entry {
+) -> AuditEntry<'a> {
+    AuditEntry {
         account: &context.account.email,
         tool: TOOL,
         op,
@@ -640,7 +642,7 @@ fn entry<'a>(
 }
 
 /// Returns the text that the model wrote, in both forms; `None` if there is none.
-fn body(request: &DraftOf) -> Result<Option<Both>> {
+fn body(request: &MailDraft) -> Result<Option<TextForms>> {
     let Some(source) = &request.body else {
         return Ok(None);
     };
@@ -654,8 +656,8 @@ fn body(request: &DraftOf) -> Result<Option<Both>> {
 /// Returns a note if a draft gets another signature than it had, or none.
 fn dropped(
     stored: &OutgoingMessage,
-    stood: Option<&Both>,
-    now: Option<&Both>,
+    stood: Option<&TextForms>,
+    now: Option<&TextForms>,
     from: &str,
 ) -> Option<Note> {
     match (stood, now) {

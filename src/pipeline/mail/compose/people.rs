@@ -4,26 +4,29 @@ use std::collections::HashSet;
 
 use super::draft::DraftContext;
 use crate::compose::people;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::known_people::mistyped_notes;
-use crate::provider::mail::{Alias, Person, SourceMessage};
-use crate::provider::{Account, Role};
+use crate::provider::mail::{MailPerson, SendAlias, SourceMessage};
+use crate::provider::{Account, ThreadRole};
 use crate::store::HandleKind;
 use crate::text::brief;
 use crate::text::{Note, note};
-use crate::tools::mail::DraftOf;
+use crate::tools::mail::MailDraft;
 
 /// The maximum number of recipients of a message.
 const MOST: usize = 200;
 
 /// Returns the addresses that the user can send from. If they cannot be fetched,
 /// the account's own, and a note.
-pub(super) async fn sending_aliases(context: &DraftContext, notes: &mut Vec<Note>) -> Vec<Alias> {
-    let own = |person| Alias { person, signature: None, reply_to: None, default: true };
-    let account = Person { name: None, address: context.account.email.clone() };
+pub(super) async fn sending_aliases(
+    context: &DraftContext,
+    notes: &mut Vec<Note>,
+) -> Vec<SendAlias> {
+    let own = |person| SendAlias { person, signature: None, reply_to: None, default: true };
+    let account = MailPerson { name: None, address: context.account.email.clone() };
     match context.mailbox.senders().await {
         Ok(aliases) if !aliases.is_empty() => aliases,
         Ok(_) => vec![own(account)],
@@ -37,9 +40,9 @@ pub(super) async fn sending_aliases(context: &DraftContext, notes: &mut Vec<Note
 /// Returns notes on recipients that the call names, and that were perhaps mistyped.
 pub(super) async fn doubtful_recipients(
     ctx: &Context,
-    request: &DraftOf,
+    request: &MailDraft,
     context: &DraftContext,
-    lists: [&Vec<Person>; 3],
+    lists: [&Vec<MailPerson>; 3],
 ) -> Vec<Note> {
     let named = [&request.to, &request.cc, &request.bcc];
     let named = lists.into_iter().zip(named).filter(|(_, named)| named.is_some());
@@ -82,11 +85,14 @@ pub(super) async fn named_message(
         let owner = owner_named(ctx, &owner, account).await?;
         // A reply to a thread is a reply to its latest message.
         let messages = ctx.connect.mailbox(&owner)?.thread(&thread).await?;
-        let there = messages.iter().rev().filter(|one| one.role != Role::Hidden);
-        let last =
-            there.clone().find(|one| one.role != Role::Draft).or_else(|| there.clone().next());
+        let there = messages.iter().rev().filter(|one| one.role != ThreadRole::Hidden);
+        let last = there
+            .clone()
+            .find(|one| one.role != ThreadRole::Draft)
+            .or_else(|| there.clone().next());
         let last = last.map(|one| one.id.clone()).ok_or_else(|| {
-            Error::new(Kind::NotFound, format!("{name} has no messages left")).next("search again")
+            Error::new(ErrorKind::NotFound, format!("{name} has no messages left"))
+                .next("search again")
         })?;
         return Ok((owner, last));
     }
@@ -102,10 +108,10 @@ pub(super) async fn named_message(
 /// Returns the sender: the one given; for a reply the address that was written to; else
 /// the default.
 pub(super) fn sender<'a>(
-    aliases: &'a [Alias],
+    aliases: &'a [SendAlias],
     from: Option<&str>,
     original: Option<&SourceMessage>,
-) -> Result<&'a Alias> {
+) -> Result<&'a SendAlias> {
     let find = |address: &str| {
         aliases.iter().find(|alias| alias.person.address.eq_ignore_ascii_case(address))
     };
@@ -134,11 +140,11 @@ pub(super) fn sender<'a>(
     reached
         .or_else(default)
         .or(aliases.first())
-        .ok_or_else(|| Error::new(Kind::Internal, "there is no address to send from"))
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "there is no address to send from"))
 }
 
 /// Returns the user's own addresses.
-pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
+pub(super) fn own(aliases: &[SendAlias], account: &Account) -> Vec<String> {
     let aliases = aliases.iter().map(|alias| alias.person.address.clone());
     std::iter::once(account.email.clone()).chain(aliases).collect()
 }
@@ -147,9 +153,9 @@ pub(super) fn own(aliases: &[Alias], account: &Account) -> Vec<String> {
 pub(super) fn recipients_of(
     field: &str,
     items: Option<&[String]>,
-    others: Vec<Person>,
+    others: Vec<MailPerson>,
     notes: &mut Vec<Note>,
-) -> Result<Vec<Person>> {
+) -> Result<Vec<MailPerson>> {
     let Some(items) = items else {
         return Ok(others);
     };
@@ -167,10 +173,10 @@ pub(super) fn recipients_of(
 
 /// Removes duplicates; each person stays at the first position.
 pub(super) fn once(
-    to: Vec<Person>,
-    mut cc: Vec<Person>,
-    mut bcc: Vec<Person>,
-) -> (Vec<Person>, Vec<Person>, Vec<Person>) {
+    to: Vec<MailPerson>,
+    mut cc: Vec<MailPerson>,
+    mut bcc: Vec<MailPerson>,
+) -> (Vec<MailPerson>, Vec<MailPerson>, Vec<MailPerson>) {
     let mut known: HashSet<String> = to.iter().map(|one| one.address.to_lowercase()).collect();
     for list in [&mut cc, &mut bcc] {
         list.retain(|one| known.insert(one.address.to_lowercase()));
@@ -182,7 +188,7 @@ pub(super) fn once(
 pub(crate) fn message_id(sender: &str) -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(Kind::Internal, format!("the system random generator failed ({error})"))
+        Error::new(ErrorKind::Internal, format!("the system random generator failed ({error})"))
     })?;
     let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     let domain = sender.rsplit_once('@').map_or("localhost", |(_, domain)| domain);

@@ -2,17 +2,19 @@
 
 use super::attachments;
 use super::draft::{DraftContext, NewDraft, off_loop};
-use crate::access::Access;
-use crate::budget::{LongText, Response};
+use crate::access::AccessLevel;
+use crate::budget::{LongText, WholeAnswer};
 use crate::compose::quote::{self, DraftParts};
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
-use crate::provider::mail::{Attachment, Importance, OutgoingMessage, Person, StoredDraft};
-use crate::row::Cell;
+use crate::provider::mail::{
+    Importance, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft,
+};
+use crate::row::RowCell;
 use crate::store::HandleKind;
 use crate::text::opening::opening;
-use crate::text::{self, Address, deceptive};
+use crate::text::{self, MailAddress, deceptive};
 use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// A text of at most so many characters is shown without a fence.
@@ -30,38 +32,38 @@ pub(super) async fn draft_preview(
     draft: &NewDraft,
     is_reply: bool,
     undo: Option<u64>,
-) -> Response {
-    let mut response = Response::default();
+) -> WholeAnswer {
+    let mut response = WholeAnswer::default();
     let content = &stored.content;
     let kind = HandleKind::Draft;
     let mut late = Vec::new();
     let number = number_after(ctx, &context.account, kind, &stored.id, &mut late).await;
     let (cell, handle) = match number {
-        Some(number) => (Cell::Handle('d', number), kind.handle(number)),
-        None => (Cell::Id(stored.id.clone()), stored.id.clone()),
+        Some(number) => (RowCell::Handle('d', number), kind.handle(number)),
+        None => (RowCell::Id(stored.id.clone()), stored.id.clone()),
     };
     let scalars = &mut response.document.scalars;
     scalars.push(("draft", cell));
-    scalars.push(("from", Cell::Text(people_line(std::slice::from_ref(&content.from)))));
+    scalars.push(("from", RowCell::Text(people_line(std::slice::from_ref(&content.from)))));
     let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
     for (name, people) in lists {
         if !people.is_empty() {
-            scalars.push((name, Cell::Text(people_line(people))));
+            scalars.push((name, RowCell::Text(people_line(people))));
         }
     }
-    scalars.push(("subject", Cell::Text(deceptive::line(&content.subject))));
+    scalars.push(("subject", RowCell::Text(deceptive::line(&content.subject))));
     if !content.files.is_empty() {
-        scalars.push(("attached", Cell::Text(attached(&content.files))));
+        scalars.push(("attached", RowCell::Text(attached(&content.files))));
     }
     if is_reply && !stored.thread.is_empty() {
         let kind = HandleKind::Thread;
         let number = number_after(ctx, &context.account, kind, &stored.thread, &mut late).await;
         if let Some(number) = number {
-            scalars.push(("thread", Cell::Handle('t', number)));
+            scalars.push(("thread", RowCell::Handle('t', number)));
         }
     }
     if let Some(undo) = undo {
-        scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
+        scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
     }
     let (text, html) = (content.text.clone(), content.html.clone());
     let work = move || quote::parts(&text, &html);
@@ -79,7 +81,7 @@ pub(super) async fn draft_preview(
         // Reported once, when the draft is new.
         (false, None) => "none (manage kind=signature sets one)",
     };
-    scalars.push(("signature", Cell::Text(signature.to_owned())));
+    scalars.push(("signature", RowCell::Text(signature.to_owned())));
     if is_reply || parts.quote.is_some() {
         // The subject, the people and the quote are of the message that it is about.
         note_untrusted_quote(ctx);
@@ -89,18 +91,18 @@ pub(super) async fn draft_preview(
             let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
             let (begins, _) = text::clip(begins, QUOTED);
             let text = format!("{chars} characters, {begins}");
-            scalars.push(("quote", Cell::Text(text.trim_end_matches(", ").to_owned())));
+            scalars.push(("quote", RowCell::Text(text.trim_end_matches(", ").to_owned())));
         }
-        None if is_reply => scalars.push(("quote", Cell::Text("none".to_owned()))),
+        None if is_reply => scalars.push(("quote", RowCell::Text("none".to_owned()))),
         None => {}
     }
     match parts.text.chars().count() {
         0 => {}
         // Others may have a part in what another program wrote.
-        chars if draft.own && chars <= SHORT => scalars.push(("text", Cell::Text(parts.text))),
+        chars if draft.own && chars <= SHORT => scalars.push(("text", RowCell::Text(parts.text))),
         _ => {
             let name = "b1".to_owned();
-            scalars.push(("text", Cell::Text(name.clone())));
+            scalars.push(("text", RowCell::Text(name.clone())));
             let text = LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
             response.texts.push(text);
         }
@@ -122,7 +124,7 @@ pub(super) async fn draft_preview(
             "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
             ours(&handle)
         )
-    } else if ctx.config.access < Access::Send {
+    } else if ctx.config.access < AccessLevel::Send {
         "nothing was sent; sending needs access `send`: the user can send the draft".into()
     } else {
         note!("nothing was sent; mail_send id={} sends it", ours(&handle))
@@ -132,24 +134,24 @@ pub(super) async fn draft_preview(
 }
 
 /// Lists people on one line, every address in full.
-fn people_line(people: &[Person]) -> String {
+fn people_line(people: &[MailPerson]) -> String {
     let named = people.len() <= NAMED;
-    let one = |person: &Person| {
+    let one = |person: &MailPerson| {
         let name = person.name.as_deref().filter(|_| named).map(text::cell);
         match name {
             // A comma in a name must not look like a further recipient.
             Some(name) if name.contains([',', ';', '"']) => {
                 format!("\"{}\" <{}>", name.replace('"', "'"), person.address)
             }
-            name => Address::new(name.as_deref(), &person.address).to_string(),
+            name => MailAddress::new(name.as_deref(), &person.address).to_string(),
         }
     };
     people.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats `offer.pdf 12 KB, logo.png 800 B (shown)`.
-fn attached(files: &[Attachment]) -> String {
-    let one = |file: &Attachment| {
+fn attached(files: &[OutgoingAttachment]) -> String {
+    let one = |file: &OutgoingAttachment| {
         let name = text::cell(&file.name);
         let mark = match file.cid {
             Some(_) => " (shown)",
@@ -171,7 +173,7 @@ fn amount(bytes: u64) -> String {
 /// Returns notes on where the provider's draft differs from the request.
 fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
-    let addresses = |people: &[Person]| {
+    let addresses = |people: &[MailPerson]| {
         let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
         list.sort_unstable();
         list.dedup();

@@ -8,13 +8,13 @@ use super::attachments::check_sizes;
 use super::draft::NewDraft;
 use super::kept::{KeptContent, identity};
 use super::{people, rewrite_draft, stored_draft};
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::answer::undo_state::DraftUndo;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handle;
@@ -29,18 +29,18 @@ pub(crate) async fn undo_edit(
     undo: &DraftUndo,
     dry_run: bool,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    require_access(ctx, Access::Draft, "undoing an edit of a draft")?;
+) -> Result<WholeAnswer> {
+    require_access(ctx, AccessLevel::Draft, "undoing an edit of a draft")?;
     let handle = assign_handle(ctx, &undo.account, HandleKind::Draft, &undo.draft).await?;
     let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
     let now = KeptContent::of(&stored.content).json()?;
     if !undo.after.is_empty() && undo.after != hash(&now) {
-        return Err(Error::new(Kind::Conflict, format!("{handle} was changed since"))
+        return Err(Error::new(ErrorKind::Conflict, format!("{handle} was changed since"))
             .next("undo the later edit first, or edit it with mail_draft"));
     }
     let kept = ctx.store.unseal(&identity(&undo.draft), &undo.sealed).await?;
     let kept: KeptContent = serde_json::from_slice(&kept)
-        .map_err(|_| Error::new(Kind::Store, format!("`{id}` cannot be read")))?;
+        .map_err(|_| Error::new(ErrorKind::Store, format!("`{id}` cannot be read")))?;
     let (content, gone) = kept.restored(&stored.content);
     check_allow_list(ctx, everybody(&content))?;
     check_sizes(ctx, &content.files)?;
@@ -49,7 +49,7 @@ pub(crate) async fn undo_edit(
         return write_report(
             ctx,
             WriteReport {
-                outcomes: vec![Outcome::new(item, "undo", "planned", "")],
+                outcomes: vec![ItemOutcome::new(item, "undo", "planned", "")],
                 notes: vec!["dry run: nothing was written".into()],
                 ..WriteReport::default()
             },

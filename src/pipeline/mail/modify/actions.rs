@@ -7,16 +7,16 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{
-    Flag, FolderKind, FolderRef, LabelLook, MailState, MessageAction, SettingsChange,
+    FolderKind, FolderRef, LabelLook, MailState, MessageAction, MessageFlag, SettingsChange,
 };
 use crate::query;
 use crate::store::Store;
 use crate::text::{Note, brief, note, quoted, quoted_list};
-use crate::tools::mail::Verb;
-use crate::words::Words;
+use crate::tools::mail::ModifyVerb;
+use crate::words::WordChoice;
 
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(super) struct PlannedAction {
 #[derive(Debug, Clone)]
 enum ExpectedState {
     Unread(bool),
-    Flag(Flag),
+    Flag(MessageFlag),
     /// In this folder.
     In(String),
     /// In none of these folders.
@@ -50,7 +50,7 @@ enum ExpectedState {
 
 /// The arguments besides the verb.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct With {
+pub(crate) struct ActionArguments {
     pub(crate) to: Vec<String>,
     /// Labels that are removed in the same step.
     pub(crate) without: Vec<String>,
@@ -76,7 +76,9 @@ impl PlannedAction {
         match &self.expected {
             ExpectedState::Unread(unread) => state.unread == *unread,
             // A flag without a due date accepts any due date.
-            ExpectedState::Flag(Flag::Set { due: None }) => matches!(state.flag, Flag::Set { .. }),
+            ExpectedState::Flag(MessageFlag::Set { due: None }) => {
+                matches!(state.flag, MessageFlag::Set { .. })
+            }
             ExpectedState::Flag(flag) => state.flag == *flag,
             ExpectedState::In(folder) => state.folder == *folder,
             ExpectedState::OutOf(folders) => !folders.contains(&state.folder),
@@ -111,26 +113,31 @@ impl PlannedAction {
 }
 
 /// Returns true for the verbs that need names in `to`.
-fn needs_name(verb: Verb) -> bool {
+fn needs_name(verb: ModifyVerb) -> bool {
     matches!(
         verb,
-        Verb::Move
-            | Verb::Copy
-            | Verb::Label
-            | Verb::Unlabel
-            | Verb::Categorize
-            | Verb::Uncategorize
+        ModifyVerb::Move
+            | ModifyVerb::Copy
+            | ModifyVerb::Label
+            | ModifyVerb::Unlabel
+            | ModifyVerb::Categorize
+            | ModifyVerb::Uncategorize
     )
 }
 
 /// Splits the names in `to` into those to add, and those to remove, which begin with `-`. Only
 /// verbs that add something have such names.
-pub(super) fn signed(verb: Verb, names: &[String]) -> (Vec<String>, Vec<String>) {
+pub(super) fn signed(verb: ModifyVerb, names: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for name in names {
         let removed = name.strip_prefix('-').map(str::trim).filter(|name| !name.is_empty());
         match removed {
-            Some(removed) if matches!(verb, Verb::Move | Verb::Label | Verb::Categorize) => {
+            Some(removed)
+                if matches!(
+                    verb,
+                    ModifyVerb::Move | ModifyVerb::Label | ModifyVerb::Categorize
+                ) =>
+            {
                 remove.push(removed.to_owned());
             }
             _ => add.push(name.clone()),
@@ -140,7 +147,7 @@ pub(super) fn signed(verb: Verb, names: &[String]) -> (Vec<String>, Vec<String>)
 }
 
 /// Refuses arguments that do not fit together, whatever the account.
-pub(crate) fn check(verb: Verb, with: &With) -> Result<()> {
+pub(crate) fn check(verb: ModifyVerb, with: &ActionArguments) -> Result<()> {
     let word = verb.word();
     let is_removed = |name: &&String| {
         with.without.iter().any(|one| one.to_lowercase() == name.trim().to_lowercase())
@@ -150,10 +157,10 @@ pub(crate) fn check(verb: Verb, with: &With) -> Result<()> {
             .next("name it once in `to`"));
     }
     match (needs_name(verb), with.to.as_slice()) {
-        (true, []) if verb != Verb::Move && !with.without.is_empty() => Ok(()),
+        (true, []) if verb != ModifyVerb::Move && !with.without.is_empty() => Ok(()),
         (true, []) => Err(Error::argument(format!("do={word} needs `to`"))
             .next("give the folder's or label's name")),
-        (true, [_, _, ..]) if matches!(verb, Verb::Move | Verb::Copy) => {
+        (true, [_, _, ..]) if matches!(verb, ModifyVerb::Move | ModifyVerb::Copy) => {
             Err(Error::argument(format!("do={word} takes one folder in `to`"))
                 .next("call once per folder"))
         }
@@ -162,7 +169,7 @@ pub(crate) fn check(verb: Verb, with: &With) -> Result<()> {
         (false, []) if with.create => {
             Err(Error::argument(format!("do={word} takes no `create`")).next("leave it out"))
         }
-        _ if with.due.is_some() && verb != Verb::Star => {
+        _ if with.due.is_some() && verb != ModifyVerb::Star => {
             Err(Error::argument(format!("do={word} takes no `due`")).next("use do=star"))
         }
         _ => Ok(()),
@@ -225,54 +232,58 @@ pub(crate) async fn missing_above(
 /// are added to `created`.
 pub(super) async fn plan_actions(
     mailbox: &dyn Mailbox,
-    verb: Verb,
-    with: &With,
+    verb: ModifyVerb,
+    with: &ActionArguments,
     created: &mut Vec<CreatedFolder>,
 ) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let one =
         |step: MessageAction, expected: ExpectedState| Ok(vec![PlannedAction { step, expected }]);
     match verb {
-        Verb::Read => one(MessageAction::Read(true), ExpectedState::Unread(false)),
-        Verb::Unread => one(MessageAction::Read(false), ExpectedState::Unread(true)),
-        Verb::Star => {
+        ModifyVerb::Read => one(MessageAction::Read(true), ExpectedState::Unread(false)),
+        ModifyVerb::Unread => one(MessageAction::Read(false), ExpectedState::Unread(true)),
+        ModifyVerb::Star => {
             if !can.task_flags && with.due.is_some() {
                 return Err(Error::argument(format!("{}'s stars have no due time", can.name))
                     .next("leave out `due`, or create an event with calendar_save"));
             }
-            let flag = Flag::Set { due: with.due };
+            let flag = MessageFlag::Set { due: with.due };
             one(MessageAction::Flag(flag.clone()), ExpectedState::Flag(flag))
         }
-        Verb::Unstar => one(MessageAction::Flag(Flag::None), ExpectedState::Flag(Flag::None)),
-        Verb::Done if !can.task_flags => {
+        ModifyVerb::Unstar => {
+            one(MessageAction::Flag(MessageFlag::None), ExpectedState::Flag(MessageFlag::None))
+        }
+        ModifyVerb::Done if !can.task_flags => {
             Err(Error::argument(format!("{}'s stars cannot be marked done", can.name))
                 .next("use do=unstar or do=archive"))
         }
-        Verb::Done => one(MessageAction::Flag(Flag::Done), ExpectedState::Flag(Flag::Done)),
-        Verb::Archive => going(mailbox, Going::Archive).await,
-        Verb::Trash => going(mailbox, Going::Trash).await,
-        Verb::Spam => going(mailbox, Going::Spam).await,
-        Verb::Restore => going(mailbox, Going::Back).await,
-        Verb::Move | Verb::Copy => {
+        ModifyVerb::Done => {
+            one(MessageAction::Flag(MessageFlag::Done), ExpectedState::Flag(MessageFlag::Done))
+        }
+        ModifyVerb::Archive => going(mailbox, FolderMove::Archive).await,
+        ModifyVerb::Trash => going(mailbox, FolderMove::Trash).await,
+        ModifyVerb::Spam => going(mailbox, FolderMove::Spam).await,
+        ModifyVerb::Restore => going(mailbox, FolderMove::Back).await,
+        ModifyVerb::Move | ModifyVerb::Copy => {
             let name = with.to.first().map_or("", String::as_str);
             let known = query::place(name);
             let way = match known.as_str() {
-                "inbox" => Some(Going::Back),
-                "archive" => Some(Going::Archive),
-                "trash" => Some(Going::Trash),
-                "spam" => Some(Going::Spam),
+                "inbox" => Some(FolderMove::Back),
+                "archive" => Some(FolderMove::Archive),
+                "trash" => Some(FolderMove::Trash),
+                "spam" => Some(FolderMove::Spam),
                 _ => None,
             };
             let removed = find_removed(mailbox, with).await?;
             let only_removed =
                 |removed: Vec<String>| (!removed.is_empty()).then(|| labelled(Vec::new(), removed));
-            if let (true, Verb::Move, Some(way)) = (can.has_labels(), verb, way) {
+            if let (true, ModifyVerb::Move, Some(way)) = (can.has_labels(), verb, way) {
                 let mut actions = going(mailbox, way).await?;
                 actions.extend(only_removed(removed));
                 return Ok(actions);
             }
             let place = find(mailbox, name, FolderKind::Folder, with, created).await?;
-            match (verb == Verb::Move, can.system_label("inbox")) {
+            match (verb == ModifyVerb::Move, can.system_label("inbox")) {
                 (true, Some(inbox)) => {
                     let expected = ExpectedState::Labelled {
                         under: vec![place.id.clone()],
@@ -305,19 +316,22 @@ pub(super) async fn plan_actions(
                 (false, None) => one(MessageAction::Copy(place.id), ExpectedState::Copied),
             }
         }
-        Verb::Label | Verb::Categorize | Verb::Unlabel | Verb::Uncategorize => {
+        ModifyVerb::Label
+        | ModifyVerb::Categorize
+        | ModifyVerb::Unlabel
+        | ModifyVerb::Uncategorize => {
             // Before a label is created.
             let removed = find_removed(mailbox, with).await?;
             let named = find_labels(mailbox, &with.to, with, created).await?;
-            let action = if matches!(verb, Verb::Label | Verb::Categorize) {
+            let action = if matches!(verb, ModifyVerb::Label | ModifyVerb::Categorize) {
                 labelled(named, removed)
             } else {
                 labelled(Vec::new(), named)
             };
             Ok(vec![action])
         }
-        Verb::Delete => one(MessageAction::Delete, ExpectedState::Deleted),
-        Verb::Unsubscribe => Err(Error::new(Kind::Internal, "unsubscribing is no step")),
+        ModifyVerb::Delete => one(MessageAction::Delete, ExpectedState::Deleted),
+        ModifyVerb::Unsubscribe => Err(Error::new(ErrorKind::Internal, "unsubscribing is no step")),
     }
 }
 
@@ -333,7 +347,7 @@ fn labelled(add: Vec<String>, remove: Vec<String>) -> PlannedAction {
 async fn find_labels(
     mailbox: &dyn Mailbox,
     names: &[String],
-    with: &With,
+    with: &ActionArguments,
     created: &mut Vec<CreatedFolder>,
 ) -> Result<Vec<String>> {
     let mut ids = Vec::new();
@@ -347,21 +361,21 @@ async fn find_labels(
 }
 
 /// Returns the ids of the labels to remove, which are never created.
-async fn find_removed(mailbox: &dyn Mailbox, with: &With) -> Result<Vec<String>> {
-    let existing = With { create: false, may_create: false, ..with.clone() };
+async fn find_removed(mailbox: &dyn Mailbox, with: &ActionArguments) -> Result<Vec<String>> {
+    let existing = ActionArguments { create: false, may_create: false, ..with.clone() };
     find_labels(mailbox, &with.without, &existing, &mut Vec::new()).await
 }
 
 /// Plans moves into or out of the folders that every mailbox has.
 #[derive(Clone, Copy)]
-enum Going {
+enum FolderMove {
     Archive,
     Trash,
     Spam,
     Back,
 }
 
-async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> {
+async fn going(mailbox: &dyn Mailbox, way: FolderMove) -> Result<Vec<PlannedAction>> {
     let can = mailbox.capabilities();
     let known = async |word: &str| match can.system_label(word) {
         Some(id) => Ok(id.to_owned()),
@@ -370,13 +384,13 @@ async fn going(mailbox: &dyn Mailbox, way: Going) -> Result<Vec<PlannedAction>> 
     let (step, expected) = match way {
         // A message outside the inbox is already archived, and one in the trash or in
         // spam stays there.
-        Going::Archive if can.has_labels() => {
+        FolderMove::Archive if can.has_labels() => {
             (MessageAction::Archive, ExpectedState::OutOf(vec![known("inbox").await?]))
         }
-        Going::Archive => (MessageAction::Archive, ExpectedState::In(known("archive").await?)),
-        Going::Trash => (MessageAction::Trash, ExpectedState::In(known("trash").await?)),
-        Going::Spam => (MessageAction::Spam, ExpectedState::In(known("spam").await?)),
-        Going::Back => {
+        FolderMove::Archive => (MessageAction::Archive, ExpectedState::In(known("archive").await?)),
+        FolderMove::Trash => (MessageAction::Trash, ExpectedState::In(known("trash").await?)),
+        FolderMove::Spam => (MessageAction::Spam, ExpectedState::In(known("spam").await?)),
+        FolderMove::Back => {
             let mut away = Vec::new();
             for word in ["trash", "spam", "archive"] {
                 away.push(known(word).await?);
@@ -393,7 +407,7 @@ pub(crate) async fn find(
     mailbox: &dyn Mailbox,
     name: &str,
     kind: FolderKind,
-    with: &With,
+    with: &ActionArguments,
     created: &mut Vec<CreatedFolder>,
 ) -> Result<FolderRef> {
     // Mail is moved into the inbox, too; the rest are states.
@@ -413,7 +427,7 @@ pub(crate) async fn find(
             }
             Ok(place)
         }
-        Err(error) if with.create && with.dry_run && error.kind() == Kind::NotFound => {
+        Err(error) if with.create && with.dry_run && error.kind() == ErrorKind::NotFound => {
             let new_name = name.to_owned();
             let change = match kind {
                 FolderKind::Folder => SettingsChange::CreateFolder { name: new_name },
@@ -426,7 +440,7 @@ pub(crate) async fn find(
             created.push(CreatedFolder { id, name: name.clone(), category, above });
             Ok(FolderRef { id: String::new(), name, made: true })
         }
-        Err(error) if error.kind() == Kind::NotFound && with.may_create => {
+        Err(error) if error.kind() == ErrorKind::NotFound && with.may_create => {
             let instead = error.next_step().unwrap_or_default();
             let next = format!("{instead}; create=true creates it");
             Err(error.next(next))

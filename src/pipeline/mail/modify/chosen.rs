@@ -15,7 +15,7 @@ use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::name_account;
 use crate::project::project;
 use crate::provider::Account;
-use crate::provider::{ListRequest, Mailbox, Total};
+use crate::provider::{ListRequest, Mailbox, SearchTotal};
 use crate::query::{self, Query};
 use crate::schemas::MESSAGE;
 use crate::text::Note;
@@ -37,7 +37,7 @@ pub(crate) struct ChosenMessages {
 
 /// The messages of all accounts.
 #[derive(Default)]
-pub(crate) struct Choice {
+pub(crate) struct MessageChoice {
     pub(crate) accounts: Vec<ChosenMessages>,
     /// The messages that could not be read, and why.
     pub(crate) failed: Vec<(String, Error)>,
@@ -50,7 +50,7 @@ pub(crate) struct Choice {
 struct AccountMatches {
     ids: Vec<String>,
     /// The total number, as far as known.
-    total: Option<Total>,
+    total: Option<SearchTotal>,
     /// True when there are more.
     more: bool,
     notes: Vec<Note>,
@@ -63,14 +63,18 @@ pub(super) async fn chosen_ids(
     ids: &[String],
     account: Option<&str>,
     hidden: bool,
-) -> Result<Choice> {
+) -> Result<MessageChoice> {
     let mut notes = Vec::new();
     let noted = Some(&mut notes).filter(|_| !hidden);
     let (mut messages, failed) = resolve_targets(ctx, ids, account, noted, None).await?;
     let left = messages.len().saturating_sub(MOST_MESSAGES);
     messages.truncate(MOST_MESSAGES);
-    let mut choice =
-        Choice { failed, notes, left: (left > 0).then(|| left.to_string()), ..Choice::default() };
+    let mut choice = MessageChoice {
+        failed,
+        notes,
+        left: (left > 0).then(|| left.to_string()),
+        ..MessageChoice::default()
+    };
     for (account, targets) in by_owner(messages) {
         let account = ctx.accounts.by_id(&account).await?;
         let ids = targets.into_iter().map(|one| one.id).collect();
@@ -80,7 +84,11 @@ pub(super) async fn chosen_ids(
 }
 
 /// Finds the newest messages of a query, of one account or of all.
-pub(super) async fn chosen_query(ctx: &Context, q: &str, account: Option<&str>) -> Result<Choice> {
+pub(super) async fn chosen_query(
+    ctx: &Context,
+    q: &str,
+    account: Option<&str>,
+) -> Result<MessageChoice> {
     let parsed = query::parse(q, &ctx.date_context())?;
     let accounts = named_or_all(ctx, account).await?;
     if query::is_raw(q) && accounts.iter().any(|one| !same_provider(one, &accounts)) {
@@ -97,12 +105,12 @@ pub(crate) async fn choose_messages(
     ctx: &Context,
     query: &Query,
     accounts: Vec<Account>,
-) -> Result<Choice> {
+) -> Result<MessageChoice> {
     let labels = account_labels(ctx).await?;
     let several = accounts.len() > 1;
     let requests = accounts.iter().map(|account| find_messages(ctx, account, query));
     let answers = join_all(requests.map(|request| ctx.await_account(several, request))).await;
-    let mut choice = Choice::default();
+    let mut choice = MessageChoice::default();
     let (mut found, mut sizes) = (Vec::new(), Vec::new());
     for (account, answer) in accounts.into_iter().zip(answers) {
         let label = labels.of(&account.id);
@@ -124,8 +132,8 @@ pub(crate) async fn choose_messages(
     let (mut left, mut exact) = (0u64, true);
     for ((account, mut some), share) in found.into_iter().zip(shares) {
         let all = match some.total {
-            Some(Total::Exactly(all)) => Some(all),
-            Some(Total::About(all)) if some.more => {
+            Some(SearchTotal::Exactly(all)) => Some(all),
+            Some(SearchTotal::About(all)) if some.more => {
                 exact = false;
                 Some(all)
             }

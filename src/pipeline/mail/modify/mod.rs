@@ -18,17 +18,17 @@ use std::time::Duration;
 
 use futures_util::future::{OptionFuture, join, join_all};
 
-use self::actions::{PlannedAction, With, plan_actions};
-use self::chosen::{Choice, ChosenMessages, chosen_ids, chosen_query};
+use self::actions::{ActionArguments, PlannedAction, plan_actions};
+use self::chosen::{ChosenMessages, MessageChoice, chosen_ids, chosen_query};
 use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
-use self::work::{Change, Turn, Work};
+use self::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::search::plan::folder_of;
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::doubt::look_for;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
@@ -41,43 +41,45 @@ use crate::provider::Mailbox;
 use crate::provider::mail::MailState;
 use crate::text::{Note, note};
 use crate::time_parse;
-use crate::tools::mail::{Modify, Verb};
-use crate::words::Words;
+use crate::tools::mail::{MailModify, ModifyVerb};
+use crate::words::WordChoice;
 
 pub(crate) async fn mail_modify(
     ctx: &Context,
-    request: Modify,
+    request: MailModify,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let Some(verb) = request.what else {
         return Err(Error::argument("mail_modify needs `do`"));
     };
     let (to, without) = actions::signed(verb, &request.to);
-    let with = With {
+    let with = ActionArguments {
         due: request.due.as_deref().map(|due| flag_due(ctx, due)).transpose()?,
         to,
         without,
         create: request.create,
         may_create: matches!(
             verb,
-            Verb::Move | Verb::Copy | Verb::Label | Verb::Categorize if !request.create
+            ModifyVerb::Move | ModifyVerb::Copy | ModifyVerb::Label | ModifyVerb::Categorize if !request.create
         ),
         dry_run: request.dry_run,
     };
     actions::check(verb, &with)?;
     match verb {
-        Verb::Delete => require_access(ctx, Access::Full, "permanent deletion, unlike do=trash,")?,
-        Verb::Unsubscribe => require_access(ctx, Access::Send, "unsubscribing")?,
+        ModifyVerb::Delete => {
+            require_access(ctx, AccessLevel::Full, "permanent deletion, unlike do=trash,")?
+        }
+        ModifyVerb::Unsubscribe => require_access(ctx, AccessLevel::Send, "unsubscribing")?,
         _ => {}
     }
     let choice = match &request.q {
         Some(q) => chosen_query(ctx, q, request.account.as_deref()).await?,
         None => {
-            let hidden = matches!(verb, Verb::Restore | Verb::Delete);
+            let hidden = matches!(verb, ModifyVerb::Restore | ModifyVerb::Delete);
             chosen_ids(ctx, &request.ids, request.account.as_deref(), hidden).await?
         }
     };
-    if verb == Verb::Unsubscribe {
+    if verb == ModifyVerb::Unsubscribe {
         return leave_lists(ctx, choice, request.dry_run, caller).await;
     }
     change_messages(ctx, choice, verb.word(), &[(verb, with)], request.dry_run, Some(caller)).await
@@ -86,10 +88,10 @@ pub(crate) async fn mail_modify(
 /// Replaces the handles of folders and labels in `to` by their ids.
 async fn by_folder_ids(
     ctx: &Context,
-    verb: Verb,
-    with: &With,
+    verb: ModifyVerb,
+    with: &ActionArguments,
     chosen: &ChosenMessages,
-) -> Result<With> {
+) -> Result<ActionArguments> {
     let mut with = with.clone();
     // Categories have names alone.
     let has_labels = chosen.mailbox.capabilities().has_labels();
@@ -107,12 +109,12 @@ async fn by_folder_ids(
 /// order, and undone together. The `caller` is asked before messages are deleted permanently.
 pub(crate) async fn change_messages(
     ctx: &Context,
-    mut choice: Choice,
+    mut choice: MessageChoice,
     op: &'static str,
-    steps: &[(Verb, With)],
+    steps: &[(ModifyVerb, ActionArguments)],
     dry_run: bool,
     caller: Option<&dyn ClientPrompts>,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut works = Vec::new();
     let several = choice.accounts.len() > 1;
     for chosen in std::mem::take(&mut choice.accounts) {
@@ -136,7 +138,7 @@ pub(crate) async fn change_messages(
         }
         match refused {
             Some(error) => choice.failed.push((chosen.label, error)),
-            None => works.push(Work {
+            None => works.push(AccountBatch {
                 chosen,
                 actions: all,
                 changes: Vec::new(),
@@ -184,7 +186,7 @@ pub(crate) async fn change_messages(
 /// Asks before messages are deleted permanently; returns why they are not, if they are not.
 async fn refused_deletion(
     ctx: &Context,
-    works: &[Work],
+    works: &[AccountBatch],
     caller: &dyn ClientPrompts,
 ) -> Result<Option<&'static str>> {
     let count: usize = works.iter().map(|one| one.changes.len()).sum();
@@ -215,7 +217,7 @@ async fn refused_deletion(
 /// written before its line is in the log and the earlier states are stored.
 async fn write_changes(
     ctx: &Context,
-    works: &mut [Work],
+    works: &mut [AccountBatch],
     op: &'static str,
     notes: &mut Vec<Note>,
 ) -> Result<Option<u64>> {
@@ -248,7 +250,7 @@ async fn write_changes(
         }
     }
     for work in works.iter().filter(|work| !work.changes.is_empty()) {
-        let done = work.count(Turn::Done);
+        let done = work.count(MessageOutcome::Done);
         let outcome = format!("done {done} of {}", work.changes.len());
         audit_after(ctx, work.entry(op, &outcome), notes).await;
     }
@@ -256,7 +258,7 @@ async fn write_changes(
 }
 
 /// Stores the states of the messages that are about to change.
-async fn keep_states(ctx: &Context, works: &[Work], op: &str) -> Result<u64> {
+async fn keep_states(ctx: &Context, works: &[AccountBatch], op: &str) -> Result<u64> {
     let accounts: Vec<&str> = works.iter().map(|one| &*one.chosen.account.id).collect();
     let undos: Vec<AccountUndo> = works
         .iter()
@@ -267,10 +269,12 @@ async fn keep_states(ctx: &Context, works: &[Work], op: &str) -> Result<u64> {
 }
 
 /// Removes the states of messages that did not change; returns false if none is left.
-async fn trim_states(ctx: &Context, works: &[Work], number: u64) -> Result<bool> {
+async fn trim_states(ctx: &Context, works: &[AccountBatch], number: u64) -> Result<bool> {
     let undos: Vec<AccountUndo> = works
         .iter()
-        .map(|work| work.undo_of(|turn| matches!(turn, Turn::Done | Turn::Open)))
+        .map(|work| {
+            work.undo_of(|turn| matches!(turn, MessageOutcome::Done | MessageOutcome::Open))
+        })
         .filter(|undo| !undo.mail.is_empty())
         .collect();
     let state = if undos.is_empty() { None } else { Some(UndoState::Mail(undos).write()?) };
@@ -285,8 +289,8 @@ fn flag_due(ctx: &Context, due: &str) -> Result<jiff::Timestamp> {
 }
 
 /// Returns true for verbs whose `to` names a folder.
-fn needs_folder(verb: Verb) -> bool {
-    matches!(verb, Verb::Move | Verb::Copy)
+fn needs_folder(verb: ModifyVerb) -> bool {
+    matches!(verb, ModifyVerb::Move | ModifyVerb::Copy)
 }
 
 /// Returns an error from before any message was changed. Labels may have been created.
@@ -298,7 +302,7 @@ fn undone(error: Error, notes: &[Note]) -> Error {
 }
 
 /// Reads the states of the messages, and finds those not in the expected state.
-async fn look(work: &mut Work) {
+async fn look(work: &mut AccountBatch) {
     let ids = std::mem::take(&mut work.chosen.ids);
     let mut states = work.chosen.mailbox.states(&ids).await.into_iter();
     for id in &ids {
@@ -306,10 +310,10 @@ async fn look(work: &mut Work) {
             Some(Ok(state)) if work.actions.iter().all(|action| action.holds(id, &state)) => {
                 work.unchanged += 1;
             }
-            Some(Ok(state)) => work.changes.push(Change {
+            Some(Ok(state)) => work.changes.push(MessageChange {
                 now: Some(state.clone()),
                 before: state,
-                outcome: Turn::Planned,
+                outcome: MessageOutcome::Planned,
             }),
             Some(Err(error)) => work.miss(id, "failed", error.to_string()),
             None => work.miss(id, "failed", "the provider did not report its state"),
@@ -341,7 +345,7 @@ async fn look_again(
         for (at, state) in missing.iter().zip(mailbox.states(&now).await) {
             let state = match state {
                 Ok(state) => Some(state),
-                Err(error) if error.kind() == Kind::NotFound => None,
+                Err(error) if error.kind() == ErrorKind::NotFound => None,
                 Err(_) => continue,
             };
             if ids.get(*at).is_some_and(|id| action.is_done(id, state.as_ref())) {
@@ -363,14 +367,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Applies the steps in order, and compares the states.
-async fn write(work: &mut Work, look: Duration) {
+async fn write(work: &mut AccountBatch, look: Duration) {
     let mut misses = Vec::new();
     for action in &work.actions {
         let mut places = Vec::new();
         let mut ids = Vec::new();
         let mut states = Vec::new();
         for (at, change) in work.changes.iter().enumerate() {
-            let going_on = matches!(change.outcome, Turn::Planned | Turn::Done);
+            let going_on = matches!(change.outcome, MessageOutcome::Planned | MessageOutcome::Done);
             match &change.now {
                 Some(now) if going_on && !action.holds(&change.before.id, now) => {
                     places.push(at);
@@ -391,22 +395,22 @@ async fn write(work: &mut Work, look: Duration) {
             let Some(change) = work.changes.get_mut(at) else {
                 continue;
             };
-            let began = change.outcome == Turn::Done;
+            let began = change.outcome == MessageOutcome::Done;
             let (outcome, why) = match answers.next() {
                 Some(Ok(now)) => {
                     let done = action.is_done(&change.before.id, now.as_ref());
                     let missing = now.is_none();
                     change.now = now;
                     match (done, missing) {
-                        (true, _) => (Turn::Done, None),
-                        (false, true) => (Turn::Failed, Some(deleted_meanwhile())),
-                        (false, false) => (Turn::Open, Some(not_so())),
+                        (true, _) => (MessageOutcome::Done, None),
+                        (false, true) => (MessageOutcome::Failed, Some(deleted_meanwhile())),
+                        (false, false) => (MessageOutcome::Open, Some(not_so())),
                     }
                 }
-                Some(Err(error)) if error.is_open() => (Turn::Open, Some(error)),
-                Some(Err(error)) if began => (Turn::Open, Some(error)),
-                Some(Err(error)) => (Turn::Failed, Some(error)),
-                None => (Turn::Open, Some(unanswered())),
+                Some(Err(error)) if error.is_open() => (MessageOutcome::Open, Some(error)),
+                Some(Err(error)) if began => (MessageOutcome::Open, Some(error)),
+                Some(Err(error)) => (MessageOutcome::Failed, Some(error)),
+                None => (MessageOutcome::Open, Some(unanswered())),
             };
             change.outcome = outcome;
             if let Some(error) = why {
@@ -438,14 +442,14 @@ async fn write(work: &mut Work, look: Duration) {
     }
     // A state that was right before any step needed it counts as done.
     for change in &mut work.changes {
-        if change.outcome == Turn::Planned {
-            change.outcome = Turn::Done;
+        if change.outcome == MessageOutcome::Planned {
+            change.outcome = MessageOutcome::Done;
         }
     }
 }
 
 /// Marks what the user refused as unchanged.
-fn refuse(works: &mut [Work], why: &'static str) {
+fn refuse(works: &mut [AccountBatch], why: &'static str) {
     for work in works {
         for change in std::mem::take(&mut work.changes) {
             work.miss(&change.before.id, "refused", why);
@@ -454,14 +458,14 @@ fn refuse(works: &mut [Work], why: &'static str) {
 }
 
 fn deleted_meanwhile() -> Error {
-    Error::new(Kind::NotFound, "it no longer exists").next("search again")
+    Error::new(ErrorKind::NotFound, "it no longer exists").next("search again")
 }
 
 fn not_so() -> Error {
-    Error::new(Kind::Conflict, "the provider accepted the change but did not apply it")
+    Error::new(ErrorKind::Conflict, "the provider accepted the change but did not apply it")
         .next("look at it with mail_read")
 }
 
 fn unanswered() -> Error {
-    Error::new(Kind::Network, "the provider did not report its state")
+    Error::new(ErrorKind::Network, "the provider did not report its state")
 }

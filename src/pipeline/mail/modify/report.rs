@@ -8,21 +8,21 @@ use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use super::chosen::Choice;
-use super::work::{Change, Turn, Work, grouped};
-use crate::budget::Response;
+use super::chosen::MessageChoice;
+use super::work::{AccountBatch, MessageChange, MessageOutcome, grouped};
+use crate::budget::WholeAnswer;
 use crate::error::Result;
 use crate::flatten::{self, RowContext};
-use crate::pipeline::answer::outcome::{Outcome, outcome_rows};
+use crate::pipeline::answer::outcome::{ItemOutcome, outcome_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
 use crate::project::project;
-use crate::provider::mail::{Flag, MailState};
+use crate::provider::mail::{MailState, MessageFlag};
 use crate::provider::{BodyForm, MailCapabilities, Mailbox};
 use crate::query;
-use crate::row::{Cell, RowTable};
-use crate::schemas::{Field, Level, MESSAGE, MODIFIED};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ColumnLevel, MESSAGE, MODIFIED, TableColumn};
 use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
@@ -46,19 +46,19 @@ pub(super) struct ChangeReport {
 
 pub(super) async fn report_changes(
     ctx: &Context,
-    works: Vec<Work>,
-    choice: Choice,
+    works: Vec<AccountBatch>,
+    choice: MessageChoice,
     report: ChangeReport,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let ChangeReport { op, undo, dry_run, subjects } = report;
-    let mut response = Response::default();
+    let mut response = WholeAnswer::default();
     let several = works.len() > 1;
     let (word, turn) = match (dry_run, op) {
-        (true, _) => ("planned", Turn::Planned),
-        (false, "undo") => ("undone", Turn::Done),
-        (false, _) => ("done", Turn::Done),
+        (true, _) => ("planned", MessageOutcome::Planned),
+        (false, "undo") => ("undone", MessageOutcome::Done),
+        (false, _) => ("done", MessageOutcome::Done),
     };
-    let number = |count: usize| Cell::Count(i64::try_from(count).unwrap_or(i64::MAX));
+    let number = |count: usize| RowCell::Count(i64::try_from(count).unwrap_or(i64::MAX));
     let done: usize = works.iter().map(|one| one.count(turn)).sum();
     let unchanged: usize = works.iter().map(|one| one.unchanged).sum();
     let scalars = &mut response.document.scalars;
@@ -70,7 +70,7 @@ pub(super) async fn report_changes(
         }
     }
     if let Some(undo) = undo {
-        scalars.push(("undo", Cell::Handle(HandleKind::Undo.prefix(), undo)));
+        scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
     }
     if dry_run {
         response.notes.push("dry run: nothing was written".into());
@@ -99,7 +99,7 @@ pub(super) async fn report_changes(
     }
     let mut outcomes = Vec::new();
     for (name, error) in &choice.failed {
-        outcomes.push(Outcome::failed(name, op, error));
+        outcomes.push(ItemOutcome::failed(name, op, error));
     }
     for work in &works {
         outcomes.append(&mut unmet_outcomes(ctx, work, op, &mut response.notes).await);
@@ -139,23 +139,23 @@ pub(super) async fn report_changes(
 }
 
 /// Returns the sender and subject of the first messages to change: a line for each.
-pub(super) async fn first_lines(ctx: &Context, works: &[Work]) -> Result<Vec<String>> {
+pub(super) async fn first_lines(ctx: &Context, works: &[AccountBatch]) -> Result<Vec<String>> {
     let rows = first_rows(ctx, works, false).await?;
-    let text = |cell: Option<&Cell>| match cell {
-        Some(Cell::Text(text)) => text.clone(),
+    let text = |cell: Option<&RowCell>| match cell {
+        Some(RowCell::Text(text)) => text.clone(),
         _ => String::new(),
     };
-    let line = |row: &[Cell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
+    let line = |row: &[RowCell]| format!("{}: {}", text(row.get(1)), text(row.get(2)));
     Ok(rows.rows().map(line).collect())
 }
 
 /// Returns the messages not in the expected state, those with the same reason together.
 async fn unmet_outcomes(
     ctx: &Context,
-    work: &Work,
+    work: &AccountBatch,
     op: &'static str,
     notes: &mut Vec<Note>,
-) -> Vec<Outcome> {
+) -> Vec<ItemOutcome> {
     let alike = work.misses.iter().map(|miss| ((miss.result, miss.why.clone()), miss.id.as_str()));
     let mut outcomes = Vec::new();
     for ((result, why), ids) in grouped(alike) {
@@ -171,7 +171,7 @@ async fn unmet_outcomes(
             few if few <= NAMED => handles,
             many => format!("{many} messages, {handles} and others"),
         };
-        outcomes.push(Outcome::new(item, op, result, why));
+        outcomes.push(ItemOutcome::new(item, op, result, why));
     }
     outcomes
 }
@@ -180,19 +180,21 @@ async fn unmet_outcomes(
 /// is as it was.
 async fn changed_rows(
     ctx: &Context,
-    works: &[Work],
+    works: &[AccountBatch],
     subjects: &HashMap<String, String>,
     several: bool,
 ) -> Result<RowTable> {
-    let mut columns = MODIFIED.up_to(Level::Key);
+    let mut columns = MODIFIED.up_to(ColumnLevel::Key);
     columns.extend(MODIFIED.field("account").filter(|_| several));
     let mut rows = RowTable::new(&MODIFIED, columns.clone());
     for work in works {
         let can = work.chosen.mailbox.capabilities();
-        let changed: Vec<&Change> = work
+        let changed: Vec<&MessageChange> = work
             .changes
             .iter()
-            .filter(|one| one.outcome == Turn::Done && one.now.as_ref() != Some(&one.before))
+            .filter(|one| {
+                one.outcome == MessageOutcome::Done && one.now.as_ref() != Some(&one.before)
+            })
             .collect();
         let names = if changed.iter().any(|one| needs_names(one, can)) {
             work.chosen.mailbox.names().await.unwrap_or_default()
@@ -218,8 +220,8 @@ async fn changed_rows(
 }
 
 /// Returns rows of the first messages to change.
-async fn first_rows(ctx: &Context, works: &[Work], several: bool) -> Result<RowTable> {
-    let mut columns: Vec<&'static Field> =
+async fn first_rows(ctx: &Context, works: &[AccountBatch], several: bool) -> Result<RowTable> {
+    let mut columns: Vec<&'static TableColumn> =
         COLUMNS.iter().filter_map(|name| MESSAGE.field(name)).collect();
     columns.extend(MESSAGE.field("account").filter(|_| several));
     let mut rows = RowTable::new(&MESSAGE, columns.clone());
@@ -269,7 +271,7 @@ pub(super) async fn subjects(
 }
 
 /// Returns true if words for a change need the names of folders or labels.
-fn needs_names(change: &Change, can: &MailCapabilities) -> bool {
+fn needs_names(change: &MessageChange, can: &MailCapabilities) -> bool {
     let is_system =
         |id: &str| id.is_empty() || can.system_labels.iter().any(|(_, known)| *known == id);
     let (before, after) = (&change.before, change.now.as_ref().unwrap_or(&change.before));
@@ -321,14 +323,14 @@ impl StateWords<'_> {
         self.names.get(id).cloned().unwrap_or_else(|| query::place(id).to_lowercase())
     }
 
-    fn flag(&self, flag: &Flag) -> String {
+    fn flag(&self, flag: &MessageFlag) -> String {
         match flag {
-            Flag::None => "no flag".to_owned(),
-            Flag::Set { due: None } => "starred".to_owned(),
-            Flag::Set { due: Some(due) } => {
+            MessageFlag::None => "no flag".to_owned(),
+            MessageFlag::Set { due: None } => "starred".to_owned(),
+            MessageFlag::Set { due: Some(due) } => {
                 format!("starred, due {}", flatten::minute(*due, self.zone))
             }
-            Flag::Done => "done".to_owned(),
+            MessageFlag::Done => "done".to_owned(),
         }
     }
 }

@@ -5,11 +5,11 @@
 //! changed the same part of it since, it is left alone and reported.
 
 use super::actions::PlannedAction;
-use super::chosen::{Choice, ChosenMessages};
+use super::chosen::{ChosenMessages, MessageChoice};
 use super::report::{ChangeReport, report_changes, subjects};
-use super::work::{Change, Turn, Work};
+use super::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::write_changes;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::Result;
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
@@ -68,8 +68,8 @@ pub(crate) async fn undo_messages(
     ctx: &Context,
     account_undo: Vec<AccountUndo>,
     dry_run: bool,
-) -> Result<Response> {
-    let mut choice = Choice::default();
+) -> Result<WholeAnswer> {
+    let mut choice = MessageChoice::default();
     let mut works = Vec::new();
     let labels = account_labels(ctx).await?;
     for one in account_undo {
@@ -100,7 +100,7 @@ pub(crate) async fn undo_messages(
             .await
             .map_err(|error| error.context("no message was changed"))?
     };
-    let changed = |work: &Work| -> Vec<String> {
+    let changed = |work: &AccountBatch| -> Vec<String> {
         work.changes.iter().map(|change| change.before.id.clone()).collect()
     };
     let named: Vec<_> =
@@ -163,12 +163,12 @@ fn restored_messages(
 }
 
 /// Plans which messages of an account are restored, and how.
-async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Work {
+async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> AccountBatch {
     // A message may have got another id by the change.
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();
-    let mut work = Work {
+    let mut work = AccountBatch {
         chosen,
         actions: Vec::new(),
         created: Vec::new(),
@@ -183,10 +183,10 @@ async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> Work {
                 UndoStep::Already => work.unchanged += 1,
                 UndoStep::To(target) => {
                     targets.push(target);
-                    work.changes.push(Change {
+                    work.changes.push(MessageChange {
                         now: Some(now.clone()),
                         before: now,
-                        outcome: Turn::Planned,
+                        outcome: MessageOutcome::Planned,
                     });
                 }
                 UndoStep::Elsewhere => work.miss(id, "skipped", "changed since: left as it is"),

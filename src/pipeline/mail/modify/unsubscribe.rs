@@ -4,24 +4,24 @@
 
 use futures_util::future::join_all;
 
-use super::chosen::{Choice, ChosenMessages};
-use crate::budget::Response;
+use super::chosen::{ChosenMessages, MessageChoice};
+use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::course;
-use crate::error::{Error, Kind, Result};
-use crate::pipeline::access::audit::{Entry, run_logged};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{check_allow_list, note_untrusted_quote};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::handle_after;
 use crate::pipeline::mail::compose::people::message_id;
 use crate::pipeline::titles::short;
-use crate::provider::mail::{Origin, OutgoingMessage, Person, SourceMessage};
-use crate::schemas::Api;
+use crate::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
+use crate::schemas::Service;
 use crate::store::HandleKind;
 use crate::text::Note;
 use crate::text::sender_auth::AuthResults;
-use crate::unsubscribe::{UnsubscribeMessage, Way, way};
+use crate::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
 
 /// The maximum number of messages whose lists are left in one call: the user is asked
 /// about each list.
@@ -33,7 +33,7 @@ const OP: &str = "unsubscribe";
 const CANNOT_ASK: &str = "this client cannot ask the user to confirm";
 
 /// A list that is to be left.
-struct List {
+struct MailingList {
     /// Which of the accounts it is.
     account: usize,
     /// The message that names it, as the reader knows it.
@@ -42,15 +42,15 @@ struct List {
     sender: String,
     /// The provider's findings about the sender.
     proof: String,
-    way: Way,
+    way: UnsubscribeWay,
 }
 
 pub(super) async fn leave_lists(
     ctx: &Context,
-    choice: Choice,
+    choice: MessageChoice,
     dry_run: bool,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
     if count > MOST {
         return Err(Error::argument(format!(
@@ -60,7 +60,7 @@ pub(super) async fn leave_lists(
     }
     let mut report = WriteReport { notes: choice.notes.clone(), ..WriteReport::default() };
     for (name, error) in &choice.failed {
-        report.outcomes.push(Outcome::failed(name, OP, error));
+        report.outcomes.push(ItemOutcome::failed(name, OP, error));
     }
     let lists = lists_of(ctx, &choice.accounts, &mut report).await?;
     // Hosts, links and addresses in outcomes are the senders'.
@@ -76,7 +76,8 @@ pub(super) async fn leave_lists(
         return write_report(ctx, report).await;
     }
     // A draft reaches nobody, and mail_send asks: only a request needs consent here.
-    let posts: Vec<&List> = lists.iter().filter(|list| matches!(list.way, Way::Post(_))).collect();
+    let posts: Vec<&MailingList> =
+        lists.iter().filter(|list| matches!(list.way, UnsubscribeWay::Post(_))).collect();
     let reply = if posts.is_empty() {
         Confirmation::Yes
     } else {
@@ -84,15 +85,19 @@ pub(super) async fn leave_lists(
         caller.confirm(&format!("Unsubscribe from:\n{}", lines.join("\n"))).await
     };
     if reply == Confirmation::Later {
-        return Err(Error::new(Kind::Argument, "the user is being asked"));
+        return Err(Error::new(ErrorKind::Argument, "the user is being asked"));
     }
     for list in course::each("mailing lists", &lists) {
         report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
-            (Way::Post(_), Confirmation::No, _) => {
-                Outcome::new(&list.handle, OP, "refused", "the user declined")
+            (UnsubscribeWay::Post(_), Confirmation::No, _) => {
+                ItemOutcome::new(&list.handle, OP, "refused", "the user declined")
             }
-            (Way::Post(url), Confirmation::Unavailable, _) => list.refused(CANNOT_ASK, url),
-            (Way::Post(url), Confirmation::Unanswered, _) => list.refused("nobody confirmed", url),
+            (UnsubscribeWay::Post(url), Confirmation::Unavailable, _) => {
+                list.refused(CANNOT_ASK, url)
+            }
+            (UnsubscribeWay::Post(url), Confirmation::Unanswered, _) => {
+                list.refused("nobody confirmed", url)
+            }
             (_, _, Some(chosen)) => leave_list(ctx, list, chosen, caller, &mut report.notes).await,
             _ => continue,
         });
@@ -105,8 +110,8 @@ async fn lists_of(
     ctx: &Context,
     accounts: &[ChosenMessages],
     report: &mut WriteReport,
-) -> Result<Vec<List>> {
-    let mut lists: Vec<List> = Vec::new();
+) -> Result<Vec<MailingList>> {
+    let mut lists: Vec<MailingList> = Vec::new();
     for (account, chosen) in accounts.iter().enumerate() {
         let ids: Vec<&str> = chosen.ids.iter().map(String::as_str).collect();
         let kind = HandleKind::Message;
@@ -117,25 +122,25 @@ async fn lists_of(
             let message = match message {
                 Ok(message) => message,
                 Err(error) => {
-                    report.outcomes.push(Outcome::failed(handle, OP, &error));
+                    report.outcomes.push(ItemOutcome::failed(handle, OP, &error));
                     continue;
                 }
             };
             let way = way(&message.headers);
-            if let Some(Way::Mail(message)) = &way
+            if let Some(UnsubscribeWay::Mail(message)) = &way
                 && let Err(error) = check_allow_list(ctx, std::iter::once(&reader(message)))
             {
-                report.outcomes.push(Outcome::failed(handle, OP, &error));
+                report.outcomes.push(ItemOutcome::failed(handle, OP, &error));
                 continue;
             }
             match way {
-                None => report.outcomes.push(Outcome::new(
+                None => report.outcomes.push(ItemOutcome::new(
                     handle,
                     OP,
                     "failed",
                     "the message has no unsubscribe header; look for a link in its text",
                 )),
-                Some(Way::Open(url)) => report.outcomes.push(Outcome::new(
+                Some(UnsubscribeWay::Open(url)) => report.outcomes.push(ItemOutcome::new(
                     handle,
                     OP,
                     "failed",
@@ -143,9 +148,9 @@ async fn lists_of(
                 )),
                 Some(way) if lists.iter().any(|one| one.way == way) => {
                     let detail = "the same list as another of the messages";
-                    report.outcomes.push(Outcome::new(handle, OP, "skipped", detail));
+                    report.outcomes.push(ItemOutcome::new(handle, OP, "skipped", detail));
                 }
-                Some(way) => lists.push(List {
+                Some(way) => lists.push(MailingList {
                     account,
                     handle,
                     id: id.to_owned(),
@@ -162,40 +167,46 @@ async fn lists_of(
 /// Leaves one list.
 async fn leave_list(
     ctx: &Context,
-    list: &List,
+    list: &MailingList,
     chosen: &ChosenMessages,
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
-) -> Outcome {
+) -> ItemOutcome {
     let recipients = match &list.way {
-        Way::Mail(message) => vec![message.to.as_str()],
+        UnsubscribeWay::Mail(message) => vec![message.to.as_str()],
         _ => Vec::new(),
     };
-    let entry = Entry {
+    let entry = AuditEntry {
         account: &chosen.account.email,
         tool: "mail_modify",
         op: OP,
         ids: vec![list.id.clone()],
         recipients,
-        ..Entry::default()
+        ..AuditEntry::default()
     };
     let mut late = Vec::new();
     let write = async {
         match &list.way {
-            Way::Post(url) => ctx.states.unsubscriber.post(url).await.map(|()| list.describe()),
-            Way::Mail(message) => draft_unsubscribe(ctx, chosen, message, caller, &mut late).await,
-            Way::Open(_) => Ok(String::new()),
+            UnsubscribeWay::Post(url) => {
+                ctx.states.unsubscriber.post(url).await.map(|()| list.describe())
+            }
+            UnsubscribeWay::Mail(message) => {
+                draft_unsubscribe(ctx, chosen, message, caller, &mut late).await
+            }
+            UnsubscribeWay::Open(_) => Ok(String::new()),
         }
     };
     let done = run_logged(ctx, entry, notes, write, |_| None).await;
     notes.append(&mut late);
     match (done, &list.way) {
-        (Ok(detail), Way::Mail(_)) => Outcome::new(&list.handle, OP, "waiting", detail),
-        (Ok(detail), _) => Outcome::new(&list.handle, OP, "done", detail),
-        (Err(error), Way::Post(url)) if !error.is_open() => {
-            Outcome::new(&list.handle, OP, "failed", hand_over(error.message(), url))
+        (Ok(detail), UnsubscribeWay::Mail(_)) => {
+            ItemOutcome::new(&list.handle, OP, "waiting", detail)
         }
-        (Err(error), _) => Outcome::failed(&list.handle, OP, &error),
+        (Ok(detail), _) => ItemOutcome::new(&list.handle, OP, "done", detail),
+        (Err(error), UnsubscribeWay::Post(url)) if !error.is_open() => {
+            ItemOutcome::new(&list.handle, OP, "failed", hand_over(error.message(), url))
+        }
+        (Err(error), _) => ItemOutcome::failed(&list.handle, OP, &error),
     }
 }
 
@@ -207,7 +218,7 @@ async fn draft_unsubscribe(
     caller: &dyn ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<String> {
-    let own = Person { name: None, address: chosen.account.email.clone() };
+    let own = MailPerson { name: None, address: chosen.account.email.clone() };
     // An account whose aliases cannot be fetched has at least its own address.
     let senders = chosen.mailbox.senders().await.unwrap_or_default();
     let from = senders.into_iter().next().map_or(own, |one| one.person);
@@ -226,7 +237,7 @@ async fn draft_unsubscribe(
         files: Vec::new(),
         from,
     };
-    let response = chosen.mailbox.create(&Origin::New, &outgoing, caller).await?;
+    let response = chosen.mailbox.create(&DraftOrigin::New, &outgoing, caller).await?;
     let kind = HandleKind::Draft;
     let handle = handle_after(ctx, &chosen.account, kind, &response.id, notes).await;
     Ok(format!(
@@ -236,35 +247,41 @@ async fn draft_unsubscribe(
 }
 
 /// Returns the recipient of the message that leaves a list.
-fn reader(message: &UnsubscribeMessage) -> Person {
-    Person { name: None, address: message.to.clone() }
+fn reader(message: &UnsubscribeMessage) -> MailPerson {
+    MailPerson { name: None, address: message.to.clone() }
 }
 
-impl List {
+impl MailingList {
     /// Describes the way out, without anything that tells who leaves.
     fn describe(&self) -> String {
         match &self.way {
-            Way::Post(url) => format!("one-click at {}", short(url.host_str().unwrap_or_default())),
-            Way::Open(url) => format!("page at {}", short(url.host_str().unwrap_or_default())),
-            Way::Mail(message) => format!("by a message to {}", short(&message.to)),
+            UnsubscribeWay::Post(url) => {
+                format!("one-click at {}", short(url.host_str().unwrap_or_default()))
+            }
+            UnsubscribeWay::Open(url) => {
+                format!("page at {}", short(url.host_str().unwrap_or_default()))
+            }
+            UnsubscribeWay::Mail(message) => format!("by a message to {}", short(&message.to)),
         }
     }
 
     /// Returns the outcome of a dry run: that of the call as far as it is known without asking.
-    fn planned(&self, can_ask: bool) -> Outcome {
+    fn planned(&self, can_ask: bool) -> ItemOutcome {
         let detail = match &self.way {
-            Way::Post(url) if !can_ask => return self.refused(CANNOT_ASK, url),
-            Way::Mail(message) => {
+            UnsubscribeWay::Post(url) if !can_ask => return self.refused(CANNOT_ASK, url),
+            UnsubscribeWay::Mail(message) => {
                 format!("a draft to {}, for mail_send to send", short(&message.to))
             }
-            Way::Post(_) | Way::Open(_) => format!("{}, once the user confirms", self.describe()),
+            UnsubscribeWay::Post(_) | UnsubscribeWay::Open(_) => {
+                format!("{}, once the user confirms", self.describe())
+            }
         };
-        Outcome::new(&self.handle, OP, "planned", detail)
+        ItemOutcome::new(&self.handle, OP, "planned", detail)
     }
 
     /// Returns the outcome of a request that the user has not agreed to.
-    fn refused(&self, why: &str, url: &url::Url) -> Outcome {
-        Outcome::new(&self.handle, OP, "refused", hand_over(why, url))
+    fn refused(&self, why: &str, url: &url::Url) -> ItemOutcome {
+        ItemOutcome::new(&self.handle, OP, "refused", hand_over(why, url))
     }
 
     /// Returns a line of the question to the user.
@@ -285,7 +302,7 @@ fn sender(message: &SourceMessage) -> String {
 }
 
 /// Returns whether the provider authenticated the sender.
-fn proof(message: &SourceMessage, api: Api) -> String {
+fn proof(message: &SourceMessage, api: Service) -> String {
     let mut headers = message.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
     // A signature of anybody's passes as DKIM; DMARC is about the sender.

@@ -4,33 +4,33 @@ use std::collections::BTreeMap;
 
 use super::actions::{CreatedFolder, PlannedAction};
 use super::chosen::ChosenMessages;
-use crate::pipeline::access::audit::Entry;
+use crate::pipeline::access::audit::AuditEntry;
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 use crate::provider::mail::MailState;
 
 /// The actions on messages of one account, and their outcomes.
-pub(super) struct Work {
+pub(super) struct AccountBatch {
     pub(super) chosen: ChosenMessages,
     pub(super) actions: Vec<PlannedAction>,
     /// Folders and labels that were created for them.
     pub(super) created: Vec<CreatedFolder>,
     /// Messages that are not so already, in order.
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<MessageChange>,
     pub(super) unchanged: usize,
-    pub(super) misses: Vec<Miss>,
+    pub(super) misses: Vec<UnmetState>,
 }
 
 /// A message that changes.
-pub(crate) struct Change {
+pub(crate) struct MessageChange {
     pub(crate) before: MailState,
     /// Its present state; `None` if it was deleted.
     pub(crate) now: Option<MailState>,
-    pub(crate) outcome: Turn,
+    pub(crate) outcome: MessageOutcome,
 }
 
 /// The outcome for one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum MessageOutcome {
     Planned,
     Done,
     /// Nothing was written.
@@ -40,17 +40,17 @@ pub(crate) enum Turn {
 }
 
 /// A message that is not in the expected state, and why.
-pub(crate) struct Miss {
+pub(crate) struct UnmetState {
     pub(crate) id: String,
     pub(crate) result: &'static str,
     pub(crate) why: String,
 }
 
-impl Work {
+impl AccountBatch {
     /// Returns an entry of the audit log.
-    pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> Entry<'a> {
+    pub(super) fn entry<'a>(&'a self, op: &'a str, outcome: &'a str) -> AuditEntry<'a> {
         let ids = self.changes.iter().map(|one| one.before.id.clone());
-        Entry {
+        AuditEntry {
             account: &self.chosen.account.email,
             tool: "mail_modify",
             op,
@@ -60,13 +60,13 @@ impl Work {
         }
     }
 
-    pub(super) fn count(&self, turn: Turn) -> usize {
+    pub(super) fn count(&self, turn: MessageOutcome) -> usize {
         let same = self.changes.iter().filter(|one| one.outcome == turn);
         same.count()
     }
 
     /// Returns the data for undoing the changes with such an outcome.
-    pub(super) fn undo_of(&self, selects: impl Fn(Turn) -> bool) -> AccountUndo {
+    pub(super) fn undo_of(&self, selects: impl Fn(MessageOutcome) -> bool) -> AccountUndo {
         let changes = self.changes.iter().filter(|one| selects(one.outcome));
         AccountUndo {
             account: self.chosen.account.id.clone(),
@@ -74,7 +74,7 @@ impl Work {
                 .map(|one| MessageUndo {
                     before: one.before.clone(),
                     after: match one.outcome {
-                        Turn::Done => one.now.clone(),
+                        MessageOutcome::Done => one.now.clone(),
                         _ => None,
                     },
                 })
@@ -88,7 +88,7 @@ impl Work {
     }
 
     pub(super) fn miss(&mut self, id: &str, result: &'static str, why: impl Into<String>) {
-        self.misses.push(Miss { id: id.to_owned(), result, why: why.into() });
+        self.misses.push(UnmetState { id: id.to_owned(), result, why: why.into() });
     }
 }
 

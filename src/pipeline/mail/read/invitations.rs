@@ -7,20 +7,20 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::messages::{FetchedMessage, by_account};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::Result;
 use crate::event_time::{self, EventTime};
 use crate::flatten::RowContext;
-use crate::ical::{self, Entry, rows};
-use crate::pipeline::calendar::clashes::Claim;
+use crate::ical::{self, IcalEvent, rows};
+use crate::pipeline::calendar::clashes::TimeClaim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate, find_clashes};
-use crate::pipeline::calendar::target::{Owner, calendar_owner};
+use crate::pipeline::calendar::target::{CalendarOwner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::{EventData, Guest};
+use crate::provider::calendar::{EventData, EventGuest};
 use crate::row::RowTable;
-use crate::schemas::{INVITATION, Level};
+use crate::schemas::{ColumnLevel, INVITATION};
 use crate::text::{Note, note, ours, quoted};
 
 /// The maximum number of events of one message; an attached file may hold a year.
@@ -31,9 +31,9 @@ pub(super) async fn add_invitations(
     ctx: &Context,
     fetched: &[FetchedMessage],
     zone: &TimeZone,
-    response: &mut Response,
+    response: &mut WholeAnswer,
 ) -> Result<()> {
-    let columns = INVITATION.up_to(Level::More);
+    let columns = INVITATION.up_to(ColumnLevel::More);
     let mut all = RowTable::new(&INVITATION, columns.clone());
     for messages in by_account(fetched) {
         let Some(first) = messages.first() else {
@@ -65,7 +65,7 @@ async fn read_invitation(
     ctx: &Context,
     message: &str,
     text: &str,
-    owner: &Owner,
+    owner: &CalendarOwner,
     objects: &mut Vec<Value>,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
@@ -127,7 +127,7 @@ async fn read_invitation(
                 // It is no double of itself.
                 uid: None,
                 // It asks for this time, however long, and before it is accepted.
-                claim: Claim { show: entry.show, uncertain: false, personal: true },
+                claim: TimeClaim { show: entry.show, uncertain: false, personal: true },
                 times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
                 itself: facts
                     .iter()
@@ -180,7 +180,7 @@ async fn read_invitation(
 
 /// Returns the guests of an entry. Their answers are those in the calendar's `event`, if there is
 /// one: the message has them as they were when it was sent.
-fn guests(entry: &Entry, kind: &str, event: Option<&EventData>, own: &str) -> Vec<Guest> {
+fn guests(entry: &IcalEvent, kind: &str, event: Option<&EventData>, own: &str) -> Vec<EventGuest> {
     // A reply is about its own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
@@ -194,7 +194,7 @@ fn guests(entry: &Entry, kind: &str, event: Option<&EventData>, own: &str) -> Ve
             Some(event) if is_me => event.answer,
             _ => there.unwrap_or(guest.answer),
         };
-        Guest { answer, me: is_me, ..guest.clone() }
+        EventGuest { answer, me: is_me, ..guest.clone() }
     });
     guests.collect()
 }

@@ -5,9 +5,9 @@
 //! messages are settled, and so are those before them. A draft is no reply, and never takes the
 //! place of the message that it answers.
 
-use crate::budget::value::Hint;
-use crate::budget::{Item, Response};
-use crate::row::Cell;
+use crate::budget::value::ValueHint;
+use crate::budget::{AnswerItem, WholeAnswer};
+use crate::row::RowCell;
 
 /// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl MessageLocation {
 }
 
 /// Returns one item per message, in their order; `places` are theirs.
-pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
+pub fn items(response: &WholeAnswer, places: &[MessageLocation]) -> Vec<AnswerItem> {
     let tables = &response.document.tables;
     let Some(messages) = tables.first() else {
         return Vec::new();
@@ -34,7 +34,7 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
     let count = messages.len();
     let sent: Vec<bool> = (0..count)
         .map(|at| match (messages.cell(at, "from"), places.get(at)) {
-            (Some(Cell::Text(from)), Some(place)) => {
+            (Some(RowCell::Text(from)), Some(place)) => {
                 is_from(from, &place.account.1) && !has_flag(response, at, "draft")
             }
             _ => false,
@@ -43,7 +43,7 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
     // The text form of times sorts in their order.
     let dates: Vec<&str> = (0..count)
         .map(|at| match messages.cell(at, "date") {
-            Some(Cell::Text(date)) => date,
+            Some(RowCell::Text(date)) => date,
             _ => "",
         })
         .collect();
@@ -83,17 +83,17 @@ pub fn items(response: &Response, places: &[MessageLocation]) -> Vec<Item> {
                 _ => None,
             };
             let ends = [beside.first(), beside.last()];
-            Item {
+            AnswerItem {
                 rows,
                 text,
-                hint: Hint {
+                hint: ValueHint {
                     position: at,
                     of: count,
                     open,
                     end: beside.len() > 2 && ends.contains(&Some(&at)),
-                    ..Hint::default()
+                    ..ValueHint::default()
                 },
-                ..Item::default()
+                ..AnswerItem::default()
             }
         })
         .collect()
@@ -105,10 +105,10 @@ fn is_from(from: &str, owner: &str) -> bool {
     address.trim_end_matches('>').eq_ignore_ascii_case(owner)
 }
 
-fn has_flag(response: &Response, at: usize, name: &str) -> bool {
+fn has_flag(response: &WholeAnswer, at: usize, name: &str) -> bool {
     let flags = response.document.tables.first();
     match flags.and_then(|messages| messages.cell(at, "flags")) {
-        Some(Cell::Text(flags)) => flags.split(' ').any(|flag| flag == name),
+        Some(RowCell::Text(flags)) => flags.split(' ').any(|flag| flag == name),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! HTML of a size whose reading could hold up the server: it is read in a process of its own.
 
-use crate::body::{Readable, Reading};
+use crate::body::{ReadableText, ReadingOptions};
 use crate::pipeline::context::Context;
 use crate::pipeline::local_files::file_reader;
 use crate::provider::{MessageContent, TextPart};
@@ -14,8 +14,8 @@ const SMALL: usize = 256 << 10;
 pub(super) async fn read_large(
     ctx: &Context,
     message: &mut MessageContent,
-    reading: &Reading,
-) -> Option<Readable> {
+    reading: &ReadingOptions,
+) -> Option<ReadableText> {
     let worker = ctx.config.worker.as_ref()?;
     let size = |part: &TextPart| match part {
         TextPart::Html(source) => source.len(),

@@ -4,14 +4,14 @@
 use super::messages::ReadRest;
 use super::{AT_ONCE, SUBJECT, body_form, make_readable, text_of};
 use crate::error::Error;
-use crate::flatten::{Room, RowContext};
+use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::context::Context;
 use crate::project::project;
 use crate::provider::Mailbox;
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 use crate::schemas::MESSAGE;
 use crate::text::fence::lengths;
-use crate::tools::mail::Body;
+use crate::tools::mail::BodyChoice;
 
 /// The column that shows them.
 const COLUMN: &str = "chars";
@@ -24,7 +24,7 @@ pub(crate) async fn fill_lengths(
     context: &RowContext<'_>,
 ) -> Option<Error> {
     rows.cell_mut(0, COLUMN)?;
-    let context = RowContext { room: Room::One, ..context.clone() };
+    let context = RowContext { room: RowRoom::One, ..context.clone() };
     let subject: Vec<_> = MESSAGE.field(SUBJECT).into_iter().collect();
     let projection = project(mailbox.api(), &subject);
     let rest = ReadRest {
@@ -42,12 +42,12 @@ pub(crate) async fn fill_lengths(
     // Their texts are in memory together, so few are fetched at once.
     for some in ids.chunks(AT_ONCE) {
         let keys: Vec<String> = some.iter().map(|(_, id)| id.clone()).collect();
-        let messages = mailbox.read_messages(&keys, &projection, body_form(Body::Text)).await;
+        let messages = mailbox.read_messages(&keys, &projection, body_form(BodyChoice::Text)).await;
         for ((at, _), message) in some.iter().zip(messages) {
             let readable = match message {
                 Ok(message) => {
                     let subject = text_of(SUBJECT, &message, &context).unwrap_or_default();
-                    make_readable(ctx, message, subject, Body::Text, &rest).await
+                    make_readable(ctx, message, subject, BodyChoice::Text, &rest).await
                 }
                 Err(error) => Err(error),
             };
@@ -56,7 +56,7 @@ pub(crate) async fn fill_lengths(
                     let (shown, folded) = lengths(&readable.text);
                     let length = i64::try_from(shown + folded).unwrap_or(i64::MAX);
                     if let Some(cell) = rows.cell_mut(*at, COLUMN) {
-                        *cell = Cell::Count(length);
+                        *cell = RowCell::Count(length);
                     }
                 }
                 Err(error) => {

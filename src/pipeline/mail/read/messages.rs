@@ -3,11 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::Readable;
+use crate::body::ReadableText;
 use crate::error::Result;
 use crate::provider::MessageContent;
-use crate::schemas::{Field, MESSAGE};
-use crate::tools::Columns;
+use crate::schemas::{MESSAGE, TableColumn};
+use crate::tools::ColumnChoice;
 
 /// The columns of a message that is read.
 pub(crate) const COLUMNS: &[&str] = &[
@@ -43,7 +43,7 @@ pub(crate) struct MessageTarget {
 pub(super) struct FetchedMessage {
     pub(super) target: MessageTarget,
     pub(super) message: MessageContent,
-    pub(super) readable: Readable,
+    pub(super) readable: ReadableText,
 }
 
 /// Splits the messages into runs of the same account, as `fetch_messages` has ordered them.
@@ -52,8 +52,8 @@ pub(super) fn by_account(fetched: &[FetchedMessage]) -> impl Iterator<Item = &[F
 }
 
 /// Returns the columns of a message that is read.
-pub(crate) fn columns() -> Result<Vec<&'static Field>> {
-    Columns::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
+pub(crate) fn columns() -> Result<Vec<&'static TableColumn>> {
+    ColumnChoice::Named(COLUMNS.iter().map(|name| (*name).to_owned()).collect()).of(&MESSAGE)
 }
 
 /// Groups messages by account, in the order of the first of each.

@@ -24,17 +24,17 @@ use self::items::MessageLocation;
 #[cfg(feature = "documents")]
 use self::large::read_large;
 use self::reports::add_reports;
-use self::targets::{Fetched, read_targets};
+use self::targets::{FetchedTargets, read_targets};
 use super::answered::{self, fill_answered, listed_threads};
 use super::read::messages::{
     FetchedMessage, MessageTarget, ReadRest, by_account, by_owner, columns,
 };
 use super::senders::{look_alikes_of, needs_folders, senders};
-use crate::body::{self, Form, Readable, Reading};
+use crate::body::{self, PartForm, ReadableText, ReadingOptions};
 use crate::budget::LongText;
-use crate::budget::Response;
-use crate::error::{Error, Kind, Result};
-use crate::flatten::{self, Room, RowContext};
+use crate::budget::WholeAnswer;
+use crate::error::{Error, ErrorKind, Result};
+use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
@@ -43,12 +43,12 @@ use crate::pipeline::rows::{failed_line, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::project::project;
 use crate::provider::{BodyForm, MessageContent};
-use crate::row::{Cell, RowTable};
-use crate::schemas::{ATTACHMENT, BODY, Level, MESSAGE};
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::{self, TextKind, fence, note, ours, shown};
-use crate::tools::mail::{Body, Read};
-use crate::words::Words;
+use crate::tools::mail::{BodyChoice, MailRead};
+use crate::words::WordChoice;
 
 /// Messages in one answer.
 const MOST: usize = 25;
@@ -67,14 +67,14 @@ const SUBJECT: &str = "subject";
 /// The kind of its cursors.
 const KIND: &str = "read";
 
-pub(crate) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
+pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnswer> {
     let mut hidden = Vec::new();
-    let mut known = Fetched::new(body_form(read.body));
+    let mut known = FetchedTargets::new(body_form(read.body));
     let (rest, failed_targets) = match &read.cursor {
         Some(cursor) => (load_cursor(ctx, KIND, cursor).await?, Vec::new()),
         None => read_targets(ctx, &read, &mut hidden, &mut known).await?,
     };
-    let form = Body::of(&rest.body).unwrap_or_default();
+    let form = BodyChoice::of(&rest.body).unwrap_or_default();
     let zone = &requested_zone(ctx, rest.tz.as_deref())?;
     let (now, mut later) = split(rest.messages.clone());
     // Those of one account stay together, however many are fetched at once.
@@ -98,12 +98,13 @@ pub(crate) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
     }
     failed.extend(failed_targets);
 
-    let mut response = Response::default();
+    let mut response = WholeAnswer::default();
     add_message_rows(ctx, &fetched, &known, zone, &mut response).await?;
     add_invitations(ctx, &fetched, zone, &mut response).await?;
     add_reports(ctx, &fetched, &mut response).await?;
     let places = threads_of(ctx, &fetched).await?;
-    let folds = matches!(form, Body::Text | Body::Markdown | Body::None) && !rest.quoted;
+    let folds =
+        matches!(form, BodyChoice::Text | BodyChoice::Markdown | BodyChoice::None) && !rest.quoted;
     if let Some(rows) = response.document.tables.first().filter(|_| folds) {
         repeated::fold(&mut fetched, rows, &places);
     }
@@ -115,7 +116,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
     if !later.is_empty() {
         let further = later.len();
         let cursor = save_cursor(ctx, KIND, &ReadRest { messages: later, ..rest }).await?;
-        response.document.scalars.push(("next", Cell::Handle('p', cursor)));
+        response.document.scalars.push(("next", RowCell::Handle('p', cursor)));
         count.push_str(&format!("; {further} more messages: cursor=p{cursor}"));
     }
     response.notes.insert(0, note!("{}", ours(count)));
@@ -128,7 +129,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: Read) -> Result<Response> {
 async fn fetch_until_enough(
     ctx: &Context,
     now: &mut Vec<MessageTarget>,
-    form: Body,
+    form: BodyChoice,
     rest: &ReadRest,
     known: &mut HashMap<MessageTarget, MessageContent>,
 ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
@@ -154,7 +155,7 @@ async fn fetch_until_enough(
 async fn fetch_messages(
     ctx: &Context,
     targets: Vec<MessageTarget>,
-    form: Body,
+    form: BodyChoice,
     rest: &ReadRest,
     known: &mut HashMap<MessageTarget, MessageContent>,
 ) -> Result<(Vec<FetchedMessage>, Vec<(String, Error)>)> {
@@ -181,7 +182,7 @@ async fn fetch_messages(
                 None => answers.next(),
             });
             let context =
-                RowContext { room: Room::One, ..ctx.context_for(mailbox.api(), "", &account) };
+                RowContext { room: RowRoom::One, ..ctx.context_for(mailbox.api(), "", &account) };
             let named = |message: MessageContent| {
                 let subject = text_of(SUBJECT, &message, &context);
                 let subject = subject.unwrap_or_default();
@@ -223,7 +224,7 @@ async fn threads_of(ctx: &Context, fetched: &[FetchedMessage]) -> Result<Vec<Mes
         };
         let account = ctx.accounts.by_id(&first.target.account).await?;
         let context = RowContext {
-            room: Room::One,
+            room: RowRoom::One,
             ..ctx.context_for(ctx.connect.mailbox(&account)?.api(), "", &account)
         };
         places.extend(messages.iter().map(|one| MessageLocation {
@@ -238,15 +239,15 @@ async fn threads_of(ctx: &Context, fetched: &[FetchedMessage]) -> Result<Vec<Mes
 async fn add_message_rows(
     ctx: &Context,
     fetched: &[FetchedMessage],
-    known: &Fetched,
+    known: &FetchedTargets,
     zone: &TimeZone,
-    response: &mut Response,
+    response: &mut WholeAnswer,
 ) -> Result<()> {
     let labels = account_labels(ctx).await?;
     let several = by_account(fetched).count() > 1;
     let mut columns = columns()?;
     columns.extend(MESSAGE.field("account").filter(|_| several));
-    let file_columns = ATTACHMENT.up_to(Level::Core);
+    let file_columns = ATTACHMENT.up_to(ColumnLevel::Core);
     let mut messages = RowTable::new(&MESSAGE, columns.clone());
     let mut files = RowTable::new(&ATTACHMENT, file_columns.clone());
     for group in by_account(fetched) {
@@ -256,7 +257,7 @@ async fn add_message_rows(
         let account = ctx.accounts.by_id(&first.target.account).await?;
         let (mailbox, label) = (ctx.connect.mailbox(&account)?, labels.of(&account.id));
         let context = ctx.context_for(mailbox.api(), &label, &account);
-        let context = RowContext { zone, room: Room::One, ..context };
+        let context = RowContext { zone, room: RowRoom::One, ..context };
         let items: Vec<_> = group.iter().map(|one| one.message.item.clone()).collect();
         let attached: Vec<_> =
             group.iter().flat_map(|one| one.message.attachments.clone()).collect();
@@ -298,15 +299,15 @@ async fn add_message_rows(
 async fn add_bodies(
     ctx: &Context,
     fetched: &mut [FetchedMessage],
-    form: Body,
-    response: &mut Response,
+    form: BodyChoice,
+    response: &mut WholeAnswer,
 ) -> Result<()> {
     let table = 1.min(response.document.tables.len());
     let mut objects = Vec::new();
     for (at, one) in fetched.iter_mut().enumerate() {
         // It may be long: there is one of it.
         let text = std::mem::take(&mut one.readable.text);
-        let shows = form != Body::None && !text.is_empty();
+        let shows = form != BodyChoice::None && !text.is_empty();
         let block = shows.then(|| format!("b{}", response.texts.len() + 1));
         let (shown, folded) = fence::lengths(&text);
         objects.push(json!({
@@ -321,7 +322,7 @@ async fn add_bodies(
             (inline > 0).then(|| note!("{} inline images, which mail_attachment lists", inline));
         let notes = inline.iter().chain(&one.message.notes).chain(&one.readable.notes);
         // Notes on a text that is not shown are of no use.
-        for note in notes.filter(|_| form != Body::None) {
+        for note in notes.filter(|_| form != BodyChoice::None) {
             response.notes.push(match &block {
                 Some(block) => note.under(ours(block)),
                 None => note.clone(),
@@ -332,12 +333,12 @@ async fn add_bodies(
                 name,
                 text,
                 row: Some((table, at)),
-                tail: form == Body::Raw,
+                tail: form == BodyChoice::Raw,
                 ..LongText::default()
             });
         }
     }
-    let columns = BODY.up_to(Level::Core);
+    let columns = BODY.up_to(ColumnLevel::Core);
     let mut rows = RowTable::new(&BODY, columns.clone());
     let mut objects = objects.as_slice();
     for messages in by_account(fetched) {
@@ -371,9 +372,9 @@ async fn make_readable(
     ctx: &Context,
     mut message: MessageContent,
     subject: String,
-    form: Body,
+    form: BodyChoice,
     rest: &ReadRest,
-) -> Result<(MessageContent, Readable)> {
+) -> Result<(MessageContent, ReadableText)> {
     let reading = reading(subject, form, rest);
     #[cfg(feature = "documents")]
     if let Some(reading) = &reading
@@ -389,19 +390,19 @@ async fn make_readable(
 /// many megabytes, and the session has to respond meanwhile. Drops the source text.
 pub(crate) async fn readable(
     mut message: MessageContent,
-    reading: Option<Reading>,
-    form: Body,
-) -> Result<(MessageContent, Readable)> {
+    reading: Option<ReadingOptions>,
+    form: BodyChoice,
+) -> Result<(MessageContent, ReadableText)> {
     let work = move || {
-        let source = |kind| Readable {
+        let source = |kind| ReadableText {
             kind,
             text: shown(message.source.as_deref().unwrap_or_default(), TextKind::Source)
                 .into_owned(),
-            ..Readable::default()
+            ..ReadableText::default()
         };
         let readable = match (reading, form) {
             (Some(reading), _) => body::readable(&message, &reading),
-            (None, Body::Headers) => source("headers"),
+            (None, BodyChoice::Headers) => source("headers"),
             (None, _) => source("raw"),
         };
         message.parts = Vec::new();
@@ -410,27 +411,29 @@ pub(crate) async fn readable(
     };
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| Error::new(Kind::Internal, "a message could not be converted"))
+        .map_err(|_| Error::new(ErrorKind::Internal, "a message could not be converted"))
 }
 
 /// Returns how the parts of a message are read; `None` if its source is shown.
-fn reading(subject: String, form: Body, rest: &ReadRest) -> Option<Reading> {
+fn reading(subject: String, form: BodyChoice, rest: &ReadRest) -> Option<ReadingOptions> {
     let form = match form {
-        Body::Raw | Body::Headers => return None,
+        BodyChoice::Raw | BodyChoice::Headers => return None,
         // Its length is stated.
-        Body::Text | Body::None => Form::Text,
-        Body::Markdown => Form::Markdown,
-        Body::Html => Form::Html,
+        BodyChoice::Text | BodyChoice::None => PartForm::Text,
+        BodyChoice::Markdown => PartForm::Markdown,
+        BodyChoice::Html => PartForm::Html,
     };
     let ReadRest { quoted, signature, links, .. } = *rest;
-    Some(Reading { subject, form, quoted, signature, links })
+    Some(ReadingOptions { subject, form, quoted, signature, links })
 }
 
-fn body_form(form: Body) -> BodyForm {
+fn body_form(form: BodyChoice) -> BodyForm {
     match form {
-        Body::Raw => BodyForm::Raw,
-        Body::Headers => BodyForm::Headers,
-        Body::None | Body::Text | Body::Markdown | Body::Html => BodyForm::Parts,
+        BodyChoice::Raw => BodyForm::Raw,
+        BodyChoice::Headers => BodyForm::Headers,
+        BodyChoice::None | BodyChoice::Text | BodyChoice::Markdown | BodyChoice::Html => {
+            BodyForm::Parts
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::items::MessageLocation;
 use super::messages::FetchedMessage;
-use crate::row::{Cell, RowTable};
+use crate::row::{RowCell, RowTable};
 use crate::text::fence::OURS;
 
 /// The fewest lines and characters that are worth a line of ours.
@@ -18,15 +18,16 @@ const CHARS: usize = 120;
 
 /// Folds what messages repeat of older ones of their thread; `rows` and `places` are theirs.
 pub fn fold(fetched: &mut [FetchedMessage], rows: &RowTable, places: &[MessageLocation]) {
-    let mut threads: Vec<(&MessageLocation, Vec<(String, Part<'_>)>)> = Vec::new();
+    let mut threads: Vec<(&MessageLocation, Vec<(String, ThreadPart<'_>)>)> = Vec::new();
     for (at, (one, place)) in fetched.iter_mut().zip(places).enumerate() {
-        let Some(Cell::Handle(kind, number)) = rows.cell(at, "id") else { continue };
+        let Some(RowCell::Handle(kind, number)) = rows.cell(at, "id") else { continue };
         // The text form of times sorts in their order.
         let date = match rows.cell(at, "date") {
-            Some(Cell::Text(date)) => date.to_string(),
+            Some(RowCell::Text(date)) => date.to_string(),
             _ => String::new(),
         };
-        let part = (date, Part { id: format!("{kind}{number}"), text: &mut one.readable.text });
+        let part =
+            (date, ThreadPart { id: format!("{kind}{number}"), text: &mut one.readable.text });
         match threads.iter_mut().find(|(known, _)| known.is_beside(place)) {
             Some((_, parts)) => parts.push(part),
             None => threads.push((place, vec![part])),
@@ -39,7 +40,7 @@ pub fn fold(fetched: &mut [FetchedMessage], rows: &RowTable, places: &[MessageLo
 }
 
 /// A message of a thread.
-struct Part<'t> {
+struct ThreadPart<'t> {
     /// Its id, as the answer has it.
     id: String,
     /// Its text, in which lines of ours are marked.
@@ -47,7 +48,7 @@ struct Part<'t> {
 }
 
 /// Replaces what the messages of a thread, the oldest first, repeat of older ones.
-fn fold_thread<'t>(parts: impl Iterator<Item = Part<'t>>) {
+fn fold_thread<'t>(parts: impl Iterator<Item = ThreadPart<'t>>) {
     // Where three lines in a row stand first: the message, and the number of the first.
     let mut known: HashMap<u64, (usize, usize)> = HashMap::new();
     let mut read: Vec<Vec<String>> = Vec::new();

@@ -2,21 +2,21 @@
 
 use super::messages::{FetchedMessage, by_account};
 use crate::body::report;
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
 use crate::row::RowTable;
-use crate::schemas::{Level, REPORT};
+use crate::schemas::{ColumnLevel, REPORT};
 
 /// Adds the table of reports, if there are any.
 pub(super) async fn add_reports(
     ctx: &Context,
     fetched: &[FetchedMessage],
-    response: &mut Response,
+    response: &mut WholeAnswer,
 ) -> Result<()> {
-    let columns = REPORT.up_to(Level::More);
+    let columns = REPORT.up_to(ColumnLevel::More);
     let mut all = RowTable::new(&REPORT, columns.clone());
     for messages in by_account(fetched) {
         let rows = |one: &FetchedMessage| {

@@ -3,32 +3,32 @@
 use std::collections::{HashMap, HashSet};
 
 use super::messages::{MessageTarget, ReadRest, columns};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::pipeline::mail::answered::Threads;
+use crate::pipeline::mail::answered::FetchedThreads;
 use crate::pipeline::mail::compose::people::message_of_draft;
 use crate::project::project;
-use crate::provider::{Account, BodyForm, Mailbox, MessageContent, Role, ThreadMessage};
+use crate::provider::{Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole};
 use crate::store::HandleKind;
 use crate::text::{self, Note, note, ours};
-use crate::tools::mail::Read;
-use crate::words::Words;
+use crate::tools::mail::MailRead;
+use crate::words::WordChoice;
 
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;
 
 /// Threads that were fetched together with their messages.
-pub(crate) struct Fetched {
+pub(crate) struct FetchedTargets {
     form: BodyForm,
     /// Threads by their accounts.
-    pub(super) threads: HashMap<String, Threads>,
+    pub(super) threads: HashMap<String, FetchedThreads>,
     /// Messages that need not be fetched any more.
     pub(super) contents: HashMap<MessageTarget, MessageContent>,
 }
 
-impl Fetched {
+impl FetchedTargets {
     pub(super) fn new(form: BodyForm) -> Self {
         Self { form, threads: HashMap::new(), contents: HashMap::new() }
     }
@@ -56,9 +56,9 @@ impl Fetched {
 /// Returns what to read: handles resolved, threads expanded newest first.
 pub(super) async fn read_targets(
     ctx: &Context,
-    read: &Read,
+    read: &MailRead,
     notes: &mut Vec<Note>,
-    fetched: &mut Fetched,
+    fetched: &mut FetchedTargets,
 ) -> Result<(ReadRest, Vec<(String, Error)>)> {
     let account = read.account.as_deref();
     let (messages, failed) =
@@ -86,7 +86,7 @@ pub(crate) async fn resolve_targets(
     ids: &[String],
     account: Option<&str>,
     mut notes: Option<&mut Vec<Note>>,
-    mut fetched: Option<&mut Fetched>,
+    mut fetched: Option<&mut FetchedTargets>,
 ) -> Result<(Vec<MessageTarget>, Vec<(String, Error)>)> {
     let mut messages: Vec<MessageTarget> = Vec::new();
     let mut known = HashSet::new();
@@ -122,7 +122,7 @@ async fn resolve_target(
     name: &str,
     account: Option<&str>,
     notes: Option<&mut Vec<Note>>,
-    fetched: Option<&mut Fetched>,
+    fetched: Option<&mut FetchedTargets>,
 ) -> Result<Vec<MessageTarget>> {
     let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
@@ -140,8 +140,10 @@ async fn resolve_target(
             None => mailbox.thread(&thread).await?,
         };
         let all = messages.len();
-        if let (Some(notes), true) = (notes, messages.iter().any(|one| one.role != Role::Hidden)) {
-            messages.retain(|one| one.role != Role::Hidden);
+        if let (Some(notes), true) =
+            (notes, messages.iter().any(|one| one.role != ThreadRole::Hidden))
+        {
+            messages.retain(|one| one.role != ThreadRole::Hidden);
             let hidden = all - messages.len();
             if hidden > 0 {
                 let line = "more of them in trash or spam: in:trash or in:spam finds them";
@@ -156,7 +158,7 @@ async fn resolve_target(
             .next("give message, thread or draft ids, such as m12, t4 or d5"));
     }
     if looks_like_a_handle(name) {
-        return Err(Error::new(Kind::NotFound, "there is no such handle")
+        return Err(Error::new(ErrorKind::NotFound, "there is no such handle")
             .next("use an id from a search or lookup"));
     }
     let fits = |account: &Account| ctx.connect.mailbox(account)?.check_id(name);

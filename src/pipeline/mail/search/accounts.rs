@@ -19,9 +19,9 @@ use crate::pipeline::mail::senders::{
     LookAlikes, WARNINGS, look_alikes_of, needs_folders, senders,
 };
 use crate::pipeline::mail::{answered, listed, listed_threads};
-use crate::pipeline::rows::{Missing, name_account, rows_of};
+use crate::pipeline::rows::{MissingAccount, name_account, rows_of};
 use crate::project::project;
-use crate::provider::{Account, Failed, ListRequest, Mailbox, Total};
+use crate::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
 use crate::row::RowTable;
 use crate::schemas::MESSAGE;
 use crate::text::{Note, note};
@@ -43,7 +43,7 @@ pub(super) struct SearchPart {
 pub(super) async fn search_accounts(
     ctx: &Context,
     request: &SearchContext<'_>,
-) -> Result<(Vec<SearchPart>, Vec<Missing<PagePosition>>)> {
+) -> Result<(Vec<SearchPart>, Vec<MissingAccount<PagePosition>>)> {
     let places = request.plan.places.iter();
     let outcomes = join_all(places.map(|place| search_account(ctx, place, request))).await;
     let (mut parts, mut missing) = (Vec::new(), Vec::new());
@@ -81,7 +81,7 @@ async fn search_account(
     ctx: &Context,
     place: &PagePosition,
     request: &SearchContext<'_>,
-) -> std::result::Result<SearchPart, Missing<PagePosition>> {
+) -> std::result::Result<SearchPart, MissingAccount<PagePosition>> {
     let SearchContext { plan, merged, .. } = *request;
     let label = request.labels.of(&place.account);
     let answer = async {
@@ -172,7 +172,7 @@ pub(super) async fn part_rows(
     for (at, one) in found.into_iter().enumerate() {
         match one {
             ListedRow::Item(item) => items.push(item),
-            ListedRow::Failed(id, error) => failed.push(Failed { at, id, error }),
+            ListedRow::Failed(id, error) => failed.push(FailedItem { at, id, error }),
         }
     }
     let context = part_context(ctx, part, request);
@@ -225,11 +225,11 @@ async fn count_hidden(mailbox: &dyn Mailbox, ask: &ListRequest) -> Option<u64> {
 }
 
 /// Sums the totals of the accounts; an estimate if one of them is.
-pub(crate) fn total(parts: impl Iterator<Item = Option<Total>>) -> Option<(u64, bool)> {
+pub(crate) fn total(parts: impl Iterator<Item = Option<SearchTotal>>) -> Option<(u64, bool)> {
     parts.into_iter().try_fold((0_u64, false), |(sum, guess), one| {
         Some(match one? {
-            Total::Exactly(count) => (sum.saturating_add(count), guess),
-            Total::About(count) => (sum.saturating_add(count), true),
+            SearchTotal::Exactly(count) => (sum.saturating_add(count), guess),
+            SearchTotal::About(count) => (sum.saturating_add(count), true),
         })
     })
 }

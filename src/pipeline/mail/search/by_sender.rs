@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::accounts::{SearchPart, hidden_count, part_context, search_accounts};
 use super::plan::{SearchContext, is_everywhere, plan_search, search_context, search_query};
-use crate::budget::Response;
+use crate::budget::WholeAnswer;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
@@ -19,11 +19,11 @@ use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::row::RowTable;
-use crate::schemas::{Field, Level, MESSAGE, SENDER};
+use crate::schemas::{ColumnLevel, MESSAGE, SENDER, TableColumn};
 use crate::text::{Note, counted, note, ours};
-use crate::tools::Columns;
-use crate::tools::search::{Search, Sort};
-use crate::words::Words;
+use crate::tools::ColumnChoice;
+use crate::tools::search::{MailSearch, RowOrder};
+use crate::words::WordChoice;
 
 /// The most messages of an account that are counted.
 const MOST: usize = 1_000;
@@ -51,20 +51,26 @@ struct SenderMessages {
 }
 
 /// Returns one row per sender and account, those with the most messages first.
-pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Response> {
+pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<WholeAnswer> {
     if search.cursor.is_some() {
         return Err(Error::argument("a search by sender has no pages")
             .next("leave out `cursor`, and raise `limit` or narrow the search"));
     }
     let (named, sort) = (search.columns(), search.sort);
     let limit = search.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(20);
-    let search =
-        Search { by: None, sort: None, fields: None, detail: None, limit: Some(PAGE), ..search };
+    let search = MailSearch {
+        by: None,
+        sort: None,
+        fields: None,
+        detail: None,
+        limit: Some(PAGE),
+        ..search
+    };
     let plan = plan_search(ctx, search).await?;
     let merged = plan.accounts > 1;
     let columns = match &named {
         Some(columns) => columns.of(&SENDER)?,
-        None => columns_of(&SENDER, Level::Core, merged),
+        None => columns_of(&SENDER, ColumnLevel::Core, merged),
     };
     let zone = requested_zone(ctx, plan.tz.as_deref())?;
     let (query, listed, _) = search_query(ctx, &plan, &zone)?;
@@ -92,11 +98,11 @@ pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Resp
             senders.sort_by_key(|one| Reverse((one.items.len(), one.newest)));
             "most messages"
         }
-        Some(Sort::Newest) => {
+        Some(RowOrder::Newest) => {
             senders.sort_by_key(|one| Reverse(one.newest));
             "newest"
         }
-        Some(Sort::Oldest) => {
+        Some(RowOrder::Oldest) => {
             senders.sort_by_key(|one| one.newest);
             "oldest"
         }
@@ -117,7 +123,7 @@ pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Resp
     }
     let mut rows = RowTable::interleave(tables, senders.iter().map(|sender| sender.part))
         .unwrap_or_else(|| RowTable::new(&SENDER, columns.clone()));
-    if !matches!(named, Some(Columns::Named(_))) {
+    if !matches!(named, Some(ColumnChoice::Named(_))) {
         rows.drop_empty();
     }
 
@@ -137,7 +143,7 @@ pub(super) async fn search_senders(ctx: &Context, search: Search) -> Result<Resp
             notes.push(name(older_messages()));
         }
     }
-    Ok(Response { document, notes, sort: sort.map(Words::word), ..Response::default() })
+    Ok(WholeAnswer { document, notes, sort: sort.map(WordChoice::word), ..WholeAnswer::default() })
 }
 
 /// Groups the messages of one account by sender.
@@ -194,7 +200,7 @@ fn older_messages() -> Note {
 }
 
 /// Returns the columns of messages to request for columns of senders.
-fn message_columns(columns: &[&'static Field]) -> Vec<&'static Field> {
+fn message_columns(columns: &[&'static TableColumn]) -> Vec<&'static TableColumn> {
     let shows = |name: &str| columns.iter().any(|field| field.name == name);
     let always = |name: &str| matches!(name, "id" | "date" | "from");
     let read = READ_FROM.iter().filter(|(own, _)| always(own) || shows(own));

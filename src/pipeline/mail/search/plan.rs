@@ -5,7 +5,7 @@ use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::flatten::Room;
+use crate::flatten::RowRoom;
 use crate::pipeline::access::accounts::{
     AccountLabels, account_labels, account_named, named_or_all,
 };
@@ -15,11 +15,11 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered;
 use crate::pipeline::mail::pages::PagePosition;
 use crate::provider::{Account, HIDDEN};
-use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, Term};
-use crate::schemas::{self, Field, Level, MESSAGE, Table};
+use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, QueryTerm};
+use crate::schemas::{self, ColumnLevel, MESSAGE, Table, TableColumn};
 use crate::store::HandleKind;
-use crate::tools::Columns;
-use crate::tools::search::{By, Search, Sort};
+use crate::tools::ColumnChoice;
+use crate::tools::search::{MailSearch, RowKind, RowOrder};
 
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "search";
@@ -68,7 +68,7 @@ pub(super) struct SearchContext<'p> {
     pub(super) listed: ListedConditions,
     pub(super) zone: TimeZone,
     pub(super) table: &'static Table,
-    pub(super) columns: Vec<&'static Field>,
+    pub(super) columns: Vec<&'static TableColumn>,
     pub(super) labels: AccountLabels,
     /// The number of rows of a page.
     pub(super) limit: usize,
@@ -128,12 +128,12 @@ pub(super) fn search_query(
             .next("leave out `by`"));
     }
     if listed.direct {
-        parts.push(Query::Term(Term::In(MessagePart::To, ME.to_owned())));
+        parts.push(Query::Term(QueryTerm::In(MessagePart::To, ME.to_owned())));
     }
     if let Some(folder) = &plan.folder
         && !is_folder_handle(folder)
     {
-        parts.push(Query::Term(Term::Folder(query::place(folder))));
+        parts.push(Query::Term(QueryTerm::Folder(query::place(folder))));
     }
     parts.retain(|part| *part != Query::All(Vec::new()));
     Ok(((!parts.is_empty()).then_some(Query::All(parts)), listed, now))
@@ -158,7 +158,7 @@ pub(crate) async fn folder_of(
 }
 
 /// Returns the plan: as requested, or from the cursor.
-pub(super) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchPlan> {
+pub(super) async fn plan_search(ctx: &Context, search: MailSearch) -> Result<SearchPlan> {
     let columns = search.columns();
     let snippet = search.snippet.and_then(|width| u16::try_from(width).ok());
     let Some(cursor) = &search.cursor else {
@@ -175,12 +175,12 @@ pub(super) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchP
         let plan = SearchPlan {
             q: search.q,
             folder: search.folder,
-            by_thread: search.by == Some(By::Thread),
+            by_thread: search.by == Some(RowKind::Thread),
             level: None,
             fields: None,
             limit: search.limit.unwrap_or(20),
             snippet,
-            oldest: search.sort == Some(Sort::Oldest),
+            oldest: search.sort == Some(RowOrder::Oldest),
             tz: search.tz,
             now: None,
             shown: 0,
@@ -202,8 +202,8 @@ pub(super) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchP
         && search.q.as_ref().is_none_or(|q| plan.q.as_ref() == Some(q))
         && search.folder.as_ref().is_none_or(|folder| plan.folder.as_ref() == Some(folder))
         && search.tz.as_ref().is_none_or(|tz| plan.tz.as_ref() == Some(tz))
-        && search.sort.is_none_or(|sort| (sort == Sort::Oldest) == plan.oldest)
-        && search.by.is_none_or(|by| (by == By::Thread) == plan.by_thread);
+        && search.sort.is_none_or(|sort| (sort == RowOrder::Oldest) == plan.oldest)
+        && search.by.is_none_or(|by| (by == RowKind::Thread) == plan.by_thread);
     if !same {
         return Err(another_search(cursor));
     }
@@ -213,7 +213,7 @@ pub(super) async fn plan_search(ctx: &Context, search: Search) -> Result<SearchP
 }
 
 /// Returns the accounts to search: the one named, or the folder's, or all.
-async fn accounts_of(ctx: &Context, search: &Search) -> Result<Vec<Account>> {
+async fn accounts_of(ctx: &Context, search: &MailSearch) -> Result<Vec<Account>> {
     if let (None, Some(folder)) = (&search.account, &search.folder)
         && let Some((owner, _)) = resolve_handle(ctx, HandleKind::Folder, folder).await?
     {
@@ -240,13 +240,13 @@ impl SearchContext<'_> {
 /// Returns true for a search that leaves out spam and trash because it names no folder to search.
 pub(super) fn is_everywhere(request: &SearchContext<'_>) -> bool {
     fn names_folder(query: &Query) -> bool {
-        let folder = |term: &&Term| matches!(term, Term::Folder(_));
+        let folder = |term: &&QueryTerm| matches!(term, QueryTerm::Folder(_));
         match query {
             Query::All(parts) => parts.iter().any(names_folder),
             Query::Raw(_) => true,
             // Leaving out another folder still searches all the rest.
             Query::Not(part) => match &**part {
-                Query::Term(Term::Folder(name)) => HIDDEN.contains(&name.as_str()),
+                Query::Term(QueryTerm::Folder(name)) => HIDDEN.contains(&name.as_str()),
                 part => part.terms().iter().any(folder),
             },
             Query::Any(_) | Query::Term(_) => query.terms().iter().any(folder),
@@ -271,9 +271,12 @@ fn one_language(q: Option<&str>, accounts: &[Account]) -> Result<()> {
 }
 
 /// Adds the date that rows are sorted by to the columns.
-pub(super) fn with_date(columns: &[&'static Field], table: &'static Table) -> Vec<&'static Field> {
+pub(super) fn with_date(
+    columns: &[&'static TableColumn],
+    table: &'static Table,
+) -> Vec<&'static TableColumn> {
     let mut columns = columns.to_vec();
-    let dates = table.fields.iter().filter(|field| field.kind == schemas::Kind::Time);
+    let dates = table.fields.iter().filter(|field| field.kind == schemas::CellKind::Time);
     for date in dates.take(1) {
         if !columns.contains(&date) {
             columns.push(date);
@@ -285,7 +288,7 @@ pub(super) fn with_date(columns: &[&'static Field], table: &'static Table) -> Ve
 /// Returns the words that a query searches for, in lower case.
 pub(crate) fn words(query: &Query) -> Vec<String> {
     let words = query.terms().into_iter().filter_map(|term| match term {
-        Term::Text(text) | Term::In(_, text) => Some(text.to_lowercase()),
+        QueryTerm::Text(text) | QueryTerm::In(_, text) => Some(text.to_lowercase()),
         _ => None,
     });
     words.collect()
@@ -296,14 +299,14 @@ fn is_folder_handle(id: &str) -> bool {
 }
 
 impl SearchPlan {
-    pub(crate) fn with(mut self, columns: Option<Columns>) -> Self {
+    pub(crate) fn with(mut self, columns: Option<ColumnChoice>) -> Self {
         match columns {
             None => {}
-            Some(Columns::Level(level)) => {
+            Some(ColumnChoice::Level(level)) => {
                 self.fields = None;
                 self.level = Some(level.word().to_owned());
             }
-            Some(Columns::Named(names)) => {
+            Some(ColumnChoice::Named(names)) => {
                 self.level = None;
                 self.fields = Some(names);
             }
@@ -312,9 +315,9 @@ impl SearchPlan {
     }
 
     /// Returns how much of a cell is shown.
-    pub(crate) fn room(&self) -> Room {
-        let full = self.level.as_deref() == Some(Level::More.word());
-        self.snippet.or(full.then_some(FULL_SNIPPET)).map_or(Room::List, Room::Beginning)
+    pub(crate) fn room(&self) -> RowRoom {
+        let full = self.level.as_deref() == Some(ColumnLevel::More.word());
+        self.snippet.or(full.then_some(FULL_SNIPPET)).map_or(RowRoom::List, RowRoom::Beginning)
     }
 
     /// Returns the columns to show. The account is included if there are several,
@@ -324,19 +327,19 @@ impl SearchPlan {
         table: &'static Table,
         merged: bool,
         answered: bool,
-    ) -> Result<Vec<&'static Field>> {
+    ) -> Result<Vec<&'static TableColumn>> {
         if let Some(fields) = &self.fields {
             let mut names = fields.clone();
             // Who says how wide it is wants to see it.
             names.extend(self.snippet.map(|_| SNIPPET.to_owned()));
-            return Columns::Named(names).of(table);
+            return ColumnChoice::Named(names).of(table);
         }
         let word = self.level.as_deref();
-        let level = [Level::Key, Level::More]
+        let level = [ColumnLevel::Key, ColumnLevel::More]
             .into_iter()
             .find(|level| word == Some(level.word()))
-            .unwrap_or(Level::Core);
-        let mut columns = crate::pipeline::rows::columns_of(table, Level::More, merged);
+            .unwrap_or(ColumnLevel::Core);
+        let mut columns = crate::pipeline::rows::columns_of(table, ColumnLevel::More, merged);
         // A look-up for each thread is not a matter of detail.
         columns.retain(|field| match field.name {
             answered::COLUMN => answered,

@@ -12,15 +12,15 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use crate::graph::error::{GraphError, malformed_id, not_found};
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders;
-use crate::graph::ids::Ids;
-use crate::graph::params::{Prefer, QueryOptions};
+use crate::graph::ids::MailboxIds;
+use crate::graph::params::{PreferHeader, QueryOptions};
 use crate::graph::people::object;
 use crate::graph::zones::time;
 use crate::store::head;
 use crate::store::message::Message;
-use crate::store::mime::{self, Part};
+use crate::store::mime::{self, ParsedPart};
 
 /// The properties that can be selected.
 pub(crate) const PROPERTIES: [&str; 9] = [
@@ -43,12 +43,12 @@ const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 
 /// The attachments of a message, as far as they are wanted.
 pub(crate) fn list(
-    store: Store<'_>,
+    store: ExchangeMailbox<'_>,
     message: &Message,
     options: &QueryOptions<'_>,
-    prefer: &Prefer,
+    prefer: &PreferHeader,
 ) -> Vec<Value> {
-    let root = Part::of_message(&message.raw);
+    let root = ParsedPart::of_message(&message.raw);
     let found = numbered_attachments(message, &root).into_iter();
     found
         .map(|(number, part)| {
@@ -62,26 +62,34 @@ pub(crate) fn list(
 
 /// One attachment by its id, of either form.
 pub(crate) fn one(
-    store: Store<'_>,
+    store: ExchangeMailbox<'_>,
     message: &Message,
     id: &str,
     options: &QueryOptions<'_>,
 ) -> Result<Map<String, Value>, GraphError> {
-    let root = Part::of_message(&message.raw);
+    let root = ParsedPart::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     Ok(attachment(message, part, id.to_owned(), options))
 }
 
 /// The bytes of an attachment.
-pub(crate) fn bytes(store: Store<'_>, message: &Message, id: &str) -> Result<Vec<u8>, GraphError> {
-    let root = Part::of_message(&message.raw);
+pub(crate) fn bytes(
+    store: ExchangeMailbox<'_>,
+    message: &Message,
+    id: &str,
+) -> Result<Vec<u8>, GraphError> {
+    let root = ParsedPart::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     Ok(part.decode(&message.raw).into_owned())
 }
 
 /// The place of an attachment among those of its message.
-pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usize, GraphError> {
-    let root = Part::of_message(&message.raw);
+pub(crate) fn place(
+    store: ExchangeMailbox<'_>,
+    message: &Message,
+    id: &str,
+) -> Result<usize, GraphError> {
+    let root = ParsedPart::of_message(&message.raw);
     let part = find(store, message, &root, id)?;
     let all = numbered_attachments(message, &root);
     let place = all.iter().position(|(_, known)| known.body == part.body);
@@ -89,8 +97,8 @@ pub(crate) fn place(store: Store<'_>, message: &Message, id: &str) -> Result<usi
 }
 
 /// The id of a message's last attachment.
-pub(crate) fn last_id(store: Store<'_>, message: &Message) -> Option<String> {
-    let root = Part::of_message(&message.raw);
+pub(crate) fn last_id(store: ExchangeMailbox<'_>, message: &Message) -> Option<String> {
+    let root = ParsedPart::of_message(&message.raw);
     let all = numbered_attachments(message, &root);
     let (number, _) = all.last()?;
     let folder = folders::number_of(message);
@@ -99,8 +107,11 @@ pub(crate) fn last_id(store: Store<'_>, message: &Message) -> Option<String> {
 
 /// The parts that are attachments, with their numbers: those that drafts give
 /// them, so that they stay when others go; else their places in reading order.
-pub(crate) fn numbered_attachments<'a>(message: &Message, root: &'a Part) -> Vec<(u32, &'a Part)> {
-    let mut parts: Vec<(u32, &Part)> = (0u32..)
+pub(crate) fn numbered_attachments<'a>(
+    message: &Message,
+    root: &'a ParsedPart,
+) -> Vec<(u32, &'a ParsedPart)> {
+    let mut parts: Vec<(u32, &ParsedPart)> = (0u32..)
         .zip(root.own())
         .filter(|(_, part)| !part.filename.is_empty() || part.embedded)
         .collect();
@@ -121,12 +132,12 @@ pub(crate) fn numbered_attachments<'a>(message: &Message, root: &'a Part) -> Vec
 
 /// The part of an attachment's id.
 fn find<'a>(
-    store: Store<'_>,
+    store: ExchangeMailbox<'_>,
     message: &Message,
-    root: &'a Part,
+    root: &'a ParsedPart,
     id: &str,
-) -> Result<&'a Part, GraphError> {
-    if !Ids::is_attachment(id) {
+) -> Result<&'a ParsedPart, GraphError> {
+    if !MailboxIds::is_attachment(id) {
         return Err(malformed_id());
     }
     let folder = folders::number_of(message);
@@ -141,7 +152,7 @@ fn find<'a>(
 /// An attachment's JSON.
 fn attachment(
     message: &Message,
-    part: &Part,
+    part: &ParsedPart,
     id: String,
     options: &QueryOptions<'_>,
 ) -> Map<String, Value> {
@@ -190,7 +201,7 @@ fn attachment(
 }
 
 /// The name shown: a file's, or a message's subject.
-fn name(message: &Message, part: &Part) -> String {
+fn name(message: &Message, part: &ParsedPart) -> String {
     let inner = part.parts.first().filter(|_| part.is_message());
     let subject = inner.and_then(|inner| {
         let fields = head::fields(mime::slice(&message.raw, &inner.head), &message.raw);

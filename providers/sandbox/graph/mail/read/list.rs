@@ -6,12 +6,12 @@ use super::matching;
 use super::message;
 use super::search;
 use crate::graph::error::{GraphError, bad_request, not_with_search};
-use crate::graph::exchange::Store;
-use crate::graph::exchange::folders::Folder;
+use crate::graph::exchange::ExchangeMailbox;
+use crate::graph::exchange::folders::MailFolder;
 use crate::graph::pages;
-use crate::graph::params::{Prefer, QueryOptions, unquote};
+use crate::graph::params::{PreferHeader, QueryOptions, unquote};
 use crate::graph::types::mail::MESSAGE;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::store::message::Message;
 
 /// Rows of a page unless said otherwise.
@@ -22,11 +22,11 @@ const MAX_FOUND: usize = 1_000;
 
 /// One page of the messages in a folder, or in all.
 pub(crate) fn messages(
-    request: &Request,
-    store: Store<'_>,
-    folder: Option<&Folder>,
+    request: &HttpRequest,
+    store: ExchangeMailbox<'_>,
+    folder: Option<&MailFolder>,
     options: &QueryOptions<'_>,
-    prefer: &Prefer,
+    prefer: &PreferHeader,
 ) -> Result<Value, GraphError> {
     options.check_type(&MESSAGE)?;
     let page = pages::page(request, options, prefer, DEFAULT_TOP)?;
@@ -50,8 +50,8 @@ pub(crate) fn messages(
 
 /// The messages a request is answered with, in their order.
 fn matching_messages<'a>(
-    store: Store<'a>,
-    folder: Option<&Folder>,
+    store: ExchangeMailbox<'a>,
+    folder: Option<&MailFolder>,
     options: &QueryOptions<'_>,
 ) -> Result<Vec<&'a Message>, GraphError> {
     if let Some(search) = options.search {

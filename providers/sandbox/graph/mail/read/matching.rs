@@ -4,15 +4,17 @@
 //! and then tested on each message. Texts compare whatever their case, as in
 //! Exchange.
 
-use super::message::{self, Importance};
+use super::message::{self, MessageImportance};
 use crate::graph::error::{
     GraphError, inefficient, invalid_filter, malformed_id, no_property, unsupported_filter,
     unsupported_order,
 };
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders;
-use crate::graph::filter::{self, Comparison, Condition, Filter, Literal, TextTest};
-use crate::graph::ids::Ids;
+use crate::graph::filter::{
+    self, FilterComparison, FilterCondition, FilterExpression, FilterLiteral, TextTest,
+};
+use crate::graph::ids::MailboxIds;
 use crate::graph::types::mail::MESSAGE;
 use crate::store::message::Message;
 
@@ -60,7 +62,10 @@ enum PropertyValue {
 }
 
 /// Reads a filter of messages and checks that the store can carry it out.
-pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, GraphError> {
+pub(super) fn filter(
+    store: ExchangeMailbox<'_>,
+    text: &str,
+) -> Result<FilterExpression, GraphError> {
     let mut filter = filter::parse(text).map_err(invalid_filter)?;
     filter.tests().into_iter().try_for_each(|test| check(store, test))?;
     Ok(filter)
@@ -68,9 +73,9 @@ pub(super) fn filter(store: Store<'_>, text: &str) -> Result<Filter, GraphError>
 
 /// Checks a condition, and puts numbers in the place of ids: making ten thousand
 /// ids to compare them with one would take its time.
-fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> {
+fn check(store: ExchangeMailbox<'_>, condition: &mut FilterCondition) -> Result<(), GraphError> {
     match condition {
-        Condition::Compare(path, comparison, literal) => {
+        FilterCondition::Compare(path, comparison, literal) => {
             let kind = kind(path)?;
             let expected = match kind {
                 PropertyType::Truth => "Edm.Boolean",
@@ -84,7 +89,7 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
                     literal.kind()
                 )));
             }
-            if let Literal::Text(id) = literal {
+            if let FilterLiteral::Text(id) = literal {
                 let number = match kind {
                     PropertyType::Conversation => {
                         let thread = store.ids().thread(id).map_err(|()| malformed_id())?;
@@ -97,7 +102,7 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
                     *id = number.to_string();
                 }
             }
-            let equal = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+            let equal = matches!(comparison, FilterComparison::Equal | FilterComparison::NotEqual);
             if equal
                 || matches!(kind, PropertyType::Time | PropertyType::Words | PropertyType::Text)
             {
@@ -106,11 +111,11 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
                 Err(unsupported_filter())
             }
         }
-        Condition::Text(_, path, _) => match kind(path)? {
+        FilterCondition::Text(_, path, _) => match kind(path)? {
             PropertyType::Words => Ok(()),
             _ => Err(unsupported_filter()),
         },
-        Condition::Member(path, inside, _) => match path.as_str() {
+        FilterCondition::Member(path, inside, _) => match path.as_str() {
             "categories" if inside.is_empty() => Ok(()),
             path => kind(path).and(Err(unsupported_filter())),
         },
@@ -119,8 +124,8 @@ fn check(store: Store<'_>, condition: &mut Condition) -> Result<(), GraphError> 
 
 /// The number of a folder's id; that of none for a well-formed id of nothing.
 /// Well-known names are for paths only.
-fn folder(store: Store<'_>, id: &str) -> Result<u16, GraphError> {
-    if Ids::is_folder(id) {
+fn folder(store: ExchangeMailbox<'_>, id: &str) -> Result<u16, GraphError> {
+    if MailboxIds::is_folder(id) {
         Ok(store.folder(id).map_or(0, |folder| folder.number))
     } else {
         Err(malformed_id())
@@ -139,29 +144,35 @@ fn kind(path: &str) -> Result<PropertyType, GraphError> {
 }
 
 /// True when a message meets a filter that was checked.
-pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> bool {
+pub(super) fn meets(
+    store: ExchangeMailbox<'_>,
+    filter: &FilterExpression,
+    message: &Message,
+) -> bool {
     filter.is_met(&|condition| match condition {
-        Condition::Compare(path, comparison, literal) => {
+        FilterCondition::Compare(path, comparison, literal) => {
             let ordering = match (value_of(store, path, message), literal) {
-                (Some(PropertyValue::Text(value_of)), Literal::Text(text)) => {
+                (Some(PropertyValue::Text(value_of)), FilterLiteral::Text(text)) => {
                     value_of.to_lowercase().cmp(&text.to_lowercase())
                 }
-                (Some(PropertyValue::Truth(value_of)), Literal::Truth(truth)) => {
+                (Some(PropertyValue::Truth(value_of)), FilterLiteral::Truth(truth)) => {
                     value_of.cmp(truth)
                 }
-                (Some(PropertyValue::Time(value_of)), Literal::Time(time)) => value_of.cmp(time),
-                _ => return *comparison == Comparison::NotEqual,
+                (Some(PropertyValue::Time(value_of)), FilterLiteral::Time(time)) => {
+                    value_of.cmp(time)
+                }
+                _ => return *comparison == FilterComparison::NotEqual,
             };
             match comparison {
-                Comparison::Equal => ordering.is_eq(),
-                Comparison::NotEqual => ordering.is_ne(),
-                Comparison::GreaterThan => ordering.is_gt(),
-                Comparison::GreaterThanOrEqual => ordering.is_ge(),
-                Comparison::LessThan => ordering.is_lt(),
-                Comparison::LessThanOrEqual => ordering.is_le(),
+                FilterComparison::Equal => ordering.is_eq(),
+                FilterComparison::NotEqual => ordering.is_ne(),
+                FilterComparison::GreaterThan => ordering.is_gt(),
+                FilterComparison::GreaterThanOrEqual => ordering.is_ge(),
+                FilterComparison::LessThan => ordering.is_lt(),
+                FilterComparison::LessThanOrEqual => ordering.is_le(),
             }
         }
-        Condition::Text(test, path, text) => match value_of(store, path, message) {
+        FilterCondition::Text(test, path, text) => match value_of(store, path, message) {
             Some(PropertyValue::Text(value_of)) => {
                 let (value_of, text) = (value_of.to_lowercase(), text.to_lowercase());
                 match test {
@@ -171,7 +182,7 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
             }
             _ => false,
         },
-        Condition::Member(_, _, text) => {
+        FilterCondition::Member(_, _, text) => {
             let text = text.to_lowercase();
             let mut names = store.categories(message).into_iter();
             names.any(|name| name.to_lowercase() == text)
@@ -180,7 +191,7 @@ pub(super) fn meets(store: Store<'_>, filter: &Filter, message: &Message) -> boo
 }
 
 /// What a message has of a property.
-fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyValue> {
+fn value_of(store: ExchangeMailbox<'_>, path: &str, message: &Message) -> Option<PropertyValue> {
     let text = |text: &str| Some(PropertyValue::Text(text.to_owned()));
     match path {
         "lastModifiedDateTime" => {
@@ -194,7 +205,7 @@ fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyV
         "isRead" => Some(PropertyValue::Truth(!message.has("UNREAD"))),
         "isDraft" => Some(PropertyValue::Truth(message.has("DRAFT"))),
         "hasAttachments" => Some(PropertyValue::Truth(!message.filenames().is_empty())),
-        "importance" => text(Importance::from_notes(message, &store.notes(message)).name()),
+        "importance" => text(MessageImportance::from_notes(message, &store.notes(message)).name()),
         "flag/flagStatus" => text(message::flag(message, &store.notes(message))),
         "subject" => text(&message.facts.subject),
         "internetMessageId" => Some(PropertyValue::Text(message::internet_message_id(message)?)),
@@ -212,14 +223,17 @@ fn value_of(store: Store<'_>, path: &str, message: &Message) -> Option<PropertyV
 /// Reads an order, which is by time alone, and checks it against the filter it comes
 /// with: the store walks one index for both, so the time must come first in it. True
 /// for one that begins with the oldest.
-pub(super) fn order(text: Option<&str>, filter: Option<&mut Filter>) -> Result<bool, GraphError> {
+pub(super) fn order(
+    text: Option<&str>,
+    filter: Option<&mut FilterExpression>,
+) -> Result<bool, GraphError> {
     let oldest_first = match text {
         None => return Ok(false),
         Some("receivedDateTime desc") => false,
         Some("receivedDateTime" | "receivedDateTime asc") => true,
         Some(other) => return Err(unsupported_order(other)),
     };
-    let tests = filter.map(Filter::tests).unwrap_or_default();
+    let tests = filter.map(FilterExpression::tests).unwrap_or_default();
     if tests.first().is_some_and(|first| first.property() != "receivedDateTime") {
         Err(inefficient())
     } else {

@@ -6,11 +6,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::graph::error::GraphError;
-use crate::graph::exchange::Store;
+use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders;
-use crate::graph::exchange::state::Notes;
+use crate::graph::exchange::state::MessageNotes;
 use crate::graph::pages;
-use crate::graph::params::{Prefer, QueryOptions};
+use crate::graph::params::{PreferHeader, QueryOptions};
 use crate::graph::people::{self, EmailAddress};
 use crate::graph::types::mail::MESSAGE;
 use crate::graph::zones::time;
@@ -20,20 +20,20 @@ use crate::store::mime;
 
 /// How much a message matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Importance {
+pub(crate) enum MessageImportance {
     Low,
     Normal,
     High,
 }
 
-impl Importance {
+impl MessageImportance {
     /// By the label that Gmail gives.
     pub fn of(message: &Message) -> Self {
         if message.has("IMPORTANT") { Self::High } else { Self::Normal }
     }
 
     /// By that, and by what was said of it here.
-    pub fn from_notes(message: &Message, notes: &Notes) -> Self {
+    pub fn from_notes(message: &Message, notes: &MessageNotes) -> Self {
         match (Self::of(message), notes.low) {
             (Self::Normal, true) => Self::Low,
             (known, _) => known,
@@ -57,7 +57,7 @@ fn inference(message: &Message) -> &'static str {
 }
 
 /// The state of the flag.
-pub(crate) fn flag(message: &Message, notes: &Notes) -> &'static str {
+pub(crate) fn flag(message: &Message, notes: &MessageNotes) -> &'static str {
     match (message.has("STARRED"), notes.complete) {
         (true, _) => "flagged",
         (false, true) => "complete",
@@ -66,7 +66,7 @@ pub(crate) fn flag(message: &Message, notes: &Notes) -> &'static str {
 }
 
 /// The flag of a message as it is returned.
-fn flag_json(message: &Message, notes: &Notes) -> Value {
+fn flag_json(message: &Message, notes: &MessageNotes) -> Value {
     let status = flag(message, notes);
     let mut flag = Map::new();
     flag.insert("flagStatus".to_owned(), status.into());
@@ -83,17 +83,17 @@ pub(super) fn internet_message_id(message: &Message) -> Option<String> {
 }
 
 /// When a message was changed last, in milliseconds since 1970.
-pub(super) fn last_modified(message: &Message, notes: &Notes) -> i64 {
+pub(super) fn last_modified(message: &Message, notes: &MessageNotes) -> i64 {
     let date = message.facts.date;
     notes.changed.map_or(date, |changed| changed.max(date))
 }
 
 /// A message with the properties that are wanted.
 pub(crate) fn json(
-    store: Store<'_>,
+    store: ExchangeMailbox<'_>,
     message: &Message,
     options: &QueryOptions<'_>,
-    prefer: &Prefer,
+    prefer: &PreferHeader,
 ) -> Result<Map<String, Value>, GraphError> {
     let section = mime::header_section(&message.raw);
     let (notes, fields) = (store.notes(message), head::fields(section, &message.raw));
@@ -131,10 +131,10 @@ pub(crate) fn json(
 
 /// What a message is made of.
 struct MessageSerializer<'a> {
-    store: Store<'a>,
+    store: ExchangeMailbox<'a>,
     message: &'a Message,
-    prefer: &'a Prefer,
-    notes: Notes,
+    prefer: &'a PreferHeader,
+    notes: MessageNotes,
     fields: Vec<HeaderField<'a>>,
 }
 
@@ -155,7 +155,7 @@ impl MessageSerializer<'_> {
             "internetMessageId" => internet_message_id(message).into(),
             "subject" => message.facts.subject.as_str().into(),
             "bodyPreview" => message.preview().into(),
-            "importance" => Importance::from_notes(message, &self.notes).name().into(),
+            "importance" => MessageImportance::from_notes(message, &self.notes).name().into(),
             "parentFolderId" => ids.folder(folders::number_of(message)).into(),
             "conversationId" => ids.conversation(message.thread).into(),
             "isRead" => (!message.has("UNREAD")).into(),

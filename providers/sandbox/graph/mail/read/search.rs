@@ -9,20 +9,20 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::store::message::Message;
-use crate::store::query::{Field, Query};
+use crate::store::query::{SearchField, StoreQuery};
 use crate::store::words::words;
 
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
-pub(super) type KqlQuery = Query<KqlTest>;
+pub(super) type KqlQuery = StoreQuery<KqlTest>;
 
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum KqlTest {
     /// The words stand next to each other.
-    Says(Field, Vec<String>),
+    Says(SearchField, Vec<String>),
     /// Has attachments.
     HasAttachments,
     /// Is important.
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Result<KqlQuery, String> {
 
 /// The signs between a property and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
+enum SearchOperator {
     Equal,
     Less,
     Greater,
@@ -54,22 +54,22 @@ enum Operator {
 }
 
 /// The longer sign first, for the shorter one begins it.
-const SIGNS: [(&str, Operator); 4] = [
-    (">=", Operator::GreaterEqual),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
-    (":", Operator::Equal),
+const SIGNS: [(&str, SearchOperator); 4] = [
+    (">=", SearchOperator::GreaterEqual),
+    ("<", SearchOperator::Less),
+    (">", SearchOperator::Greater),
+    (":", SearchOperator::Equal),
 ];
 
 /// The properties that mail has, as far as anybody asks for them.
-const PROPERTIES: [(&str, Option<Field>); 11] = [
-    ("from", Some(Field::From)),
-    ("to", Some(Field::To)),
-    ("cc", Some(Field::Cc)),
-    ("bcc", Some(Field::Bcc)),
-    ("subject", Some(Field::Subject)),
-    ("body", Some(Field::Body)),
-    ("attachment", Some(Field::Attachment)),
+const PROPERTIES: [(&str, Option<SearchField>); 11] = [
+    ("from", Some(SearchField::From)),
+    ("to", Some(SearchField::To)),
+    ("cc", Some(SearchField::Cc)),
+    ("bcc", Some(SearchField::Bcc)),
+    ("subject", Some(SearchField::Subject)),
+    ("body", Some(SearchField::Body)),
+    ("attachment", Some(SearchField::Attachment)),
     ("hasattachments", None),
     ("importance", None),
     ("size", None),
@@ -116,7 +116,7 @@ impl<'a> KqlParser<'a> {
         while self.connective("OR") {
             parts.push(self.all(depth)?);
         }
-        Ok(Query::join(parts, Query::Any))
+        Ok(StoreQuery::join(parts, StoreQuery::Any))
     }
 
     /// Conditions joined by AND or by nothing.
@@ -131,7 +131,7 @@ impl<'a> KqlParser<'a> {
             let ends = rest.is_empty() || rest.starts_with(')') || self.connective("OR");
             self.rest = rest;
             if ends {
-                return Ok(Query::join(parts, Query::All));
+                return Ok(StoreQuery::join(parts, StoreQuery::All));
             }
             parts.push(self.one(depth)?);
         }
@@ -141,7 +141,7 @@ impl<'a> KqlParser<'a> {
     fn one(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
-            return Ok(Query::Not(Box::new(self.one(depth)?)));
+            return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
         }
         for word in ["AND", "OR"] {
             let here = self.rest;
@@ -184,7 +184,7 @@ impl<'a> KqlParser<'a> {
             let value = self.value()?;
             return Ok(restriction(known, *field, *meaning, &value));
         }
-        Ok(says(Field::Anywhere, &self.value()?))
+        Ok(says(SearchField::Anywhere, &self.value()?))
     }
 
     /// A phrase in quotes, or a word up to white space or a bracket.
@@ -211,52 +211,57 @@ impl<'a> KqlParser<'a> {
 }
 
 /// The condition that a property, a sign and a value make.
-fn restriction(name: &str, field: Option<Field>, sign: Operator, value: &str) -> KqlQuery {
+fn restriction(
+    name: &str,
+    field: Option<SearchField>,
+    sign: SearchOperator,
+    value: &str,
+) -> KqlQuery {
     let test = match (field, name, sign) {
-        (Some(field), _, Operator::Equal) => return says(field, value),
+        (Some(field), _, SearchOperator::Equal) => return says(field, value),
         (None, "size", sign) => size(sign, value),
         (None, "received", sign) => time(sign, value),
-        (None, "hasattachments", Operator::Equal) if value == "true" => {
+        (None, "hasattachments", SearchOperator::Equal) if value == "true" => {
             Some(KqlTest::HasAttachments)
         }
-        (None, "importance", Operator::Equal) if value == "high" => Some(KqlTest::Important),
+        (None, "importance", SearchOperator::Equal) if value == "high" => Some(KqlTest::Important),
         _ => None,
     };
-    Query::Test(test.unwrap_or(KqlTest::Never))
+    StoreQuery::Test(test.unwrap_or(KqlTest::Never))
 }
 
 /// The time before a day in UTC, from one on, or during one.
-fn time(sign: Operator, value: &str) -> Option<KqlTest> {
+fn time(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     let midnight = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
     let day: Date = value.parse().ok()?;
     let (start, end) = (midnight(day)?, midnight(day.checked_add(1.day()).ok()?)?);
     Some(match sign {
-        Operator::Less => KqlTest::Time(i64::MIN, start),
-        Operator::Greater => KqlTest::Time(end, i64::MAX),
-        Operator::GreaterEqual => KqlTest::Time(start, i64::MAX),
-        Operator::Equal => KqlTest::Time(start, end),
+        SearchOperator::Less => KqlTest::Time(i64::MIN, start),
+        SearchOperator::Greater => KqlTest::Time(end, i64::MAX),
+        SearchOperator::GreaterEqual => KqlTest::Time(start, i64::MAX),
+        SearchOperator::Equal => KqlTest::Time(start, end),
     })
 }
 
 /// A size in bytes.
-fn size(sign: Operator, value: &str) -> Option<KqlTest> {
+fn size(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     let bytes: u64 = value.parse().ok()?;
     let next = bytes.checked_add(1)?;
     Some(match sign {
-        Operator::Less => KqlTest::Size(0, bytes),
-        Operator::Greater => KqlTest::Size(next, u64::MAX),
-        Operator::GreaterEqual => KqlTest::Size(bytes, u64::MAX),
-        Operator::Equal => KqlTest::Size(bytes, next),
+        SearchOperator::Less => KqlTest::Size(0, bytes),
+        SearchOperator::Greater => KqlTest::Size(next, u64::MAX),
+        SearchOperator::GreaterEqual => KqlTest::Size(bytes, u64::MAX),
+        SearchOperator::Equal => KqlTest::Size(bytes, next),
     })
 }
 
 /// The words of a value, in a field. A value without words says nothing.
-fn says(field: Field, value: &str) -> KqlQuery {
+fn says(field: SearchField, value: &str) -> KqlQuery {
     let phrase = words(value);
     if phrase.is_empty() {
-        Query::Test(KqlTest::Always)
+        StoreQuery::Test(KqlTest::Always)
     } else {
-        Query::Test(KqlTest::Says(field, phrase))
+        StoreQuery::Test(KqlTest::Says(field, phrase))
     }
 }
 

@@ -10,10 +10,10 @@ pub mod sheet;
 
 use cssparser::Parser;
 
-use crate::text::html::tree::{Id, ROOT, Tree};
+use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
 /// Calls `add` with each style sheet of the document, and what holds its element.
-pub fn sources(tree: &Tree, mut add: impl FnMut(&str, Option<Id>)) {
+pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
     let mut chosen = None;
     for id in tree.below(ROOT) {
         let name = tree.name(id);

@@ -19,19 +19,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::sheets::select::Work;
-use super::style::cascade::Cascade;
-use super::style::look::Look;
+use super::sheets::select::MatchWork;
+use super::style::cascade::StyleCascade;
+use super::style::look::ComputedStyle;
 use super::values::color::Rgba;
-use super::values::property::{Property, Property as P};
-use crate::text::html::Why;
-use crate::text::html::tree::{Id, ROOT, Tree};
+use super::values::property::{CssProperty, CssProperty as P};
+use crate::text::html::HidingReason;
+use crate::text::html::tree::{DomTree, NodeId, ROOT};
 use crate::text::html::writer::WhiteSpace;
-use clip::Boxes;
+use clip::ClipBoxes;
 use collapse::is_collapsed;
-use ground::{Contrast, Ground, Tint};
-use hollow::{Loose, Painter};
-use place::Place;
+use ground::{ColourFilter, TextBackdrop, TextContrast};
+use hollow::{LoosePosition, PaintedBox};
+use place::ElementBounds;
 
 /// Text smaller than this, in pixels, is not seen.
 const TINY: f32 = 1.5;
@@ -46,38 +46,38 @@ const THICK: f32 = 8.0;
 
 /// Whether something is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sight {
+pub enum CssVisibility {
     Shown,
     Hidden,
-    Doubt(Why),
+    Doubt(HidingReason),
 }
 
 /// What an element makes of what is in it.
 #[derive(Debug, Clone)]
-pub(super) struct Frame {
-    pub id: Id,
-    pub look: Look,
+pub(super) struct ElementFrame {
+    pub id: NodeId,
+    pub look: ComputedStyle,
     /// How opaque it is, with all around it.
     alpha: f32,
     /// By how much text is enlarged.
     scale: f32,
-    ground: Ground,
-    tints: Rc<[Tint]>,
+    ground: TextBackdrop,
+    tints: Rc<[ColourFilter]>,
     /// The colours of the ground that text is cut out of.
     cut_out: Option<Rc<[Rgba]>>,
     /// The box that its ground is of.
-    painter: Option<Rc<Painter>>,
+    painter: Option<Rc<PaintedBox>>,
     /// How it may stand beside that box.
-    loose: Option<Loose>,
+    loose: Option<LoosePosition>,
     /// True if something in it gives it a height.
     filled: bool,
     /// What it shows that is lost if it has none.
     hanging: Vec<usize>,
-    pub place: Place,
+    pub place: ElementBounds,
     /// Why all in it may be hidden.
-    doubt: Option<Why>,
+    doubt: Option<HidingReason>,
     /// The option that its list shows.
-    chosen: Option<Id>,
+    chosen: Option<NodeId>,
     /// True for a ground of its own that nothing shines through.
     opaque: bool,
     /// True if what is behind it ends here.
@@ -91,42 +91,42 @@ pub(super) struct Frame {
     /// Which columns of a table are collapsed.
     columns: Option<Rc<[bool]>>,
     /// The look of its first line, where that is different.
-    first: Option<Rc<Look>>,
+    first: Option<Rc<ComputedStyle>>,
 }
 
 /// Looks at a document as a reader does.
-pub struct Viewer<'t> {
-    tree: &'t Tree,
-    cascade: Cascade<'t>,
-    stack: Vec<Frame>,
-    boxes: Boxes,
+pub struct VisibilityWalker<'t> {
+    tree: &'t DomTree,
+    cascade: StyleCascade<'t>,
+    stack: Vec<ElementFrame>,
+    boxes: ClipBoxes,
     /// The texts shown so far: their characters, and why they may be hidden.
-    shown: Vec<(usize, Option<Why>)>,
+    shown: Vec<(usize, Option<HidingReason>)>,
     /// From which of them to which boxes lie over them.
     covers: Vec<Range<usize>>,
-    page: Frame,
+    page: ElementFrame,
     /// The names of the `details` that are open: of each name, only the first one is.
     opened: HashSet<&'t str>,
     /// True if there is a shadow tree, which mail programs take out.
     shadows: bool,
 }
 
-impl<'t> Viewer<'t> {
+impl<'t> VisibilityWalker<'t> {
     /// Creates a viewer of the whole document.
-    pub fn new(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
-        let page = Frame {
+    pub fn new(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
+        let page = ElementFrame {
             id: ROOT,
-            look: Look::page(),
+            look: ComputedStyle::page(),
             alpha: 1.0,
             scale: 1.0,
-            ground: Ground::page(),
+            ground: TextBackdrop::page(),
             tints: Rc::new([]),
             cut_out: None,
             painter: None,
             loose: None,
             filled: false,
             hanging: Vec::new(),
-            place: Place::page(),
+            place: ElementBounds::page(),
             doubt: None,
             chosen: None,
             opaque: false,
@@ -139,9 +139,9 @@ impl<'t> Viewer<'t> {
         };
         Self {
             tree,
-            cascade: Cascade::of(tree, work),
+            cascade: StyleCascade::of(tree, work),
             stack: Vec::new(),
-            boxes: Boxes::default(),
+            boxes: ClipBoxes::default(),
             shown: Vec::new(),
             covers: Vec::new(),
             page,
@@ -151,7 +151,7 @@ impl<'t> Viewer<'t> {
     }
 
     /// Returns why texts may be hidden, and how many characters of them.
-    pub fn doubts(&self) -> BTreeMap<Why, usize> {
+    pub fn doubts(&self) -> BTreeMap<HidingReason, usize> {
         let mut all = BTreeMap::new();
         // How many covers begin at a text, less those that end there.
         let mut steps = vec![0_isize; self.shown.len() + 1];
@@ -163,20 +163,20 @@ impl<'t> Viewer<'t> {
         let mut above = 0;
         for ((chars, why), step) in self.shown.iter().zip(steps) {
             above += step;
-            if let Some(why) = why.as_ref().or((above > 0).then_some(&Why::Covered)) {
+            if let Some(why) = why.as_ref().or((above > 0).then_some(&HidingReason::Covered)) {
                 *all.entry(*why).or_default() += chars;
             }
         }
         if self.cascade.is_over() {
-            all.entry(Why::Limit).or_default();
+            all.entry(HidingReason::Limit).or_default();
         }
         if self.cascade.shrinks() {
-            all.entry(Why::Small).or_default();
+            all.entry(HidingReason::Small).or_default();
         }
         all
     }
 
-    fn around(&self) -> &Frame {
+    fn around(&self) -> &ElementFrame {
         self.stack.last().unwrap_or(&self.page)
     }
 
@@ -215,7 +215,7 @@ impl<'t> Viewer<'t> {
     }
 
     /// Enters an element. If that is hidden, so is all in it, and it is not to be left.
-    pub fn enter(&mut self, id: Id) -> Sight {
+    pub fn enter(&mut self, id: NodeId) -> CssVisibility {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
         let mut look = self.cascade.look(id, &around.look, around.place.container);
@@ -225,12 +225,12 @@ impl<'t> Viewer<'t> {
             look.closed |= !self.opened.insert(group);
         }
         if self.is_left_out(id, name, &look) {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         let around = self.stack.last().unwrap_or(&self.page);
-        let mut frame = Frame {
+        let mut frame = ElementFrame {
             id,
-            place: Place::of(tree, id, &look, &around.place, &mut self.boxes),
+            place: ElementBounds::of(tree, id, &look, &around.place, &mut self.boxes),
             alpha: around.alpha,
             scale: around.scale,
             ground: around.ground.clone(),
@@ -252,7 +252,7 @@ impl<'t> Viewer<'t> {
             look,
         };
         if name == "html" && frame.look.is(P::ColorScheme, "dark") {
-            frame.ground = Ground::dark();
+            frame.ground = TextBackdrop::dark();
         }
         let display = frame.look.word(P::Display).unwrap_or("inline");
         let around_inline = around.place.inline
@@ -260,7 +260,7 @@ impl<'t> Viewer<'t> {
             && !frame.place.positioned
             && matches!(display, "block" | "table" | "flex" | "grid" | "list-item" | "flow-root");
         if frame.look.unclear || self.shadows && has_shadow(tree, id) {
-            frame.doubt = Some(Why::Script);
+            frame.doubt = Some(HidingReason::Script);
         }
         if !frame.place.inline && around_inline {
             // The ground of a line ends where a block begins in it.
@@ -277,7 +277,7 @@ impl<'t> Viewer<'t> {
                 self.cascade.spend(columns.len()) && is_collapsed(tree, id, columns)
             })
         {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         if name == "select" {
             frame.chosen = chosen(tree, id);
@@ -289,7 +289,7 @@ impl<'t> Viewer<'t> {
             }
         }
         if !frame.place.contents && self.effects(&mut frame, name) {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);
@@ -297,7 +297,7 @@ impl<'t> Viewer<'t> {
         let before = frame.look.before.take();
         self.stack.push(frame);
         self.part(before);
-        Sight::Shown
+        CssVisibility::Shown
     }
 
     /// Leaves the element entered last.
@@ -315,21 +315,21 @@ impl<'t> Viewer<'t> {
     }
 
     /// Returns true for an element that is not drawn at all.
-    fn is_left_out(&self, id: Id, name: &str, look: &Look) -> bool {
+    fn is_left_out(&self, id: NodeId, name: &str, look: &ComputedStyle) -> bool {
         let (tree, around) = (self.tree, self.around());
-        if look.is(Property::Display, "none") || look.is(Property::Content, "picture") {
+        if look.is(CssProperty::Display, "none") || look.is(CssProperty::Content, "picture") {
             return true;
         }
         if name == "input" && look.is(P::Display, "contents") {
             return true;
         }
-        let inline = matches!(look.word(Property::Display), None | Some("inline" | "contents"));
-        if look.is(Property::ContentVisibility, "hidden") && !inline {
+        let inline = matches!(look.word(CssProperty::Display), None | Some("inline" | "contents"));
+        if look.is(CssProperty::ContentVisibility, "hidden") && !inline {
             return true;
         }
         if around.look.closed {
             let parent = tree.parent(id).unwrap_or(id);
-            let is_summary = |child: &Id| tree.name(*child) == "summary";
+            let is_summary = |child: &NodeId| tree.name(*child) == "summary";
             // The first one is its summary, and nobody puts a thousand elements before it.
             if !is_summary(&id) || tree.children(parent).take(1_000).find(is_summary) != Some(id) {
                 return true;
@@ -343,15 +343,15 @@ impl<'t> Viewer<'t> {
 
     /// Returns whether text right in the element entered last is seen. `chars` is how
     /// many characters it has without white space.
-    pub fn text(&mut self, chars: usize) -> Sight {
+    pub fn text(&mut self, chars: usize) -> CssVisibility {
         let mut sight = self.judge(chars);
-        if sight == Sight::Shown && self.hangs() {
-            sight = Sight::Doubt(Why::Moved);
+        if sight == CssVisibility::Shown && self.hangs() {
+            sight = CssVisibility::Doubt(HidingReason::Moved);
         }
         match sight {
-            Sight::Hidden => return sight,
-            Sight::Shown => self.shown.push((chars, None)),
-            Sight::Doubt(why) => self.shown.push((chars, Some(why))),
+            CssVisibility::Hidden => return sight,
+            CssVisibility::Shown => self.shown.push((chars, None)),
+            CssVisibility::Doubt(why) => self.shown.push((chars, Some(why))),
         }
         if let Some(frame) = self.stack.last_mut() {
             frame.filled = true;
@@ -362,86 +362,90 @@ impl<'t> Viewer<'t> {
     }
 
     /// Returns whether a picture in the element entered last is seen.
-    pub fn picture(&self) -> Sight {
+    pub fn picture(&self) -> CssVisibility {
         let frame = self.around();
         let (width, height) = frame.place.size();
         // A picture of a pixel or two is a spacer, or a tracker.
         let speck = |side: Option<f32>| side.is_some_and(|side| side <= 2.0);
         if speck(width) || speck(height) || is_unseen(&frame.look) || frame.alpha < CLEAR {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         self.boxes.sight(&frame.place, &frame.look, 1, frame.scale)
     }
 
-    fn judge(&self, chars: usize) -> Sight {
+    fn judge(&self, chars: usize) -> CssVisibility {
         let frame = self.around();
         let (tree, look) = (self.tree, &frame.look);
         let name = tree.name(frame.id);
         let drawn = tree.namespace(frame.id).ends_with("/svg");
         if look.closed
             || is_unseen(look)
-            || look.get(Property::TextSecurity).is_some()
-                && !look.is(Property::TextSecurity, "none")
+            || look.get(CssProperty::TextSecurity).is_some()
+                && !look.is(CssProperty::TextSecurity, "none")
         {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         let labelled = || tree.attr(frame.id, "label").is_some_and(|label| !label.is_empty());
         if matches!(name, "meter" | "progress") || name == "option" && labelled() {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
-            return Sight::Hidden;
+            return CssVisibility::Hidden;
         }
         let px = look.font * frame.scale;
         if px <= TINY {
             let drawn_larger = look.relative && look.font > 0.0 && look.font <= TINY;
-            return if drawn_larger { Sight::Doubt(Why::Small) } else { Sight::Hidden };
+            return if drawn_larger {
+                CssVisibility::Doubt(HidingReason::Small)
+            } else {
+                CssVisibility::Hidden
+            };
         }
-        if look.size(Property::SizeAdjust).is_some_and(|size| size.n == 0.0) {
-            return Sight::Hidden;
+        if look.size(CssProperty::SizeAdjust).is_some_and(|size| size.n == 0.0) {
+            return CssVisibility::Hidden;
         }
         let contrast = match self.contrast(frame, look, drawn) {
-            Contrast::Lost => return Sight::Hidden,
-            Contrast::Seen => None,
-            Contrast::Pale => (px < LARGE).then_some(Why::Pale),
-            Contrast::Picture => Some(Why::Picture),
-            Contrast::Unknown => Some(Why::Script),
+            TextContrast::Lost => return CssVisibility::Hidden,
+            TextContrast::Seen => None,
+            TextContrast::Pale => (px < LARGE).then_some(HidingReason::Pale),
+            TextContrast::Picture => Some(HidingReason::Picture),
+            TextContrast::Unknown => Some(HidingReason::Script),
         };
         let placed = match self.boxes.sight(&frame.place, look, chars, frame.scale) {
-            Sight::Hidden => return Sight::Hidden,
-            Sight::Doubt(why) => Some(why),
-            Sight::Shown => None,
+            CssVisibility::Hidden => return CssVisibility::Hidden,
+            CssVisibility::Doubt(why) => Some(why),
+            CssVisibility::Shown => None,
         };
         let first = frame.first.as_deref().filter(|first| {
             is_unseen(first)
                 || first.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < CLEAR)
                 || first.font * frame.scale <= TINY
-                || self.contrast(frame, first, drawn) == Contrast::Lost
+                || self.contrast(frame, first, drawn) == TextContrast::Lost
         });
-        let small = (px <= SMALL || first.is_some()).then_some(Why::Small);
-        let covered = frame.covered.then_some(Why::Covered);
+        let small = (px <= SMALL || first.is_some()).then_some(HidingReason::Small);
+        let covered = frame.covered.then_some(HidingReason::Covered);
         match contrast.or(placed).or(small).or(covered).or(frame.doubt) {
-            Some(why) => Sight::Doubt(why),
-            None => Sight::Shown,
+            Some(why) => CssVisibility::Doubt(why),
+            None => CssVisibility::Shown,
         }
     }
 }
 
-fn is_shadow(tree: &Tree, id: Id) -> bool {
+fn is_shadow(tree: &DomTree, id: NodeId) -> bool {
     tree.name(id) == "template" && tree.attr(id, "shadowrootmode").is_some()
 }
 
 /// Returns true for an element that a browser shows a shadow tree in place of.
-fn has_shadow(tree: &Tree, id: Id) -> bool {
+fn has_shadow(tree: &DomTree, id: NodeId) -> bool {
     tree.children(id).any(|child| is_shadow(tree, child))
 }
 
-fn is_unseen(look: &Look) -> bool {
-    matches!(look.word(Property::Visibility), Some("hidden" | "collapse"))
+fn is_unseen(look: &ComputedStyle) -> bool {
+    matches!(look.word(CssProperty::Visibility), Some("hidden" | "collapse"))
 }
 
 /// Returns the option that a list shows when it is closed; none for one that shows all.
-fn chosen(tree: &Tree, id: Id) -> Option<Id> {
+fn chosen(tree: &DomTree, id: NodeId) -> Option<NodeId> {
     let rows = tree.attr(id, "size").and_then(|size| size.trim().parse::<u32>().ok());
     if tree.attr(id, "multiple").is_some() || rows.is_some_and(|rows| rows > 1) {
         return None;

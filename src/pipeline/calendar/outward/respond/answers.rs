@@ -5,30 +5,30 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::event_time::EventTime;
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::line;
-use crate::pipeline::calendar::save::span::{Before, read};
-use crate::pipeline::calendar::target::{Owner, span};
+use crate::pipeline::calendar::save::span::{PreviousTime, read};
+use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
-use crate::provider::calendar::{Answer, InvitationReply};
+use crate::provider::calendar::{InvitationAnswer, InvitationReply};
 use crate::text::{Note, note, ours};
-use crate::tools::outward::Respond;
+use crate::tools::outward::CalendarRespond;
 use crate::tools::save::EventWords;
 
 /// The tool, as the audit log names it.
 pub(crate) const TOOL: &str = "calendar_respond";
 
 /// Another time, from and to.
-pub(crate) type Other = (Timestamp, Timestamp);
+pub(crate) type OtherTime = (Timestamp, Timestamp);
 
 /// Reads a proposed time, and reports how it was understood.
 pub(super) fn proposed_time(
     ctx: &Context,
-    before: &Before,
-    answer: Answer,
-    request: &Respond,
-) -> Result<(Option<Other>, Vec<Note>)> {
+    before: &PreviousTime,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
+) -> Result<(Option<OtherTime>, Vec<Note>)> {
     let carried = request.comment.is_some() || request.propose.is_some();
     if carried && !request.notifies() {
         return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
@@ -37,7 +37,7 @@ pub(super) fn proposed_time(
     let Some(proposed) = &request.propose else {
         return Ok((None, Vec::new()));
     };
-    if answer == Answer::Accepted {
+    if answer == InvitationAnswer::Accepted {
         return Err(Error::argument(
             "`propose` asks for another time, but accept agrees to this one",
         )
@@ -72,7 +72,11 @@ pub(super) fn proposed_time(
 }
 
 /// Returns the question about an answer.
-pub(super) fn confirmed(about: &str, answer: Answer, request: &Respond) -> String {
+pub(super) fn confirmed(
+    about: &str,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
+) -> String {
     format!(
         "Answer an invitation?\n{about}\nAnswer: {}{}{}",
         word(answer),
@@ -83,9 +87,9 @@ pub(super) fn confirmed(about: &str, answer: Answer, request: &Respond) -> Strin
 
 /// Builds the answer for the port.
 pub(crate) fn response(
-    answer: Answer,
-    propose: Option<Other>,
-    request: &Respond,
+    answer: InvitationAnswer,
+    propose: Option<OtherTime>,
+    request: &CalendarRespond,
 ) -> InvitationReply {
     InvitationReply {
         answer,
@@ -99,11 +103,11 @@ pub(crate) fn response(
 /// notified; an event that is `None` was taken out of the calendar.
 pub(super) fn add_answered(
     report: &mut WriteReport,
-    request: &Respond,
-    answer: Answer,
+    request: &CalendarRespond,
+    answer: InvitationAnswer,
     name: String,
     event: Option<Value>,
-    owner: &Owner,
+    owner: &CalendarOwner,
 ) {
     let sent = match (request.notifies(), &request.comment) {
         (true, Some(_)) => "the organizer was sent the answer and the comment",
@@ -116,7 +120,7 @@ pub(super) fn add_answered(
     report.notes.push(note!("{}{}", sent, again));
     match event {
         Some(event) => report.events.push((owner.clone(), event)),
-        None => report.outcomes.push(Outcome::new(
+        None => report.outcomes.push(ItemOutcome::new(
             name,
             word(answer),
             "done",
@@ -126,10 +130,10 @@ pub(super) fn add_answered(
 }
 
 /// Returns the answer as in the tool's argument.
-pub(crate) fn word(answer: Answer) -> &'static str {
+pub(crate) fn word(answer: InvitationAnswer) -> &'static str {
     match answer {
-        Answer::Accepted => "accept",
-        Answer::Declined => "decline",
-        Answer::Tentative => "tentative",
+        InvitationAnswer::Accepted => "accept",
+        InvitationAnswer::Declined => "decline",
+        InvitationAnswer::Tentative => "tentative",
     }
 }

@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use super::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use crate::client::ClientPrompts;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event_time;
-use crate::ical::Entry;
-use crate::pipeline::access::audit::Entry as Line;
+use crate::ical::IcalEvent;
+use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::run_logged;
-use crate::pipeline::access::guard::{Audience, confirm};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport};
+use crate::pipeline::access::guard::{WriteAudience, confirm};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::act;
 use crate::pipeline::calendar::save::exceptions::{find_occurrence, put_exceptions};
 use crate::pipeline::calendar::save::source::change as change_of;
 use crate::pipeline::calendar::save::source::invitation_document;
-use crate::pipeline::calendar::save::span::Before;
+use crate::pipeline::calendar::save::span::PreviousTime;
 use crate::pipeline::calendar::target::{
-    EventTarget, Owner, as_target, as_target_after, calendar_owner, event_line, span,
+    CalendarOwner, EventTarget, as_target, as_target_after, calendar_owner, event_line, span,
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{Answer, Change, Guest, Notify};
+use crate::provider::calendar::{EventChange, EventGuest, GuestNotice, InvitationAnswer};
 use crate::text::{Note, brief, note, ours, quoted_list};
-use crate::tools::outward::Respond;
+use crate::tools::outward::CalendarRespond;
 
 /// The result for a message with an invitation.
 pub(super) enum InvitedEvent {
@@ -41,7 +41,7 @@ pub(super) enum InvitedEvent {
 /// added with the answer.
 pub(super) async fn find_or_add(
     ctx: &Context,
-    request: &Respond,
+    request: &CalendarRespond,
     account: &str,
     id: &str,
     caller: &dyn ClientPrompts,
@@ -76,8 +76,11 @@ pub(super) async fn find_or_add(
         _ => {}
     }
     let Some((entry, occurrences, others)) = main_event(document.entries) else {
-        return Err(Error::new(Kind::NotFound, format!("the invitation in {handle} has no event"))
-            .next("read it with mail_read"));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("the invitation in {handle} has no event"),
+        )
+        .next("read it with mail_read"));
     };
     if !others.is_empty() {
         let titles = quoted_list(others.iter().map(|one| &one.title));
@@ -104,7 +107,7 @@ pub(super) async fn find_or_add(
             ));
         } else if moved {
             return Err(Error::new(
-                Kind::Conflict,
+                ErrorKind::Conflict,
                 format!("the meeting changed since {handle}: it is now {line}"),
             )
             .next(format!("answer {} if it is still right", target.handle)));
@@ -119,7 +122,11 @@ pub(super) async fn find_or_add(
 }
 
 /// Finds the event of an invitation in the calendars of its account.
-async fn find_meeting(ctx: &Context, owner: &Owner, entry: &Entry) -> Result<Option<EventTarget>> {
+async fn find_meeting(
+    ctx: &Context,
+    owner: &CalendarOwner,
+    entry: &IcalEvent,
+) -> Result<Option<EventTarget>> {
     if entry.uid.is_empty() {
         return Ok(None);
     }
@@ -156,11 +163,11 @@ async fn find_meeting(ctx: &Context, owner: &Owner, entry: &Entry) -> Result<Opt
 /// Adds an invitation to the calendar, and answers it if possible.
 async fn take_in(
     ctx: &Context,
-    owner: Owner,
-    mut entry: Entry,
-    occurrences: Vec<Entry>,
-    answer: Answer,
-    request: &Respond,
+    owner: CalendarOwner,
+    mut entry: IcalEvent,
+    occurrences: Vec<IcalEvent>,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
     caller: &dyn ClientPrompts,
 ) -> Result<InvitedEvent> {
     let organizer = entry.organizer.as_ref().map(|one| brief(&one.address));
@@ -168,7 +175,7 @@ async fn take_in(
         Some(organizer) => format!("write to {organizer}"),
         None => "write to its sender".to_owned(),
     };
-    let before = Before {
+    let before = PreviousTime {
         start: entry.start.when(),
         end: entry.end.when(),
         zone: match &entry.start {
@@ -179,9 +186,9 @@ async fn take_in(
     };
     let (propose, mut notes) = proposed_time(ctx, &before, answer, request)?;
     let can = owner.port.capabilities();
-    if !can.foreign_meetings && answer == Answer::Declined {
+    if !can.foreign_meetings && answer == InvitationAnswer::Declined {
         return Err(Error::new(
-            Kind::NotFound,
+            ErrorKind::NotFound,
             "the meeting is not in the calendar: there is nothing to decline",
         )
         .next(format!("{write} instead")));
@@ -191,7 +198,7 @@ async fn take_in(
     let entry = &entry;
     let (mut change, _) = change_of(entry, can, &own, &mut notes);
     if let Some(guests) = &mut change.guests {
-        let me = |guest: &&mut Guest| guest.address.eq_ignore_ascii_case(&own);
+        let me = |guest: &&mut EventGuest| guest.address.eq_ignore_ascii_case(&own);
         if let Some(me) = guests.iter_mut().find(me) {
             me.me = true;
             me.answer = None;
@@ -210,13 +217,13 @@ async fn take_in(
         ids: vec![request.id.clone()],
         ..Line::default()
     };
-    let creating = owner.port.create(None, &change, Notify::Nobody);
+    let creating = owner.port.create(None, &change, GuestNotice::Nobody);
     let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
     let created = run_logged(ctx, line.clone(), &mut report.notes, creating, id).await;
     let value = match created {
         Ok(value) => value,
         Err(error) if error.is_open() => {
-            report.outcomes.push(Outcome::failed(name, word(answer), &error));
+            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
             return Ok(InvitedEvent::Report(Box::new(report)));
         }
         Err(error) => {
@@ -251,7 +258,7 @@ async fn take_in(
     match answered {
         Ok(found) => add_answered(&mut report, request, answer, name, found, &owner),
         Err(error) if error.is_open() => {
-            report.outcomes.push(Outcome::failed(name, word(answer), &error));
+            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
             report.events.push((owner, value));
         }
         Err(error) => {
@@ -268,7 +275,7 @@ async fn take_in(
 
 /// Returns the event that a message is about, its occurrences that differ, and other events.
 /// An event is about its series if that is in the message.
-fn main_event(mut entries: Vec<Entry>) -> Option<(Entry, Vec<Entry>, Vec<Entry>)> {
+fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>, Vec<IcalEvent>)> {
     let series = entries.iter().position(|one| one.recurrence_id.is_none());
     let at = series.unwrap_or_default();
     let main = (at < entries.len()).then(|| entries.remove(at))?;
@@ -280,8 +287,8 @@ fn main_event(mut entries: Vec<Entry>) -> Option<(Entry, Vec<Entry>, Vec<Entry>)
 /// Returns the audience of an event that is created from an invitation and answered:
 /// its organizer; and all guests if it has none, because the copy is then the user's
 /// own, or if the answer has a comment or a proposed time.
-fn taken_in(change: &Change, request: &Respond, own: &str) -> Audience {
-    let mut audience = Audience::default();
+fn taken_in(change: &EventChange, request: &CalendarRespond, own: &str) -> WriteAudience {
+    let mut audience = WriteAudience::default();
     let organizer = change.organizer.as_ref();
     audience.add(organizer.map(|one| one.address.as_str()));
     let words = request.comment.is_some() || request.propose.is_some();

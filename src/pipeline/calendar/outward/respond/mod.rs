@@ -8,34 +8,34 @@ use invited::InvitedEvent;
 use self::invited::find_or_add;
 use super::super::guests::{guest, guest_line};
 use super::super::save::calendar_save;
-use super::super::save::span::Before;
+use super::super::save::span::PreviousTime;
 use super::super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
 use super::respond::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
 use super::whole_series;
-use crate::access::Access;
-use crate::budget::Response;
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::error::{Error, Result};
-use crate::pipeline::access::audit::{Entry, run_logged};
-use crate::pipeline::access::guard::{Audience, confirm, require_access};
-use crate::pipeline::answer::outcome::{Outcome, WriteReport, write_report};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
+use crate::pipeline::access::guard::{WriteAudience, confirm, require_access};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{act, line};
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{Answer, Change, EventData, Guest};
+use crate::provider::calendar::{EventChange, EventData, EventGuest, InvitationAnswer};
 use crate::store::HandleKind;
 use crate::text::{Note, note, quoted};
-use crate::tools::outward::Respond;
-use crate::tools::save::{Save, Scope};
+use crate::tools::outward::CalendarRespond;
+use crate::tools::save::{CalendarSave, SeriesScope};
 
 pub(crate) async fn calendar_respond(
     ctx: &Context,
-    request: Respond,
+    request: CalendarRespond,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
-    require_access(ctx, Access::Send, "answering or forwarding an invitation")?;
+) -> Result<WholeAnswer> {
+    require_access(ctx, AccessLevel::Send, "answering or forwarding an invitation")?;
     let message = resolve_handle(ctx, HandleKind::Message, &request.id).await?;
     let mut notes = Vec::new();
     let target = match message {
@@ -68,17 +68,17 @@ pub(crate) async fn calendar_respond(
 /// Adds the events of a message that asks for no answer.
 async fn add_published(
     ctx: &Context,
-    request: &Respond,
+    request: &CalendarRespond,
     account: &str,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let id = &request.id;
-    if request.response.answer() != Some(Answer::Accepted) {
+    if request.response.answer() != Some(InvitationAnswer::Accepted) {
         return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
             .next(format!("add them with calendar_save ics={id}, or do nothing")));
     }
     let account = Some(account.to_owned());
-    let import = Save { account, ics: Some(id.clone()), ..Save::default() };
+    let import = CalendarSave { account, ics: Some(id.clone()), ..CalendarSave::default() };
     let mut response = calendar_save(ctx, import, caller).await?;
     response.notes.push("its organizer asked for no answer: nobody was notified".into());
     Ok(response)
@@ -87,14 +87,14 @@ async fn add_published(
 async fn forward_event(
     ctx: &Context,
     target: EventTarget,
-    request: &Respond,
+    request: &CalendarRespond,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     let mut report = WriteReport::default();
-    let mut to: Vec<Guest> = Vec::new();
+    let mut to: Vec<EventGuest> = Vec::new();
     for one in &request.to {
         let one = guest("to", one, &mut report.notes)?;
-        let same = |known: &Guest| known.address.eq_ignore_ascii_case(&one.address);
+        let same = |known: &EventGuest| known.address.eq_ignore_ascii_case(&one.address);
         if !to.iter().any(same) {
             to.push(one);
         }
@@ -109,7 +109,7 @@ async fn forward_event(
     let name = format!("{} {}", target.handle, title(&target.facts));
     let port = &target.owner.port;
     let own = &target.owner.account.email;
-    let mut audience = Audience::default();
+    let mut audience = WriteAudience::default();
     audience.add(addresses.iter().map(String::as_str));
     // The organizer learns that it was forwarded.
     audience.organizer(&target.facts);
@@ -124,7 +124,7 @@ async fn forward_event(
         line("Comment", comment)
     );
     confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
-    let logged = Entry {
+    let logged = AuditEntry {
         op: "forward",
         recipients: addresses.iter().map(String::as_str).collect(),
         ..entry(&target, request)
@@ -133,10 +133,10 @@ async fn forward_event(
     match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
         Ok(()) => {
             let detail = format!("to {}", guest_line(&to));
-            report.outcomes.push(Outcome::new(name, "forward", "done", detail));
+            report.outcomes.push(ItemOutcome::new(name, "forward", "done", detail));
         }
         Err(error) if error.is_open() => {
-            report.outcomes.push(Outcome::failed(name, "forward", &error));
+            report.outcomes.push(ItemOutcome::failed(name, "forward", &error));
         }
         Err(error) => return Err(write_error(ctx, &target, error).await),
     }
@@ -146,11 +146,11 @@ async fn forward_event(
 async fn answer_invitation(
     ctx: &Context,
     target: EventTarget,
-    answer: Answer,
-    request: &Respond,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
     mut notes: Vec<Note>,
     caller: &dyn ClientPrompts,
-) -> Result<Response> {
+) -> Result<WholeAnswer> {
     if target.facts.own {
         return Err(Error::argument(format!(
             "{} is your own event: there is nobody to answer",
@@ -158,7 +158,7 @@ async fn answer_invitation(
         ))
         .next("change it with calendar_save, or cancel it with calendar_delete"));
     }
-    let before = Before {
+    let before = PreviousTime {
         start: target.facts.start,
         end: target.facts.end,
         zone: target.zone(&ctx.config.zone),
@@ -173,8 +173,8 @@ async fn answer_invitation(
             return Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
                 .next("give scope=this or series"));
         }
-        (Some(_), Some(Scope::Series)) => whole_series(ctx, target).await?,
-        (None, Some(Scope::This)) if target.facts.repeat.is_some() => {
+        (Some(_), Some(SeriesScope::Series)) => whole_series(ctx, target).await?,
+        (None, Some(SeriesScope::This)) if target.facts.repeat.is_some() => {
             return Err(Error::argument(format!(
                 "{} is the whole series, not an occurrence",
                 target.handle
@@ -191,7 +191,7 @@ async fn answer_invitation(
     if target.facts.answer == Some(answer) && !adds {
         let detail = "already as requested: give a comment to notify the organizer";
         report.notes.extend(earlier_comment(&target, false));
-        report.outcomes.push(Outcome::new(name, word(answer), "unchanged", detail));
+        report.outcomes.push(ItemOutcome::new(name, word(answer), "unchanged", detail));
         return write_report(ctx, report).await;
     }
     let about = event_line(&target.facts, &ctx.config.zone);
@@ -205,12 +205,12 @@ async fn answer_invitation(
     } else {
         Vec::new()
     };
-    let logged = Entry { recipients, ..entry(&target, request) };
+    let logged = AuditEntry { recipients, ..entry(&target, request) };
     let port = &target.owner.port;
     let write = port.respond(&target.value, &response);
     // Only an answer that is part of the event, and that nobody was told of, can be undone.
     let written = if can.public_answers && !request.notifies() {
-        let change = Change::default();
+        let change = EventChange::default();
         write_event(ctx, &target, Some(&change), logged, &mut report, write).await
     } else {
         run_logged(ctx, logged, &mut report.notes, write, |_| None).await
@@ -221,7 +221,7 @@ async fn answer_invitation(
             add_answered(&mut report, request, answer, name, found, &target.owner);
         }
         Err(error) if error.is_open() => {
-            report.outcomes.push(Outcome::failed(name, word(answer), &error));
+            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
         }
         Err(error) => return Err(write_error(ctx, &target, error).await),
     }
@@ -244,10 +244,10 @@ fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
 pub(super) fn reply_audience(
     facts: &EventData,
     can: &CalendarCapabilities,
-    request: &Respond,
+    request: &CalendarRespond,
     own: &str,
-) -> Audience {
-    let mut audience = Audience::default();
+) -> WriteAudience {
+    let mut audience = WriteAudience::default();
     if request.notifies() || can.public_answers {
         audience.organizer(facts);
     }
@@ -258,12 +258,12 @@ pub(super) fn reply_audience(
 }
 
 /// Returns the audit log's entry of an answer.
-fn entry<'a>(target: &'a EventTarget, request: &Respond) -> Entry<'a> {
-    Entry {
+fn entry<'a>(target: &'a EventTarget, request: &CalendarRespond) -> AuditEntry<'a> {
+    AuditEntry {
         account: &target.owner.account.email,
         tool: TOOL,
         op: "answer",
         ids: vec![request.id.clone()],
-        ..Entry::default()
+        ..AuditEntry::default()
     }
 }

@@ -7,18 +7,18 @@ use cssparser::{Delimiter, ParseError, Parser, Token};
 use selectors::parser::{ParseRelative, SelectorList};
 
 use super::super::values::grammar;
-use super::super::values::property::{self, Mode};
-use super::super::values::value::{Parsed, invalid};
-use super::media::{self, Truth};
-use super::pseudo::{Grammar, plain};
-use super::sheet::Scope;
+use super::super::values::property::{self, ValueMode};
+use super::super::values::value::{ParseResult, invalid};
+use super::media::{self, ConditionTruth};
+use super::pseudo::{SelectorGrammar, plain};
+use super::sheet::ScopeRule;
 
 /// What an at-rule begins with.
-pub enum At {
+pub enum AtRule {
     /// A condition, and whether it holds.
-    If(Truth),
+    If(ConditionTruth),
     Layers(Vec<Vec<String>>),
-    Scope(Scope),
+    Scope(ScopeRule),
     Container(Arc<str>),
     Frames(String),
     /// A custom property.
@@ -28,13 +28,13 @@ pub enum At {
     Import {
         sheet: String,
         layer: Option<Vec<String>>,
-        holds: Truth,
+        holds: ConditionTruth,
     },
     Namespace(Option<String>, String),
 }
 
 /// Reads `a.b.c`.
-pub fn layer_name(input: &mut Parser<'_>) -> Parsed<Vec<String>> {
+pub fn layer_name(input: &mut Parser<'_>) -> ParseResult<Vec<String>> {
     let mut name = vec![input.expect_ident()?.as_ref().to_owned()];
     while input.try_parse(|input| input.expect_delim('.')).is_ok() {
         name.push(input.expect_ident()?.as_ref().to_owned());
@@ -43,7 +43,7 @@ pub fn layer_name(input: &mut Parser<'_>) -> Parsed<Vec<String>> {
 }
 
 /// Reads the condition of `@supports`.
-pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<Truth> {
+pub fn supports(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResult<ConditionTruth> {
     media::combined(input, &mut |input| match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();
@@ -51,7 +51,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<Truth> {
                 return Ok(nested);
             }
             input.reset(&start);
-            let known = input.try_parse(declared).unwrap_or(Truth::No);
+            let known = input.try_parse(declared).unwrap_or(ConditionTruth::No);
             while input.next().is_ok() {}
             Ok(known)
         }),
@@ -64,7 +64,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<Truth> {
             let asks = ["at-rule", "font-format", "font-tech", "named-feature"]
                 .iter()
                 .any(|known| name.eq_ignore_ascii_case(known));
-            Ok(if asks { Truth::Perhaps } else { Truth::from(selector) })
+            Ok(if asks { ConditionTruth::Perhaps } else { ConditionTruth::from(selector) })
         }),
         _ => invalid(),
     })
@@ -146,28 +146,28 @@ const COMMON: &[&str] = &[
 ];
 
 /// Reads `name: value`: whether a browser takes it.
-fn declared(input: &mut Parser<'_>) -> Parsed<Truth> {
+fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     let name = input.expect_ident()?.to_ascii_lowercase();
     input.expect_colon()?;
     let known = name.starts_with("--") || COMMON.contains(&name.as_str());
     let taken = input.parse_until_before(Delimiter::Bang, |input| {
         let start = input.state();
         let mut read = Vec::new();
-        let taken = grammar::read(&name, input, Mode::default(), &mut read);
+        let taken = grammar::read(&name, input, ValueMode::default(), &mut read);
         input.reset(&start);
         while input.next().is_ok() {}
         Ok::<_, ParseError<()>>(taken.is_ok())
     })?;
     Ok(match property::named(&name).is_empty() {
-        false => Truth::from(taken),
-        true if known => Truth::Yes,
-        true if name.starts_with('-') || name.starts_with("mso-") => Truth::No,
-        true => Truth::Perhaps,
+        false => ConditionTruth::from(taken),
+        true if known => ConditionTruth::Yes,
+        true if name.starts_with('-') || name.starts_with("mso-") => ConditionTruth::No,
+        true => ConditionTruth::Perhaps,
     })
 }
 
 /// Reads `@import url() layer supports() media`.
-pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
+pub fn import(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResult<AtRule> {
     let url = input.expect_url_or_string()?.as_ref().to_owned();
     let mut layer = None;
     if input.try_parse(|input| input.expect_ident_matching("layer")).is_ok() {
@@ -175,7 +175,7 @@ pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
     } else if input.try_parse(|input| input.expect_function_matching("layer")).is_ok() {
         layer = Some(input.parse_nested_block(layer_name)?);
     }
-    let mut holds = Truth::Yes;
+    let mut holds = ConditionTruth::Yes;
     if input.try_parse(|input| input.expect_function_matching("supports")).is_ok() {
         holds = input.parse_nested_block(|input| {
             let start = input.state();
@@ -187,8 +187,8 @@ pub fn import(input: &mut Parser<'_>, grammar: &Grammar) -> Parsed<At> {
             known
         })?;
     }
-    holds = holds.min(Truth::from(media::applies(input)));
-    Ok(At::Import { sheet: of_data(&url).unwrap_or_default(), layer, holds })
+    holds = holds.min(ConditionTruth::from(media::applies(input)));
+    Ok(AtRule::Import { sheet: of_data(&url).unwrap_or_default(), layer, holds })
 }
 
 /// Returns the sheet that a `data:` address holds.

@@ -7,14 +7,16 @@
 
 use cssparser::{Parser, Token};
 
-use super::super::values::value::{Kind, Parsed, Quantity, Scale, amount_of, invalid};
+use super::super::values::value::{
+    ComputedNumber, NumberKind, ParseResult, UnitScale, amount_of, invalid,
+};
 
 /// The screen, in pixels.
 pub const SCREEN: (f32, f32) = (1280.0, 800.0);
 
 /// Whether a condition holds, from no to yes: of two that have to hold the lesser counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Truth {
+pub enum ConditionTruth {
     No,
     /// It means nothing: neither it nor its contrary holds.
     Nonsense,
@@ -23,7 +25,7 @@ pub enum Truth {
     Yes,
 }
 
-impl Truth {
+impl ConditionTruth {
     fn contrary(self) -> Self {
         match self {
             Self::No => Self::Yes,
@@ -33,7 +35,7 @@ impl Truth {
     }
 }
 
-impl From<bool> for Truth {
+impl From<bool> for ConditionTruth {
     fn from(holds: bool) -> Self {
         if holds { Self::Yes } else { Self::No }
     }
@@ -41,7 +43,7 @@ impl From<bool> for Truth {
 
 /// What a condition is held against.
 #[derive(Debug, Clone, Copy)]
-pub struct View {
+pub struct MediaView {
     pub width: f32,
     pub height: f32,
     /// True for a container, which has a style besides.
@@ -49,7 +51,7 @@ pub struct View {
 }
 
 /// The screen as a view.
-pub const PAGE: View = View { width: SCREEN.0, height: SCREEN.1, styled: false };
+pub const PAGE: MediaView = MediaView { width: SCREEN.0, height: SCREEN.1, styled: false };
 
 /// Returns true if one of the queries of a list holds; an empty list does.
 pub fn applies(input: &mut Parser<'_>) -> bool {
@@ -57,7 +59,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
         return true;
     }
     let held = input.parse_comma_separated(|input| {
-        let holds = query(input).unwrap_or(Truth::Nonsense) == Truth::Yes;
+        let holds = query(input).unwrap_or(ConditionTruth::Nonsense) == ConditionTruth::Yes;
         // A query that is not understood ends at the next comma all the same.
         while input.next().is_ok() {}
         Ok::<_, cssparser::ParseError<()>>(holds)
@@ -66,7 +68,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
 }
 
 /// Reads `[not | only] type [and condition]`, or a condition.
-fn query(input: &mut Parser<'_>) -> Parsed<Truth> {
+fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     let whole = input.try_parse(|input| {
         let holds = condition(input, PAGE)?;
         input.expect_exhausted()?;
@@ -80,7 +82,7 @@ fn query(input: &mut Parser<'_>) -> Parsed<Truth> {
     if not || word == "only" {
         word = input.expect_ident()?.to_ascii_lowercase();
     }
-    let mut holds = Truth::from(matches!(word.as_str(), "all" | "screen"));
+    let mut holds = ConditionTruth::from(matches!(word.as_str(), "all" | "screen"));
     if matches!(word.as_str(), "and" | "or" | "not" | "only" | "layer") {
         return invalid();
     }
@@ -92,15 +94,15 @@ fn query(input: &mut Parser<'_>) -> Parsed<Truth> {
 }
 
 /// Reads a condition made of features, `not`, `and` and `or`.
-pub fn condition(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
+pub fn condition(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     combined(input, &mut |input| one(input, view))
 }
 
 /// Reads parts joined by `and` or by `or`, with `not` before one.
 pub fn combined(
     input: &mut Parser<'_>,
-    one: &mut dyn FnMut(&mut Parser<'_>) -> Parsed<Truth>,
-) -> Parsed<Truth> {
+    one: &mut dyn FnMut(&mut Parser<'_>) -> ParseResult<ConditionTruth>,
+) -> ParseResult<ConditionTruth> {
     if input.try_parse(|input| input.expect_ident_matching("not")).is_ok() {
         return Ok(one(input)?.contrary());
     }
@@ -120,7 +122,7 @@ pub fn combined(
 }
 
 /// Reads what stands in brackets.
-fn one(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
+fn one(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
             let start = input.state();
@@ -136,18 +138,18 @@ fn one(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
                 // General nonsense is neither true nor an error.
                 while input.next().is_ok() {}
             }
-            Ok(holds.unwrap_or(Truth::Nonsense))
+            Ok(holds.unwrap_or(ConditionTruth::Nonsense))
         }),
         Token::Function(_) => input.parse_nested_block(|input| {
             while input.next().is_ok() {}
-            Ok(if view.styled { Truth::Perhaps } else { Truth::Nonsense })
+            Ok(if view.styled { ConditionTruth::Perhaps } else { ConditionTruth::Nonsense })
         }),
         _ => invalid(),
     }
 }
 
 /// Reads `name`, `name: value` or a range.
-fn feature(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
+fn feature(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     let start = input.state();
     if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
         let name = name.to_ascii_lowercase();
@@ -159,11 +161,11 @@ fn feature(input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
         }
     }
     input.reset(&start);
-    range(input, view).map(Truth::from)
+    range(input, view).map(ConditionTruth::from)
 }
 
 /// Returns whether an ordinary screen has a feature.
-fn alone(name: &str) -> Truth {
+fn alone(name: &str) -> ConditionTruth {
     let lacks = matches!(
         name,
         "color-index"
@@ -206,14 +208,14 @@ fn alone(name: &str) -> Truth {
             | "vertical-viewport-segments"
     );
     match (has, lacks) {
-        (true, _) => Truth::Yes,
-        (_, true) => Truth::No,
-        _ => Truth::Nonsense,
+        (true, _) => ConditionTruth::Yes,
+        (_, true) => ConditionTruth::No,
+        _ => ConditionTruth::Nonsense,
     }
 }
 
 /// Returns the size of a side that a feature names.
-fn side(name: &str, view: View) -> Option<f32> {
+fn side(name: &str, view: MediaView) -> Option<f32> {
     match name {
         "width" | "device-width" | "inline-size" => Some(view.width),
         "height" | "device-height" | "block-size" => Some(view.height),
@@ -221,12 +223,12 @@ fn side(name: &str, view: View) -> Option<f32> {
     }
 }
 
-fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
+fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     let word = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
     if let Some(word) = word {
         input.expect_exhausted()?;
         let word = word.to_ascii_lowercase();
-        return Ok(Truth::from(match name {
+        return Ok(ConditionTruth::from(match name {
             "orientation" => word == "landscape",
             "prefers-color-scheme" => word == "light",
             "prefers-reduced-motion" | "prefers-contrast" | "prefers-reduced-transparency" => {
@@ -241,7 +243,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
             "dynamic-range" => word == "standard",
             "display-mode" => word == "browser",
             "device-posture" => word == "continuous",
-            _ => return Ok(Truth::Nonsense),
+            _ => return Ok(ConditionTruth::Nonsense),
         }));
     }
     let value = size(input)?;
@@ -253,7 +255,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
     let plain = plain.trim_start_matches("max-").trim_start_matches("min--moz-");
     let own = match plain {
         "aspect-ratio" | "device-aspect-ratio" => view.width / view.height,
-        "device-pixel-ratio" if plain == name => return Ok(Truth::Nonsense),
+        "device-pixel-ratio" if plain == name => return Ok(ConditionTruth::Nonsense),
         "resolution" | "device-pixel-ratio" => 1.0,
         "horizontal-viewport-segments" | "vertical-viewport-segments" => 1.0,
         "color" => 8.0,
@@ -261,10 +263,10 @@ fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
         "transform-3d" => 1.0,
         other => match side(other, view) {
             Some(side) => side,
-            None => return Ok(Truth::Nonsense),
+            None => return Ok(ConditionTruth::Nonsense),
         },
     };
-    Ok(Truth::from(match (least, most) {
+    Ok(ConditionTruth::from(match (least, most) {
         (true, _) => own >= value,
         (_, true) => own <= value,
         _ => (own - value).abs() < 0.01,
@@ -272,7 +274,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: View) -> Parsed<Truth> {
 }
 
 /// Reads a number, a length, or how many dots make a pixel.
-fn size(input: &mut Parser<'_>) -> Parsed<f32> {
+fn size(input: &mut Parser<'_>) -> ParseResult<f32> {
     let dots = input.try_parse(|input| match input.next()? {
         Token::Dimension { value, unit, .. } => match unit.to_ascii_lowercase().as_str() {
             "dppx" | "x" => Ok(*value),
@@ -285,14 +287,14 @@ fn size(input: &mut Parser<'_>) -> Parsed<f32> {
     if dots.is_ok() {
         return dots;
     }
-    match amount_of(input, &Scale::page())? {
-        Quantity { kind: Kind::Number | Kind::Length, n, part: 0.0, .. } => Ok(n),
+    match amount_of(input, &UnitScale::page())? {
+        ComputedNumber { kind: NumberKind::Number | NumberKind::Length, n, part: 0.0, .. } => Ok(n),
         _ => invalid(),
     }
 }
 
 /// Reads `width >= 600px` and `400px < width <= 700px`.
-fn range(input: &mut Parser<'_>, view: View) -> Parsed<bool> {
+fn range(input: &mut Parser<'_>, view: MediaView) -> ParseResult<bool> {
     let operand = |input: &mut Parser<'_>| {
         if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
             let name = name.to_ascii_lowercase();

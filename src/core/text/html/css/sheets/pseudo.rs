@@ -8,44 +8,44 @@ use cssparser::{ParseError, ParseErrorKind, Parser as Input, ToCss, serialize_id
 use precomputed_hash::PrecomputedHash;
 use selectors::parser::{NonTSPseudoClass, PseudoElement, SelectorImpl, SelectorParseErrorKind};
 
-use super::super::values::value::{Parsed, invalid};
+use super::super::values::value::{ParseResult, invalid};
 
 /// A name in a selector.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Name(Box<str>);
+pub struct SelectorName(Box<str>);
 
-impl Name {
+impl SelectorName {
     /// Returns it as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl From<&str> for Name {
+impl From<&str> for SelectorName {
     fn from(name: &str) -> Self {
         Self(name.into())
     }
 }
 
-impl AsRef<str> for Name {
+impl AsRef<str> for SelectorName {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
-impl std::borrow::Borrow<str> for Name {
+impl std::borrow::Borrow<str> for SelectorName {
     fn borrow(&self) -> &str {
         &self.0
     }
 }
 
-impl ToCss for Name {
+impl ToCss for SelectorName {
     fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
         serialize_identifier(&self.0, out)
     }
 }
 
-impl PrecomputedHash for Name {
+impl PrecomputedHash for SelectorName {
     fn precomputed_hash(&self) -> u32 {
         let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         self.0.bytes().fold(0x811c_9dc5, step)
@@ -95,7 +95,7 @@ impl ToCss for PseudoClass {
 
 /// A part of an element that a rule can be for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum ElementPart {
     FirstLine,
     FirstCharacter,
     Before,
@@ -107,13 +107,13 @@ pub enum Part {
     Other,
 }
 
-impl PseudoElement for Part {
+impl PseudoElement for ElementPart {
     fn accepts_state_pseudo_classes(&self) -> bool {
         true
     }
 }
 
-impl ToCss for Part {
+impl ToCss for ElementPart {
     fn to_css<W: fmt::Write>(&self, out: &mut W) -> fmt::Result {
         write!(out, "::{self:?}")
     }
@@ -121,24 +121,24 @@ impl ToCss for Part {
 
 /// The kind of selectors a mail has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Css;
+pub struct MailSelectors;
 
-impl SelectorImpl for Css {
+impl SelectorImpl for MailSelectors {
     type ExtraMatchingData<'a> = ();
-    type AttrValue = Name;
-    type Identifier = Name;
-    type LocalName = Name;
-    type NamespaceUrl = Name;
-    type NamespacePrefix = Name;
+    type AttrValue = SelectorName;
+    type Identifier = SelectorName;
+    type LocalName = SelectorName;
+    type NamespaceUrl = SelectorName;
+    type NamespacePrefix = SelectorName;
     type BorrowedNamespaceUrl = str;
     type BorrowedLocalName = str;
     type NonTSPseudoClass = PseudoClass;
-    type PseudoElement = Part;
+    type PseudoElement = ElementPart;
 }
 
 /// The reader of selectors, with the namespaces of its sheet.
 #[derive(Debug, Clone, Default)]
-pub struct Grammar {
+pub struct SelectorGrammar {
     pub prefixes: HashMap<String, String>,
     pub default: Option<String>,
 }
@@ -162,8 +162,8 @@ const PARTS: &[&str] = &[
     "selection", "spelling-error", "target-text", "view-transition",
 ];
 
-impl<'i> selectors::Parser<'i> for Grammar {
-    type Impl = Css;
+impl<'i> selectors::Parser<'i> for SelectorGrammar {
+    type Impl = MailSelectors;
     type Error = SelectorParseErrorKind;
 
     fn parse_slotted(&self) -> bool {
@@ -248,16 +248,19 @@ impl<'i> selectors::Parser<'i> for Grammar {
         }
     }
 
-    fn parse_pseudo_element(&self, name: &str) -> Result<Part, ParseError<SelectorParseErrorKind>> {
+    fn parse_pseudo_element(
+        &self,
+        name: &str,
+    ) -> Result<ElementPart, ParseError<SelectorParseErrorKind>> {
         let name = name.to_ascii_lowercase();
         Ok(match name.as_str() {
-            "first-line" => Part::FirstLine,
-            "first-letter" => Part::FirstCharacter,
-            "before" => Part::Before,
-            "after" => Part::After,
-            "details-content" => Part::DetailsContent,
-            "placeholder" | "-webkit-input-placeholder" => Part::Placeholder,
-            name if PARTS.contains(&name) || name.starts_with("-webkit-") => Part::Other,
+            "first-line" => ElementPart::FirstLine,
+            "first-letter" => ElementPart::FirstCharacter,
+            "before" => ElementPart::Before,
+            "after" => ElementPart::After,
+            "details-content" => ElementPart::DetailsContent,
+            "placeholder" | "-webkit-input-placeholder" => ElementPart::Placeholder,
+            name if PARTS.contains(&name) || name.starts_with("-webkit-") => ElementPart::Other,
             _ => return unsupported(),
         })
     }
@@ -266,7 +269,7 @@ impl<'i> selectors::Parser<'i> for Grammar {
         &self,
         name: &str,
         input: &mut Input<'i>,
-    ) -> Result<Part, ParseError<SelectorParseErrorKind>> {
+    ) -> Result<ElementPart, ParseError<SelectorParseErrorKind>> {
         let name = name.to_ascii_lowercase();
         if !name.starts_with("view-transition")
             && !matches!(name.as_str(), "highlight" | "cue" | "picker" | "scroll-button")
@@ -274,15 +277,15 @@ impl<'i> selectors::Parser<'i> for Grammar {
             return unsupported();
         }
         while input.next().is_ok() {}
-        Ok(Part::Other)
+        Ok(ElementPart::Other)
     }
 
-    fn default_namespace(&self) -> Option<Name> {
-        self.default.as_deref().map(Name::from)
+    fn default_namespace(&self) -> Option<SelectorName> {
+        self.default.as_deref().map(SelectorName::from)
     }
 
-    fn namespace_for_prefix(&self, prefix: &Name) -> Option<Name> {
-        self.prefixes.get(prefix.as_str()).map(|url| Name::from(url.as_str()))
+    fn namespace_for_prefix(&self, prefix: &SelectorName) -> Option<SelectorName> {
+        self.prefixes.get(prefix.as_str()).map(|url| SelectorName::from(url.as_str()))
     }
 }
 
@@ -291,7 +294,7 @@ fn unsupported<T>() -> Result<T, ParseError<SelectorParseErrorKind>> {
 }
 
 /// Passes an error of a selector on as one of a value.
-pub fn plain<T>(result: Result<T, ParseError<SelectorParseErrorKind>>) -> Parsed<T> {
+pub fn plain<T>(result: Result<T, ParseError<SelectorParseErrorKind>>) -> ParseResult<T> {
     match result {
         Ok(read) => Ok(read),
         Err(ParseError { kind: ParseErrorKind::Basic(kind) }) => {

@@ -12,13 +12,15 @@ use cssparser::{
 use selectors::parser::{ParseRelative, SelectorList};
 
 use super::super::values::grammar;
-use super::super::values::property::{self, Mode};
-use super::super::values::value::{Parsed, Scale, amount, invalid};
-use super::condition::{At, import, layer_name, supports};
-use super::media::{self, Truth};
-use super::pseudo::{Css, Grammar, Part, plain};
-use super::sheet::{Line, Registered, Rule, Scope, Sheet, Steps};
-use crate::text::html::tree::Id;
+use super::super::values::property::{self, ValueMode};
+use super::super::values::value::{ParseResult, UnitScale, amount, invalid};
+use super::condition::{AtRule, import, layer_name, supports};
+use super::media::{self, ConditionTruth};
+use super::pseudo::{ElementPart, MailSelectors, SelectorGrammar, plain};
+use super::sheet::{
+    AnimationSteps, RegisteredProperty, RuleLine, ScopeRule, StyleRule, StyleSheet,
+};
+use crate::text::html::tree::NodeId;
 
 /// More declarations than these are not read.
 const MAX_LINES: usize = 200_000;
@@ -44,18 +46,24 @@ const LATER: &[&str] = &[
 ];
 
 /// Reads the rules of `text` into `sheet`; `owner` is what holds its element.
-pub fn read(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>) {
-    read_into(sheet, text, mode, owner, Place::default());
+pub fn read(sheet: &mut StyleSheet, text: &str, mode: ValueMode, owner: Option<NodeId>) {
+    read_into(sheet, text, mode, owner, RuleContext::default());
 }
 
-fn read_into(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>, at: Place) {
+fn read_into(
+    sheet: &mut StyleSheet,
+    text: &str,
+    mode: ValueMode,
+    owner: Option<NodeId>,
+    at: RuleContext,
+) {
     let end = text.floor_char_boundary(MAX_SHEET);
     sheet.over |= end < text.len();
     let text = text.get(..end).unwrap_or_default();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut reader = Reader {
+    let mut reader = SheetReader {
         sheet,
-        grammar: Grammar::default(),
+        grammar: SelectorGrammar::default(),
         mode,
         owner,
         at,
@@ -73,14 +81,14 @@ fn read_into(sheet: &mut Sheet, text: &str, mode: Mode, owner: Option<Id>, at: P
 }
 
 /// Reads the declarations of a `style` attribute.
-pub fn inline(text: &str, mode: Mode) -> Vec<Line> {
-    let mut sheet = Sheet::default();
-    let mut reader = Reader {
+pub fn inline(text: &str, mode: ValueMode) -> Vec<RuleLine> {
+    let mut sheet = StyleSheet::default();
+    let mut reader = SheetReader {
         sheet: &mut sheet,
-        grammar: Grammar::default(),
-        mode: Mode { inline: true, ..mode },
+        grammar: SelectorGrammar::default(),
+        mode: ValueMode { inline: true, ..mode },
         owner: None,
-        at: Place::default(),
+        at: RuleContext::default(),
         lines: Vec::new(),
         steps: Vec::new(),
         frames: true,
@@ -97,36 +105,36 @@ fn is_too_deep(error: &ParseError<()>) -> bool {
 
 /// What stands around the rule that is read.
 #[derive(Debug, Clone, Default)]
-struct Place {
-    parent: Option<SelectorList<Css>>,
+struct RuleContext {
+    parent: Option<SelectorList<MailSelectors>>,
     layer: usize,
-    scope: Option<Arc<Scope>>,
+    scope: Option<Arc<ScopeRule>>,
     containers: Vec<Arc<str>>,
     deep: usize,
     /// How often the selectors around it are matched for one of `parent`, beyond once.
     weight: usize,
 }
 
-struct Reader<'s> {
-    sheet: &'s mut Sheet,
-    grammar: Grammar,
-    mode: Mode,
-    owner: Option<Id>,
-    at: Place,
+struct SheetReader<'s> {
+    sheet: &'s mut StyleSheet,
+    grammar: SelectorGrammar,
+    mode: ValueMode,
+    owner: Option<NodeId>,
+    at: RuleContext,
     /// The declarations of the rule that is read.
-    lines: Vec<Line>,
+    lines: Vec<RuleLine>,
     /// The steps of the animation that is read.
-    steps: Vec<(f32, f32, Vec<Line>)>,
+    steps: Vec<(f32, f32, Vec<RuleLine>)>,
     /// True where rules are steps of an animation, or none at all.
     frames: bool,
     /// True once there was a rule, after which nothing is imported.
     begun: bool,
 }
 
-impl Reader<'_> {
+impl SheetReader<'_> {
     /// Files the declarations read so far.
     fn flush(&mut self) {
-        let lines: Arc<[Line]> = std::mem::take(&mut self.lines).into();
+        let lines: Arc<[RuleLine]> = std::mem::take(&mut self.lines).into();
         let Some(selectors) = self.at.parent.clone().filter(|_| !lines.is_empty()) else { return };
         for selector in selectors.slice() {
             if self.sheet.is_full() {
@@ -138,10 +146,14 @@ impl Reader<'_> {
             }
             let part = selector.pseudo_element().copied();
             let long = selector.pseudo_elements().len() > 1;
-            if part == Some(Part::Other) || selector.is_slotted() || selector.is_part() || long {
+            if part == Some(ElementPart::Other)
+                || selector.is_slotted()
+                || selector.is_part()
+                || long
+            {
                 continue;
             }
-            self.sheet.file(Rule {
+            self.sheet.file(StyleRule {
                 selector: selector.clone(),
                 part,
                 lines: Arc::clone(&lines),
@@ -163,7 +175,7 @@ impl Reader<'_> {
     }
 
     /// Reads a block that stands in `place`, and comes back to this one.
-    fn within(&mut self, place: Place, input: &mut Parser<'_>) {
+    fn within(&mut self, place: RuleContext, input: &mut Parser<'_>) {
         self.begun = true;
         self.flush();
         if place.deep > MAX_DEEP {
@@ -175,11 +187,11 @@ impl Reader<'_> {
         self.at = outer;
     }
 
-    fn deeper(&self) -> Place {
-        Place { deep: self.at.deep + 1, ..self.at.clone() }
+    fn deeper(&self) -> RuleContext {
+        RuleContext { deep: self.at.deep + 1, ..self.at.clone() }
     }
 
-    fn selectors(&self, input: &mut Parser<'_>) -> Parsed<SelectorList<Css>> {
+    fn selectors(&self, input: &mut Parser<'_>) -> ParseResult<SelectorList<MailSelectors>> {
         let relative = match (&self.at.parent, &self.at.scope) {
             (Some(_), _) => ParseRelative::ForNesting,
             (None, Some(_)) => ParseRelative::ForScope,
@@ -189,7 +201,7 @@ impl Reader<'_> {
     }
 }
 
-impl<'i> DeclarationParser<'i> for Reader<'_> {
+impl<'i> DeclarationParser<'i> for SheetReader<'_> {
     type Declaration = ();
     type Error = ();
 
@@ -198,7 +210,7 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         name: CowRcStr<'i>,
         input: &mut Parser<'i>,
         _: &ParserState,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         if self.sheet.lines >= MAX_LINES {
             self.sheet.over = true;
             return invalid();
@@ -216,7 +228,7 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
                 self.sheet.over = true;
                 return Ok(());
             }
-            self.lines.push(Line::Custom(name.as_ref().into(), text.into(), important));
+            self.lines.push(RuleLine::Custom(name.as_ref().into(), text.into(), important));
             return Ok(());
         }
         let name = name.to_ascii_lowercase();
@@ -237,7 +249,7 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
                 return Ok(());
             }
             self.sheet.lines += read.len();
-            let lines = read.into_iter().map(|(name, value)| Line::Set(name, value, important));
+            let lines = read.into_iter().map(|(name, value)| RuleLine::Set(name, value, important));
             self.lines.extend(lines);
             return Ok(());
         }
@@ -253,14 +265,14 @@ impl<'i> DeclarationParser<'i> for Reader<'_> {
         if text.len() > MAX_TEXT {
             self.sheet.over = true;
         } else {
-            self.lines.push(Line::Later(name.as_str().into(), text.into(), important));
+            self.lines.push(RuleLine::Later(name.as_str().into(), text.into(), important));
         }
         Ok(())
     }
 }
 
 /// Returns the text of a value, up to its `!`.
-fn whole<'i>(input: &mut Parser<'i>) -> Parsed<&'i str> {
+fn whole<'i>(input: &mut Parser<'i>) -> ParseResult<&'i str> {
     input.parse_until_before(Delimiter::Bang, |input| {
         input.skip_whitespace();
         let start = input.position();
@@ -279,25 +291,25 @@ fn has_own_function(text: &str) -> bool {
 }
 
 /// What stands before a block.
-enum Prelude {
+enum BlockPrelude {
     /// Selectors, and how many `&` are in them.
-    Selectors(SelectorList<Css>, usize),
+    Selectors(SelectorList<MailSelectors>, usize),
     /// A step of an animation, by how far it is from the beginning and from the end.
     Frame(f32, f32),
 }
 
-impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
-    type Prelude = Prelude;
+impl<'i> QualifiedRuleParser<'i> for SheetReader<'_> {
+    type Prelude = BlockPrelude;
     type QualifiedRule = ();
     type Error = ();
 
-    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Parsed<Prelude> {
+    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> ParseResult<BlockPrelude> {
         if !self.frames {
             let start = input.position();
             let selectors = self.selectors(input)?;
             // A list of rules without `&` has one before each.
             let parents = input.slice_from(start).matches('&').count().max(1);
-            return Ok(Prelude::Selectors(selectors, parents));
+            return Ok(BlockPrelude::Selectors(selectors, parents));
         }
         let steps = input.parse_comma_separated(|input| match input.next()? {
             Token::Percentage { unit_value, .. } => Ok(*unit_value),
@@ -306,17 +318,17 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
             _ => invalid(),
         })?;
         let by = |one: fn(f32, f32) -> f32| steps.iter().copied().reduce(one).unwrap_or_default();
-        Ok(Prelude::Frame(by(f32::min), by(f32::max)))
+        Ok(BlockPrelude::Frame(by(f32::min), by(f32::max)))
     }
 
     fn parse_block(
         &mut self,
-        prelude: Prelude,
+        prelude: BlockPrelude,
         _: &ParserState,
         input: &mut Parser<'i>,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         match prelude {
-            Prelude::Selectors(selectors, parents) => {
+            BlockPrelude::Selectors(selectors, parents) => {
                 // Each `&` stands for all of what is around it: `:is(&,&)` doubles at every level.
                 let weight = self.at.weight.max(1).saturating_mul(parents);
                 if weight > MAX_WEIGHT {
@@ -325,10 +337,10 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
                 }
                 let parent = self.at.parent.clone().unwrap_or_else(SelectorList::scope);
                 let selectors = selectors.replace_parent_selector(&parent);
-                let place = Place { parent: Some(selectors), weight, ..self.deeper() };
+                let place = RuleContext { parent: Some(selectors), weight, ..self.deeper() };
                 self.within(place, input);
             }
-            Prelude::Frame(from, to) => {
+            BlockPrelude::Frame(from, to) => {
                 let kept = std::mem::take(&mut self.lines);
                 RuleBodyParser::new(input, self).for_each(drop);
                 let mut read = std::mem::replace(&mut self.lines, kept);
@@ -341,48 +353,48 @@ impl<'i> QualifiedRuleParser<'i> for Reader<'_> {
     }
 }
 
-impl<'i> AtRuleParser<'i> for Reader<'_> {
-    type Prelude = At;
+impl<'i> AtRuleParser<'i> for SheetReader<'_> {
+    type Prelude = AtRule;
     type AtRule = ();
     type Error = ();
 
-    fn parse_prelude(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>) -> Parsed<At> {
+    fn parse_prelude(&mut self, name: CowRcStr<'i>, input: &mut Parser<'i>) -> ParseResult<AtRule> {
         let name = name.to_ascii_lowercase();
         Ok(match name.as_str() {
-            "media" => At::If(Truth::from(media::applies(input))),
-            "supports" => At::If(supports(input, &self.grammar)?),
-            "layer" if input.is_exhausted() => At::Layers(Vec::new()),
-            "layer" => At::Layers(input.parse_comma_separated(layer_name)?),
-            "scope" => At::Scope(self.scope(input)?),
+            "media" => AtRule::If(ConditionTruth::from(media::applies(input))),
+            "supports" => AtRule::If(supports(input, &self.grammar)?),
+            "layer" if input.is_exhausted() => AtRule::Layers(Vec::new()),
+            "layer" => AtRule::Layers(input.parse_comma_separated(layer_name)?),
+            "scope" => AtRule::Scope(self.scope(input)?),
             "container" => {
                 input.skip_whitespace();
                 let start = input.position();
                 while input.next().is_ok() {}
-                At::Container(input.slice_from(start).into())
+                AtRule::Container(input.slice_from(start).into())
             }
             "keyframes" | "-webkit-keyframes" | "-moz-keyframes" => {
-                At::Frames(input.expect_ident_or_string()?.as_ref().to_owned())
+                AtRule::Frames(input.expect_ident_or_string()?.as_ref().to_owned())
             }
-            "font-face" => At::Font,
-            "property" => At::Property(input.expect_ident()?.as_ref().to_owned()),
+            "font-face" => AtRule::Font,
+            "property" => AtRule::Property(input.expect_ident()?.as_ref().to_owned()),
             "import" => import(input, &self.grammar)?,
             "namespace" => {
                 let prefix = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
                 let url = input.expect_url_or_string()?.as_ref().to_owned();
-                At::Namespace(prefix.map(|prefix| prefix.as_ref().to_owned()), url)
+                AtRule::Namespace(prefix.map(|prefix| prefix.as_ref().to_owned()), url)
             }
             _ => return invalid(),
         })
     }
 
-    fn rule_without_block(&mut self, at: At, _: &ParserState) -> Result<(), ()> {
+    fn rule_without_block(&mut self, at: AtRule, _: &ParserState) -> Result<(), ()> {
         match at {
-            At::Layers(names) => {
+            AtRule::Layers(names) => {
                 for name in names {
                     self.named_layer(&name);
                 }
             }
-            At::Import { sheet, layer, holds } if !self.begun && self.holds(holds) => {
+            AtRule::Import { sheet, layer, holds } if !self.begun && self.holds(holds) => {
                 let layer = match &layer {
                     Some(name) => self.named_layer(name),
                     None => self.at.layer,
@@ -390,41 +402,46 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 let deep = self.at.deep + 1;
                 self.sheet.over |= deep > MAX_IMPORTS;
                 if deep <= MAX_IMPORTS {
-                    let at = Place { layer, deep, ..Place::default() };
+                    let at = RuleContext { layer, deep, ..RuleContext::default() };
                     read_into(self.sheet, &sheet, self.mode, self.owner, at);
                 }
             }
-            At::Import { .. } => {}
-            At::Namespace(Some(prefix), url) => {
+            AtRule::Import { .. } => {}
+            AtRule::Namespace(Some(prefix), url) => {
                 self.grammar.prefixes.insert(prefix, url);
             }
-            At::Namespace(None, url) => self.grammar.default = Some(url),
+            AtRule::Namespace(None, url) => self.grammar.default = Some(url),
             _ => return Err(()),
         }
         Ok(())
     }
 
-    fn parse_block(&mut self, at: At, _: &ParserState, input: &mut Parser<'i>) -> Parsed<()> {
+    fn parse_block(
+        &mut self,
+        at: AtRule,
+        _: &ParserState,
+        input: &mut Parser<'i>,
+    ) -> ParseResult<()> {
         let mut place = self.deeper();
         match at {
-            At::If(truth) => {
+            AtRule::If(truth) => {
                 if !self.holds(truth) {
                     return Ok(());
                 }
             }
-            At::Layers(names) => {
+            AtRule::Layers(names) => {
                 place.layer = match names.as_slice() {
                     [] => self.sheet.layer(self.at.layer, String::new()),
                     [one] => self.named_layer(one),
                     _ => return invalid(),
                 };
             }
-            At::Scope(scope) => {
+            AtRule::Scope(scope) => {
                 place.scope = Some(Arc::new(scope));
                 place.parent = None;
             }
-            At::Container(condition) => place.containers.push(condition),
-            At::Frames(name) => {
+            AtRule::Container(condition) => place.containers.push(condition),
+            AtRule::Frames(name) => {
                 let kept = std::mem::take(&mut self.lines);
                 let frames = std::mem::replace(&mut self.frames, true);
                 RuleBodyParser::new(input, self).for_each(drop);
@@ -436,25 +453,25 @@ impl<'i> AtRuleParser<'i> for Reader<'_> {
                 // A later step of the same time is the stronger one.
                 steps.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
                 let first = steps.into_iter().flat_map(|(.., lines)| lines).collect();
-                self.sheet.frames.insert(name, Steps { first, last });
+                self.sheet.frames.insert(name, AnimationSteps { first, last });
                 return Ok(());
             }
-            At::Property(name) => {
+            AtRule::Property(name) => {
                 self.register(&name, input);
                 return Ok(());
             }
-            At::Font => {
+            AtRule::Font => {
                 self.font(input);
                 return Ok(());
             }
-            At::Import { .. } | At::Namespace(..) => return invalid(),
+            AtRule::Import { .. } | AtRule::Namespace(..) => return invalid(),
         }
         self.within(place, input);
         Ok(())
     }
 }
 
-impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
+impl RuleBodyItemParser<'_, (), ()> for SheetReader<'_> {
     fn parse_declarations(&self) -> bool {
         self.at.parent.is_some() || self.frames
     }
@@ -464,7 +481,7 @@ impl RuleBodyItemParser<'_, (), ()> for Reader<'_> {
     }
 }
 
-impl Reader<'_> {
+impl SheetReader<'_> {
     /// Reads what a custom property begins with.
     fn register(&mut self, name: &str, input: &mut Parser<'_>) {
         let (mut inherits, mut initial, mut syntax) = (true, None, String::new());
@@ -484,7 +501,7 @@ impl Reader<'_> {
         }
         if let Some(initial) = initial.filter(|text| text.len() <= MAX_VALUE) {
             let (name, initial) = (name.into(), initial.into());
-            self.sheet.registered.push(Registered { name, syntax, inherits, initial });
+            self.sheet.registered.push(RegisteredProperty { name, syntax, inherits, initial });
         }
     }
 
@@ -496,16 +513,16 @@ impl Reader<'_> {
             let size = input.parse_until_after(Delimiter::Semicolon, |input| {
                 input.expect_ident_matching("size-adjust")?;
                 input.expect_colon()?;
-                Ok::<_, ParseError<()>>(amount(input)?.compute(&Scale::page()).part)
+                Ok::<_, ParseError<()>>(amount(input)?.compute(&UnitScale::page()).part)
             });
             self.sheet.shrinks |= size.is_ok_and(|size| size < TINY);
         }
     }
 
     /// Decides on a condition.
-    fn holds(&mut self, truth: Truth) -> bool {
-        self.sheet.guessed |= truth == Truth::Perhaps;
-        truth == Truth::Yes || truth == Truth::Perhaps && self.mode.assume
+    fn holds(&mut self, truth: ConditionTruth) -> bool {
+        self.sheet.guessed |= truth == ConditionTruth::Perhaps;
+        truth == ConditionTruth::Yes || truth == ConditionTruth::Perhaps && self.mode.assume
     }
 
     fn named_layer(&mut self, name: &[String]) -> usize {
@@ -513,7 +530,7 @@ impl Reader<'_> {
         name.iter().fold(parent, |parent, name| self.sheet.layer(parent, name.clone()))
     }
 
-    fn scope(&self, input: &mut Parser<'_>) -> Parsed<Scope> {
+    fn scope(&self, input: &mut Parser<'_>) -> ParseResult<ScopeRule> {
         let list = |input: &mut Parser<'_>| {
             input.expect_parenthesis_block()?;
             input.parse_nested_block(|input| {
@@ -530,7 +547,9 @@ impl Reader<'_> {
             Err(_) => None,
         };
         input.expect_exhausted()?;
-        let here = |list: SelectorList<Css>| list.replace_parent_selector(&SelectorList::scope());
-        Ok(Scope { from: from.map(here), to: to.map(here), owner: self.owner })
+        let here = |list: SelectorList<MailSelectors>| {
+            list.replace_parent_selector(&SelectorList::scope())
+        };
+        Ok(ScopeRule { from: from.map(here), to: to.map(here), owner: self.owner })
     }
 }

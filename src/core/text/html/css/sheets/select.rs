@@ -3,7 +3,7 @@
 //! The crate `selectors` knows the grammar, the specificity and the matching; here
 //! stands what it asks of a document, and of which pseudo-classes hold for a mail
 //! that nobody touches. All matching is counted: when a mail has asked for too much,
-//! nothing matches any more, and whoever asks is told ([`Work::is_over`]).
+//! nothing matches any more, and whoever asks is told ([`MatchWork::is_over`]).
 
 use std::cell::Cell;
 use std::fmt;
@@ -18,8 +18,8 @@ use selectors::matching::{ElementSelectorFlags, matches_selector};
 use selectors::parser::Selector;
 use selectors::{Element, OpaqueElement};
 
-use super::pseudo::{Css, Name, Part, PseudoClass};
-use crate::text::html::tree::{Id, ROOT, Tree};
+use super::pseudo::{ElementPart, MailSelectors, PseudoClass, SelectorName};
+use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
 /// So much an element may be asked by selectors in a whole mail; honest ones need some
 /// thousands.
@@ -30,7 +30,7 @@ const MANY: usize = 1_000;
 
 /// How much was asked of the document.
 #[derive(Debug)]
-pub struct Work {
+pub struct MatchWork {
     spent: Cell<usize>,
     most: usize,
     /// What is taken for true or false where it is not known.
@@ -38,7 +38,7 @@ pub struct Work {
     guessed: Cell<bool>,
 }
 
-impl Work {
+impl MatchWork {
     /// Returns the work that the sheets of a mail may make; `assume` is the answer to all
     /// that they ask and that is not known here.
     pub fn limited(most: usize, assume: bool) -> Self {
@@ -80,25 +80,29 @@ impl Work {
 
 /// An element of the document, as it is asked by selectors.
 #[derive(Clone, Copy)]
-struct El<'t> {
-    tree: &'t Tree,
-    id: Id,
-    work: &'t Work,
+struct ElementRef<'t> {
+    tree: &'t DomTree,
+    id: NodeId,
+    work: &'t MatchWork,
 }
 
-impl fmt::Debug for El<'_> {
+impl fmt::Debug for ElementRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.id)
     }
 }
 
-impl<'t> El<'t> {
-    fn at(&self, id: Option<Id>) -> Option<Self> {
+impl<'t> ElementRef<'t> {
+    fn at(&self, id: Option<NodeId>) -> Option<Self> {
         Some(Self { id: id?, ..*self })
     }
 
     /// Goes on from a node to the first element, as long as there is work left.
-    fn element(&self, mut id: Option<Id>, next: impl Fn(Id) -> Option<Id>) -> Option<Self> {
+    fn element(
+        &self,
+        mut id: Option<NodeId>,
+        next: impl Fn(NodeId) -> Option<NodeId>,
+    ) -> Option<Self> {
         while let Some(at) = id {
             if !self.work.spend(1) {
                 return None;
@@ -148,7 +152,7 @@ impl<'t> El<'t> {
     /// Returns the value of an attribute of the nearest element that has it.
     /// The language of the document, as its head says.
     fn language(&self) -> Option<&'t str> {
-        let is = |id: &Id, name: &str, value: &str| {
+        let is = |id: &NodeId, name: &str, value: &str| {
             self.tree.attr(*id, name).is_some_and(|text| text.eq_ignore_ascii_case(value))
         };
         let meta =
@@ -170,8 +174,8 @@ impl<'t> El<'t> {
     }
 }
 
-impl Element for El<'_> {
-    type Impl = Css;
+impl Element for ElementRef<'_> {
+    type Impl = MailSelectors;
 
     fn opaque(&self) -> OpaqueElement {
         match self.tree.node_ref(self.id) {
@@ -234,9 +238,9 @@ impl Element for El<'_> {
 
     fn attr_matches(
         &self,
-        namespace: &NamespaceConstraint<&Name>,
-        name: &Name,
-        operation: &AttrSelectorOperation<&Name>,
+        namespace: &NamespaceConstraint<&SelectorName>,
+        name: &SelectorName,
+        operation: &AttrSelectorOperation<&SelectorName>,
     ) -> bool {
         let named = match namespace {
             NamespaceConstraint::Any => true,
@@ -250,7 +254,7 @@ impl Element for El<'_> {
     fn match_non_ts_pseudo_class(
         &self,
         class: &PseudoClass,
-        _: &mut MatchingContext<'_, Css>,
+        _: &mut MatchingContext<'_, MailSelectors>,
     ) -> bool {
         if !self.work.spend(1) {
             return false;
@@ -296,7 +300,11 @@ impl Element for El<'_> {
         }
     }
 
-    fn match_pseudo_element(&self, _: &Part, _: &mut MatchingContext<'_, Css>) -> bool {
+    fn match_pseudo_element(
+        &self,
+        _: &ElementPart,
+        _: &mut MatchingContext<'_, MailSelectors>,
+    ) -> bool {
         false
     }
 
@@ -310,12 +318,12 @@ impl Element for El<'_> {
         false
     }
 
-    fn has_id(&self, id: &Name, case: CaseSensitivity) -> bool {
+    fn has_id(&self, id: &SelectorName, case: CaseSensitivity) -> bool {
         self.work.spend(1)
             && self.attr("id").is_some_and(|own| case.eq(own.as_bytes(), id.as_str().as_bytes()))
     }
 
-    fn has_class(&self, name: &Name, case: CaseSensitivity) -> bool {
+    fn has_class(&self, name: &SelectorName, case: CaseSensitivity) -> bool {
         self.work.spend(1)
             && self.attr("class").is_some_and(|own| {
                 own.split_ascii_whitespace()
@@ -323,20 +331,20 @@ impl Element for El<'_> {
             })
     }
 
-    fn has_custom_state(&self, _: &Name) -> bool {
+    fn has_custom_state(&self, _: &SelectorName) -> bool {
         false
     }
 
-    fn imported_part(&self, _: &Name) -> Option<Name> {
+    fn imported_part(&self, _: &SelectorName) -> Option<SelectorName> {
         None
     }
 
-    fn is_part(&self, _: &Name) -> bool {
+    fn is_part(&self, _: &SelectorName) -> bool {
         false
     }
 
     fn is_empty(&self) -> bool {
-        let full = |id: Id| {
+        let full = |id: NodeId| {
             !self.work.spend(1)
                 || !self.tree.name(id).is_empty()
                 || self.tree.text(id).is_some_and(|text| !text.is_empty())
@@ -354,21 +362,26 @@ impl Element for El<'_> {
 }
 
 /// Matches selectors against one document.
-pub struct Matcher<'t> {
-    tree: &'t Tree,
-    pub work: &'t Work,
+pub struct SelectorMatcher<'t> {
+    tree: &'t DomTree,
+    pub work: &'t MatchWork,
     caches: SelectorCaches,
 }
 
-impl<'t> Matcher<'t> {
+impl<'t> SelectorMatcher<'t> {
     /// Creates a matcher that counts its work in `work`.
-    pub fn new(tree: &'t Tree, work: &'t Work) -> Self {
+    pub fn new(tree: &'t DomTree, work: &'t MatchWork) -> Self {
         Self { tree, work, caches: SelectorCaches::default() }
     }
 
     /// Returns true if the element, or the part of it that the selector names, matches.
     /// `scope` is what `:scope` is.
-    pub fn matches(&mut self, selector: &Selector<Css>, id: Id, scope: Option<Id>) -> bool {
+    pub fn matches(
+        &mut self,
+        selector: &Selector<MailSelectors>,
+        id: NodeId,
+        scope: Option<NodeId>,
+    ) -> bool {
         if !self.work.spend(1) {
             return false;
         }
@@ -377,7 +390,7 @@ impl<'t> Matcher<'t> {
         } else {
             MatchingMode::Normal
         };
-        let element = El { tree: self.tree, id, work: self.work };
+        let element = ElementRef { tree: self.tree, id, work: self.work };
         let quirks = if self.tree.is_quirks() { QuirksMode::Quirks } else { QuirksMode::NoQuirks };
         let scope = scope.and_then(|id| element.at(Some(id))).map(|scope| scope.opaque());
         let mut context = MatchingContext::new(

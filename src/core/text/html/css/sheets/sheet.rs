@@ -2,7 +2,7 @@
 //!
 //! They come out flat: conditions on the page are decided, rules in rules are
 //! resolved, and each rule knows its layer, its scope and its place. What is too
-//! much to read is left out, and that is said ([`Sheet::over`]).
+//! much to read is left out, and that is said ([`StyleSheet::over`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use cssparser::Parser;
 use selectors::parser::{Component, Selector, SelectorList};
 
 use super::super::values::color::paint;
-use super::super::values::property::{Property, Value};
-use super::super::values::value::{Amount, Kind, Quantity, Scale, amount};
-use super::pseudo::{Css, Part};
-use crate::text::html::tree::{Id, Tree};
+use super::super::values::property::{CssProperty, PropertyValue};
+use super::super::values::value::{ComputedNumber, NumberKind, UnitScale, WrittenNumber, amount};
+use super::pseudo::{ElementPart, MailSelectors};
+use crate::text::html::tree::{DomTree, NodeId};
 
 /// More selectors than these are not read.
 const MAX_SELECTORS: usize = 20_000;
 /// A declaration of a rule.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Line {
-    Set(Property, Value, bool),
+pub enum RuleLine {
+    Set(CssProperty, PropertyValue, bool),
     /// `--name: text`.
     Custom(Arc<str>, Arc<str>, bool),
     /// A property whose value asks for others, by its text.
     Later(Arc<str>, Arc<str>, bool),
 }
 
-impl Line {
+impl RuleLine {
     /// Returns true for `!important`.
     pub fn is_important(&self) -> bool {
         match self {
@@ -41,28 +41,28 @@ impl Line {
 
 /// Where the rules of an `@scope` hold.
 #[derive(Debug, Clone)]
-pub struct Scope {
-    pub from: Option<SelectorList<Css>>,
-    pub to: Option<SelectorList<Css>>,
+pub struct ScopeRule {
+    pub from: Option<SelectorList<MailSelectors>>,
+    pub to: Option<SelectorList<MailSelectors>>,
     /// What holds the sheet, where no selector says where it begins.
-    pub owner: Option<Id>,
+    pub owner: Option<NodeId>,
 }
 
 /// Declarations for the elements that a selector matches.
 #[derive(Debug, Clone)]
-pub struct Rule {
-    pub selector: Selector<Css>,
+pub struct StyleRule {
+    pub selector: Selector<MailSelectors>,
     /// The part of the element they are for.
-    pub part: Option<Part>,
-    pub lines: Arc<[Line]>,
-    /// The number of its layer in [`Sheet::layers`].
+    pub part: Option<ElementPart>,
+    pub lines: Arc<[RuleLine]>,
+    /// The number of its layer in [`StyleSheet::layers`].
     pub layer: usize,
-    pub scope: Option<Arc<Scope>>,
+    pub scope: Option<Arc<ScopeRule>>,
     /// The conditions of `@container` around it, by their text.
     pub containers: Vec<Arc<str>>,
 }
 
-impl Rule {
+impl StyleRule {
     /// Returns true if the selector is one name of a tag: then the index has matched it.
     pub fn is_tag(&self) -> bool {
         let mut parts = self.selector.iter_raw_match_order();
@@ -72,16 +72,16 @@ impl Rule {
 
 /// What the steps of an animation say.
 #[derive(Debug, Clone)]
-pub struct Steps {
+pub struct AnimationSteps {
     /// All of them, the first as the strongest.
-    pub first: Arc<[Line]>,
+    pub first: Arc<[RuleLine]>,
     /// The last.
-    pub last: Arc<[Line]>,
+    pub last: Arc<[RuleLine]>,
 }
 
 /// A custom property that begins with a value.
 #[derive(Debug)]
-pub struct Registered {
+pub struct RegisteredProperty {
     pub name: Arc<str>,
     /// What values it takes.
     pub syntax: String,
@@ -90,46 +90,47 @@ pub struct Registered {
     pub initial: Arc<str>,
 }
 
-impl Registered {
+impl RegisteredProperty {
     /// Returns whether it takes a value, if that is known.
     pub fn takes(&self, text: &str) -> Option<bool> {
         let mut input = Parser::new(text);
-        let kinds: &[Kind] = match self.syntax.as_str() {
+        let kinds: &[NumberKind] = match self.syntax.as_str() {
             "*" => return Some(true),
             "<color>" => return Some(paint(&mut input, false).is_ok() && input.is_exhausted()),
-            "<number>" | "<integer>" => &[Kind::Number],
-            "<percentage>" => &[Kind::Percent],
-            "<length>" => &[Kind::Length],
-            "<length-percentage>" => &[Kind::Length, Kind::Percent],
-            "<angle>" => &[Kind::Angle],
+            "<number>" | "<integer>" => &[NumberKind::Number],
+            "<percentage>" => &[NumberKind::Percent],
+            "<length>" => &[NumberKind::Length],
+            "<length-percentage>" => &[NumberKind::Length, NumberKind::Percent],
+            "<angle>" => &[NumberKind::Angle],
             _ => return None,
         };
         let read = amount(&mut input).ok().filter(|_| input.is_exhausted());
-        let zero = |one: &Amount| one.compute(&Scale::page()) == Quantity::number(0.0);
+        let zero =
+            |one: &WrittenNumber| one.compute(&UnitScale::page()) == ComputedNumber::number(0.0);
         Some(read.is_some_and(|read| {
-            kinds.contains(&read.kind()) || kinds.contains(&Kind::Length) && zero(&read)
+            kinds.contains(&read.kind()) || kinds.contains(&NumberKind::Length) && zero(&read)
         }))
     }
 }
 
 /// A layer: its parent and its name. The first is no layer.
 #[derive(Debug, Clone, PartialEq)]
-struct Layer(usize, String);
+struct CascadeLayer(usize, String);
 
 /// All rules, by the most telling name of their selector.
 #[derive(Debug, Default)]
-pub struct Sheet {
-    rules: Vec<Rule>,
+pub struct StyleSheet {
+    rules: Vec<StyleRule>,
     ids: HashMap<String, Vec<usize>>,
     classes: HashMap<String, Vec<usize>>,
     tags: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
     /// The animations.
-    pub frames: HashMap<String, Steps>,
-    pub registered: Vec<Registered>,
+    pub frames: HashMap<String, AnimationSteps>,
+    pub registered: Vec<RegisteredProperty>,
     /// True if it has a font whose glyphs are drawn too small to be read.
     pub shrinks: bool,
-    layers: Vec<Layer>,
+    layers: Vec<CascadeLayer>,
     /// True if not all was read.
     pub over: bool,
     /// True if what is not known decides what was read.
@@ -140,14 +141,14 @@ pub struct Sheet {
 
 /// Under what a rule is filed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Key {
+enum RuleKey {
     Id(String),
     Class(String),
     Tag(String),
     Any,
 }
 
-impl Sheet {
+impl StyleSheet {
     /// Returns true if no rule can be added; then not all was read.
     pub fn is_full(&mut self) -> bool {
         self.over |= self.rules.len() >= MAX_SELECTORS;
@@ -155,13 +156,13 @@ impl Sheet {
     }
 
     /// Files a rule under the most telling name of its selector.
-    pub fn file(&mut self, rule: Rule) {
+    pub fn file(&mut self, rule: StyleRule) {
         let at = self.rules.len();
         match key(&rule.selector) {
-            Key::Id(name) => self.ids.entry(name).or_default().push(at),
-            Key::Class(name) => self.classes.entry(name).or_default().push(at),
-            Key::Tag(name) => self.tags.entry(name).or_default().push(at),
-            Key::Any => self.others.push(at),
+            RuleKey::Id(name) => self.ids.entry(name).or_default().push(at),
+            RuleKey::Class(name) => self.classes.entry(name).or_default().push(at),
+            RuleKey::Tag(name) => self.tags.entry(name).or_default().push(at),
+            RuleKey::Any => self.others.push(at),
         }
         self.rules.push(rule);
     }
@@ -175,10 +176,10 @@ impl Sheet {
     /// those that name nothing the element has.
     pub fn candidates<'s>(
         &'s self,
-        tree: &'s Tree,
-        id: Id,
+        tree: &'s DomTree,
+        id: NodeId,
         others: bool,
-    ) -> impl Iterator<Item = (usize, &'s Rule)> {
+    ) -> impl Iterator<Item = (usize, &'s StyleRule)> {
         let of = |map: &'s HashMap<String, Vec<usize>>, name: &str| {
             // Names are filed in lower case.
             if map.is_empty() || name.is_empty() {
@@ -206,7 +207,8 @@ impl Sheet {
         // What is in a layer itself comes after the layers in it.
         let key = |mut at: usize| {
             let mut key = vec![usize::MAX];
-            while let Some(Layer(parent, _)) = at.checked_sub(1).and_then(|at| self.layers.get(at))
+            while let Some(CascadeLayer(parent, _)) =
+                at.checked_sub(1).and_then(|at| self.layers.get(at))
             {
                 key.insert(0, at);
                 at = *parent;
@@ -226,7 +228,7 @@ impl Sheet {
 
     /// Returns the number of a layer in another; one without a name is a new one.
     pub fn layer(&mut self, parent: usize, name: String) -> usize {
-        let same = |one: &Layer| one.0 == parent && !name.is_empty() && one.1 == name;
+        let same = |one: &CascadeLayer| one.0 == parent && !name.is_empty() && one.1 == name;
         if let Some(at) = self.layers.iter().position(same) {
             return at + 1;
         }
@@ -234,32 +236,32 @@ impl Sheet {
             self.over = true;
             return parent;
         }
-        self.layers.push(Layer(parent, name));
+        self.layers.push(CascadeLayer(parent, name));
         self.layers.len()
     }
 }
 
 /// Returns under what a selector is filed: by what its last part must be.
-fn key(selector: &Selector<Css>) -> Key {
+fn key(selector: &Selector<MailSelectors>) -> RuleKey {
     let mut iter = selector.iter();
-    let mut best = Key::Any;
+    let mut best = RuleKey::Any;
     loop {
         for component in &mut iter {
             let found = match component {
-                Component::ID(id) => Key::Id(id.as_str().to_ascii_lowercase()),
-                Component::Class(class) => Key::Class(class.as_str().to_ascii_lowercase()),
-                Component::LocalName(name) => Key::Tag(name.lower_name.as_str().to_owned()),
+                Component::ID(id) => RuleKey::Id(id.as_str().to_ascii_lowercase()),
+                Component::Class(class) => RuleKey::Class(class.as_str().to_ascii_lowercase()),
+                Component::LocalName(name) => RuleKey::Tag(name.lower_name.as_str().to_owned()),
                 Component::Is(list) | Component::Where(list) => match list.slice() {
                     [one] if !one.has_pseudo_element() => key(one),
                     _ => continue,
                 },
                 _ => continue,
             };
-            let rank = |key: &Key| match key {
-                Key::Id(_) => 3,
-                Key::Class(_) => 2,
-                Key::Tag(_) => 1,
-                Key::Any => 0,
+            let rank = |key: &RuleKey| match key {
+                RuleKey::Id(_) => 3,
+                RuleKey::Class(_) => 2,
+                RuleKey::Tag(_) => 1,
+                RuleKey::Any => 0,
             };
             if rank(&found) > rank(&best) {
                 best = found;

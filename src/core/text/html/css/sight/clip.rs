@@ -1,9 +1,9 @@
 //! What cuts off text: boxes with an end, and what is surely used up of them.
 
-use super::super::style::look::Look;
-use super::super::values::property::Property as P;
-use super::super::values::value::Kind;
-use super::geometry::Grid;
+use super::super::style::look::ComputedStyle;
+use super::super::values::property::CssProperty as P;
+use super::super::values::value::NumberKind;
+use super::geometry::GridTracks;
 
 /// A part of a line, or a column, that shows nothing.
 const SLIVER: f32 = 2.0;
@@ -15,7 +15,7 @@ pub const COMMON: f32 = 0.45;
 
 /// A box that cuts off what does not fit.
 #[derive(Debug)]
-pub struct Clip {
+pub struct ClipBox {
     pub outer: Option<usize>,
     pub x: f32,
     pub y: f32,
@@ -41,9 +41,9 @@ pub struct Clip {
 
 /// All boxes that cut something off, and the lines of blocks.
 #[derive(Debug, Default)]
-pub struct Boxes {
-    pub clips: Vec<Clip>,
-    pub grids: Vec<Grid>,
+pub struct ClipBoxes {
+    pub clips: Vec<ClipBox>,
+    pub grids: Vec<GridTracks>,
     /// The width of each line of flexible boxes, and how much of it those take that say how
     /// wide they are.
     pub rows: Vec<(f32, f32)>,
@@ -53,9 +53,9 @@ pub struct Boxes {
     pub flow: f32,
 }
 
-impl Clip {
+impl ClipBox {
     /// Returns true if it surely cuts off the end of a line of this width at most.
-    pub fn cuts(&self, wide: f32, look: &Look) -> bool {
+    pub fn cuts(&self, wide: f32, look: &ComputedStyle) -> bool {
         let wide = wide * NARROW / WIDE;
         is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
     }
@@ -68,7 +68,15 @@ impl Clip {
     }
 
     /// Returns true if it surely shows nothing of a text at a place.
-    pub fn hides(&self, x: f32, y: f32, reach: f32, tall: f32, look: &Look, flows: bool) -> bool {
+    pub fn hides(
+        &self,
+        x: f32,
+        y: f32,
+        reach: f32,
+        tall: f32,
+        look: &ComputedStyle,
+        flows: bool,
+    ) -> bool {
         let [left, right, top, bottom] = self.padding;
         let used = if flows { self.used } else { 0.0 };
         let (x, y) = (x - self.x, y - self.y + used);
@@ -79,7 +87,7 @@ impl Clip {
         };
         // Text stands in the middle of its line, and glyphs begin below its top.
         let line = look.size(P::LineHeight).map(|line| match line.kind {
-            Kind::Number => line.n * look.font,
+            NumberKind::Number => line.n * look.font,
             _ => line.px(look.font),
         });
         let lead = line.map_or(0.0, |line| (line - look.font * 1.5).max(0.0) / 2.0);
@@ -96,14 +104,14 @@ impl Clip {
     }
 }
 
-fn is_unwrapped(look: &Look) -> bool {
+fn is_unwrapped(look: &ComputedStyle) -> bool {
     look.word(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
 }
 
 /// Returns true if lines stand so close that they take no room.
-pub fn is_tight(look: &Look) -> bool {
+pub fn is_tight(look: &ComputedStyle) -> bool {
     look.size(P::LineHeight).is_some_and(|size| match size.kind {
-        Kind::Number => size.n < 1.0,
+        NumberKind::Number => size.n < 1.0,
         _ => size.px(look.font) < look.font,
     })
 }

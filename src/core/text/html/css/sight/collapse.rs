@@ -2,18 +2,18 @@
 
 use std::rc::Rc;
 
-use super::super::style::look::Look;
-use super::super::values::property::Property as P;
-use super::Viewer;
-use crate::text::html::tree::{Id, Tree};
+use super::super::style::look::ComputedStyle;
+use super::super::values::property::CssProperty as P;
+use super::VisibilityWalker;
+use crate::text::html::tree::{DomTree, NodeId};
 
-impl Viewer<'_> {
+impl VisibilityWalker<'_> {
     /// Returns which columns of a table are collapsed, if any is.
-    pub(super) fn collapsed(&mut self, table: Id, look: &Look) -> Option<Rc<[bool]>> {
+    pub(super) fn collapsed(&mut self, table: NodeId, look: &ComputedStyle) -> Option<Rc<[bool]>> {
         /// Nobody has more columns.
         const MOST: usize = 1_000;
         let tree = self.tree;
-        let groups = |id: &Id| matches!(tree.name(*id), "colgroup" | "col");
+        let groups = |id: &NodeId| matches!(tree.name(*id), "colgroup" | "col");
         let mut columns = Vec::new();
         for group in tree.children(table).filter(groups) {
             let outer = self.cascade.look(group, look, None);
@@ -34,7 +34,7 @@ impl Viewer<'_> {
 }
 
 /// Returns true for a cell that stands in collapsed columns alone.
-pub fn is_collapsed(tree: &Tree, cell: Id, columns: &[bool]) -> bool {
+pub fn is_collapsed(tree: &DomTree, cell: NodeId, columns: &[bool]) -> bool {
     let before = std::iter::successors(tree.before(cell), |id| tree.before(*id))
         .take(columns.len() * 3)
         .filter(|id| matches!(tree.name(*id), "td" | "th"));
@@ -45,6 +45,6 @@ pub fn is_collapsed(tree: &Tree, cell: Id, columns: &[bool]) -> bool {
 }
 
 /// Returns the number that an attribute says, from 1 to 1,000.
-fn number(tree: &Tree, id: Id, name: &str) -> usize {
+fn number(tree: &DomTree, id: NodeId, name: &str) -> usize {
     tree.attr(id, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1).clamp(1, 1_000)
 }

@@ -2,20 +2,20 @@
 //!
 //! A box that may cover text puts it in doubt: how large both are on the page is not known.
 
-use super::super::style::look::Look;
-use super::super::values::property::{Image, Property, Property as P};
-use super::place::Place;
-use super::{Frame, THICK, Viewer, is_unseen};
-use crate::text::html::tree::Id;
+use super::super::style::look::ComputedStyle;
+use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
+use super::place::ElementBounds;
+use super::{ElementFrame, THICK, VisibilityWalker, is_unseen};
+use crate::text::html::tree::NodeId;
 
 /// From so many pixels on, a box that is moved up, or back, lies over what is before it.
 const UP: f32 = 8.0;
 const BACK: f32 = 20.0;
 
-impl Viewer<'_> {
+impl VisibilityWalker<'_> {
     /// Works out whether the element lies behind the ground of one around it.
-    pub(super) fn behind(&self, frame: &mut Frame) {
-        let z = frame.look.size(Property::ZIndex).map(|size| size.n);
+    pub(super) fn behind(&self, frame: &mut ElementFrame) {
+        let z = frame.look.size(CssProperty::ZIndex).map(|size| size.n);
         let positioned = frame.place.positioned;
         if positioned && z.is_some_and(|z| z < 0.0) {
             let hides = self.stack.iter().rev().take_while(|frame| !frame.stacks);
@@ -31,7 +31,7 @@ impl Viewer<'_> {
 
     /// Finds boxes that lie over what was shown before: large ones, and those without text of
     /// the mail. `whole` is an element, not a part of one.
-    pub(super) fn cover(&mut self, frame: &Frame, whole: bool) {
+    pub(super) fn cover(&mut self, frame: &ElementFrame, whole: bool) {
         let look = &frame.look;
         let around = &self.around().place;
         // What is drawn with the lines, or apart from all, lies over lines before it.
@@ -39,7 +39,8 @@ impl Viewer<'_> {
         let atomic = frame.picture || display == Some("inline-block");
         let (x, y) = frame.place.from(around);
         let up = y <= -UP || atomic && x <= -BACK;
-        let is_lifted = |look: &Look| matches!(look.word(P::Position), Some("absolute" | "fixed"));
+        let is_lifted =
+            |look: &ComputedStyle| matches!(look.word(P::Position), Some("absolute" | "fixed"));
         let lifted = is_lifted(look);
         // A box without text that fills one which is lifted.
         let within = self.stack.iter().rposition(|frame| is_lifted(&frame.look)).filter(|_| {
@@ -76,15 +77,15 @@ impl Viewer<'_> {
             || glass
             || edges
             || frame.picture
-            || look.images(P::BackgroundImage).contains(&Image::Picture);
-        let under = frame.look.size(Property::ZIndex).is_some_and(|z| z.n < 0.0);
+            || look.images(P::BackgroundImage).contains(&CssImage::Picture);
+        let under = frame.look.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);
         let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
         let (width, height) = frame.place.size();
         let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
         if !paints || under || faint || !over || flat(width) || flat(height) {
             return;
         }
-        let text = |id: Id| {
+        let text = |id: NodeId| {
             !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
         };
         let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
@@ -115,7 +116,7 @@ impl Viewer<'_> {
     }
 
     /// Finds out what a part of the element entered last, of a text of its own, lies over.
-    pub(super) fn part(&mut self, look: Option<Box<Look>>) {
+    pub(super) fn part(&mut self, look: Option<Box<ComputedStyle>>) {
         let Some((look, holder)) = look.zip(self.stack.last()) else { return };
         if !matches!(look.word(P::Content), Some("text" | "picture"))
             || look.is(P::Display, "none")
@@ -123,8 +124,8 @@ impl Viewer<'_> {
         {
             return;
         }
-        let place = Place::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
-        let mut frame = Frame {
+        let place = ElementBounds::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
+        let mut frame = ElementFrame {
             picture: look.is(P::Content, "picture"),
             stacks: look.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
             look: *look,

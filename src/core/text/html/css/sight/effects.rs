@@ -2,38 +2,38 @@
 //! grounds, cuts and transforms.
 
 use super::super::sheets::media::SCREEN;
-use super::super::values::property::{Image, Property, Property as P};
-use super::geometry::{Left, left, moved};
-use super::ground::{Ground, Tint};
-use super::{CLEAR, Frame, THICK, Viewer};
-use crate::text::html::Why;
+use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
+use super::geometry::{BoxRemainder, left, moved};
+use super::ground::{ColourFilter, TextBackdrop};
+use super::{CLEAR, ElementFrame, THICK, VisibilityWalker};
+use crate::text::html::HidingReason;
 
 /// What is left of an area when it is turned or shrunk until it is gone.
 const GONE: f32 = 0.003;
 
-impl Viewer<'_> {
+impl VisibilityWalker<'_> {
     /// Works out what the properties do that change how a whole element is drawn; true
     /// if nothing of it is seen.
-    pub(super) fn effects(&mut self, frame: &mut Frame, name: &str) -> bool {
+    pub(super) fn effects(&mut self, frame: &mut ElementFrame, name: &str) -> bool {
         let look = &frame.look;
         let rem = self.cascade.rem();
-        if let Some(opacity) = look.size(Property::Opacity) {
+        if let Some(opacity) = look.size(CssProperty::Opacity) {
             frame.alpha *= opacity.fraction().clamp(0.0, 1.0);
             frame.stacks |= opacity.fraction() < 1.0;
         }
         let mut tints = Vec::new();
-        for call in look.calls(Property::Filter) {
+        for call in look.calls(CssProperty::Filter) {
             frame.stacks = true;
             let size = call.args.first().map(|arg| arg.compute(&look.scale(rem)));
-            let by = size.map_or(1.0, super::super::values::value::Quantity::fraction);
+            let by = size.map_or(1.0, super::super::values::value::ComputedNumber::fraction);
             match call.name {
                 "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
                 "blur" if by >= look.font && size.is_some() => return true,
                 "blur" if by >= look.font / 2.0 && size.is_some() => {
-                    frame.doubt = Some(Why::Blended);
+                    frame.doubt = Some(HidingReason::Blended);
                 }
-                "url" => frame.doubt = Some(Why::Blended),
-                name => tints.push(Tint { name, by }),
+                "url" => frame.doubt = Some(HidingReason::Blended),
+                name => tints.push(ColourFilter { name, by }),
             }
         }
         if !tints.is_empty() && self.cascade.spend(frame.tints.len()) {
@@ -42,9 +42,9 @@ impl Viewer<'_> {
         if frame.alpha < CLEAR {
             return true;
         }
-        let masks = look.images(Property::Mask);
-        let faint = |image: &Image| match image {
-            Image::Gradient(stops) => {
+        let masks = look.images(CssProperty::Mask);
+        let faint = |image: &CssImage| match image {
+            CssImage::Gradient(stops) => {
                 stops.iter().all(|stop| look.paint(stop).is_some_and(|[.., alpha]| alpha < CLEAR))
             }
             _ => false,
@@ -52,40 +52,40 @@ impl Viewer<'_> {
         if !masks.is_empty() && masks.iter().all(faint) {
             return true;
         }
-        if !masks.is_empty() && look.is(Property::MaskSize, "nothing") {
+        if !masks.is_empty() && look.is(CssProperty::MaskSize, "nothing") {
             return true;
         }
         // What begins faint may leave nothing of the text.
-        let begins = |image: &Image| match image {
-            Image::Gradient(stops) => {
+        let begins = |image: &CssImage| match image {
+            CssImage::Gradient(stops) => {
                 let first = stops.first().and_then(|stop| look.paint(stop));
                 first.is_none_or(|[.., alpha]| alpha < 0.5)
             }
             _ => false,
         };
         if masks.iter().any(begins)
-            || !masks.is_empty() && look.is(Property::MaskMode, "some")
-            || !masks.is_empty() && look.is(Property::MaskPlace, "far")
+            || !masks.is_empty() && look.is(CssProperty::MaskMode, "some")
+            || !masks.is_empty() && look.is(CssProperty::MaskPlace, "far")
         {
-            frame.doubt = Some(Why::Blended);
+            frame.doubt = Some(HidingReason::Blended);
         }
-        let outline = look.px(Property::Outline, None).unwrap_or_default();
-        let inside = -look.px(Property::OutlineOffset, None).unwrap_or_default();
+        let outline = look.px(CssProperty::Outline, None).unwrap_or_default();
+        let inside = -look.px(CssProperty::OutlineOffset, None).unwrap_or_default();
         if outline >= THICK && inside >= THICK {
-            frame.doubt = Some(Why::Covered);
+            frame.doubt = Some(HidingReason::Covered);
         }
         let strike = look.px(P::StrikeWidth, Some(look.font)).unwrap_or_default();
         if look.is(P::Strike, "line-through") && strike >= look.font * 0.4 {
-            frame.doubt = Some(Why::Covered);
+            frame.doubt = Some(HidingReason::Covered);
         }
-        if masks.contains(&Image::Picture) {
-            frame.doubt = Some(Why::Blended);
+        if masks.contains(&CssImage::Picture) {
+            frame.doubt = Some(HidingReason::Blended);
         }
-        if look.word(Property::Blend).is_some_and(|word| word != "normal") {
-            frame.doubt = Some(Why::Blended);
+        if look.word(CssProperty::Blend).is_some_and(|word| word != "normal") {
+            frame.doubt = Some(HidingReason::Blended);
         }
-        if look.is(Property::BackgroundClip, "text") {
-            let (own, _) = Ground::page().of(look, frame.tints.len());
+        if look.is(CssProperty::BackgroundClip, "text") {
+            let (own, _) = TextBackdrop::page().of(look, frame.tints.len());
             frame.cut_out = Some(own.colors());
         } else {
             let (ground, opaque) = frame.ground.of(look, frame.tints.len());
@@ -116,34 +116,34 @@ impl Viewer<'_> {
 
     /// Works out what is left of an element that is zoomed, cut out or moved; true if
     /// nothing is.
-    pub(super) fn shaped(&self, frame: &mut Frame) -> bool {
+    pub(super) fn shaped(&self, frame: &mut ElementFrame) -> bool {
         let look = &frame.look;
         let rem = self.cascade.rem();
-        if let Some(zoom) = look.size(Property::Zoom).filter(|zoom| zoom.fraction() > 0.0) {
+        if let Some(zoom) = look.size(CssProperty::Zoom).filter(|zoom| zoom.fraction() > 0.0) {
             frame.scale *= zoom.fraction();
         }
         let size = frame.place.size();
         let name = self.tree.name(frame.id);
         if name == "switch" {
-            frame.doubt = Some(Why::Script);
+            frame.doubt = Some(HidingReason::Script);
         }
-        if matches!(look.word(Property::Position), Some("absolute" | "fixed")) {
-            match left(look.calls(Property::Clip), &look.scale(rem), size) {
-                Left::Nothing => return true,
-                Left::Unknown => frame.doubt = Some(Why::Clipped),
-                Left::Some => {}
+        if matches!(look.word(CssProperty::Position), Some("absolute" | "fixed")) {
+            match left(look.calls(CssProperty::Clip), &look.scale(rem), size) {
+                BoxRemainder::Nothing => return true,
+                BoxRemainder::Unknown => frame.doubt = Some(HidingReason::Clipped),
+                BoxRemainder::Some => {}
             }
         }
-        match left(look.calls(Property::ClipPath), &look.scale(rem), size) {
-            Left::Nothing => return true,
-            Left::Unknown => frame.doubt = Some(Why::Clipped),
-            Left::Some => {}
+        match left(look.calls(CssProperty::ClipPath), &look.scale(rem), size) {
+            BoxRemainder::Nothing => return true,
+            BoxRemainder::Unknown => frame.doubt = Some(HidingReason::Clipped),
+            BoxRemainder::Some => {}
         }
         !frame.place.inline && self.transforms(frame)
     }
 
     /// Works out what transforms do; true if nothing is left.
-    pub(super) fn transforms(&self, frame: &mut Frame) -> bool {
+    pub(super) fn transforms(&self, frame: &mut ElementFrame) -> bool {
         let look = &frame.look;
         let calls = || {
             [P::Translate, P::Rotate, P::Scale, P::Transform]
@@ -156,7 +156,7 @@ impl Viewer<'_> {
         let moves = calls().next().is_some();
         if deep && (moves || look.is(P::Backface, "hidden")) {
             // It stands in the room of what is around it.
-            frame.doubt = Some(Why::Moved);
+            frame.doubt = Some(HidingReason::Moved);
         }
         if !moves {
             return false;

@@ -1,9 +1,9 @@
 //! What transforms make of a box: where it goes, how much of it is left, and whether
 //! it shows its back; what shapes leave of it, and what is left of it in what holds it.
 
-use super::super::style::look::Look;
-use super::super::values::property::{Call, Property as P, Value};
-use super::super::values::value::{Quantity, Scale};
+use super::super::style::look::ComputedStyle;
+use super::super::values::property::{CssProperty as P, NumericFunction, PropertyValue};
+use super::super::values::value::{ComputedNumber, UnitScale};
 
 /// A matrix of four columns.
 type Matrix = [[f32; 4]; 4];
@@ -13,7 +13,7 @@ const NOTHING: Matrix =
 
 /// What became of a box.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moved {
+pub struct TransformedBox {
     /// How far its middle went, in pixels.
     pub x: f32,
     pub y: f32,
@@ -25,11 +25,11 @@ pub struct Moved {
 
 /// Returns what `calls` make of a box of this size.
 pub fn moved<'c>(
-    calls: impl Iterator<Item = &'c Call>,
-    origin: Option<&Call>,
-    scale: &Scale<'_>,
+    calls: impl Iterator<Item = &'c NumericFunction>,
+    origin: Option<&NumericFunction>,
+    scale: &UnitScale<'_>,
     (width, height): (f32, f32),
-) -> Moved {
+) -> TransformedBox {
     // About what they turn, from the middle.
     let at = |at: usize, side: f32| {
         let arg = origin.and_then(|origin| origin.args.get(at));
@@ -51,7 +51,7 @@ pub fn moved<'c>(
     let next = at.iter().cycle().skip(1);
     let area: f32 = at.iter().zip(next).map(|(a, b)| a.0 * b.1 - b.0 * a.1).sum::<f32>() / 2.0;
     let (x, y, _) = project(&all, 0.0, 0.0);
-    Moved { x, y, area: area / (width * height), behind }
+    TransformedBox { x, y, area: area / (width * height), behind }
 }
 
 fn project(m: &Matrix, x: f32, y: f32) -> (f32, f32, f32) {
@@ -78,8 +78,8 @@ fn times(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 /// Returns the matrix of one function.
-fn matrix(call: &Call, scale: &Scale<'_>, (width, height): (f32, f32)) -> Matrix {
-    let sizes: Vec<Quantity> = call.args.iter().map(|arg| arg.compute(scale)).collect();
+fn matrix(call: &NumericFunction, scale: &UnitScale<'_>, (width, height): (f32, f32)) -> Matrix {
+    let sizes: Vec<ComputedNumber> = call.args.iter().map(|arg| arg.compute(scale)).collect();
     let n = |at: usize| sizes.get(at).map(|size| size.fraction());
     let px = |at: usize, base: f32| sizes.get(at).map_or(0.0, |size| size.px(base));
     let flat = |a, b, c, d, e, f| {
@@ -159,7 +159,7 @@ const STRIP: f32 = 3.0;
 
 /// How much of a box is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum BoxRemainder {
     Some,
     Nothing,
     /// It depends on how large the box is, or is not computed.
@@ -168,24 +168,28 @@ pub enum Left {
 
 /// Returns what a `clip` or `clip-path` leaves of a box; of those of this size, where
 /// that is known.
-pub fn left(calls: &[Call], scale: &Scale<'_>, size: (Option<f32>, Option<f32>)) -> Left {
-    let Some(call) = calls.first() else { return Left::Some };
+pub fn left(
+    calls: &[NumericFunction],
+    scale: &UnitScale<'_>,
+    size: (Option<f32>, Option<f32>),
+) -> BoxRemainder {
+    let Some(call) = calls.first() else { return BoxRemainder::Some };
     if call.name == "other" {
-        return Left::Unknown;
+        return BoxRemainder::Unknown;
     }
-    let args: Vec<Quantity> = call.args.iter().map(|arg| arg.compute(scale)).collect();
+    let args: Vec<ComputedNumber> = call.args.iter().map(|arg| arg.compute(scale)).collect();
     let empty = BOXES.map(|(width, height)| {
         area(call.name, &args, size.0.unwrap_or(width), size.1.unwrap_or(height)) <= 4.0
     });
     match (empty.contains(&true), empty.contains(&false)) {
-        (true, false) => Left::Nothing,
-        (true, true) => Left::Unknown,
-        _ => Left::Some,
+        (true, false) => BoxRemainder::Nothing,
+        (true, true) => BoxRemainder::Unknown,
+        _ => BoxRemainder::Some,
     }
 }
 
 /// Returns how many square pixels of a box a shape leaves, at most.
-fn area(name: &str, args: &[Quantity], width: f32, height: f32) -> f32 {
+fn area(name: &str, args: &[ComputedNumber], width: f32, height: f32) -> f32 {
     let across = |at: usize| args.get(at).map_or(0.0, |size| size.px(width));
     let down = |at: usize| args.get(at).map_or(0.0, |size| size.px(height));
     let within = |left: f32, top: f32, right: f32, bottom: f32| {
@@ -233,7 +237,7 @@ fn area(name: &str, args: &[Quantity], width: f32, height: f32) -> f32 {
 
 /// The columns and rows of a grid: which have no size.
 #[derive(Debug)]
-pub struct Grid {
+pub struct GridTracks {
     columns: Vec<bool>,
     rows: Vec<bool>,
     /// Those that no template names.
@@ -242,11 +246,11 @@ pub struct Grid {
     items: usize,
 }
 
-impl Grid {
+impl GridTracks {
     /// Returns the grid that an element is, if some of its tracks have no size.
-    pub fn of(look: &Look) -> Option<Self> {
+    pub fn of(look: &ComputedStyle) -> Option<Self> {
         let tracks = |property| match look.get(property) {
-            Some(Value::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
+            Some(PropertyValue::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
             _ => Vec::new(),
         };
         let (columns, rows) = (tracks(P::GridColumns), tracks(P::GridRows));
@@ -267,7 +271,7 @@ impl Grid {
 
 /// What holds a box, as far as it makes it small.
 #[derive(Debug, Clone, Copy)]
-pub struct Around {
+pub struct EnclosingBox {
     /// True if boxes stand below each other there.
     pub stacks: bool,
     /// Which side is flexible: true for the width.
@@ -281,8 +285,8 @@ pub struct Around {
 /// Returns the width and height of a box in what holds it: containment, a ratio, tracks and
 /// flexible lines can leave nothing of it.
 pub fn squeezed(
-    look: &Look,
-    around: Around,
+    look: &ComputedStyle,
+    around: EnclosingBox,
     (mut width, mut height): (Option<f32>, Option<f32>),
 ) -> (Option<f32>, Option<f32>) {
     let least = |side| look.size(side).is_some_and(|size| size.n > 0.0 || size.part > 0.0);

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::super::style::look::Look;
-use super::super::values::color::{BLACK, CLEAR, Paint, Rgba, WHITE, distance, over};
-use super::super::values::property::{Image, Property, Value};
+use super::super::style::look::ComputedStyle;
+use super::super::values::color::{BLACK, CLEAR, Rgba, WHITE, WrittenColour, distance, over};
+use super::super::values::property::{CssImage, CssProperty, PropertyValue};
 
 /// Colours nearer to each other than this cannot be distinguished: `#f4f4f4` on white is
 /// not seen, `#eee` is.
@@ -22,14 +22,14 @@ const MAX_COLORS: usize = 256;
 
 /// A change of all colours in an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tint {
+pub struct ColourFilter {
     pub name: &'static str,
     pub by: f32,
 }
 
 /// What is behind text.
 #[derive(Debug, Clone)]
-pub struct Ground {
+pub struct TextBackdrop {
     /// Its colours: one, or those of a gradient.
     colors: Rc<[Rgba]>,
     /// True under a picture; the colours are what is below it.
@@ -42,7 +42,7 @@ pub struct Ground {
 
 /// How a text stands out from what is behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contrast {
+pub enum TextContrast {
     Seen,
     /// Only by who looks for it.
     Pale,
@@ -52,7 +52,7 @@ pub enum Contrast {
     Unknown,
 }
 
-impl Ground {
+impl TextBackdrop {
     /// Returns the white page.
     pub fn page() -> Self {
         Self { colors: Rc::new([WHITE]), picture: false, unknown: false, tints: 0 }
@@ -64,28 +64,28 @@ impl Ground {
     }
 
     /// Returns what is behind the text of an element, and whether it covers all below.
-    pub fn of(&self, look: &Look, tints: usize) -> (Self, bool) {
+    pub fn of(&self, look: &ComputedStyle, tints: usize) -> (Self, bool) {
         let mut ground = self.clone();
         let mut covers = false;
-        match look.get(Property::BackgroundColor) {
-            Some(Value::Paint(paint)) => match look.paint(paint) {
+        match look.get(CssProperty::BackgroundColor) {
+            Some(PropertyValue::Paint(paint)) => match look.paint(paint) {
                 Some(rgba) => covers |= ground.paint(rgba, tints),
                 None => {
                     ground.unknown = true;
                     ground.tints = tints;
                 }
             },
-            _ if look.images(Property::BackgroundImage).is_empty() => return (ground, false),
+            _ if look.images(CssProperty::BackgroundImage).is_empty() => return (ground, false),
             _ => {}
         }
-        if look.is(Property::BackgroundSize, "nothing") {
+        if look.is(CssProperty::BackgroundSize, "nothing") {
             return (ground, covers);
         }
-        for image in look.images(Property::BackgroundImage).iter().rev() {
+        for image in look.images(CssProperty::BackgroundImage).iter().rev() {
             match image {
-                Image::None => {}
-                Image::Picture => ground.picture = true,
-                Image::Gradient(stops) => {
+                CssImage::None => {}
+                CssImage::Picture => ground.picture = true,
+                CssImage::Gradient(stops) => {
                     let stops: Option<Vec<Rgba>> =
                         stops.iter().map(|stop| look.paint(stop)).collect();
                     let Some(stops) = stops else {
@@ -136,7 +136,7 @@ impl Ground {
     }
 
     /// Returns how text of a colour stands out, if all of it is as opaque as `alpha`.
-    pub fn contrast(&self, ink: Rgba, alpha: f32, tints: &[Tint]) -> Contrast {
+    pub fn contrast(&self, ink: Rgba, alpha: f32, tints: &[ColourFilter]) -> TextContrast {
         let ink_tinted = tinted(ink, tints);
         let inside = tints.get(..self.tints.min(tints.len())).unwrap_or_default();
         // The ground is within the tints that were around when it was painted.
@@ -149,13 +149,13 @@ impl Ground {
             pale += usize::from(apart < PALE);
         }
         match (lost, self.picture) {
-            (0, _) if self.unknown => Contrast::Unknown,
-            (0, false) if pale == self.colors.len() => Contrast::Pale,
-            (0, _) => Contrast::Seen,
-            (_, true) => Contrast::Picture,
-            (_, false) if self.unknown => Contrast::Unknown,
-            (lost, false) if lost == self.colors.len() => Contrast::Lost,
-            _ => Contrast::Picture,
+            (0, _) if self.unknown => TextContrast::Unknown,
+            (0, false) if pale == self.colors.len() => TextContrast::Pale,
+            (0, _) => TextContrast::Seen,
+            (_, true) => TextContrast::Picture,
+            (_, false) if self.unknown => TextContrast::Unknown,
+            (lost, false) if lost == self.colors.len() => TextContrast::Lost,
+            _ => TextContrast::Picture,
         }
     }
 }
@@ -170,7 +170,7 @@ fn is_opaque([.., alpha]: Rgba) -> bool {
 }
 
 /// Returns a colour as filters change it.
-fn tinted(rgba: Rgba, tints: &[Tint]) -> Rgba {
+fn tinted(rgba: Rgba, tints: &[ColourFilter]) -> Rgba {
     tints.iter().fold(rgba, |[r, g, b, a], tint| {
         let by = tint.by;
         let grey = 0.2126 * r + 0.7152 * g + 0.0722 * b;
@@ -189,16 +189,16 @@ fn tinted(rgba: Rgba, tints: &[Tint]) -> Rgba {
 }
 
 /// Returns the paint of text in an element, if it is computed. `drawn` is for SVG.
-pub fn ink(look: &Look, drawn: bool) -> Option<Rgba> {
-    let property = if drawn { Property::Fill } else { Property::TextFill };
+pub fn ink(look: &ComputedStyle, drawn: bool) -> Option<Rgba> {
+    let property = if drawn { CssProperty::Fill } else { CssProperty::TextFill };
     let paint = match look.get(property) {
-        Some(Value::Paint(paint)) => paint.clone(),
-        Some(Value::Word("none")) => Paint::Rgba(CLEAR),
-        Some(Value::Unknown) => Paint::Unknown,
-        _ if drawn => Paint::Rgba(BLACK),
-        _ => Paint::Current,
+        Some(PropertyValue::Paint(paint)) => paint.clone(),
+        Some(PropertyValue::Word("none")) => WrittenColour::Rgba(CLEAR),
+        Some(PropertyValue::Unknown) => WrittenColour::Unknown,
+        _ if drawn => WrittenColour::Rgba(BLACK),
+        _ => WrittenColour::Current,
     };
     let [r, g, b, a] = look.paint(&paint)?;
-    let opacity = look.size(Property::FillOpacity).filter(|_| drawn);
+    let opacity = look.size(CssProperty::FillOpacity).filter(|_| drawn);
     Some([r, g, b, a * opacity.map_or(1.0, |size| size.fraction().clamp(0.0, 1.0))])
 }

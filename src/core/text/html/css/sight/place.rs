@@ -5,13 +5,13 @@
 //! that alone puts it out of sight; when it may do so, the text is in doubt.
 
 use super::super::sheets::media::SCREEN;
-use super::super::style::look::Look;
-use super::super::values::property::Property as P;
-use super::Sight;
-use super::clip::{Boxes, COMMON, Clip, NARROW, WIDE, is_tight};
-use super::geometry::{Around, Grid, squeezed};
-use crate::text::html::Why;
-use crate::text::html::tree::{Id, Tree};
+use super::super::style::look::ComputedStyle;
+use super::super::values::property::CssProperty as P;
+use super::CssVisibility;
+use super::clip::{COMMON, ClipBox, ClipBoxes, NARROW, WIDE, is_tight};
+use super::geometry::{EnclosingBox, GridTracks, squeezed};
+use crate::text::html::HidingReason;
+use crate::text::html::tree::{DomTree, NodeId};
 
 /// Offsets to the left and top from which text may be out of sight.
 const FAR: f32 = -300.0;
@@ -20,7 +20,7 @@ const ABOVE: f32 = -100.0;
 
 /// Where an element stands.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct ElementBounds {
     /// True if it has no box of its own but lines.
     pub inline: bool,
     /// True if what it cuts off can be had by scrolling the page.
@@ -82,7 +82,7 @@ pub struct Place {
     indent: f32,
 }
 
-impl Place {
+impl ElementBounds {
     /// Returns the place of the page.
     pub fn page() -> Self {
         Self {
@@ -146,7 +146,13 @@ impl Place {
     }
 
     /// Returns the place of an element in another.
-    pub fn of(tree: &Tree, id: Id, look: &Look, outer: &Self, boxes: &mut Boxes) -> Self {
+    pub fn of(
+        tree: &DomTree,
+        id: NodeId,
+        look: &ComputedStyle,
+        outer: &Self,
+        boxes: &mut ClipBoxes,
+    ) -> Self {
         let display = look.word(P::Display).unwrap_or("inline");
         let position = look.word(P::Position).unwrap_or("static");
         let placed = matches!(position, "absolute" | "fixed");
@@ -211,7 +217,7 @@ impl Place {
     }
 
     /// Places a box that stands out of the flow.
-    fn lift(&mut self, look: &Look, outer: &Self, position: &str, left: f32, top: f32) {
+    fn lift(&mut self, look: &ComputedStyle, outer: &Self, position: &str, left: f32, top: f32) {
         self.fixed = position == "fixed" && !outer.holds_fixed;
         let (x, y, page) = if self.fixed { (0.0, 0.0, true) } else { outer.base };
         self.clip = if self.fixed { None } else { outer.clip_placed };
@@ -241,7 +247,7 @@ impl Place {
     }
 
     /// Places what is drawn in SVG by its coordinates.
-    fn draw(&mut self, tree: &Tree, id: Id, look: &Look) {
+    fn draw(&mut self, tree: &DomTree, id: NodeId, look: &ComputedStyle) {
         let at = |name| tree.attr(id, name).and_then(|n| n.trim().parse::<f32>().ok());
         self.x += at("x").unwrap_or_default() + at("dx").unwrap_or_default();
         // Text stands on its line.
@@ -249,7 +255,7 @@ impl Place {
     }
 
     /// Notes how far text may reach in a box that was moved far.
-    fn rise(&mut self, tree: &Tree, id: Id, outer: &Self) {
+    fn rise(&mut self, tree: &DomTree, id: NodeId, outer: &Self) {
         let far = self.x - outer.x <= FAR / 3.0 || self.y - outer.y <= ABOVE;
         if self.reach.is_none() && far {
             let chars = tree.below(id).filter_map(|id| tree.text(id)).map(str::len).sum::<usize>();
@@ -258,7 +264,14 @@ impl Place {
     }
 
     /// Works out the sizes of a box, and what it cuts off.
-    fn block(&mut self, look: &Look, outer: &Self, display: &str, out: bool, boxes: &mut Boxes) {
+    fn block(
+        &mut self,
+        look: &ComputedStyle,
+        outer: &Self,
+        display: &str,
+        out: bool,
+        boxes: &mut ClipBoxes,
+    ) {
         let part = display.starts_with("table-") && display != "table-caption";
         let table = part || display.ends_with("table");
         let bound = |size, most, least, base| {
@@ -297,7 +310,7 @@ impl Place {
         } else {
             (width, height)
         };
-        let around = Around { stacks: outer.stacks, flexes: outer.flexes, item, out };
+        let around = EnclosingBox { stacks: outer.stacks, flexes: outer.flexes, item, out };
         let (width, height) = squeezed(look, around, (width, height));
         let fills = !out && !table && outer.stacks && look.size(P::Width).is_none();
         self.own = if table { (None, None) } else { (width, height) };
@@ -326,7 +339,7 @@ impl Place {
             boxes.rows.len() - 1
         });
         self.grid = match display {
-            "grid" | "inline-grid" => Grid::of(look).map(|grid| {
+            "grid" | "inline-grid" => GridTracks::of(look).map(|grid| {
                 boxes.grids.push(grid);
                 boxes.grids.len() - 1
             }),
@@ -378,7 +391,7 @@ impl Place {
             let one_way = !paint && !words.iter().any(|word| cuts(word) && *word != Some("clip"));
             let (across, down) = (!one_way || clipped(0), !one_way || clipped(1));
             let (width, height) = self.own;
-            boxes.clips.push(Clip {
+            boxes.clips.push(ClipBox {
                 outer: self.clip,
                 x: self.x,
                 y: self.y,
@@ -429,17 +442,17 @@ impl Place {
     }
 }
 
-impl Boxes {
+impl ClipBoxes {
     fn used(&self, clip: Option<usize>) -> f32 {
         clip.and_then(|at| self.clips.get(at)).map_or(0.0, |clip| clip.used)
     }
 
-    fn clip(&mut self, place: &Place) -> Option<&mut Clip> {
+    fn clip(&mut self, place: &ElementBounds) -> Option<&mut ClipBox> {
         self.clips.get_mut(place.clip.filter(|_| place.flows)?)
     }
 
     /// Ends a line in the element around.
-    pub fn line_break(&mut self, place: &Place, look: &Look) {
+    pub fn line_break(&mut self, place: &ElementBounds, look: &ComputedStyle) {
         let line = if is_tight(look) { 0.0 } else { look.font };
         self.flow += look.font * 2.0;
         if let Some(clip) = self.clip(place) {
@@ -453,7 +466,7 @@ impl Boxes {
     }
 
     /// Notes text that is shown.
-    pub fn text(&mut self, place: &Place, look: &Look, chars: usize) {
+    pub fn text(&mut self, place: &ElementBounds, look: &ComputedStyle, chars: usize) {
         let wide = chars as f32 * look.font;
         self.flow += wide * 1.5;
         if let Some(clip) = self.clip(place) {
@@ -463,7 +476,7 @@ impl Boxes {
     }
 
     /// Leaves an element that held text, or none.
-    pub fn leave(&mut self, place: &Place, look: &Look, text: bool) {
+    pub fn leave(&mut self, place: &ElementBounds, look: &ComputedStyle, text: bool) {
         if place.inline {
             // What stands in the same line is pushed down.
             if let Some(clip) = self.clip(place).filter(|_| text && raised(look) > look.font) {
@@ -496,7 +509,13 @@ impl Boxes {
     }
 
     /// Returns whether text of so many characters at a place is seen.
-    pub fn sight(&self, place: &Place, look: &Look, chars: usize, scale: f32) -> Sight {
+    pub fn sight(
+        &self,
+        place: &ElementBounds,
+        look: &ComputedStyle,
+        chars: usize,
+        scale: f32,
+    ) -> CssVisibility {
         let first = self.broken.get(place.block).is_some_and(|broken| !broken);
         let indent = if first { place.indent } else { 0.0 };
         let own = chars as f32 * look.font * scale * WIDE;
@@ -508,7 +527,7 @@ impl Boxes {
         let mut flows = place.flows;
         while let Some(clip) = at.and_then(|at| self.clips.get(at)) {
             if clip.hides(x, place.y, reach, tall, look, flows) {
-                return Sight::Hidden;
+                return CssVisibility::Hidden;
             }
             flows = false;
             at = clip.outer;
@@ -516,22 +535,22 @@ impl Boxes {
         let edge = if place.lifted || indent < 0.0 { reach } else { reach.max(SCREEN.0) };
         if x <= FAR {
             if x + edge <= 0.0 {
-                return Sight::Hidden;
+                return CssVisibility::Hidden;
             }
-            doubt = Some(Why::Moved);
+            doubt = Some(HidingReason::Moved);
         }
         if x >= SCREEN.0 || place.fixed && place.y >= SCREEN.1 {
             if place.fixed {
-                return Sight::Hidden;
+                return CssVisibility::Hidden;
             }
-            doubt = Some(Why::Moved);
+            doubt = Some(HidingReason::Moved);
         }
         let (limit, flow) = if place.lifted { (ABOVE, 0.0) } else { (FAR, self.flow) };
         if place.y <= limit {
             if place.y + flow + tall <= 0.0 {
-                return Sight::Hidden;
+                return CssVisibility::Hidden;
             }
-            doubt = Some(Why::Moved);
+            doubt = Some(HidingReason::Moved);
         }
         let inner = place.clip.and_then(|at| self.clips.get(at));
         // Lines without height, in a box that is as high as its lines.
@@ -542,23 +561,23 @@ impl Boxes {
                 || place.flat
                 || flat && clip.fitted && clip.used == 0.0 && place.flows
         }) {
-            doubt = Some(Why::Clipped);
+            doubt = Some(HidingReason::Clipped);
         }
         if place.squeezed {
-            doubt = Some(Why::Clipped);
+            doubt = Some(HidingReason::Clipped);
         }
         let narrow = |property, least: f32| {
             look.px(property, Some(look.font)).is_some_and(|px| px <= least * look.font)
         };
         let far = look.px(P::Spacing, None).is_some_and(|px| px >= -FAR);
         if far || narrow(P::Spacing, -0.4) || narrow(P::WordSpacing, -2.0) {
-            doubt = Some(Why::Moved);
+            doubt = Some(HidingReason::Moved);
         }
-        doubt.map_or(Sight::Shown, Sight::Doubt)
+        doubt.map_or(CssVisibility::Shown, CssVisibility::Doubt)
     }
 }
 
 /// Returns how far a piece of a line is raised in it; less than nothing if it is lowered.
-fn raised(look: &Look) -> f32 {
+fn raised(look: &ComputedStyle) -> f32 {
     look.px(P::VerticalAlign, Some(look.font * 1.2)).unwrap_or_default()
 }

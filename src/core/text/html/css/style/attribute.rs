@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::sheets::sheet::Line;
-use super::super::values::color::{Paint, of_attribute};
+use super::super::sheets::sheet::RuleLine;
+use super::super::values::color::{WrittenColour, of_attribute};
 use super::super::values::grammar;
-use super::super::values::property::{Image, Mode, Property, Value};
-use super::super::values::value::Amount;
-use crate::text::html::tree::{Id, Tree};
+use super::super::values::property::{CssImage, CssProperty, PropertyValue, ValueMode};
+use super::super::values::value::WrittenNumber;
+use crate::text::html::tree::{DomTree, NodeId};
 
 /// Attributes of SVG that say the same as the property of their name.
 const DRAWN: &[&str] = &[
@@ -19,16 +19,16 @@ const DRAWN: &[&str] = &[
 const MANY: usize = 1_000;
 
 /// Returns them as declarations.
-pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
+pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
     let mut lines = Vec::new();
     let name = tree.name(id);
-    let mut set = |property, value| lines.push(Line::Set(property, value, false));
+    let mut set = |property, value| lines.push(RuleLine::Set(property, value, false));
     if !tree.is_html(id) {
         for name in DRAWN {
             let Some(text) = tree.attr(id, name) else { continue };
             let mut read = Vec::new();
             let quirks = *name == "font-size";
-            let mode = Mode { quirks, inline: true, assume: false };
+            let mode = ValueMode { quirks, inline: true, assume: false };
             let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
             if taken.is_ok() {
                 read.into_iter().for_each(|(property, value)| set(property, value));
@@ -49,27 +49,27 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
         if words.clone().any(|word| word.eq_ignore_ascii_case("dark"))
             && !words.any(|word| word.eq_ignore_ascii_case("light"))
         {
-            set(Property::ColorScheme, Value::Word("dark"));
+            set(CssProperty::ColorScheme, PropertyValue::Word("dark"));
         }
     }
     let mut color = |attribute: &str, property| {
         if let Some(color) = tree.attr(id, attribute).and_then(of_attribute) {
-            set(property, Value::Paint(Paint::Rgba(color)));
+            set(property, PropertyValue::Paint(WrittenColour::Rgba(color)));
         }
     };
     match name {
         "font" | "basefont" => {
-            color("color", Property::Color);
+            color("color", CssProperty::Color);
             if let Some(size) = tree.attr(id, "size").and_then(font_size) {
-                set(Property::FontSize, Value::Word(size));
+                set(CssProperty::FontSize, PropertyValue::Word(size));
             }
         }
         "body" => {
-            color("text", Property::Color);
-            color("bgcolor", Property::BackgroundColor);
+            color("text", CssProperty::Color);
+            color("bgcolor", CssProperty::BackgroundColor);
         }
         "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th" | "marquee" => {
-            color("bgcolor", Property::BackgroundColor);
+            color("bgcolor", CssProperty::BackgroundColor);
         }
         "a" => {
             // The colour of links stands on the body.
@@ -77,7 +77,7 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
                 .find(|at| tree.name(*at) == "body");
             let link = body.and_then(|body| tree.attr(body, "link")).and_then(of_attribute);
             if let Some(color) = link.filter(|_| tree.attr(id, "href").is_some()) {
-                set(Property::Color, Value::Paint(Paint::Rgba(color)));
+                set(CssProperty::Color, PropertyValue::Paint(WrittenColour::Rgba(color)));
             }
         }
         _ => {}
@@ -85,7 +85,7 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
     if matches!(name, "body" | "table" | "thead" | "tbody" | "tfoot" | "tr" | "td" | "th")
         && tree.attr(id, "background").is_some_and(|url| !url.trim().is_empty())
     {
-        set(Property::BackgroundImage, Value::Images(Arc::new([Image::Picture])));
+        set(CssProperty::BackgroundImage, PropertyValue::Images(Arc::new([CssImage::Picture])));
     }
     if matches!(
         name,
@@ -97,8 +97,8 @@ pub fn lines(tree: &Tree, id: Id) -> Vec<Line> {
 }
 
 /// Sets the size that `width` and `height` say.
-fn sides(tree: &Tree, id: Id, set: &mut impl FnMut(Property, Value)) {
-    for (name, property) in [("width", Property::Width), ("height", Property::Height)] {
+fn sides(tree: &DomTree, id: NodeId, set: &mut impl FnMut(CssProperty, PropertyValue)) {
+    for (name, property) in [("width", CssProperty::Width), ("height", CssProperty::Height)] {
         let Some(text) = tree.attr(id, name).map(str::trim_start) else { continue };
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let Some(n) = text.get(..end).and_then(|digits| digits.parse::<f32>().ok()) else {
@@ -109,8 +109,8 @@ fn sides(tree: &Tree, id: Id, set: &mut impl FnMut(Property, Value)) {
             continue;
         }
         let part = text.get(end..).is_some_and(|rest| rest.starts_with('%'));
-        let size = if part { Amount::part(n / 100.0) } else { Amount::pixels(n) };
-        set(property, Value::Amount(size));
+        let size = if part { WrittenNumber::part(n / 100.0) } else { WrittenNumber::pixels(n) };
+        set(property, PropertyValue::Amount(size));
     }
 }
 

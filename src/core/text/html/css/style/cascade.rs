@@ -11,30 +11,32 @@ use std::sync::{Arc, LazyLock};
 
 use cssparser::Parser;
 
-use super::super::sheets::media::{self, SCREEN, Truth, View};
-use super::super::sheets::pseudo::Part;
-use super::super::sheets::select::{Matcher, Work};
-use super::super::sheets::sheet::{Line, Rule, Scope, Sheet};
+use super::super::sheets::media::{self, ConditionTruth, MediaView, SCREEN};
+use super::super::sheets::pseudo::ElementPart;
+use super::super::sheets::select::{MatchWork, SelectorMatcher};
+use super::super::sheets::sheet::{RuleLine, ScopeRule, StyleRule, StyleSheet};
 use super::super::sheets::{self, reader};
 use super::super::values::color::{BLACK, WHITE};
 use super::super::values::grammar;
-use super::super::values::property::{self, Mode, Property, Value, Wide, is_inherited};
+use super::super::values::property::{
+    self, CssProperty, PropertyValue, ValueMode, WideKeyword, is_inherited,
+};
 use super::attribute;
-use super::custom::{self, Text};
-use super::look::Look;
-use crate::text::html::tree::{Id, Tree};
+use super::custom::{self, ResolvedText};
+use super::look::ComputedStyle;
+use crate::text::html::tree::{DomTree, NodeId};
 
-static BROWSER: LazyLock<Sheet> = LazyLock::new(|| read(include_str!("browser.css")));
-static QUIRKS: LazyLock<Sheet> = LazyLock::new(|| {
+static BROWSER: LazyLock<StyleSheet> = LazyLock::new(|| read(include_str!("browser.css")));
+static QUIRKS: LazyLock<StyleSheet> = LazyLock::new(|| {
     read(
         "table { font-size: initial; color: initial; white-space: initial; \
          line-height: initial; text-indent: initial }",
     )
 });
 
-fn read(text: &str) -> Sheet {
-    let mut sheet = Sheet::default();
-    reader::read(&mut sheet, text, Mode::default(), None);
+fn read(text: &str) -> StyleSheet {
+    let mut sheet = StyleSheet::default();
+    reader::read(&mut sheet, text, ValueMode::default(), None);
     sheet
 }
 
@@ -46,11 +48,11 @@ const SOON: f32 = 5.0;
 
 /// How strong a declaration is: where it comes from, the layer, the specificity, how
 /// near its scope begins, and its place.
-type Rank = (Tier, usize, u32, usize, usize);
+type DeclarationRank = (CascadeTier, usize, u32, usize, usize);
 
 /// Where a declaration comes from, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Tier {
+enum CascadeTier {
     Browser,
     Attribute,
     Author,
@@ -62,33 +64,33 @@ enum Tier {
 }
 
 /// Everything that says how the elements of a document look.
-pub struct Cascade<'t> {
-    tree: &'t Tree,
-    author: Sheet,
+pub struct StyleCascade<'t> {
+    tree: &'t DomTree,
+    author: StyleSheet,
     ranks: Vec<usize>,
-    matcher: Matcher<'t>,
+    matcher: SelectorMatcher<'t>,
     /// The same for the browser's own rules.
-    browser: Matcher<'t>,
+    browser: SelectorMatcher<'t>,
     /// What `style` attributes say, by their text.
-    inline: HashMap<&'t str, Rc<[Line]>>,
-    mode: Mode,
+    inline: HashMap<&'t str, Rc<[RuleLine]>>,
+    mode: ValueMode,
     /// The size of the root's font.
     rem: f32,
 }
 
-impl<'t> Cascade<'t> {
+impl<'t> StyleCascade<'t> {
     /// Reads all sheets of the document.
-    pub fn of(tree: &'t Tree, work: &'t [Work; 2]) -> Self {
+    pub fn of(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
         let [limited, endless] = work;
-        let mode = Mode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
-        let mut author = Sheet::default();
+        let mode = ValueMode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
+        let mut author = StyleSheet::default();
         sheets::sources(tree, |text, owner| reader::read(&mut author, text, mode, owner));
         if author.guessed {
             limited.guess();
         }
         let ranks = author.ranks();
-        let matcher = Matcher::new(tree, limited);
-        let browser = Matcher::new(tree, endless);
+        let matcher = SelectorMatcher::new(tree, limited);
+        let browser = SelectorMatcher::new(tree, endless);
         let (inline, rem) = (HashMap::new(), super::look::FONT);
         Self { tree, author, ranks, matcher, browser, inline, mode, rem }
     }
@@ -115,12 +117,17 @@ impl<'t> Cascade<'t> {
 
     /// Returns the look of an element in one that looks like `around`; `container` is
     /// the width of the nearest container.
-    pub fn look(&mut self, id: Id, around: &Look, container: Option<f32>) -> Look {
+    pub fn look(
+        &mut self,
+        id: NodeId,
+        around: &ComputedStyle,
+        container: Option<f32>,
+    ) -> ComputedStyle {
         let attributes = attribute::lines(self.tree, id);
         let style = self.style(id);
-        let mut found: Vec<(Rank, &Line)> = Vec::new();
-        let mut parts: Vec<(Part, Rank, Line)> = Vec::new();
-        let browsers: &[&'static Sheet] =
+        let mut found: Vec<(DeclarationRank, &RuleLine)> = Vec::new();
+        let mut parts: Vec<(ElementPart, DeclarationRank, RuleLine)> = Vec::new();
+        let browsers: &[&'static StyleSheet] =
             if self.mode.quirks { &[&*BROWSER, &*QUIRKS] } else { &[&*BROWSER] };
         for (number, sheet) in browsers.iter().enumerate() {
             for (at, rule) in sheet.candidates(self.tree, id, self.tree.has_attributes(id)) {
@@ -129,13 +136,16 @@ impl<'t> Cascade<'t> {
                     continue;
                 }
                 for line in rule.lines.iter() {
-                    let tier =
-                        if line.is_important() { Tier::BrowserImportant } else { Tier::Browser };
+                    let tier = if line.is_important() {
+                        CascadeTier::BrowserImportant
+                    } else {
+                        CascadeTier::Browser
+                    };
                     found.push(((tier, number, rule.selector.specificity(), 0, at), line));
                 }
             }
         }
-        found.extend(attributes.iter().map(|line| ((Tier::Attribute, 0, 0, 0, 0), line)));
+        found.extend(attributes.iter().map(|line| ((CascadeTier::Attribute, 0, 0, 0, 0), line)));
         if !self.author.is_empty() && !self.matcher.work.is_over() {
             for (at, rule) in self.author.candidates(self.tree, id, true) {
                 let Some(near) = matched(&mut self.matcher, self.tree, rule, id, container) else {
@@ -147,9 +157,9 @@ impl<'t> Cascade<'t> {
                 let layer = self.ranks.get(rule.layer).copied().unwrap_or_default();
                 for line in rule.lines.iter() {
                     let (tier, layer) = if line.is_important() {
-                        (Tier::AuthorImportant, usize::MAX - layer)
+                        (CascadeTier::AuthorImportant, usize::MAX - layer)
                     } else {
-                        (Tier::Author, layer)
+                        (CascadeTier::Author, layer)
                     };
                     let near = usize::MAX - near;
                     let rank = (tier, layer, rule.selector.specificity(), near, at);
@@ -162,7 +172,8 @@ impl<'t> Cascade<'t> {
             self.matcher.rest();
         }
         for line in style.iter() {
-            let tier = if line.is_important() { Tier::StyleImportant } else { Tier::Style };
+            let tier =
+                if line.is_important() { CascadeTier::StyleImportant } else { CascadeTier::Style };
             found.push(((tier, 0, 0, 0, 0), line));
         }
         found.sort_by_key(|(rank, _)| *rank);
@@ -170,7 +181,7 @@ impl<'t> Cascade<'t> {
         if let Some(frames) = self.frames(&look)
             && self.matcher.work.spend(2 * frames.len() + found.len())
         {
-            let animated = frames.iter().map(|line| ((Tier::Animation, 0, 0, 0, 0), line));
+            let animated = frames.iter().map(|line| ((CascadeTier::Animation, 0, 0, 0, 0), line));
             found.extend(animated);
             found.sort_by_key(|(rank, _)| *rank);
             look = self.compute(&found, around);
@@ -180,7 +191,7 @@ impl<'t> Cascade<'t> {
             && self.tree.parent(id) == Some(crate::text::html::tree::ROOT)
         {
             self.rem = look.font;
-            if look.is(Property::ColorScheme, "dark") && look.color == Some(BLACK) {
+            if look.is(CssProperty::ColorScheme, "dark") && look.color == Some(BLACK) {
                 look.color = Some(WHITE);
             }
         }
@@ -188,7 +199,7 @@ impl<'t> Cascade<'t> {
     }
 
     /// Returns what the `style` attribute of an element says.
-    fn style(&mut self, id: Id) -> Rc<[Line]> {
+    fn style(&mut self, id: NodeId) -> Rc<[RuleLine]> {
         let Some(text) = self.tree.attr(id, "style") else { return Rc::new([]) };
         let mode = self.mode;
         let read = || Rc::from(reader::inline(text, mode));
@@ -196,16 +207,18 @@ impl<'t> Cascade<'t> {
     }
 
     /// Returns what the animations of an element leave it with.
-    fn frames(&self, look: &Look) -> Option<Arc<[Line]>> {
+    fn frames(&self, look: &ComputedStyle) -> Option<Arc<[RuleLine]>> {
         let list = |property| match look.get(property) {
-            Some(Value::Names(names)) => Some(Arc::clone(names)),
+            Some(PropertyValue::Names(names)) => Some(Arc::clone(names)),
             _ => None,
         };
-        let names = list(Property::AnimationName)?;
-        let fills = list(Property::AnimationFill)?;
-        let (counts, states) = (list(Property::AnimationCount), list(Property::AnimationState));
-        let (delays, lengths) = (list(Property::AnimationDelay), list(Property::AnimationLength));
-        let timelines = list(Property::AnimationTimeline);
+        let names = list(CssProperty::AnimationName)?;
+        let fills = list(CssProperty::AnimationFill)?;
+        let (counts, states) =
+            (list(CssProperty::AnimationCount), list(CssProperty::AnimationState));
+        let (delays, lengths) =
+            (list(CssProperty::AnimationDelay), list(CssProperty::AnimationLength));
+        let timelines = list(CssProperty::AnimationTimeline);
         let nth = |list: &Arc<[Box<str>]>, at: usize| {
             list.get(at % list.len().max(1))
                 .map(|word| word.to_ascii_lowercase())
@@ -245,7 +258,12 @@ impl<'t> Cascade<'t> {
     }
 
     /// Works out the parts of an element that look different from it.
-    fn parts(&self, id: Id, look: &mut Look, mut parts: Vec<(Part, Rank, Line)>) {
+    fn parts(
+        &self,
+        id: NodeId,
+        look: &mut ComputedStyle,
+        mut parts: Vec<(ElementPart, DeclarationRank, RuleLine)>,
+    ) {
         let details = self.tree.name(id) == "details";
         if details {
             look.closed = self.tree.attr(id, "open").is_none();
@@ -254,41 +272,49 @@ impl<'t> Cascade<'t> {
             return;
         }
         parts.sort_by_key(|(_, rank, _)| *rank);
-        let of = |wanted: fn(Part) -> bool| {
+        let of = |wanted: fn(ElementPart) -> bool| {
             let lines = parts.iter().filter(|(part, ..)| wanted(*part));
             lines.map(|(_, rank, line)| (*rank, line)).collect::<Vec<_>>()
         };
-        let first =
-            of(|part| matches!(part, Part::FirstLine | Part::FirstCharacter | Part::Placeholder));
+        let first = of(|part| {
+            matches!(
+                part,
+                ElementPart::FirstLine | ElementPart::FirstCharacter | ElementPart::Placeholder
+            )
+        });
         if !first.is_empty() {
             look.first = Some(Box::new(self.compute(&first, look)));
         }
-        let beside = |part: Part| {
-            let lines: Vec<(Rank, &Line)> = parts
+        let beside = |part: ElementPart| {
+            let lines: Vec<(DeclarationRank, &RuleLine)> = parts
                 .iter()
                 .filter(|(one, ..)| *one == part)
                 .map(|(_, rank, line)| (*rank, line))
                 .collect();
-            let holds = |(_, line): &(Rank, &Line)| match line {
-                Line::Set(property, ..) => *property == Property::Content,
-                Line::Custom(..) => false,
-                Line::Later(name, ..) => **name == *"content",
+            let holds = |(_, line): &(DeclarationRank, &RuleLine)| match line {
+                RuleLine::Set(property, ..) => *property == CssProperty::Content,
+                RuleLine::Custom(..) => false,
+                RuleLine::Later(name, ..) => **name == *"content",
             };
             lines.iter().any(holds).then(|| Box::new(self.compute(&lines, look)))
         };
-        let (before, after) = (beside(Part::Before), beside(Part::After));
+        let (before, after) = (beside(ElementPart::Before), beside(ElementPart::After));
         (look.before, look.after) = (before, after);
         if details {
-            let content = self.compute(&of(|part| part == Part::DetailsContent), look);
-            look.closed = match content.word(Property::ContentVisibility) {
+            let content = self.compute(&of(|part| part == ElementPart::DetailsContent), look);
+            look.closed = match content.word(CssProperty::ContentVisibility) {
                 Some(word) => word == "hidden",
                 None => look.closed,
-            } || content.is(Property::Display, "none");
+            } || content.is(CssProperty::Display, "none");
         }
     }
 
     /// Computes what declarations, from the weakest to the strongest, make of an element.
-    fn compute(&self, found: &[(Rank, &Line)], around: &Look) -> Look {
+    fn compute(
+        &self,
+        found: &[(DeclarationRank, &RuleLine)],
+        around: &ComputedStyle,
+    ) -> ComputedStyle {
         let (mode, rem, work) = (self.mode, self.rem, self.matcher.work);
         let mut look = around.child();
         if found.is_empty() {
@@ -307,7 +333,7 @@ impl<'t> Cascade<'t> {
         let custom: Vec<(Arc<str>, Option<Arc<str>>)> = found
             .iter()
             .filter_map(|(_, line)| match line {
-                Line::Custom(name, text, _) => {
+                RuleLine::Custom(name, text, _) => {
                     let inherits =
                         matches!(&**text, "inherit" | "unset" | "revert" | "revert-layer");
                     Some((Arc::clone(name), (!inherits).then(|| Arc::clone(text))))
@@ -335,49 +361,53 @@ impl<'t> Cascade<'t> {
                 }
             }
         }
-        let mut flat: Vec<(Rank, Property, Cow<'_, Value>)> = Vec::with_capacity(found.len());
+        let mut flat: Vec<(DeclarationRank, CssProperty, Cow<'_, PropertyValue>)> =
+            Vec::with_capacity(found.len());
         for (rank, line) in found {
             match line {
-                Line::Set(property, value, _) => {
+                RuleLine::Set(property, value, _) => {
                     flat.push((*rank, *property, Cow::Borrowed(value)));
                 }
-                Line::Custom(..) => {}
-                Line::Later(name, text, _) => {
+                RuleLine::Custom(..) => {}
+                RuleLine::Later(name, text, _) => {
                     let mut read = Vec::new();
                     match later(text, &look, work) {
-                        Text::Known(text) => {
+                        ResolvedText::Known(text) => {
                             let whole =
                                 grammar::read(name, &mut Parser::new(&text), mode, &mut read);
                             if whole.is_err() {
-                                read = all(name, &Value::Wide(Wide::Unset));
+                                read = all(name, &PropertyValue::Wide(WideKeyword::Unset));
                             }
                         }
-                        Text::Invalid => read = all(name, &Value::Wide(Wide::Unset)),
-                        Text::Unknown => read = all(name, &Value::Unknown),
+                        ResolvedText::Invalid => {
+                            read = all(name, &PropertyValue::Wide(WideKeyword::Unset))
+                        }
+                        ResolvedText::Unknown => read = all(name, &PropertyValue::Unknown),
                     }
                     let values = read.into_iter();
                     flat.extend(values.map(|(name, value)| (*rank, name, Cow::Owned(value))));
                 }
             }
         }
-        let reset = flat.iter().any(|(_, property, _)| *property == Property::All);
-        let mut properties: Vec<Property> = flat.iter().map(|(_, property, _)| *property).collect();
+        let reset = flat.iter().any(|(_, property, _)| *property == CssProperty::All);
+        let mut properties: Vec<CssProperty> =
+            flat.iter().map(|(_, property, _)| *property).collect();
         if reset {
             properties.extend(INHERITED);
         }
         properties.sort_unstable_by_key(|property| match property {
             // Other lengths are measured by the font, other colours by the text's.
-            Property::FontSize | Property::ColorScheme => (0, *property),
-            Property::Color => (1, *property),
+            CssProperty::FontSize | CssProperty::ColorScheme => (0, *property),
+            CssProperty::Color => (1, *property),
             _ => (2, *property),
         });
         properties.dedup();
-        for property in properties.into_iter().filter(|property| *property != Property::All) {
+        for property in properties.into_iter().filter(|property| *property != CssProperty::All) {
             let Some(value) = winner(&flat, property, work) else { continue };
             // Words and numbers are computed whatever was spent before.
             let weight = value.weight();
             if weight > LIGHT && !work.spend(weight) {
-                look.set(property, &Value::Unknown, around, rem);
+                look.set(property, &PropertyValue::Unknown, around, rem);
             } else {
                 look.set(property, value, around, rem);
             }
@@ -388,10 +418,10 @@ impl<'t> Cascade<'t> {
 
 /// Returns how near a rule that is for the element has its scope.
 fn matched(
-    matcher: &mut Matcher<'_>,
-    tree: &Tree,
-    rule: &Rule,
-    id: Id,
+    matcher: &mut SelectorMatcher<'_>,
+    tree: &DomTree,
+    rule: &StyleRule,
+    id: NodeId,
     container: Option<f32>,
 ) -> Option<usize> {
     let near = match &rule.scope {
@@ -403,7 +433,7 @@ fn matched(
             return false;
         }
         let mut input = Parser::new(condition);
-        let view = View { width: container.unwrap_or(0.0), height: SCREEN.1, styled: true };
+        let view = MediaView { width: container.unwrap_or(0.0), height: SCREEN.1, styled: true };
         let read = |input: &mut Parser<'_>| {
             let holds = media::condition(input, view)?;
             input.expect_exhausted()?;
@@ -415,8 +445,8 @@ fn matched(
             read(&mut input)
         });
         match holds {
-            Ok(Truth::Yes) => container.is_some(),
-            Ok(Truth::Perhaps) => matcher.work.guess(),
+            Ok(ConditionTruth::Yes) => container.is_some(),
+            Ok(ConditionTruth::Perhaps) => matcher.work.guess(),
             _ => false,
         }
     };
@@ -425,13 +455,13 @@ fn matched(
 
 /// Returns how many steps it is to the root of the scope in which the rule matches.
 fn scoped(
-    matcher: &mut Matcher<'_>,
-    tree: &Tree,
-    rule: &Rule,
-    scope: &Scope,
-    id: Id,
+    matcher: &mut SelectorMatcher<'_>,
+    tree: &DomTree,
+    rule: &StyleRule,
+    scope: &ScopeRule,
+    id: NodeId,
 ) -> Option<usize> {
-    let path: Vec<Id> = std::iter::successors(Some(id), |at| tree.parent(*at))
+    let path: Vec<NodeId> = std::iter::successors(Some(id), |at| tree.parent(*at))
         .filter(|at| !tree.name(*at).is_empty())
         .collect();
     for (steps, root) in path.iter().enumerate() {
@@ -455,65 +485,69 @@ fn scoped(
 }
 
 /// The properties that `all` takes from what is around.
-const INHERITED: &[Property] = &[
-    Property::Color,
-    Property::ColorScheme,
-    Property::Direction,
-    Property::DrawnStroke,
-    Property::DrawnWidth,
-    Property::Fill,
-    Property::FillOpacity,
-    Property::FontSize,
-    Property::LineHeight,
-    Property::PaintOrder,
-    Property::SizeAdjust,
-    Property::Spacing,
-    Property::StrokeColor,
-    Property::StrokeWidth,
-    Property::TextFill,
-    Property::TextIndent,
-    Property::TextSecurity,
-    Property::TextShadow,
-    Property::Visibility,
-    Property::WhiteSpace,
-    Property::WhiteSpaceCollapse,
-    Property::WordSpacing,
+const INHERITED: &[CssProperty] = &[
+    CssProperty::Color,
+    CssProperty::ColorScheme,
+    CssProperty::Direction,
+    CssProperty::DrawnStroke,
+    CssProperty::DrawnWidth,
+    CssProperty::Fill,
+    CssProperty::FillOpacity,
+    CssProperty::FontSize,
+    CssProperty::LineHeight,
+    CssProperty::PaintOrder,
+    CssProperty::SizeAdjust,
+    CssProperty::Spacing,
+    CssProperty::StrokeColor,
+    CssProperty::StrokeWidth,
+    CssProperty::TextFill,
+    CssProperty::TextIndent,
+    CssProperty::TextSecurity,
+    CssProperty::TextShadow,
+    CssProperty::Visibility,
+    CssProperty::WhiteSpace,
+    CssProperty::WhiteSpaceCollapse,
+    CssProperty::WordSpacing,
 ];
 
 /// Returns a value with what it asks for, as long as there is work left.
-fn later(text: &str, look: &Look, work: &Work) -> Text {
+fn later(text: &str, look: &ComputedStyle, work: &MatchWork) -> ResolvedText {
     let value = custom::substitute(text, &look.vars, work);
     // It is read once more, as the value it has become.
-    let long = matches!(&value, Text::Known(text) if !work.spend(text.len() / 4));
-    if long { Text::Unknown } else { value }
+    let long = matches!(&value, ResolvedText::Known(text) if !work.spend(text.len() / 4));
+    if long { ResolvedText::Unknown } else { value }
 }
 
-fn all(name: &str, value: &Value) -> Vec<(Property, Value)> {
+fn all(name: &str, value: &PropertyValue) -> Vec<(CssProperty, PropertyValue)> {
     property::named(name).iter().map(|property| (*property, value.clone())).collect()
 }
 
 /// Returns the value that holds for a property; none if nothing is said in the end.
 fn winner<'v>(
-    flat: &'v [(Rank, Property, Cow<'_, Value>)],
-    property: Property,
-    work: &Work,
-) -> Option<&'v Value> {
+    flat: &'v [(DeclarationRank, CssProperty, Cow<'_, PropertyValue>)],
+    property: CssProperty,
+    work: &MatchWork,
+) -> Option<&'v PropertyValue> {
     let mut left = flat;
     loop {
-        let about = |one: &(Rank, Property, _)| one.1 == property || one.1 == Property::All;
+        let about = |one: &(DeclarationRank, CssProperty, _)| {
+            one.1 == property || one.1 == CssProperty::All
+        };
         let at = left.iter().rposition(about)?;
         let (rank, _, value) = left.get(at)?;
-        let below = |keep: &dyn Fn(&Rank) -> bool| {
+        let below = |keep: &dyn Fn(&DeclarationRank) -> bool| {
             work.spend(left.len() / 8);
             let end = left.iter().position(|(rank, ..)| !keep(rank)).unwrap_or(at);
             left.get(..end.min(at)).unwrap_or_default()
         };
         left = match &**value {
-            Value::Wide(Wide::Revert) if rank.0 <= Tier::Browser => {
+            PropertyValue::Wide(WideKeyword::Revert) if rank.0 <= CascadeTier::Browser => {
                 return Some(if is_inherited(property) { &INHERIT } else { &INITIAL });
             }
-            Value::Wide(Wide::Revert) => below(&|rank| rank.0 == Tier::Browser),
-            Value::Wide(Wide::RevertLayer) => {
+            PropertyValue::Wide(WideKeyword::Revert) => {
+                below(&|rank| rank.0 == CascadeTier::Browser)
+            }
+            PropertyValue::Wide(WideKeyword::RevertLayer) => {
                 let own = (rank.0, rank.1);
                 below(&|rank| (rank.0, rank.1) < own)
             }
@@ -522,5 +556,5 @@ fn winner<'v>(
     }
 }
 
-static INHERIT: Value = Value::Wide(Wide::Inherit);
-static INITIAL: Value = Value::Wide(Wide::Initial);
+static INHERIT: PropertyValue = PropertyValue::Wide(WideKeyword::Inherit);
+static INITIAL: PropertyValue = PropertyValue::Wide(WideKeyword::Initial);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use cssparser::{Parser, Token};
 
-use super::super::sheets::select::Work;
-use super::super::values::value::{Parsed, invalid};
+use super::super::sheets::select::MatchWork;
+use super::super::values::value::{ParseResult, invalid};
 
 /// Values that ask for each other are followed so far.
 const MAX_DEEP: usize = 32;
@@ -19,11 +19,11 @@ const MAX_DEEP: usize = 32;
 const MAX_TEXT: usize = 64 * 1024;
 
 /// The custom properties of an element, with what it takes over.
-pub type Vars = Rc<HashMap<Arc<str>, Arc<str>>>;
+pub type CustomProperties = Rc<HashMap<Arc<str>, Arc<str>>>;
 
 /// What became of a value.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Text {
+pub enum ResolvedText {
     Known(Arc<str>),
     /// It asks for what there is not, or for itself.
     Invalid,
@@ -32,7 +32,11 @@ pub enum Text {
 }
 
 /// Returns `around` with the custom properties that an element declares besides.
-pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)], work: &Work) -> Vars {
+pub fn declare(
+    around: &CustomProperties,
+    declared: &[(Arc<str>, Option<Arc<str>>)],
+    work: &MatchWork,
+) -> CustomProperties {
     let mut raw: HashMap<Arc<str>, Arc<str>> = HashMap::new();
     let mut all = (**around).clone();
     for (name, text) in declared {
@@ -49,10 +53,10 @@ pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)], work: &
             }
         }
     }
-    let resolver = Resolver { known: &all, raw: &raw, done: RefCell::default(), work };
+    let resolver = VariableResolver { known: &all, raw: &raw, done: RefCell::default(), work };
     let mut out = all.clone();
     for name in raw.keys() {
-        if let Text::Known(text) = resolver.get(name, 0) {
+        if let ResolvedText::Known(text) = resolver.get(name, 0) {
             out.insert(Arc::clone(name), text);
         }
     }
@@ -60,33 +64,33 @@ pub fn declare(around: &Vars, declared: &[(Arc<str>, Option<Arc<str>>)], work: &
 }
 
 /// Returns a value with what it asks for.
-pub fn substitute(text: &str, vars: &Vars, work: &Work) -> Text {
+pub fn substitute(text: &str, vars: &CustomProperties, work: &MatchWork) -> ResolvedText {
     let raw = HashMap::new();
-    Resolver { known: vars, raw: &raw, done: RefCell::default(), work }.whole(text, 0)
+    VariableResolver { known: vars, raw: &raw, done: RefCell::default(), work }.whole(text, 0)
 }
 
-struct Resolver<'a> {
+struct VariableResolver<'a> {
     known: &'a HashMap<Arc<str>, Arc<str>>,
     raw: &'a HashMap<Arc<str>, Arc<str>>,
     /// What raw ones came to; none while they are looked at.
-    done: RefCell<HashMap<Arc<str>, Option<Text>>>,
+    done: RefCell<HashMap<Arc<str>, Option<ResolvedText>>>,
     /// What is read and what is copied is counted, also where nothing comes of it.
-    work: &'a Work,
+    work: &'a MatchWork,
 }
 
-impl Resolver<'_> {
-    fn get(&self, name: &str, deep: usize) -> Text {
+impl VariableResolver<'_> {
+    fn get(&self, name: &str, deep: usize) -> ResolvedText {
         let Some((name, text)) = self.raw.get_key_value(name) else {
             return self
                 .known
                 .get(name)
-                .map_or(Text::Invalid, |text| Text::Known(Arc::clone(text)));
+                .map_or(ResolvedText::Invalid, |text| ResolvedText::Known(Arc::clone(text)));
         };
         if let Some(done) = self.done.borrow().get(name) {
-            return done.clone().unwrap_or(Text::Invalid);
+            return done.clone().unwrap_or(ResolvedText::Invalid);
         }
         if deep > MAX_DEEP {
-            return Text::Unknown;
+            return ResolvedText::Unknown;
         }
         self.done.borrow_mut().insert(Arc::clone(name), None);
         let text = self.whole(text, deep + 1);
@@ -94,13 +98,13 @@ impl Resolver<'_> {
         text
     }
 
-    fn whole(&self, text: &str, deep: usize) -> Text {
+    fn whole(&self, text: &str, deep: usize) -> ResolvedText {
         let mut out = String::new();
         let mut unknown = !self.work.spend(text.len() / 4 + 1);
         match self.copy(&mut Parser::new(text), &mut out, &mut unknown, deep) {
-            _ if unknown || out.len() > MAX_TEXT => Text::Unknown,
-            Ok(()) => Text::Known(out.trim().into()),
-            Err(_) => Text::Invalid,
+            _ if unknown || out.len() > MAX_TEXT => ResolvedText::Unknown,
+            Ok(()) => ResolvedText::Known(out.trim().into()),
+            Err(_) => ResolvedText::Invalid,
         }
     }
 
@@ -111,7 +115,7 @@ impl Resolver<'_> {
         out: &mut String,
         unknown: &mut bool,
         deep: usize,
-    ) -> Parsed<()> {
+    ) -> ParseResult<()> {
         loop {
             let start = input.position();
             let Ok(token) = input.next_including_whitespace_and_comments() else { return Ok(()) };
@@ -167,7 +171,7 @@ impl Resolver<'_> {
 
     /// Reads the arguments of `env()`; returns what it stands for where a mail is read: nothing
     /// lies over the page there, and names that no browser sets have their fallback.
-    fn env(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> Parsed<String> {
+    fn env(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> ParseResult<String> {
         const NONE: &[&str] = &["safe-area-inset-", "keyboard-inset-"];
         const SET: &[&str] = &[
             "safe-area-max-inset-", "titlebar-area-", "viewport-segment-", "preferred-text-scale",
@@ -187,7 +191,7 @@ impl Resolver<'_> {
     }
 
     /// Reads the arguments of `var()`; returns what it stands for.
-    fn var(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> Parsed<String> {
+    fn var(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> ParseResult<String> {
         let name = input.expect_ident_cloned()?;
         if !name.starts_with("--") {
             return invalid();
@@ -196,28 +200,28 @@ impl Resolver<'_> {
         let mut other = String::new();
         let mut lost = false;
         let value = self.get(&name, deep);
-        if fallback && value == Text::Invalid {
+        if fallback && value == ResolvedText::Invalid {
             self.copy(input, &mut other, &mut lost, deep + 1)?;
         } else {
             while input.next().is_ok() {}
         }
-        if let Text::Known(text) = &value
+        if let ResolvedText::Known(text) = &value
             && !self.work.spend(text.len() / 4)
         {
             *unknown = true;
         }
         match value {
             // Comments around it keep it from growing together with what is beside it.
-            Text::Known(text) => Ok(format!("/**/{text}/**/")),
-            Text::Unknown => {
+            ResolvedText::Known(text) => Ok(format!("/**/{text}/**/")),
+            ResolvedText::Unknown => {
                 *unknown = true;
                 Ok(String::new())
             }
-            Text::Invalid if fallback => {
+            ResolvedText::Invalid if fallback => {
                 *unknown |= lost;
                 Ok(format!("/**/{other}/**/"))
             }
-            Text::Invalid => invalid(),
+            ResolvedText::Invalid => invalid(),
         }
     }
 }

@@ -5,17 +5,19 @@
 
 use std::rc::Rc;
 
-use super::super::values::color::{BLACK, Paint, Rgba};
-use super::super::values::property::{Call, Image, Property, Value, Wide, is_inherited};
-use super::super::values::value::{Kind, Quantity, Scale};
-use super::custom::Vars;
+use super::super::values::color::{BLACK, Rgba, WrittenColour};
+use super::super::values::property::{
+    CssImage, CssProperty, NumericFunction, PropertyValue, WideKeyword, is_inherited,
+};
+use super::super::values::value::{ComputedNumber, NumberKind, UnitScale};
+use super::custom::CustomProperties;
 
 /// The size of a font that nobody set.
 pub const FONT: f32 = 16.0;
 
 /// The computed style of an element.
 #[derive(Debug, Clone)]
-pub struct Look {
+pub struct ComputedStyle {
     /// The size of the font, in pixels.
     pub font: f32,
     /// True if that is measured by the font around: browsers do not draw it tiny then.
@@ -23,30 +25,30 @@ pub struct Look {
     /// The colour of text; unknown if it is not computed.
     pub color: Option<Rgba>,
     /// Custom properties.
-    pub vars: Vars,
+    pub vars: CustomProperties,
     /// What was taken over, but for the above.
-    inherited: Rc<Vec<(Property, Value)>>,
+    inherited: Rc<Vec<(CssProperty, PropertyValue)>>,
     /// What is set on this element alone.
-    own: Vec<(Property, Value)>,
+    own: Vec<(CssProperty, PropertyValue)>,
     /// True if a value that may hide it is not computed.
     pub unclear: bool,
     /// Its first line or letter, or its placeholder, if that looks different.
-    pub first: Option<Box<Look>>,
+    pub first: Option<Box<ComputedStyle>>,
     /// What is drawn before and after what it holds.
-    pub before: Option<Box<Look>>,
-    pub after: Option<Box<Look>>,
+    pub before: Option<Box<ComputedStyle>>,
+    pub after: Option<Box<ComputedStyle>>,
     /// True if it shows no more of its content than a summary.
     pub closed: bool,
 }
 
-impl Look {
+impl ComputedStyle {
     /// Returns the look of the page before any element: black on white.
     pub fn page() -> Self {
         Self {
             font: FONT,
             relative: false,
             color: Some(BLACK),
-            vars: Vars::default(),
+            vars: CustomProperties::default(),
             inherited: Rc::default(),
             own: Vec::new(),
             unclear: false,
@@ -73,37 +75,41 @@ impl Look {
     }
 
     /// Returns the value of a property, if it was set.
-    pub fn get(&self, property: Property) -> Option<&Value> {
+    pub fn get(&self, property: CssProperty) -> Option<&PropertyValue> {
         let values = if is_inherited(property) { &*self.inherited } else { &self.own };
         values.iter().find(|(name, _)| *name == property).map(|(_, value)| value)
     }
 
     /// Sets a value that is valid for the property; `around` is the look of what
     /// holds the element.
-    pub fn set(&mut self, property: Property, value: &Value, around: &Self, rem: f32) {
+    pub fn set(&mut self, property: CssProperty, value: &PropertyValue, around: &Self, rem: f32) {
         let value = match value {
-            Value::Wide(Wide::Inherit) => return self.inherit(property, around),
-            Value::Wide(Wide::Initial) => return self.reset(property),
-            Value::Wide(_) if is_inherited(property) => return self.inherit(property, around),
-            Value::Wide(_) => return self.reset(property),
+            PropertyValue::Wide(WideKeyword::Inherit) => return self.inherit(property, around),
+            PropertyValue::Wide(WideKeyword::Initial) => return self.reset(property),
+            PropertyValue::Wide(_) if is_inherited(property) => {
+                return self.inherit(property, around);
+            }
+            PropertyValue::Wide(_) => return self.reset(property),
             value => value,
         };
-        if *value == Value::Unknown {
+        if *value == PropertyValue::Unknown {
             self.unclear = true;
             return self.reset(property);
         }
         match property {
-            Property::FontSize => self.font_size(value, around, rem),
-            Property::Color => {
-                if let Value::Paint(paint) = value {
-                    let dark = self.is(Property::ColorScheme, "dark");
+            CssProperty::FontSize => self.font_size(value, around, rem),
+            CssProperty::Color => {
+                if let PropertyValue::Paint(paint) = value {
+                    let dark = self.is(CssProperty::ColorScheme, "dark");
                     self.color = paint.resolve(around.color, dark);
                     self.unclear |= self.color.is_none() && around.color.is_some();
                 }
             }
             _ => {
                 let value = match value {
-                    Value::Amount(amount) => Value::Size(amount.compute(&self.scale(rem))),
+                    PropertyValue::Amount(amount) => {
+                        PropertyValue::Size(amount.compute(&self.scale(rem)))
+                    }
                     value => value.clone(),
                 };
                 self.put(property, Some(value));
@@ -111,10 +117,10 @@ impl Look {
         }
     }
 
-    fn inherit(&mut self, property: Property, around: &Self) {
+    fn inherit(&mut self, property: CssProperty, around: &Self) {
         match property {
-            Property::FontSize => (self.font, self.relative) = (around.font, around.relative),
-            Property::Color => self.color = around.color,
+            CssProperty::FontSize => (self.font, self.relative) = (around.font, around.relative),
+            CssProperty::Color => self.color = around.color,
             _ => {
                 let value = around.get(property).cloned();
                 self.put(property, value);
@@ -122,15 +128,15 @@ impl Look {
         }
     }
 
-    fn reset(&mut self, property: Property) {
+    fn reset(&mut self, property: CssProperty) {
         match property {
-            Property::FontSize => (self.font, self.relative) = (FONT, false),
-            Property::Color => self.color = Some(BLACK),
+            CssProperty::FontSize => (self.font, self.relative) = (FONT, false),
+            CssProperty::Color => self.color = Some(BLACK),
             _ => self.put(property, None),
         }
     }
 
-    fn put(&mut self, property: Property, value: Option<Value>) {
+    fn put(&mut self, property: CssProperty, value: Option<PropertyValue>) {
         if is_inherited(property) && self.get(property) == value.as_ref() {
             return;
         }
@@ -140,7 +146,7 @@ impl Look {
         values.extend(value.map(|value| (property, value)));
     }
 
-    fn font_size(&mut self, value: &Value, around: &Self, rem: f32) {
+    fn font_size(&mut self, value: &PropertyValue, around: &Self, rem: f32) {
         let word = |word: &str| match word {
             "xx-small" => 9.0,
             "x-small" => 10.0,
@@ -152,10 +158,12 @@ impl Look {
             _ => FONT,
         };
         match value {
-            Value::Word("smaller") => (self.font, self.relative) = (around.font / 1.2, true),
-            Value::Word("larger") => (self.font, self.relative) = (around.font * 1.2, true),
-            Value::Word(name) => (self.font, self.relative) = (word(name), false),
-            Value::Amount(amount) => {
+            PropertyValue::Word("smaller") => {
+                (self.font, self.relative) = (around.font / 1.2, true)
+            }
+            PropertyValue::Word("larger") => (self.font, self.relative) = (around.font * 1.2, true),
+            PropertyValue::Word(name) => (self.font, self.relative) = (word(name), false),
+            PropertyValue::Amount(amount) => {
                 let size = amount.compute(&around.scale(rem));
                 self.font = size.px(around.font).max(0.0);
                 self.relative = (size.relative || size.part != 0.0) && !is_mixed(&size);
@@ -165,34 +173,34 @@ impl Look {
     }
 
     /// Returns what relative lengths in this element come to.
-    pub fn scale(&self, rem: f32) -> Scale<'static> {
-        Scale { em: self.font, rem, names: &[] }
+    pub fn scale(&self, rem: f32) -> UnitScale<'static> {
+        UnitScale { em: self.font, rem, names: &[] }
     }
 
     /// Returns a value that is a word.
-    pub fn word(&self, property: Property) -> Option<&'static str> {
+    pub fn word(&self, property: CssProperty) -> Option<&'static str> {
         match self.get(property) {
-            Some(Value::Word(word)) => Some(word),
+            Some(PropertyValue::Word(word)) => Some(word),
             _ => None,
         }
     }
 
     /// Returns true if a value is this word.
-    pub fn is(&self, property: Property, word: &str) -> bool {
+    pub fn is(&self, property: CssProperty, word: &str) -> bool {
         self.word(property) == Some(word)
     }
 
     /// Returns a value that is a number.
-    pub fn size(&self, property: Property) -> Option<Quantity> {
+    pub fn size(&self, property: CssProperty) -> Option<ComputedNumber> {
         match self.get(property) {
-            Some(Value::Size(size)) => Some(*size),
+            Some(PropertyValue::Size(size)) => Some(*size),
             _ => None,
         }
     }
 
     /// Returns a length in pixels, with percentages of `base`; `None` if there is no
     /// base for them.
-    pub fn px(&self, property: Property, base: Option<f32>) -> Option<f32> {
+    pub fn px(&self, property: CssProperty, base: Option<f32>) -> Option<f32> {
         let size = self.size(property)?;
         match (size.part, base) {
             (0.0, _) => Some(size.n),
@@ -202,28 +210,28 @@ impl Look {
     }
 
     /// Returns a value that is made of functions.
-    pub fn calls(&self, property: Property) -> &[Call] {
+    pub fn calls(&self, property: CssProperty) -> &[NumericFunction] {
         match self.get(property) {
-            Some(Value::Calls(calls)) => calls,
+            Some(PropertyValue::Calls(calls)) => calls,
             _ => &[],
         }
     }
 
     /// Returns the images of a property.
-    pub fn images(&self, property: Property) -> &[Image] {
+    pub fn images(&self, property: CssProperty) -> &[CssImage] {
         match self.get(property) {
-            Some(Value::Images(images)) => images,
+            Some(PropertyValue::Images(images)) => images,
             _ => &[],
         }
     }
 
     /// Returns a colour; unknown ones are none.
-    pub fn paint(&self, paint: &Paint) -> Option<Rgba> {
-        paint.resolve(self.color, self.is(Property::ColorScheme, "dark"))
+    pub fn paint(&self, paint: &WrittenColour) -> Option<Rgba> {
+        paint.resolve(self.color, self.is(CssProperty::ColorScheme, "dark"))
     }
 }
 
 /// Returns true for a size that is partly absolute: that is drawn as small as it says.
-fn is_mixed(size: &Quantity) -> bool {
-    size.kind == Kind::Length && size.part != 0.0 && size.n != 0.0
+fn is_mixed(size: &ComputedNumber) -> bool {
+    size.kind == NumberKind::Length && size.part != 0.0 && size.n != 0.0
 }

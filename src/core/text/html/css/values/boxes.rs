@@ -7,23 +7,29 @@ use std::sync::Arc;
 
 use cssparser::{ParseError, Parser, Token};
 
-use super::color::{BLACK, Paint, paint};
-use super::property::{Image, Mode, Property, Value};
-use super::value::{Amount, Kind, Parsed, Scale, amount, invalid, length, number, word};
+use super::color::{BLACK, WrittenColour, paint};
+use super::property::{CssImage, CssProperty, PropertyValue, ValueMode};
+use super::value::{
+    NumberKind, ParseResult, UnitScale, WrittenNumber, amount, invalid, length, number, word,
+};
 
 /// Reads `flex`.
 pub fn flex(
     input: &mut Parser<'_>,
-    out: &mut Vec<(Property, Value)>,
-    size: impl Fn(&mut Parser<'_>) -> Parsed<Value>,
-) -> Parsed<()> {
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+    size: impl Fn(&mut Parser<'_>) -> ParseResult<PropertyValue>,
+) -> ParseResult<()> {
     let (mut grow, mut basis, mut numbers) = (1.0, None, 0);
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
-        (grow, basis) = (0.0, Some(Value::Word("auto")));
+        (grow, basis) = (0.0, Some(PropertyValue::Word("auto")));
     }
     while !input.is_exhausted() {
         let plain = input.try_parse(|input| match amount(input)? {
-            Amount::Plain(n, unit) if Amount::Plain(n, unit).kind() == Kind::Number => Ok(n),
+            WrittenNumber::Plain(n, unit)
+                if WrittenNumber::Plain(n, unit).kind() == NumberKind::Number =>
+            {
+                Ok(n)
+            }
             _ => invalid(),
         });
         match plain {
@@ -31,13 +37,18 @@ pub fn flex(
                 grow = if numbers == 0 { n } else { grow };
                 numbers += 1;
             }
-            Ok(0.0) if basis.is_none() => basis = Some(Value::Amount(Amount::pixels(0.0))),
+            Ok(0.0) if basis.is_none() => {
+                basis = Some(PropertyValue::Amount(WrittenNumber::pixels(0.0)))
+            }
             Err(_) if basis.is_none() => basis = Some(size(input)?),
             _ => return invalid(),
         }
     }
-    out.push((Property::FlexGrow, Value::Amount(Amount::number(grow))));
-    out.push((Property::FlexBasis, basis.unwrap_or(Value::Amount(Amount::part(0.0)))));
+    out.push((CssProperty::FlexGrow, PropertyValue::Amount(WrittenNumber::number(grow))));
+    out.push((
+        CssProperty::FlexBasis,
+        basis.unwrap_or(PropertyValue::Amount(WrittenNumber::part(0.0))),
+    ));
     Ok(())
 }
 
@@ -45,7 +56,10 @@ pub const DIRECTIONS: &[&str] = &["row", "row-reverse", "column", "column-revers
 pub const WRAPS: &[&str] = &["nowrap", "wrap", "wrap-reverse"];
 
 /// Reads `flex-flow`.
-pub fn flow(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+pub fn flow(
+    input: &mut Parser<'_>,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let (mut direction, mut wrap) = ("row", "nowrap");
     while !input.is_exhausted() {
         match input.try_parse(|input| word(input, DIRECTIONS)) {
@@ -53,25 +67,28 @@ pub fn flow(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<
             Err(_) => wrap = word(input, WRAPS)?,
         }
     }
-    out.push((Property::FlexDirection, Value::Word(direction)));
-    out.push((Property::FlexWrap, Value::Word(wrap)));
+    out.push((CssProperty::FlexDirection, PropertyValue::Word(direction)));
+    out.push((CssProperty::FlexWrap, PropertyValue::Word(wrap)));
     Ok(())
 }
 
 /// Reads `grid` and `grid-template`.
-pub fn grid(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+pub fn grid(
+    input: &mut Parser<'_>,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let rows = tracks(input)?;
     let columns = match input.try_parse(|input| input.expect_delim('/')) {
         Ok(()) => tracks(input)?,
-        Err(_) => Value::Names([].into()),
+        Err(_) => PropertyValue::Names([].into()),
     };
-    out.push((Property::GridRows, rows));
-    out.push((Property::GridColumns, columns));
+    out.push((CssProperty::GridRows, rows));
+    out.push((CssProperty::GridColumns, columns));
     Ok(())
 }
 
 /// Reads the sizes of tracks up to a `/`: for each, whether it is nothing.
-pub fn tracks(input: &mut Parser<'_>) -> Parsed<Value> {
+pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     /// More of them are as good as none.
     const MOST: usize = 100;
     let mut all: Vec<Box<str>> = Vec::new();
@@ -107,40 +124,41 @@ pub fn tracks(input: &mut Parser<'_>) -> Parsed<Value> {
             })?,
             _ => {
                 input.reset(&start);
-                let size = amount(input)?.compute(&Scale::page());
+                let size = amount(input)?.compute(&UnitScale::page());
                 size.n == 0.0 && size.part == 0.0
             }
         };
         all.extend(std::iter::repeat_n(Box::from(if nothing { "0" } else { "1" }), count));
     }
-    Ok(Value::Names(all.into()))
+    Ok(PropertyValue::Names(all.into()))
 }
 
 /// Reads the size of the pictures of all layers; "nothing" if none has any.
-pub fn sizes(input: &mut Parser<'_>) -> Parsed<Value> {
+pub fn sizes(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let layers = input.parse_comma_separated(|input| {
         let mut nothing = false;
         while !input.is_exhausted() {
             if input.try_parse(|input| word(input, &["auto", "cover", "contain"])).is_err() {
-                let size = length(input, false, true, false)?.compute(&Scale::page());
+                let size = length(input, false, true, false)?.compute(&UnitScale::page());
                 nothing |= size.n <= 0.0 && size.part <= 0.0;
             }
         }
         Ok::<_, ParseError<()>>(nothing)
     })?;
-    Ok(Value::Word(if layers.contains(&false) { "some" } else { "nothing" }))
+    Ok(PropertyValue::Word(if layers.contains(&false) { "some" } else { "nothing" }))
 }
 
 /// Reads `aspect-ratio`, as how many times wider than high.
-pub fn ratio(input: &mut Parser<'_>) -> Parsed<Value> {
+pub fn ratio(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let auto = |input: &mut Parser<'_>| {
         input.try_parse(|input| input.expect_ident_matching("auto")).is_ok()
     };
     if auto(input) && input.is_exhausted() {
-        return Ok(Value::Word("auto"));
+        return Ok(PropertyValue::Word("auto"));
     }
-    let read =
-        |input: &mut Parser<'_>| Ok::<_, ParseError<()>>(number(input)?.compute(&Scale::page()).n);
+    let read = |input: &mut Parser<'_>| {
+        Ok::<_, ParseError<()>>(number(input)?.compute(&UnitScale::page()).n)
+    };
     let width = read(input)?;
     let height = match input.try_parse(|input| input.expect_delim('/')) {
         Ok(()) => read(input)?,
@@ -148,25 +166,25 @@ pub fn ratio(input: &mut Parser<'_>) -> Parsed<Value> {
     };
     auto(input);
     Ok(if width > 0.0 && height > 0.0 {
-        Value::Amount(Amount::number(width / height))
+        PropertyValue::Amount(WrittenNumber::number(width / height))
     } else {
-        Value::Word("auto")
+        PropertyValue::Word("auto")
     })
 }
 
 /// Reads how thick a line is.
-pub fn thickness(input: &mut Parser<'_>, mode: Mode) -> Parsed<Amount> {
+pub fn thickness(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<WrittenNumber> {
     match input.try_parse(|input| word(input, &["thin", "medium", "thick"])) {
-        Ok("thin") => Ok(Amount::pixels(1.0)),
-        Ok("medium") => Ok(Amount::pixels(3.0)),
-        Ok(_) => Ok(Amount::pixels(5.0)),
+        Ok("thin") => Ok(WrittenNumber::pixels(1.0)),
+        Ok("medium") => Ok(WrittenNumber::pixels(3.0)),
+        Ok(_) => Ok(WrittenNumber::pixels(5.0)),
         Err(_) => length(input, false, false, mode.quirks),
     }
 }
 
 /// Reads a border or an outline, or its width alone, as its width: nothing without a style
 /// or with a colour that shows what is below.
-pub fn edge(input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> {
+pub fn edge(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<PropertyValue> {
     const STYLES: &[&str] = &[
         "none", "hidden", "auto", "dotted", "dashed", "solid", "double", "groove", "ridge",
         "inset", "outset",
@@ -188,15 +206,19 @@ pub fn edge(input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> {
             break;
         }
     }
-    let clear = matches!(color, Some(Paint::Rgba([.., alpha])) if alpha < 0.5);
+    let clear = matches!(color, Some(WrittenColour::Rgba([.., alpha])) if alpha < 0.5);
     let alone = style.is_none() && color.is_none();
     let drawn = alone || !clear && style.is_some_and(|style| !matches!(style, "none" | "hidden"));
-    let width = width.unwrap_or(Amount::pixels(3.0));
-    Ok(Value::Amount(if drawn { width } else { Amount::pixels(0.0) }))
+    let width = width.unwrap_or(WrittenNumber::pixels(3.0));
+    Ok(PropertyValue::Amount(if drawn { width } else { WrittenNumber::pixels(0.0) }))
 }
 
 /// Reads `-webkit-text-stroke`.
-pub fn stroke(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+pub fn stroke(
+    input: &mut Parser<'_>,
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let (mut width, mut color) = (None, None);
     while !input.is_exhausted() {
         if color.is_none()
@@ -209,36 +231,42 @@ pub fn stroke(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
             return invalid();
         }
     }
-    out.push((Property::StrokeWidth, Value::Amount(width.unwrap_or(Amount::pixels(0.0)))));
-    out.push((Property::StrokeColor, Value::Paint(color.unwrap_or(Paint::Current))));
+    out.push((
+        CssProperty::StrokeWidth,
+        PropertyValue::Amount(width.unwrap_or(WrittenNumber::pixels(0.0))),
+    ));
+    out.push((
+        CssProperty::StrokeColor,
+        PropertyValue::Paint(color.unwrap_or(WrittenColour::Current)),
+    ));
     Ok(())
 }
 
 /// Reads `box-shadow`: "wide" if one reaches far without growing faint.
-pub fn shadow(input: &mut Parser<'_>) -> Parsed<Value> {
+pub fn shadow(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     /// From here on a shadow covers a line of text.
     const FAR: f32 = 8.0;
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
-        return Ok(Value::Word("none"));
+        return Ok(PropertyValue::Word("none"));
     }
     let wide = input.parse_comma_separated(|input| {
         let (mut sizes, mut color) = (Vec::new(), BLACK);
         while !input.is_exhausted() {
             if input.try_parse(|input| input.expect_ident_matching("inset")).is_ok() {
             } else if let Ok(found) = input.try_parse(|input| paint(input, false)) {
-                color = if let Paint::Rgba(rgba) = found { rgba } else { BLACK };
+                color = if let WrittenColour::Rgba(rgba) = found { rgba } else { BLACK };
             } else {
-                sizes.push(length(input, true, false, false)?.compute(&Scale::page()).n);
+                sizes.push(length(input, true, false, false)?.compute(&UnitScale::page()).n);
             }
         }
         let [.., alpha] = color;
         Ok::<_, ParseError<()>>(alpha >= 0.5 && sizes.get(3).is_some_and(|spread| *spread >= FAR))
     })?;
-    Ok(Value::Word(if wide.contains(&true) { "wide" } else { "none" }))
+    Ok(PropertyValue::Word(if wide.contains(&true) { "wide" } else { "none" }))
 }
 
 /// Reads `text-shadow`: the colours of those that are sharp, and close enough to be read.
-pub fn text_shadow(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
+pub fn text_shadow(input: &mut Parser<'_>) -> ParseResult<Arc<[CssImage]>> {
     /// A shadow that is fainter, or further away, is not one that text is read from.
     const SHARP: f32 = 3.0;
     const CLOSE: f32 = 100.0;
@@ -246,20 +274,20 @@ pub fn text_shadow(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
         return Ok(Arc::new([]));
     }
     let shadows = input.parse_comma_separated(|input| {
-        let (mut sizes, mut color) = (Vec::new(), Paint::Current);
+        let (mut sizes, mut color) = (Vec::new(), WrittenColour::Current);
         while !input.is_exhausted() {
             match input.try_parse(|input| paint(input, false)) {
                 Ok(found) => color = found,
                 Err(_) => sizes.push(length(input, true, false, false)?),
             }
         }
-        let sizes: Vec<f32> = sizes.iter().map(|size| size.compute(&Scale::page()).n).collect();
+        let sizes: Vec<f32> = sizes.iter().map(|size| size.compute(&UnitScale::page()).n).collect();
         let sharp = match sizes.as_slice() {
             [x, y] => x.abs().max(y.abs()) < CLOSE,
             [x, y, blur] => x.abs().max(y.abs()) < CLOSE && *blur <= SHARP,
             _ => return invalid(),
         };
-        Ok(if sharp { Image::Gradient(vec![color]) } else { Image::None })
+        Ok(if sharp { CssImage::Gradient(vec![color]) } else { CssImage::None })
     })?;
     Ok(shadows.into())
 }
@@ -267,14 +295,14 @@ pub fn text_shadow(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
 /// Reads `text-decoration`, as far as it strikes text out.
 pub fn decoration(
     input: &mut Parser<'_>,
-    mode: Mode,
-    out: &mut Vec<(Property, Value)>,
-) -> Parsed<()> {
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     const WORDS: &[&str] = &[
         "none", "underline", "overline", "line-through", "blink", "solid", "double", "dotted",
         "dashed", "wavy", "auto", "from-font",
     ];
-    let (mut through, mut width) = ("none", Amount::pixels(0.0));
+    let (mut through, mut width) = ("none", WrittenNumber::pixels(0.0));
     while !input.is_exhausted() {
         if let Ok(found) = input.try_parse(|input| word(input, WORDS)) {
             through = if found == "line-through" { found } else { through };
@@ -282,8 +310,8 @@ pub fn decoration(
             width = length(input, true, true, mode.quirks)?;
         }
     }
-    out.push((Property::Strike, Value::Word(through)));
-    out.push((Property::StrikeWidth, Value::Amount(width)));
+    out.push((CssProperty::Strike, PropertyValue::Word(through)));
+    out.push((CssProperty::StrikeWidth, PropertyValue::Amount(width)));
     Ok(())
 }
 

@@ -9,14 +9,14 @@ use std::sync::Arc;
 use color::{AlphaColor, ColorSpaceTag, DynamicColor, HueDirection, Oklab, Srgb};
 use cssparser::{Parser, ParserState, Token};
 
-use super::value::{Kind, Parsed, Scale, amount_of, invalid};
+use super::value::{NumberKind, ParseResult, UnitScale, amount_of, invalid};
 
 /// Red, green, blue and opacity, from 0 to 1.
 pub type Rgba = [f32; 4];
 
 /// A colour as written.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Paint {
+pub enum WrittenColour {
     Rgba(Rgba),
     /// The colour of the text.
     Current,
@@ -27,7 +27,7 @@ pub enum Paint {
 }
 
 /// The colour of the text around, and whether its scheme is dark.
-type Around = Option<(Rgba, bool)>;
+type SurroundingColour = Option<(Rgba, bool)>;
 
 /// Opaque black.
 pub const BLACK: Rgba = [0.0, 0.0, 0.0, 1.0];
@@ -36,7 +36,7 @@ pub const WHITE: Rgba = [1.0; 4];
 /// No colour at all.
 pub const CLEAR: Rgba = [0.0; 4];
 
-impl Paint {
+impl WrittenColour {
     /// Returns how much there is to compute: nothing, or its text.
     pub fn weight(&self) -> usize {
         match self {
@@ -51,7 +51,7 @@ impl Paint {
             Self::Rgba(rgba) => Some(*rgba),
             Self::Current => current,
             Self::Later(text) => match read(&mut Parser::new(text), Some((current?, dark))) {
-                Ok(Paint::Rgba(rgba)) => Some(rgba),
+                Ok(WrittenColour::Rgba(rgba)) => Some(rgba),
                 _ => None,
             },
             Self::Unknown => None,
@@ -60,11 +60,11 @@ impl Paint {
 }
 
 /// Reads a colour. In quirks mode a sheet may leave out the `#`.
-pub fn paint(input: &mut Parser<'_>, hashless: bool) -> Parsed<Paint> {
+pub fn paint(input: &mut Parser<'_>, hashless: bool) -> ParseResult<WrittenColour> {
     let start = input.state();
     if let Ok(paint) = read(input, None) {
         return Ok(match paint {
-            Paint::Later(_) => Paint::Later(text(input, &start).into()),
+            WrittenColour::Later(_) => WrittenColour::Later(text(input, &start).into()),
             paint => paint,
         });
     }
@@ -84,16 +84,18 @@ fn text<'i>(input: &Parser<'i>, start: &ParserState) -> &'i str {
 }
 
 /// Reads a colour; with the colour of the text if that is known.
-fn read(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
+fn read(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<WrittenColour> {
     let token = input.next()?.clone();
     match token {
         Token::Hash(ref hex) | Token::IDHash(ref hex) => known(&format!("#{hex}")),
         Token::Ident(ref name) => {
             let name = name.to_ascii_lowercase();
             match (name.as_str(), current) {
-                ("currentcolor", None) => Ok(Paint::Current),
-                ("currentcolor", Some((current, _))) => Ok(Paint::Rgba(current)),
-                _ => system(&name).map_or_else(|| known(&name), |rgba| Ok(Paint::Rgba(rgba))),
+                ("currentcolor", None) => Ok(WrittenColour::Current),
+                ("currentcolor", Some((current, _))) => Ok(WrittenColour::Rgba(current)),
+                _ => {
+                    system(&name).map_or_else(|| known(&name), |rgba| Ok(WrittenColour::Rgba(rgba)))
+                }
             }
         }
         Token::Function(ref name) => {
@@ -104,8 +106,9 @@ fn read(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     }
 }
 
-fn known(text: &str) -> Parsed<Paint> {
-    color::parse_color(text).map_or_else(|_| invalid(), |color| Ok(Paint::Rgba(rgba(color))))
+fn known(text: &str) -> ParseResult<WrittenColour> {
+    color::parse_color(text)
+        .map_or_else(|_| invalid(), |color| Ok(WrittenColour::Rgba(rgba(color))))
 }
 
 fn rgba(color: DynamicColor) -> Rgba {
@@ -113,7 +116,11 @@ fn rgba(color: DynamicColor) -> Rgba {
     color.components.map(|part| part.clamp(0.0, 1.0))
 }
 
-fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
+fn function(
+    name: &str,
+    input: &mut Parser<'_>,
+    current: SurroundingColour,
+) -> ParseResult<WrittenColour> {
     let name = match name {
         "rgba" => "rgb",
         "hsla" => "hsl",
@@ -127,7 +134,7 @@ fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint
     let mixes =
         name != "color-mix" || input.try_parse(|input| input.expect_ident_matching("in")).is_ok();
     if matches!(name, "color" | "color-mix") && mixes && beyond(input) {
-        return later(input, Paint::Unknown);
+        return later(input, WrittenColour::Unknown);
     }
     input.reset(&start);
     match name {
@@ -136,7 +143,7 @@ fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint
                 return known(&format!("{name}({})", arguments(input, &[])?));
             }
             match read(input, current)? {
-                Paint::Rgba(origin) => relative(name, input, origin),
+                WrittenColour::Rgba(origin) => relative(name, input, origin),
                 other => later(input, other),
             }
         }
@@ -146,29 +153,29 @@ fn function(name: &str, input: &mut Parser<'_>, current: Around) -> Parsed<Paint
             input.expect_comma()?;
             let dark = read(input, current)?;
             Ok(match current {
-                None => Paint::Later("".into()),
+                None => WrittenColour::Later("".into()),
                 Some((_, true)) => dark,
                 Some(_) => light,
             })
         }
-        "contrast-color" | "device-cmyk" | "alpha" => later(input, Paint::Unknown),
+        "contrast-color" | "device-cmyk" | "alpha" => later(input, WrittenColour::Unknown),
         _ => invalid(),
     }
 }
 
 /// Passes over the rest of a colour that is not known yet, or never.
-fn later(input: &mut Parser<'_>, paint: Paint) -> Parsed<Paint> {
+fn later(input: &mut Parser<'_>, paint: WrittenColour) -> ParseResult<WrittenColour> {
     while input.next().is_ok() {}
     Ok(match paint {
-        Paint::Unknown => Paint::Unknown,
-        _ => Paint::Later("".into()),
+        WrittenColour::Unknown => WrittenColour::Unknown,
+        _ => WrittenColour::Later("".into()),
     })
 }
 
 /// Returns arguments with their functions computed and their names replaced.
-fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> Parsed<String> {
+fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> ParseResult<String> {
     let mut out = String::new();
-    let scale = Scale { names, ..Scale::page() };
+    let scale = UnitScale { names, ..UnitScale::page() };
     loop {
         let start = input.state();
         let Ok(token) = input.next() else { return Ok(out) };
@@ -192,16 +199,16 @@ fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> Parsed<String> {
         input.reset(&start);
         let value = amount_of(input, &scale)?;
         out.push_str(&match value.kind {
-            Kind::Percent => format!(" {:.6}%", value.part * 100.0),
-            Kind::Angle => format!(" {:.6}deg", value.n),
-            Kind::Number => format!(" {:.6}", value.n),
+            NumberKind::Percent => format!(" {:.6}%", value.part * 100.0),
+            NumberKind::Angle => format!(" {:.6}deg", value.n),
+            NumberKind::Number => format!(" {:.6}", value.n),
             _ => return invalid(),
         });
     }
 }
 
 /// Reads `from <colour> a b c`.
-fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> Parsed<Paint> {
+fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> ParseResult<WrittenColour> {
     let mut space = String::new();
     let tag = match name {
         "color" => {
@@ -234,7 +241,7 @@ fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> Parsed<Paint> {
     known(&format!("{name}({space} {})", rest.trim_start()).replace("( ", "("))
 }
 
-fn tag(space: &str) -> Parsed<ColorSpaceTag> {
+fn tag(space: &str) -> ParseResult<ColorSpaceTag> {
     Ok(match space {
         "srgb" => ColorSpaceTag::Srgb,
         "srgb-linear" => ColorSpaceTag::LinearSrgb,
@@ -255,7 +262,7 @@ fn tag(space: &str) -> Parsed<ColorSpaceTag> {
 }
 
 /// Reads the arguments of `color-mix()`.
-fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
+fn mix(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<WrittenColour> {
     let mut space = ColorSpaceTag::Oklab;
     let mut way = HueDirection::Shorter;
     if input.try_parse(|input| input.expect_ident_matching("in")).is_ok() {
@@ -274,8 +281,8 @@ fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     }
     let percent = |input: &mut Parser<'_>| {
         input.try_parse(|input| {
-            let share = amount_of(input, &Scale::page())?;
-            if share.kind == Kind::Percent { Ok(share.part) } else { invalid() }
+            let share = amount_of(input, &UnitScale::page())?;
+            if share.kind == NumberKind::Percent { Ok(share.part) } else { invalid() }
         })
     };
     let parts = input.parse_comma_separated(|input| {
@@ -284,9 +291,9 @@ fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
         Ok((paint, before.or_else(|| percent(input).ok())))
     })?;
     let [(one, first), (other, second)] = parts.as_slice() else { return invalid() };
-    let (Paint::Rgba(one), Paint::Rgba(other)) = (one, other) else {
-        let unknown = [one, other].iter().any(|paint| **paint == Paint::Unknown);
-        return Ok(if unknown { Paint::Unknown } else { Paint::Later("".into()) });
+    let (WrittenColour::Rgba(one), WrittenColour::Rgba(other)) = (one, other) else {
+        let unknown = [one, other].iter().any(|paint| **paint == WrittenColour::Unknown);
+        return Ok(if unknown { WrittenColour::Unknown } else { WrittenColour::Later("".into()) });
     };
     let (first, second) = match (*first, *second) {
         (None, None) => (0.5, 0.5),
@@ -301,7 +308,7 @@ fn mix(input: &mut Parser<'_>, current: Around) -> Parsed<Paint> {
     let dynamic = |rgba: &Rgba| DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(*rgba));
     let mixed = dynamic(one).interpolate(dynamic(other), space, way).eval(second / total);
     let [r, g, b, alpha] = rgba(mixed);
-    Ok(Paint::Rgba([r, g, b, alpha * total.min(1.0)]))
+    Ok(WrittenColour::Rgba([r, g, b, alpha * total.min(1.0)]))
 }
 
 /// Returns a colour that the system sets, in a light theme.
@@ -335,7 +342,7 @@ pub fn of_attribute(value: &str) -> Option<Rgba> {
         return None;
     }
     if !value.starts_with('#')
-        && let Ok(Paint::Rgba(rgba)) = known(&value.to_ascii_lowercase())
+        && let Ok(WrittenColour::Rgba(rgba)) = known(&value.to_ascii_lowercase())
         && value.bytes().all(|byte| byte.is_ascii_alphabetic())
     {
         return Some(rgba);

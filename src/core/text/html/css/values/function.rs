@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use cssparser::{ParseError, Parser, Token};
 
-use super::color::{CLEAR, Paint, paint};
-use super::property::{Call, Image, Property};
-use super::value::{Amount, Kind, Parsed, amount, invalid, word};
+use super::color::{CLEAR, WrittenColour, paint};
+use super::property::{CssImage, CssProperty, NumericFunction};
+use super::value::{NumberKind, ParseResult, WrittenNumber, amount, invalid, word};
 
 /// Reads the images of all layers.
-pub fn images(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
+pub fn images(input: &mut Parser<'_>) -> ParseResult<Arc<[CssImage]>> {
     let images = input.parse_comma_separated(|input| {
         let mut found = None;
         let mut nothing = false;
@@ -23,18 +23,18 @@ pub fn images(input: &mut Parser<'_>) -> Parsed<Arc<[Image]>> {
                 Err(_) => nothing |= placing(input)?,
             }
         }
-        let clear = || Image::Gradient(vec![Paint::Rgba(CLEAR)]);
+        let clear = || CssImage::Gradient(vec![WrittenColour::Rgba(CLEAR)]);
         found.map(|image| if nothing { clear() } else { image }).map_or_else(invalid, Ok)
     })?;
     Ok(images.into())
 }
 
 /// Reads one image.
-pub fn image(input: &mut Parser<'_>) -> Parsed<Image> {
+pub fn image(input: &mut Parser<'_>) -> ParseResult<CssImage> {
     let token = input.next()?.clone();
     match token {
-        Token::Ident(word) if word.eq_ignore_ascii_case("none") => Ok(Image::None),
-        Token::UnquotedUrl(_) => Ok(Image::Picture),
+        Token::Ident(word) if word.eq_ignore_ascii_case("none") => Ok(CssImage::None),
+        Token::UnquotedUrl(_) => Ok(CssImage::Picture),
         Token::Function(name) => {
             let name = name.to_ascii_lowercase();
             match name.trim_start_matches("-webkit-").trim_start_matches("-moz-") {
@@ -44,7 +44,7 @@ pub fn image(input: &mut Parser<'_>) -> Parsed<Image> {
                 | "repeating-linear-gradient"
                 | "repeating-radial-gradient"
                 | "repeating-conic-gradient" => {
-                    input.parse_nested_block(stops).map(Image::Gradient)
+                    input.parse_nested_block(stops).map(CssImage::Gradient)
                 }
                 "url" | "src" | "image" | "image-set" | "cross-fade" | "element" | "gradient"
                 | "paint" => {
@@ -52,7 +52,7 @@ pub fn image(input: &mut Parser<'_>) -> Parsed<Image> {
                         while input.next().is_ok() {}
                         Ok::<_, ParseError<()>>(())
                     })?;
-                    Ok(Image::Picture)
+                    Ok(CssImage::Picture)
                 }
                 _ => invalid(),
             }
@@ -62,7 +62,7 @@ pub fn image(input: &mut Parser<'_>) -> Parsed<Image> {
 }
 
 /// Reads the colours of a gradient.
-fn stops(input: &mut Parser<'_>) -> Parsed<Vec<Paint>> {
+fn stops(input: &mut Parser<'_>) -> ParseResult<Vec<WrittenColour>> {
     let mut colors = Vec::new();
     let mut first = true;
     input.parse_comma_separated(|input| {
@@ -87,12 +87,12 @@ fn stops(input: &mut Parser<'_>) -> Parsed<Vec<Paint>> {
 
 /// Reads where a picture stands, how large it is and whether it repeats; true if it has no
 /// size at all.
-pub fn placing(input: &mut Parser<'_>) -> Parsed<bool> {
+pub fn placing(input: &mut Parser<'_>) -> ParseResult<bool> {
     let start = input.state();
     match input.next()? {
         Token::Delim('/') => {
             let size = input.try_parse(length_or_part);
-            Ok(size.is_ok_and(|size| matches!(size, Amount::Plain(0.0, _))))
+            Ok(size.is_ok_and(|size| matches!(size, WrittenNumber::Plain(0.0, _))))
         }
         Token::Ident(_) => {
             input.reset(&start);
@@ -111,8 +111,8 @@ pub fn placing(input: &mut Parser<'_>) -> Parsed<bool> {
         _ => {
             input.reset(&start);
             let read = amount(input)?;
-            let zero = matches!(read, Amount::Plain(n, _) if n == 0.0);
-            if zero || matches!(read.kind(), Kind::Length | Kind::Percent) {
+            let zero = matches!(read, WrittenNumber::Plain(n, _) if n == 0.0);
+            if zero || matches!(read.kind(), NumberKind::Length | NumberKind::Percent) {
                 Ok(false)
             } else {
                 invalid()
@@ -122,7 +122,7 @@ pub fn placing(input: &mut Parser<'_>) -> Parsed<bool> {
 }
 
 /// Reads `content`: a picture takes the place of what an element holds.
-pub fn content(input: &mut Parser<'_>) -> Parsed<&'static str> {
+pub fn content(input: &mut Parser<'_>) -> ParseResult<&'static str> {
     if let Ok(word) = input.try_parse(|input| word(input, &["none", "normal"])) {
         return Ok(word);
     }
@@ -132,7 +132,7 @@ pub fn content(input: &mut Parser<'_>) -> Parsed<&'static str> {
 }
 
 /// Reads lengths and percentages up to what is none of them.
-fn lengths(input: &mut Parser<'_>, most: usize) -> Vec<Amount> {
+fn lengths(input: &mut Parser<'_>, most: usize) -> Vec<WrittenNumber> {
     let mut read = Vec::new();
     while read.len() < most
         && let Ok(one) = input.try_parse(length_or_part)
@@ -142,17 +142,17 @@ fn lengths(input: &mut Parser<'_>, most: usize) -> Vec<Amount> {
     read
 }
 
-fn length_or_part(input: &mut Parser<'_>) -> Parsed<Amount> {
+fn length_or_part(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     let read = amount(input)?;
     match (read.kind(), &read) {
-        (Kind::Length | Kind::Percent, _) => Ok(read),
-        (Kind::Number, Amount::Plain(n, _)) if *n == 0.0 => Ok(read),
+        (NumberKind::Length | NumberKind::Percent, _) => Ok(read),
+        (NumberKind::Number, WrittenNumber::Plain(n, _)) if *n == 0.0 => Ok(read),
         _ => invalid(),
     }
 }
 
 /// Repeats one to four values for four sides.
-fn four(read: Vec<Amount>) -> Parsed<Vec<Amount>> {
+fn four(read: Vec<WrittenNumber>) -> ParseResult<Vec<WrittenNumber>> {
     let (first, len) = (read.first().cloned(), read.len());
     let pick = |at: usize| read.get(at).cloned();
     let top = first.map_or_else(invalid, Ok)?;
@@ -163,7 +163,7 @@ fn four(read: Vec<Amount>) -> Parsed<Vec<Amount>> {
 }
 
 /// Reads `clip`.
-pub fn clip(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+pub fn clip(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     if input.try_parse(|input| input.expect_ident_matching("auto")).is_ok() {
         return Ok(Arc::new([]));
     }
@@ -174,16 +174,16 @@ pub fn clip(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
             let _ = input.try_parse(Parser::expect_comma);
             let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
             // `auto` is the edge: nothing at the top and left, all at the other two.
-            let edge = Amount::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+            let edge = WrittenNumber::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
             args.push(if auto { edge } else { length_or_part(input)? });
         }
         if args.len() == 4 { Ok(args) } else { invalid() }
     })?;
-    Ok(Arc::new([Call { name: "rect", args }]))
+    Ok(Arc::new([NumericFunction { name: "rect", args }]))
 }
 
 /// Reads `clip-path`.
-pub fn shape(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+pub fn shape(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     const BOXES: &[&str] = &[
         "border-box", "padding-box", "content-box", "margin-box", "fill-box", "stroke-box",
         "view-box",
@@ -194,7 +194,7 @@ pub fn shape(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
     if input.try_parse(|input| word(input, BOXES)).is_ok() && input.is_exhausted() {
         return Ok(Arc::new([]));
     }
-    let other = Arc::new([Call { name: "other", args: Vec::new() }]);
+    let other = Arc::new([NumericFunction { name: "other", args: Vec::new() }]);
     if input.try_parse(Parser::expect_url).is_ok() {
         return Ok(other);
     }
@@ -204,12 +204,12 @@ pub fn shape(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
     Ok(Arc::new([call]))
 }
 
-fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
+fn basic_shape(name: &str, input: &mut Parser<'_>) -> ParseResult<NumericFunction> {
     Ok(match name {
         "inset" => {
             let args = four(lengths(input, 4))?;
             rounded(input)?;
-            Call { name: "inset", args }
+            NumericFunction { name: "inset", args }
         }
         "xywh" => {
             let args = lengths(input, 4);
@@ -217,17 +217,17 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
             if args.len() != 4 {
                 return invalid();
             }
-            Call { name: "xywh", args }
+            NumericFunction { name: "xywh", args }
         }
         "rect" => {
             let mut args = Vec::new();
             while args.len() < 4 {
                 let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
-                let edge = Amount::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
+                let edge = WrittenNumber::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
                 args.push(if auto { edge } else { length_or_part(input)? });
             }
             rounded(input)?;
-            Call { name: "rect", args }
+            NumericFunction { name: "rect", args }
         }
         "circle" | "ellipse" => {
             let count = if name == "circle" { 1 } else { 2 };
@@ -235,7 +235,7 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
             let mut args = Vec::new();
             while args.len() < count {
                 if input.try_parse(|input| word(input, sides)).is_ok() {
-                    args.push(Amount::part(0.5));
+                    args.push(WrittenNumber::part(0.5));
                 } else if let Ok(radius) = input.try_parse(length_or_part) {
                     if radius.is_negative() {
                         return invalid();
@@ -248,13 +248,13 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
             if !args.is_empty() && args.len() != count {
                 return invalid();
             }
-            args.resize(count, Amount::part(0.5));
-            let mut middle = vec![Amount::part(0.5), Amount::part(0.5)];
+            args.resize(count, WrittenNumber::part(0.5));
+            let mut middle = vec![WrittenNumber::part(0.5), WrittenNumber::part(0.5)];
             if input.try_parse(|input| input.expect_ident_matching("at")).is_ok() {
                 position(input, &mut middle)?;
             }
             args.extend(middle);
-            Call { name: if count == 1 { "circle" } else { "ellipse" }, args }
+            NumericFunction { name: if count == 1 { "circle" } else { "ellipse" }, args }
         }
         "polygon" => {
             if input.try_parse(|input| word(input, &["nonzero", "evenodd"])).is_ok() {
@@ -263,17 +263,17 @@ fn basic_shape(name: &str, input: &mut Parser<'_>) -> Parsed<Call> {
             let points = input.parse_comma_separated(|input| {
                 Ok::<_, ParseError<()>>([length_or_part(input)?, length_or_part(input)?])
             })?;
-            Call { name: "polygon", args: points.into_iter().flatten().collect() }
+            NumericFunction { name: "polygon", args: points.into_iter().flatten().collect() }
         }
         "path" | "shape" => {
             while input.next().is_ok() {}
-            Call { name: "other", args: Vec::new() }
+            NumericFunction { name: "other", args: Vec::new() }
         }
         _ => return invalid(),
     })
 }
 
-fn rounded(input: &mut Parser<'_>) -> Parsed<()> {
+fn rounded(input: &mut Parser<'_>) -> ParseResult<()> {
     if input.try_parse(|input| input.expect_ident_matching("round")).is_ok() {
         while input.next().is_ok() {}
     }
@@ -281,18 +281,18 @@ fn rounded(input: &mut Parser<'_>) -> Parsed<()> {
 }
 
 /// Reads a position of one or two values into `middle`.
-fn position(input: &mut Parser<'_>, middle: &mut [Amount]) -> Parsed<()> {
+fn position(input: &mut Parser<'_>, middle: &mut [WrittenNumber]) -> ParseResult<()> {
     let mut at = 0;
     while !input.is_exhausted() {
         let (axis, value) = match input
             .try_parse(|input| word(input, &["left", "right", "top", "bottom", "center"]))
         {
             Ok(word @ ("top" | "bottom")) => {
-                (1, Amount::part(if word == "top" { 0.0 } else { 1.0 }))
+                (1, WrittenNumber::part(if word == "top" { 0.0 } else { 1.0 }))
             }
-            Ok("left") => (0, Amount::part(0.0)),
-            Ok("right") => (0, Amount::part(1.0)),
-            Ok(_) => (at, Amount::part(0.5)),
+            Ok("left") => (0, WrittenNumber::part(0.0)),
+            Ok("right") => (0, WrittenNumber::part(1.0)),
+            Ok(_) => (at, WrittenNumber::part(0.5)),
             Err(_) => (at, length_or_part(input)?),
         };
         if let Some(place) = middle.get_mut(axis) {
@@ -304,10 +304,10 @@ fn position(input: &mut Parser<'_>, middle: &mut [Amount]) -> Parsed<()> {
 }
 
 /// Reads `transform-origin`.
-pub fn origin(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
-    let mut middle = vec![Amount::part(0.5), Amount::part(0.5)];
+pub fn origin(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
+    let mut middle = vec![WrittenNumber::part(0.5), WrittenNumber::part(0.5)];
     position(input, &mut middle)?;
-    Ok(Arc::new([Call { name: "origin", args: middle }]))
+    Ok(Arc::new([NumericFunction { name: "origin", args: middle }]))
 }
 
 /// The functions of `transform`: how many arguments, and of what kind.
@@ -336,7 +336,7 @@ const TRANSFORMS: &[(&str, usize, usize, char)] = &[
 ];
 
 /// Reads `transform`.
-pub fn transform(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+pub fn transform(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     let mut calls = Vec::new();
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
         return Ok(calls.into());
@@ -353,7 +353,7 @@ pub fn transform(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
                 if *name == "perspective"
                     && input.try_parse(|i| i.expect_ident_matching("none")).is_ok()
                 {
-                    return Ok(Amount::pixels(f32::MAX));
+                    return Ok(WrittenNumber::pixels(f32::MAX));
                 }
                 let kind = if *kind == 'r' { if at == 4 { 'a' } else { 'n' } } else { *kind };
                 match kind {
@@ -366,45 +366,52 @@ pub fn transform(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
         if args.len() < *least || args.len() > *most {
             return invalid();
         }
-        calls.push(Call { name, args });
+        calls.push(NumericFunction { name, args });
     }
     if calls.is_empty() { invalid() } else { Ok(calls.into()) }
 }
 
-fn angle(input: &mut Parser<'_>) -> Parsed<Amount> {
+fn angle(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     let read = amount(input)?;
-    let zero = matches!(read, Amount::Plain(n, _) if n == 0.0);
-    if read.kind() == Kind::Angle || zero { Ok(read) } else { invalid() }
+    let zero = matches!(read, WrittenNumber::Plain(n, _) if n == 0.0);
+    if read.kind() == NumberKind::Angle || zero { Ok(read) } else { invalid() }
 }
 
-fn factor(input: &mut Parser<'_>) -> Parsed<Amount> {
+fn factor(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     let read = amount(input)?;
-    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
+    if matches!(read.kind(), NumberKind::Number | NumberKind::Percent) {
+        Ok(read)
+    } else {
+        invalid()
+    }
 }
 
 /// Reads `translate`, `rotate` and `scale` as the transform they stand for.
-pub fn single(property: Property, input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+pub fn single(
+    property: CssProperty,
+    input: &mut Parser<'_>,
+) -> ParseResult<Arc<[NumericFunction]>> {
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
         return Ok(Arc::new([]));
     }
     let mut args = Vec::new();
     let name = match property {
-        Property::Translate => {
+        CssProperty::Translate => {
             args = lengths(input, 3);
             if args.is_empty() {
                 return invalid();
             }
-            args.resize(3, Amount::pixels(0.0));
+            args.resize(3, WrittenNumber::pixels(0.0));
             "translate3d"
         }
-        Property::Scale => {
+        CssProperty::Scale => {
             while args.len() < 3 && !input.is_exhausted() {
                 args.push(factor(input)?);
             }
             match args.as_slice() {
                 [] => return invalid(),
-                [one] => args = vec![one.clone(), one.clone(), Amount::number(1.0)],
-                _ => args.resize(3, Amount::number(1.0)),
+                [one] => args = vec![one.clone(), one.clone(), WrittenNumber::number(1.0)],
+                _ => args.resize(3, WrittenNumber::number(1.0)),
             }
             "scale3d"
         }
@@ -422,25 +429,25 @@ pub fn single(property: Property, input: &mut Parser<'_>) -> Parsed<Arc<[Call]>>
             }
             if args.is_empty() {
                 let axis = axis.unwrap_or("z");
-                let part = |name: &str| Amount::number(if axis == name { 1.0 } else { 0.0 });
+                let part = |name: &str| WrittenNumber::number(if axis == name { 1.0 } else { 0.0 });
                 args = vec![part("x"), part("y"), part("z")];
             }
             args.extend(turn);
             "rotate3d"
         }
     };
-    Ok(Arc::new([Call { name, args }]))
+    Ok(Arc::new([NumericFunction { name, args }]))
 }
 
 /// Reads `filter`.
-pub fn filter(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
+pub fn filter(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     let mut calls = Vec::new();
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
         return Ok(calls.into());
     }
     while !input.is_exhausted() {
         if input.try_parse(Parser::expect_url).is_ok() {
-            calls.push(Call { name: "url", args: Vec::new() });
+            calls.push(NumericFunction { name: "url", args: Vec::new() });
             continue;
         }
         const NAMES: &[&str] = &[
@@ -458,12 +465,12 @@ pub fn filter(input: &mut Parser<'_>) -> Parsed<Arc<[Call]>> {
                 "hue-rotate" => args.push(angle(input)?),
                 _ => args.push(factor(input)?),
             }
-            if args.iter().any(|one: &Amount| one.is_negative()) && *name != "hue-rotate" {
+            if args.iter().any(|one: &WrittenNumber| one.is_negative()) && *name != "hue-rotate" {
                 return invalid();
             }
             Ok(args)
         })?;
-        calls.push(Call { name, args });
+        calls.push(NumericFunction { name, args });
     }
     if calls.is_empty() { invalid() } else { Ok(calls.into()) }
 }

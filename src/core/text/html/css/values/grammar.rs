@@ -6,24 +6,26 @@
 use cssparser::{ParseError, Parser, Token};
 
 use super::boxes;
-use super::color::{Paint, paint};
+use super::color::{WrittenColour, paint};
 use super::function;
-use super::property::{ANIMATION, Image, Mode, Property, Value, Wide, named};
-use super::value::{Amount, Kind, Parsed, amount, invalid, length, number, word};
+use super::property::{
+    ANIMATION, CssImage, CssProperty, PropertyValue, ValueMode, WideKeyword, named,
+};
+use super::value::{NumberKind, ParseResult, WrittenNumber, amount, invalid, length, number, word};
 
 /// Reads the value of the property `name` and adds what it sets to `out`.
 pub fn read(
     name: &str,
     input: &mut Parser<'_>,
-    mode: Mode,
-    out: &mut Vec<(Property, Value)>,
-) -> Parsed<()> {
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let properties = named(name);
     if properties.is_empty() {
         return invalid();
     }
     if let Ok(wide) = input.try_parse(wide) {
-        out.extend(properties.iter().map(|property| (*property, Value::Wide(wide))));
+        out.extend(properties.iter().map(|property| (*property, PropertyValue::Wide(wide))));
         return Ok(());
     }
     let from = out.len();
@@ -33,7 +35,7 @@ pub fn read(
         ("font", _) => font(input, mode, out),
         ("animation" | "-webkit-animation", _) => animation(input, out),
         ("flex" | "-webkit-flex", _) => {
-            boxes::flex(input, out, |input| one(Property::FlexBasis, input, mode))
+            boxes::flex(input, out, |input| one(CssProperty::FlexBasis, input, mode))
         }
         ("flex-flow", _) => boxes::flow(input, out),
         ("grid" | "grid-template", _) => boxes::grid(input, out),
@@ -42,9 +44,12 @@ pub fn read(
             let far = boxes::is_far(input);
             input.reset(&start);
             function::images(input).map(|images| {
-                out.push((Property::MaskPlace, Value::Word(if far { "far" } else { "near" })));
-                out.push((Property::Mask, Value::Images(images)));
-                out.push((Property::MaskSize, Value::Word("some")));
+                out.push((
+                    CssProperty::MaskPlace,
+                    PropertyValue::Word(if far { "far" } else { "near" }),
+                ));
+                out.push((CssProperty::Mask, PropertyValue::Images(images)));
+                out.push((CssProperty::MaskSize, PropertyValue::Word("some")));
             })
         }
         ("text-decoration", _) => boxes::decoration(input, mode, out),
@@ -61,13 +66,13 @@ pub fn read(
     read
 }
 
-fn wide(input: &mut Parser<'_>) -> Parsed<Wide> {
+fn wide(input: &mut Parser<'_>) -> ParseResult<WideKeyword> {
     let wide = match input.expect_ident()?.to_ascii_lowercase().as_str() {
-        "inherit" => Wide::Inherit,
-        "initial" => Wide::Initial,
-        "unset" => Wide::Unset,
-        "revert" => Wide::Revert,
-        "revert-layer" => Wide::RevertLayer,
+        "inherit" => WideKeyword::Inherit,
+        "initial" => WideKeyword::Initial,
+        "unset" => WideKeyword::Unset,
+        "revert" => WideKeyword::Revert,
+        "revert-layer" => WideKeyword::RevertLayer,
         _ => return invalid(),
     };
     input.expect_exhausted()?;
@@ -76,11 +81,11 @@ fn wide(input: &mut Parser<'_>) -> Parsed<Wide> {
 
 /// Reads one to four values for as many sides.
 fn sides(
-    properties: &[Property],
+    properties: &[CssProperty],
     input: &mut Parser<'_>,
-    mode: Mode,
-    out: &mut Vec<(Property, Value)>,
-) -> Parsed<()> {
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let Some(first) = properties.first() else { return invalid() };
     let mut values = Vec::new();
     while values.len() < properties.len() && !input.is_exhausted() {
@@ -125,49 +130,54 @@ const CONTAIN: &[&str] =
     &["none", "strict", "content", "size", "inline-size", "layout", "style", "paint"];
 
 /// Reads the value of one property.
-fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> {
-    use Property as P;
-    let words =
-        |input: &mut Parser<'_>, words: &[&'static str]| word(input, words).map(Value::Word);
+fn one(
+    property: CssProperty,
+    input: &mut Parser<'_>,
+    mode: ValueMode,
+) -> ParseResult<PropertyValue> {
+    use CssProperty as P;
+    let words = |input: &mut Parser<'_>, words: &[&'static str]| {
+        word(input, words).map(PropertyValue::Word)
+    };
     let or =
         |input: &mut Parser<'_>, all: &[&'static str], negative: bool, percent: bool| match input
             .try_parse(|input| word(input, all))
         {
-            Ok(word) => Ok(Value::Word(word)),
-            Err(_) => length(input, negative, percent, mode.quirks).map(Value::Amount),
+            Ok(word) => Ok(PropertyValue::Word(word)),
+            Err(_) => length(input, negative, percent, mode.quirks).map(PropertyValue::Amount),
         };
     match property {
         P::Display => display(input),
         P::Visibility => words(input, &["visible", "hidden", "collapse"]),
         P::ContentVisibility => words(input, &["visible", "hidden", "auto"]),
-        P::Opacity | P::FillOpacity => number(input).map(Value::Amount),
-        P::Color | P::BackgroundColor => paint(input, mode.quirks).map(Value::Paint),
-        P::TextFill => paint(input, false).map(Value::Paint),
+        P::Opacity | P::FillOpacity => number(input).map(PropertyValue::Amount),
+        P::Color | P::BackgroundColor => paint(input, mode.quirks).map(PropertyValue::Paint),
+        P::TextFill => paint(input, false).map(PropertyValue::Paint),
         P::Fill => match input.try_parse(|input| word(input, &["none"])) {
-            Ok(word) => Ok(Value::Word(word)),
+            Ok(word) => Ok(PropertyValue::Word(word)),
             Err(_) if input.try_parse(Parser::expect_url).is_ok() => {
                 while input.next().is_ok() {}
-                Ok(Value::Unknown)
+                Ok(PropertyValue::Unknown)
             }
-            Err(_) => paint(input, false).map(Value::Paint),
+            Err(_) => paint(input, false).map(PropertyValue::Paint),
         },
-        P::BackgroundImage | P::Mask => function::images(input).map(Value::Images),
-        P::BackgroundClip => Ok(Value::Word(layers(
+        P::BackgroundImage | P::Mask => function::images(input).map(PropertyValue::Images),
+        P::BackgroundClip => Ok(PropertyValue::Word(layers(
             input,
             &["border-box", "padding-box", "content-box", "text", "border-area"],
         )?)),
         P::Blend => words(input, BLEND),
         P::FontSize => or(input, FONT_SIZES, false, true),
         P::SizeAdjust => match input.try_parse(|input| word(input, &["none", "from-font"])) {
-            Ok(word) => Ok(Value::Word(word)),
+            Ok(word) => Ok(PropertyValue::Word(word)),
             Err(_) => {
                 let metric = &["ex-height", "cap-height", "ch-width", "ic-width", "ic-height"];
                 let _ = input.try_parse(|input| word(input, metric));
-                number(input).map(Value::Amount)
+                number(input).map(PropertyValue::Amount)
             }
         },
         P::LineHeight | P::Zoom | P::AnimationCount => loose(property, input),
-        P::TextIndent => length(input, true, true, mode.quirks).map(Value::Amount),
+        P::TextIndent => length(input, true, true, mode.quirks).map(PropertyValue::Amount),
         P::WhiteSpace | P::WhiteSpaceCollapse => {
             let first = words(
                 input,
@@ -189,10 +199,10 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                 _ => invalid(),
             });
             if fitted.is_ok() {
-                return Ok(Value::Word("fit-content"));
+                return Ok(PropertyValue::Word("fit-content"));
             }
             match or(input, SIZE, false, true)? {
-                Value::Word(word) if word == unset => invalid(),
+                PropertyValue::Word(word) if word == unset => invalid(),
                 value => Ok(value),
             }
         }
@@ -204,12 +214,12 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             or(input, &["auto"], true, true)
         }
         P::PaddingTop | P::PaddingRight | P::PaddingBottom | P::PaddingLeft => {
-            length(input, false, true, mode.quirks).map(Value::Amount)
+            length(input, false, true, mode.quirks).map(PropertyValue::Amount)
         }
         P::ZIndex => match input.try_parse(|input| word(input, &["auto"])) {
-            Ok(word) => Ok(Value::Word(word)),
+            Ok(word) => Ok(PropertyValue::Word(word)),
             Err(_) => match amount(input)? {
-                read if read.kind() == Kind::Number => Ok(Value::Amount(read)),
+                read if read.kind() == NumberKind::Number => Ok(PropertyValue::Amount(read)),
                 _ => invalid(),
             },
         },
@@ -233,7 +243,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                     }
                 }
             }
-            Ok(Value::Word(style.unwrap_or("disc")))
+            Ok(PropertyValue::Word(style.unwrap_or("disc")))
         }
         P::Backface => words(input, &["visible", "hidden"]),
         P::TextSecurity => words(input, &["none", "disc", "circle", "square"]),
@@ -248,7 +258,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                 sized |= matches!(word, "strict" | "size");
                 across |= word == "inline-size";
             }
-            Ok(Value::Word(match (paints, sized, across) {
+            Ok(PropertyValue::Word(match (paints, sized, across) {
                 (true, true, _) => "strict",
                 (false, true, _) => "size",
                 (_, _, true) => "inline-size",
@@ -257,32 +267,34 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             }))
         }
         P::LineClamp => match input.try_parse(|input| word(input, &["none", "auto"])) {
-            Ok(word) => Ok(Value::Word(word)),
+            Ok(word) => Ok(PropertyValue::Word(word)),
             Err(_) => match input.expect_integer()? {
-                n if n > 0 => Ok(Value::Amount(Amount::number(n as f32))),
+                n if n > 0 => Ok(PropertyValue::Amount(WrittenNumber::number(n as f32))),
                 _ => invalid(),
             },
         },
-        P::Content => function::content(input).map(Value::Word),
-        P::Clip => function::clip(input).map(Value::Calls),
-        P::ClipPath => function::shape(input).map(Value::Calls),
-        P::Transform => function::transform(input).map(Value::Calls),
-        P::Filter | P::Backdrop => function::filter(input).map(Value::Calls),
-        P::Translate | P::Rotate | P::Scale => function::single(property, input).map(Value::Calls),
+        P::Content => function::content(input).map(PropertyValue::Word),
+        P::Clip => function::clip(input).map(PropertyValue::Calls),
+        P::ClipPath => function::shape(input).map(PropertyValue::Calls),
+        P::Transform => function::transform(input).map(PropertyValue::Calls),
+        P::Filter | P::Backdrop => function::filter(input).map(PropertyValue::Calls),
+        P::Translate | P::Rotate | P::Scale => {
+            function::single(property, input).map(PropertyValue::Calls)
+        }
         P::Perspective => or(input, &["none"], false, false),
         P::OffsetPath => match input.try_parse(|input| word(input, &["none", "normal", "auto"])) {
-            Ok(word) => Ok(Value::Word(word)),
+            Ok(word) => Ok(PropertyValue::Word(word)),
             Err(_) => {
                 input.expect_function()?;
                 while input.next().is_ok() {}
-                Ok(Value::Unknown)
+                Ok(PropertyValue::Unknown)
             }
         },
         P::AnimationName | P::AnimationFill | P::AnimationState => {
             let names: Vec<Box<str>> = input.parse_comma_separated(|input| {
                 Ok::<_, ParseError<()>>(input.expect_ident_or_string()?.as_ref().into())
             })?;
-            Ok(Value::Names(names.into()))
+            Ok(PropertyValue::Names(names.into()))
         }
         P::AnimationDelay | P::AnimationLength => {
             let times: Vec<Box<str>> = input.parse_comma_separated(|input| {
@@ -291,12 +303,12 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                 }
                 seconds(&amount(input)?).map_or_else(invalid, Ok)
             })?;
-            Ok(Value::Names(times.into()))
+            Ok(PropertyValue::Names(times.into()))
         }
         P::AnimationTimeline => {
             let auto = input.try_parse(|input| word(input, &["auto"])).is_ok();
             while input.next().is_ok() {}
-            Ok(Value::Names([if auto { "auto".into() } else { "other".into() }].into()))
+            Ok(PropertyValue::Names([if auto { "auto".into() } else { "other".into() }].into()))
         }
         P::BoxSizing => words(input, &["content-box", "border-box"]),
         P::ClipMargin => {
@@ -305,7 +317,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             let _ = input.try_parse(side);
             let by = input.try_parse(|input| length(input, false, false, false));
             let _ = input.try_parse(side);
-            Ok(Value::Amount(by.unwrap_or(Amount::pixels(0.0))))
+            Ok(PropertyValue::Amount(by.unwrap_or(WrittenNumber::pixels(0.0))))
         }
         P::Strike => {
             const LINES: &[&str] =
@@ -314,10 +326,10 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             while !input.is_exhausted() {
                 through |= word(input, LINES)? == "line-through";
             }
-            Ok(Value::Word(if through { "line-through" } else { "none" }))
+            Ok(PropertyValue::Word(if through { "line-through" } else { "none" }))
         }
         P::StrikeWidth => or(input, &["auto", "from-font"], true, true),
-        P::TextShadow => boxes::text_shadow(input).map(Value::Images),
+        P::TextShadow => boxes::text_shadow(input).map(PropertyValue::Images),
         P::AspectRatio => boxes::ratio(input),
         P::BackgroundSize | P::MaskSize => boxes::sizes(input),
         P::BorderTop | P::BorderRight | P::BorderBottom | P::BorderLeft | P::Outline => {
@@ -326,10 +338,10 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::BoxShadow => boxes::shadow(input),
         P::ContainSize => {
             while input.next().is_ok() {}
-            Ok(Value::Word("some"))
+            Ok(PropertyValue::Word("some"))
         }
         P::FlexBasis => match or(input, SIZE, false, true)? {
-            Value::Word("none") => invalid(),
+            PropertyValue::Word("none") => invalid(),
             value => Ok(value),
         },
         P::FlexDirection => words(input, boxes::DIRECTIONS),
@@ -337,9 +349,9 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
         P::Columns => {
             let mut some = false;
             while !input.is_exhausted() {
-                some |= !matches!(or(input, &["auto"], false, false), Ok(Value::Word(_)));
+                some |= !matches!(or(input, &["auto"], false, false), Ok(PropertyValue::Word(_)));
             }
-            Ok(Value::Word(if some { "some" } else { "auto" }))
+            Ok(PropertyValue::Word(if some { "some" } else { "auto" }))
         }
         P::TableLayout => words(input, &["auto", "fixed"]),
         P::VerticalAlign => {
@@ -356,7 +368,7 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             ];
             or(input, LINES, true, true)
         }
-        P::FlexGrow => number(input).map(Value::Amount),
+        P::FlexGrow => number(input).map(PropertyValue::Amount),
         P::GridColumns | P::GridRows | P::GridRowsAuto => boxes::tracks(input),
         P::MaskMode => {
             let plain =
@@ -364,24 +376,24 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
             let words = input.parse_comma_separated(|input| {
                 Ok::<_, ParseError<()>>(plain(&input.expect_ident()?.to_ascii_lowercase()))
             })?;
-            Ok(Value::Word(if words.contains(&false) { "some" } else { "none" }))
+            Ok(PropertyValue::Word(if words.contains(&false) { "some" } else { "none" }))
         }
-        P::OutlineOffset => length(input, true, false, false).map(Value::Amount),
+        P::OutlineOffset => length(input, true, false, false).map(PropertyValue::Amount),
         P::PaintOrder => {
             let first = words(input, &["normal", "fill", "stroke", "markers"])?;
             while input.try_parse(cssparser::Parser::expect_ident_cloned).is_ok() {}
             Ok(first)
         }
         P::Spacing | P::WordSpacing => or(input, &["normal"], true, true),
-        P::StrokeColor => paint(input, false).map(Value::Paint),
-        P::StrokeWidth => boxes::thickness(input, mode).map(Value::Amount),
+        P::StrokeColor => paint(input, false).map(PropertyValue::Paint),
+        P::StrokeWidth => boxes::thickness(input, mode).map(PropertyValue::Amount),
         P::DrawnStroke => match input.try_parse(|input| word(input, &["none"])) {
-            Ok(_) => Ok(Value::Paint(Paint::Rgba(super::color::CLEAR))),
-            Err(_) => paint(input, false).map(Value::Paint),
+            Ok(_) => Ok(PropertyValue::Paint(WrittenColour::Rgba(super::color::CLEAR))),
+            Err(_) => paint(input, false).map(PropertyValue::Paint),
         },
         P::DrawnWidth => match input.try_parse(|input| length(input, false, true, false)) {
-            Ok(width) => Ok(Value::Amount(width)),
-            Err(_) => number(input).map(Value::Amount),
+            Ok(width) => Ok(PropertyValue::Amount(width)),
+            Err(_) => number(input).map(PropertyValue::Amount),
         },
         P::ColorScheme => {
             let (mut dark, mut light) = (false, false);
@@ -392,10 +404,10 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                     _ => {}
                 }
             }
-            Ok(Value::Word(if dark && !light { "dark" } else { "light" }))
+            Ok(PropertyValue::Word(if dark && !light { "dark" } else { "light" }))
         }
-        P::MaskPlace => Ok(Value::Word(if boxes::is_far(input) { "far" } else { "near" })),
-        P::TransformOrigin => function::origin(input).map(Value::Calls),
+        P::MaskPlace => Ok(PropertyValue::Word(if boxes::is_far(input) { "far" } else { "near" })),
+        P::TransformOrigin => function::origin(input).map(PropertyValue::Calls),
         P::TransformStyle => words(input, &["flat", "preserve-3d"]),
         P::WillChange => {
             const HOLD: &[&str] = &[
@@ -406,41 +418,41 @@ fn one(property: Property, input: &mut Parser<'_>, mode: Mode) -> Parsed<Value> 
                 let word = input.expect_ident()?.to_ascii_lowercase();
                 Ok::<_, ParseError<()>>(HOLD.contains(&word.as_str()))
             })?;
-            Ok(Value::Word(if words.contains(&true) { "holds" } else { "auto" }))
+            Ok(PropertyValue::Word(if words.contains(&true) { "holds" } else { "auto" }))
         }
         P::All => invalid(),
     }
 }
 
 /// Reads what is a number, a percentage, a word or a length.
-fn loose(property: Property, input: &mut Parser<'_>) -> Parsed<Value> {
-    if property == Property::AnimationCount {
+fn loose(property: CssProperty, input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
+    if property == CssProperty::AnimationCount {
         let counts: Vec<Box<str>> = input.parse_comma_separated(|input| {
             let endless = input.try_parse(|i| i.expect_ident_matching("infinite")).is_ok();
             if endless { Ok("infinite".into()) } else { number(input).map(|_| "1".into()) }
         })?;
-        return Ok(Value::Names(counts.into()));
+        return Ok(PropertyValue::Names(counts.into()));
     }
     if let Ok(word) = input.try_parse(|input| word(input, &["normal", "reset"])) {
-        return Ok(Value::Word(word));
+        return Ok(PropertyValue::Word(word));
     }
     let read = amount(input)?;
-    let length = property == Property::LineHeight && read.kind() == Kind::Length;
-    let fits = length || matches!(read.kind(), Kind::Number | Kind::Percent);
-    if fits && !read.is_negative() { Ok(Value::Amount(read)) } else { invalid() }
+    let length = property == CssProperty::LineHeight && read.kind() == NumberKind::Length;
+    let fits = length || matches!(read.kind(), NumberKind::Number | NumberKind::Percent);
+    if fits && !read.is_negative() { Ok(PropertyValue::Amount(read)) } else { invalid() }
 }
 
 /// Reads `display`, of one word or of two.
-fn display(input: &mut Parser<'_>) -> Parsed<Value> {
+fn display(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let first = word(input, DISPLAY)?;
     if input.is_exhausted() {
-        return Ok(Value::Word(first));
+        return Ok(PropertyValue::Word(first));
     }
     let second = word(input, DISPLAY)?;
     let both = [first, second];
     let has = |name: &str| both.contains(&name);
     if has("list-item") && (has("block") || has("inline") || has("flow") || has("flow-root")) {
-        return Ok(Value::Word("list-item"));
+        return Ok(PropertyValue::Word("list-item"));
     }
     let outer = if has("inline") { 1 } else { 0 };
     if !has("inline") && !has("block") {
@@ -457,13 +469,13 @@ fn display(input: &mut Parser<'_>) -> Parsed<Value> {
     ];
     let found = pairs.iter().find(|(name, _)| inner == Some(*name));
     match found.and_then(|(_, words)| words.get(outer)) {
-        Some(word) => Ok(Value::Word(word)),
+        Some(word) => Ok(PropertyValue::Word(word)),
         None => invalid(),
     }
 }
 
 /// Reads one of `words` for each layer; the last counts.
-fn layers(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
+fn layers(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'static str> {
     let read = input.parse_comma_separated(|input| word(input, words))?;
     // Text cut out of one layer alone leaves the others where they are.
     let text = !read.is_empty() && read.iter().all(|word| *word == "text");
@@ -471,7 +483,11 @@ fn layers(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str
 }
 
 /// Reads `background`.
-fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+fn background(
+    input: &mut Parser<'_>,
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let mut color = None;
     let mut text = true;
     let images = input.parse_comma_separated(|input| {
@@ -500,36 +516,45 @@ fn background(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value
         }
         text &= clips;
         let image = image.map(|image| match image {
-            _ if nothing => Image::None,
-            Image::Gradient(_) if beside => Image::Picture,
+            _ if nothing => CssImage::None,
+            CssImage::Gradient(_) if beside => CssImage::Picture,
             image => image,
         });
-        if any { Ok(image.unwrap_or(Image::None)) } else { invalid() }
+        if any { Ok(image.unwrap_or(CssImage::None)) } else { invalid() }
     })?;
-    out.push((Property::BackgroundImage, Value::Images(images.into())));
+    out.push((CssProperty::BackgroundImage, PropertyValue::Images(images.into())));
     let clip = if text { "text" } else { "border-box" };
-    out.push((Property::BackgroundClip, Value::Word(clip)));
-    let color = color.unwrap_or(Paint::Rgba(super::color::CLEAR));
-    out.push((Property::BackgroundColor, Value::Paint(color)));
-    out.push((Property::BackgroundSize, Value::Word("some")));
+    out.push((CssProperty::BackgroundClip, PropertyValue::Word(clip)));
+    let color = color.unwrap_or(WrittenColour::Rgba(super::color::CLEAR));
+    out.push((CssProperty::BackgroundColor, PropertyValue::Paint(color)));
+    out.push((CssProperty::BackgroundSize, PropertyValue::Word("some")));
     Ok(())
 }
 
 /// Reads `font`.
-fn font(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+fn font(
+    input: &mut Parser<'_>,
+    mode: ValueMode,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     const SYSTEM: &[&str] =
         &["caption", "icon", "menu", "message-box", "small-caption", "status-bar"];
-    let plain = |out: &mut Vec<(Property, Value)>, size: Value, line: Value| {
-        out.push((Property::FontSize, size));
-        out.push((Property::LineHeight, line));
-        out.push((Property::SizeAdjust, Value::Word("none")));
-    };
+    let plain =
+        |out: &mut Vec<(CssProperty, PropertyValue)>, size: PropertyValue, line: PropertyValue| {
+            out.push((CssProperty::FontSize, size));
+            out.push((CssProperty::LineHeight, line));
+            out.push((CssProperty::SizeAdjust, PropertyValue::Word("none")));
+        };
     let system = input.try_parse(|input| {
         word(input, SYSTEM)?;
         Ok::<_, ParseError<()>>(input.expect_exhausted()?)
     });
     if system.is_ok() {
-        plain(out, Value::Amount(Amount::pixels(13.33)), Value::Word("normal"));
+        plain(
+            out,
+            PropertyValue::Amount(WrittenNumber::pixels(13.33)),
+            PropertyValue::Word("normal"),
+        );
         return Ok(());
     }
     for _ in 0..5 {
@@ -548,10 +573,10 @@ fn font(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) ->
             break;
         }
     }
-    let size = one(Property::FontSize, input, Mode { quirks: false, ..mode })?;
-    let mut line = Value::Word("normal");
+    let size = one(CssProperty::FontSize, input, ValueMode { quirks: false, ..mode })?;
+    let mut line = PropertyValue::Word("normal");
     if input.try_parse(|input| input.expect_delim('/')).is_ok() {
-        line = loose(Property::LineHeight, input)?;
+        line = loose(CssProperty::LineHeight, input)?;
     }
     // A font without a name of a family is none.
     input.expect_ident_or_string()?;
@@ -561,13 +586,16 @@ fn font(input: &mut Parser<'_>, mode: Mode, out: &mut Vec<(Property, Value)>) ->
 }
 
 /// Returns how many seconds a time is, as text.
-fn seconds(time: &Amount) -> Option<Box<str>> {
-    let time = time.compute(&super::value::Scale::page());
-    (time.kind == Kind::Time).then(|| time.n.to_string().into())
+fn seconds(time: &WrittenNumber) -> Option<Box<str>> {
+    let time = time.compute(&super::value::UnitScale::page());
+    (time.kind == NumberKind::Time).then(|| time.n.to_string().into())
 }
 
 /// Reads `animation`.
-fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed<()> {
+fn animation(
+    input: &mut Parser<'_>,
+    out: &mut Vec<(CssProperty, PropertyValue)>,
+) -> ParseResult<()> {
     let all = input.parse_comma_separated(|input| {
         let [mut name, mut fill, mut count, mut state, timeline] =
             ["none", "none", "1", "running", "auto"].map(Box::<str>::from);
@@ -602,7 +630,7 @@ fn animation(input: &mut Parser<'_>, out: &mut Vec<(Property, Value)>) -> Parsed
     })?;
     for (at, property) in ANIMATION.iter().enumerate() {
         let values: Vec<Box<str>> = all.iter().filter_map(|one| one.get(at).cloned()).collect();
-        out.push((*property, Value::Names(values.into())));
+        out.push((*property, PropertyValue::Names(values.into())));
     }
     Ok(())
 }

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use super::color::Paint;
-use super::value::{Amount, Quantity};
+use super::color::WrittenColour;
+use super::value::{ComputedNumber, WrittenNumber};
 
 /// A property with one value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Property {
+pub enum CssProperty {
     AnimationCount,
     AnimationDelay,
     AnimationFill,
@@ -125,7 +125,7 @@ pub enum Property {
 
 /// The words every property takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wide {
+pub enum WideKeyword {
     Inherit,
     Initial,
     Unset,
@@ -135,37 +135,37 @@ pub enum Wide {
 
 /// A function with arguments that are numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct NumericFunction {
     pub name: &'static str,
-    pub args: Vec<Amount>,
+    pub args: Vec<WrittenNumber>,
 }
 
 /// An image of a background or a mask.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Image {
+pub enum CssImage {
     None,
     /// The colours of a gradient.
-    Gradient(Vec<Paint>),
+    Gradient(Vec<WrittenColour>),
     Picture,
 }
 
 /// The value of a property.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    Wide(Wide),
+pub enum PropertyValue {
+    Wide(WideKeyword),
     /// One that is valid and not computed.
     Unknown,
     Word(&'static str),
-    Amount(Amount),
-    Paint(Paint),
-    Images(Arc<[Image]>),
-    Calls(Arc<[Call]>),
+    Amount(WrittenNumber),
+    Paint(WrittenColour),
+    Images(Arc<[CssImage]>),
+    Calls(Arc<[NumericFunction]>),
     Names(Arc<[Box<str>]>),
     /// A number as computed.
-    Size(Quantity),
+    Size(ComputedNumber),
 }
 
-impl Value {
+impl PropertyValue {
     /// Returns how much work it is to compute it for an element, above that of a word.
     pub fn weight(&self) -> usize {
         match self {
@@ -174,7 +174,7 @@ impl Value {
             Self::Images(images) => images
                 .iter()
                 .map(|image| match image {
-                    Image::Gradient(stops) => stops.iter().map(|stop| 1 + stop.weight()).sum(),
+                    CssImage::Gradient(stops) => stops.iter().map(|stop| 1 + stop.weight()).sum(),
                     _ => 1,
                 })
                 .sum(),
@@ -190,7 +190,7 @@ impl Value {
 
 /// Under what rules a value is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mode {
+pub struct ValueMode {
     /// The document has no modern document type.
     pub quirks: bool,
     /// It stands in an attribute of its element.
@@ -199,36 +199,49 @@ pub struct Mode {
     pub assume: bool,
 }
 
-const INSET: &[Property] = &[Property::Top, Property::Right, Property::Bottom, Property::Left];
-const MARGIN: &[Property] =
-    &[Property::MarginTop, Property::MarginRight, Property::MarginBottom, Property::MarginLeft];
-const PADDING: &[Property] =
-    &[Property::PaddingTop, Property::PaddingRight, Property::PaddingBottom, Property::PaddingLeft];
-const BACKGROUND: &[Property] = &[
-    Property::BackgroundImage,
-    Property::BackgroundClip,
-    Property::BackgroundColor,
-    Property::BackgroundSize,
+const INSET: &[CssProperty] =
+    &[CssProperty::Top, CssProperty::Right, CssProperty::Bottom, CssProperty::Left];
+const MARGIN: &[CssProperty] = &[
+    CssProperty::MarginTop,
+    CssProperty::MarginRight,
+    CssProperty::MarginBottom,
+    CssProperty::MarginLeft,
 ];
-const BORDER: &[Property] =
-    &[Property::BorderTop, Property::BorderRight, Property::BorderBottom, Property::BorderLeft];
-pub const FLEX: &[Property] = &[Property::FlexGrow, Property::FlexBasis];
-pub const MASK: &[Property] = &[Property::Mask, Property::MaskSize];
-pub const STROKE: &[Property] = &[Property::StrokeWidth, Property::StrokeColor];
-pub const STRIKE: &[Property] = &[Property::Strike, Property::StrikeWidth];
-pub const ANIMATION: &[Property] = &[
-    Property::AnimationName,
-    Property::AnimationFill,
-    Property::AnimationCount,
-    Property::AnimationState,
-    Property::AnimationLength,
-    Property::AnimationDelay,
-    Property::AnimationTimeline,
+const PADDING: &[CssProperty] = &[
+    CssProperty::PaddingTop,
+    CssProperty::PaddingRight,
+    CssProperty::PaddingBottom,
+    CssProperty::PaddingLeft,
+];
+const BACKGROUND: &[CssProperty] = &[
+    CssProperty::BackgroundImage,
+    CssProperty::BackgroundClip,
+    CssProperty::BackgroundColor,
+    CssProperty::BackgroundSize,
+];
+const BORDER: &[CssProperty] = &[
+    CssProperty::BorderTop,
+    CssProperty::BorderRight,
+    CssProperty::BorderBottom,
+    CssProperty::BorderLeft,
+];
+pub const FLEX: &[CssProperty] = &[CssProperty::FlexGrow, CssProperty::FlexBasis];
+pub const MASK: &[CssProperty] = &[CssProperty::Mask, CssProperty::MaskSize];
+pub const STROKE: &[CssProperty] = &[CssProperty::StrokeWidth, CssProperty::StrokeColor];
+pub const STRIKE: &[CssProperty] = &[CssProperty::Strike, CssProperty::StrikeWidth];
+pub const ANIMATION: &[CssProperty] = &[
+    CssProperty::AnimationName,
+    CssProperty::AnimationFill,
+    CssProperty::AnimationCount,
+    CssProperty::AnimationState,
+    CssProperty::AnimationLength,
+    CssProperty::AnimationDelay,
+    CssProperty::AnimationTimeline,
 ];
 
 /// Returns the properties that a name in lower case stands for; none if it plays no part.
-pub fn named(name: &str) -> &'static [Property] {
-    use Property as P;
+pub fn named(name: &str) -> &'static [CssProperty] {
+    use CssProperty as P;
     match name {
         "all" => &[P::All],
         "animation" | "-webkit-animation" => ANIMATION,
@@ -371,8 +384,8 @@ pub fn named(name: &str) -> &'static [Property] {
 }
 
 /// Returns true for the properties that children take over.
-pub fn is_inherited(property: Property) -> bool {
-    use Property as P;
+pub fn is_inherited(property: CssProperty) -> bool {
+    use CssProperty as P;
     matches!(
         property,
         P::Color

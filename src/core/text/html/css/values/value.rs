@@ -1,7 +1,7 @@
 //! The numbers of CSS: plain ones, lengths, percentages, angles and times, alone or
 //! in `calc()` and its kin.
 //!
-//! Lengths that hang on a font size stay [`Amount`]s until the element is known that
+//! Lengths that hang on a font size stay [`WrittenNumber`]s until the element is known that
 //! they are measured by; percentages stay percentages until somebody knows of what.
 
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 use cssparser::{ParseError, Parser, Token};
 
 /// What reading a value comes to.
-pub type Parsed<T> = Result<T, ParseError<()>>;
+pub type ParseResult<T> = Result<T, ParseError<()>>;
 
 /// Returns the error of a value that is none.
-pub fn invalid<T>() -> Parsed<T> {
+pub fn invalid<T>() -> ParseResult<T> {
     Err(ParseError::unexpected_token())
 }
 
 /// What a number measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NumberKind {
     Number,
     Percent,
     /// Pixels, and perhaps a percentage besides.
@@ -31,8 +31,8 @@ pub enum Kind {
 
 /// What a number is measured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
-    Is(Kind),
+pub enum NumberUnit {
+    Is(NumberKind),
     /// Of the font size.
     Em,
     /// Of the font size of the root.
@@ -41,16 +41,16 @@ pub enum Unit {
 
 /// A number as written.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Amount {
-    Plain(f32, Unit),
+pub enum WrittenNumber {
+    Plain(f32, NumberUnit),
     /// A function, by its text.
-    Math(Kind, Arc<str>),
+    Math(NumberKind, Arc<str>),
 }
 
 /// A number as computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Quantity {
-    pub kind: Kind,
+pub struct ComputedNumber {
+    pub kind: NumberKind,
     /// The number; pixels, degrees or seconds.
     pub n: f32,
     /// Part of something else; 1 is all of it.
@@ -61,14 +61,14 @@ pub struct Quantity {
 
 /// What relative units come to.
 #[derive(Debug, Clone, Copy)]
-pub struct Scale<'a> {
+pub struct UnitScale<'a> {
     pub em: f32,
     pub rem: f32,
     /// Names that stand for numbers, as the channels of a colour do.
     pub names: &'a [(&'a str, f32)],
 }
 
-impl Scale<'_> {
+impl UnitScale<'_> {
     /// Returns the scale of a page that says nothing about fonts.
     pub const fn page() -> Self {
         Self { em: 16.0, rem: 16.0, names: &[] }
@@ -78,10 +78,10 @@ impl Scale<'_> {
 /// What percentages are taken for where two values are compared.
 const BASE: f32 = 1264.0;
 
-impl Quantity {
+impl ComputedNumber {
     /// Returns a number without a unit.
     pub fn number(n: f32) -> Self {
-        Self { kind: Kind::Number, n, part: 0.0, relative: false }
+        Self { kind: NumberKind::Number, n, part: 0.0, relative: false }
     }
 
     /// Returns the pixels, with percentages of `base`.
@@ -94,11 +94,11 @@ impl Quantity {
         self.n + self.part
     }
 
-    fn plus(self, other: Self, sign: f32) -> Parsed<Self> {
-        let length = |kind| matches!(kind, Kind::Length | Kind::Percent);
+    fn plus(self, other: Self, sign: f32) -> ParseResult<Self> {
+        let length = |kind| matches!(kind, NumberKind::Length | NumberKind::Percent);
         let kind = match (self.kind, other.kind) {
             (a, b) if a == b => a,
-            (a, b) if length(a) && length(b) => Kind::Length,
+            (a, b) if length(a) && length(b) => NumberKind::Length,
             _ => return invalid(),
         };
         Ok(Self {
@@ -117,33 +117,33 @@ impl Quantity {
         Self {
             n,
             part: 0.0,
-            kind: if self.kind == Kind::Percent { Kind::Length } else { self.kind },
+            kind: if self.kind == NumberKind::Percent { NumberKind::Length } else { self.kind },
             ..self
         }
     }
 }
 
-impl Amount {
+impl WrittenNumber {
     /// Returns a number of pixels.
     pub const fn pixels(n: f32) -> Self {
-        Self::Plain(n, Unit::Is(Kind::Length))
+        Self::Plain(n, NumberUnit::Is(NumberKind::Length))
     }
 
     /// Returns a percentage; 1 is all.
     pub const fn part(n: f32) -> Self {
-        Self::Plain(n, Unit::Is(Kind::Percent))
+        Self::Plain(n, NumberUnit::Is(NumberKind::Percent))
     }
 
     /// Returns a number without a unit.
     pub const fn number(n: f32) -> Self {
-        Self::Plain(n, Unit::Is(Kind::Number))
+        Self::Plain(n, NumberUnit::Is(NumberKind::Number))
     }
 
     /// Returns what it measures.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> NumberKind {
         match self {
-            Self::Plain(_, Unit::Is(kind)) | Self::Math(kind, _) => *kind,
-            Self::Plain(..) => Kind::Length,
+            Self::Plain(_, NumberUnit::Is(kind)) | Self::Math(kind, _) => *kind,
+            Self::Plain(..) => NumberKind::Length,
         }
     }
 
@@ -161,51 +161,52 @@ impl Amount {
     }
 
     /// Returns what it comes to.
-    pub fn compute(&self, scale: &Scale<'_>) -> Quantity {
+    pub fn compute(&self, scale: &UnitScale<'_>) -> ComputedNumber {
         match self {
             Self::Plain(n, unit) => plain(*n, *unit, scale),
-            Self::Math(_, text) => {
-                amount_of(&mut Parser::new(text), scale).unwrap_or_else(|_| Quantity::number(0.0))
-            }
+            Self::Math(_, text) => amount_of(&mut Parser::new(text), scale)
+                .unwrap_or_else(|_| ComputedNumber::number(0.0)),
         }
     }
 }
 
-fn plain(n: f32, unit: Unit, scale: &Scale<'_>) -> Quantity {
-    let length = |n| Quantity { kind: Kind::Length, n, part: 0.0, relative: false };
+fn plain(n: f32, unit: NumberUnit, scale: &UnitScale<'_>) -> ComputedNumber {
+    let length = |n| ComputedNumber { kind: NumberKind::Length, n, part: 0.0, relative: false };
     match unit {
-        Unit::Is(Kind::Percent) => {
-            Quantity { kind: Kind::Percent, n: 0.0, part: n, relative: false }
+        NumberUnit::Is(NumberKind::Percent) => {
+            ComputedNumber { kind: NumberKind::Percent, n: 0.0, part: n, relative: false }
         }
-        Unit::Is(kind) => Quantity { kind, ..length(n) },
-        Unit::Em => Quantity { relative: true, ..length(n * scale.em) },
-        Unit::Rem => length(n * scale.rem),
+        NumberUnit::Is(kind) => ComputedNumber { kind, ..length(n) },
+        NumberUnit::Em => ComputedNumber { relative: true, ..length(n * scale.em) },
+        NumberUnit::Rem => length(n * scale.rem),
     }
 }
 
 /// Reads one number, percentage, dimension or mathematical function.
-pub fn amount(input: &mut Parser<'_>) -> Parsed<Amount> {
+pub fn amount(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     input.skip_whitespace();
     let start = input.position();
     let (n, unit) = match input.next()? {
-        Token::Number { value, .. } => (*value, Unit::Is(Kind::Number)),
-        Token::Percentage { unit_value, .. } => (*unit_value, Unit::Is(Kind::Percent)),
+        Token::Number { value, .. } => (*value, NumberUnit::Is(NumberKind::Number)),
+        Token::Percentage { unit_value, .. } => (*unit_value, NumberUnit::Is(NumberKind::Percent)),
         Token::Dimension { value, unit, .. } => dimension(*value, unit)?,
         Token::Function(name) => {
             let name = name.to_ascii_lowercase();
-            let read = function(&name, input, &Scale::page())?;
-            return Ok(Amount::Math(read.kind, input.slice_from(start).into()));
+            let read = function(&name, input, &UnitScale::page())?;
+            return Ok(WrittenNumber::Math(read.kind, input.slice_from(start).into()));
         }
         _ => return invalid(),
     };
-    Ok(Amount::Plain(n, unit))
+    Ok(WrittenNumber::Plain(n, unit))
 }
 
 /// Reads the same, and computes it.
-pub fn amount_of(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
     Ok(match input.next()? {
-        Token::Number { value, .. } => Quantity::number(*value),
-        Token::Percentage { unit_value, .. } => plain(*unit_value, Unit::Is(Kind::Percent), scale),
+        Token::Number { value, .. } => ComputedNumber::number(*value),
+        Token::Percentage { unit_value, .. } => {
+            plain(*unit_value, NumberUnit::Is(NumberKind::Percent), scale)
+        }
         Token::Dimension { value, unit, .. } => {
             let (n, unit) = dimension(*value, unit)?;
             plain(n, unit, scale)
@@ -214,7 +215,7 @@ pub fn amount_of(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> 
         Token::Ident(name) => {
             let name = name.to_ascii_lowercase();
             let known = scale.names.iter().find(|(known, _)| *known == name).map(|(_, n)| *n);
-            Quantity::number(match (known, name.as_str()) {
+            ComputedNumber::number(match (known, name.as_str()) {
                 (Some(n), _) => n,
                 (_, "e") => std::f32::consts::E,
                 (_, "pi") => std::f32::consts::PI,
@@ -232,9 +233,9 @@ pub fn amount_of(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> 
     })
 }
 
-fn dimension(n: f32, unit: &str) -> Parsed<(f32, Unit)> {
+fn dimension(n: f32, unit: &str) -> ParseResult<(f32, NumberUnit)> {
     let unit = unit.to_ascii_lowercase();
-    let px = |by: f32| Ok((n * by, Unit::Is(Kind::Length)));
+    let px = |by: f32| Ok((n * by, NumberUnit::Is(NumberKind::Length)));
     match unit.as_str() {
         "px" => px(1.0),
         "pt" => px(96.0 / 72.0),
@@ -243,20 +244,20 @@ fn dimension(n: f32, unit: &str) -> Parsed<(f32, Unit)> {
         "cm" => px(96.0 / 2.54),
         "mm" => px(96.0 / 25.4),
         "q" => px(96.0 / 101.6),
-        "em" | "ic" => Ok((n, Unit::Em)),
-        "ex" | "ch" => Ok((n * 0.5, Unit::Em)),
-        "cap" => Ok((n * 0.7, Unit::Em)),
-        "lh" => Ok((n * 1.2, Unit::Em)),
-        "rem" | "ric" => Ok((n, Unit::Rem)),
-        "rex" | "rch" => Ok((n * 0.5, Unit::Rem)),
-        "rcap" => Ok((n * 0.7, Unit::Rem)),
-        "rlh" => Ok((n * 1.2, Unit::Rem)),
-        "deg" => Ok((n, Unit::Is(Kind::Angle))),
-        "grad" => Ok((n * 0.9, Unit::Is(Kind::Angle))),
-        "rad" => Ok((n.to_degrees(), Unit::Is(Kind::Angle))),
-        "turn" => Ok((n * 360.0, Unit::Is(Kind::Angle))),
-        "s" => Ok((n, Unit::Is(Kind::Time))),
-        "ms" => Ok((n / 1000.0, Unit::Is(Kind::Time))),
+        "em" | "ic" => Ok((n, NumberUnit::Em)),
+        "ex" | "ch" => Ok((n * 0.5, NumberUnit::Em)),
+        "cap" => Ok((n * 0.7, NumberUnit::Em)),
+        "lh" => Ok((n * 1.2, NumberUnit::Em)),
+        "rem" | "ric" => Ok((n, NumberUnit::Rem)),
+        "rex" | "rch" => Ok((n * 0.5, NumberUnit::Rem)),
+        "rcap" => Ok((n * 0.7, NumberUnit::Rem)),
+        "rlh" => Ok((n * 1.2, NumberUnit::Rem)),
+        "deg" => Ok((n, NumberUnit::Is(NumberKind::Angle))),
+        "grad" => Ok((n * 0.9, NumberUnit::Is(NumberKind::Angle))),
+        "rad" => Ok((n.to_degrees(), NumberUnit::Is(NumberKind::Angle))),
+        "turn" => Ok((n * 360.0, NumberUnit::Is(NumberKind::Angle))),
+        "s" => Ok((n, NumberUnit::Is(NumberKind::Time))),
+        "ms" => Ok((n / 1000.0, NumberUnit::Is(NumberKind::Time))),
         other => match other.trim_start_matches(['s', 'l', 'd']) {
             "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => px(12.8),
             "vh" | "vb" | "vmin" | "cqh" | "cqb" | "cqmin" => px(8.0),
@@ -296,12 +297,16 @@ pub fn is_math(name: &str) -> bool {
 }
 
 /// Reads the arguments of a function, and computes it.
-fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+fn function(
+    name: &str,
+    input: &mut Parser<'_>,
+    scale: &UnitScale<'_>,
+) -> ParseResult<ComputedNumber> {
     if !is_math(name) {
         return invalid();
     }
     let mut way = String::new();
-    let args: Vec<Quantity> = input.parse_nested_block(|input| {
+    let args: Vec<ComputedNumber> = input.parse_nested_block(|input| {
         if name == "round"
             && let Ok(word) = input.try_parse(cssparser::Parser::expect_ident_cloned)
         {
@@ -310,22 +315,27 @@ fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Qua
         }
         input.parse_comma_separated(|input| {
             if name == "clamp" && input.try_parse(|i| i.expect_ident_matching("none")).is_ok() {
-                return Ok(Quantity::number(f32::NAN));
+                return Ok(ComputedNumber::number(f32::NAN));
             }
             sum(input, scale)
         })
     })?;
-    let key = |one: &Quantity| one.px(BASE);
+    let key = |one: &ComputedNumber| one.px(BASE);
     let number = |by: fn(f32) -> f32| match args.as_slice() {
-        [one] if matches!(one.kind, Kind::Number) => Ok(Quantity::number(by(one.n))),
+        [one] if matches!(one.kind, NumberKind::Number) => Ok(ComputedNumber::number(by(one.n))),
         _ => invalid(),
     };
     let angle = |by: fn(f32) -> f32| match args.as_slice() {
-        [one] if one.kind == Kind::Angle => Ok(Quantity::number(by(one.n.to_radians()))),
-        [one] if one.kind == Kind::Number => Ok(Quantity::number(by(one.n))),
+        [one] if one.kind == NumberKind::Angle => {
+            Ok(ComputedNumber::number(by(one.n.to_radians())))
+        }
+        [one] if one.kind == NumberKind::Number => Ok(ComputedNumber::number(by(one.n))),
         _ => invalid(),
     };
-    let arc = |n: f32| Quantity { kind: Kind::Angle, ..Quantity::number(n.to_degrees()) };
+    let arc = |n: f32| ComputedNumber {
+        kind: NumberKind::Angle,
+        ..ComputedNumber::number(n.to_degrees())
+    };
     match (name, args.as_slice()) {
         ("calc" | "-webkit-calc" | "-moz-calc", [one]) => Ok(*one),
         ("min" | "max", [first, rest @ ..]) => rest.iter().try_fold(*first, |best, one| {
@@ -333,7 +343,7 @@ fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Qua
             let sum = best.plus(*one, 1.0)?;
             let less = key(one) < key(&best);
             let taken = if less == (name == "min") { *one } else { best };
-            Ok(Quantity { kind: sum.kind, relative: sum.relative, ..taken })
+            Ok(ComputedNumber { kind: sum.kind, relative: sum.relative, ..taken })
         }),
         ("clamp", [low, value, high]) => {
             let mut out = *value;
@@ -343,17 +353,19 @@ fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Qua
                 }
                 let sum = out.plus(*bound, 1.0)?;
                 let taken = if (key(&out) > key(bound)) == upper { *bound } else { out };
-                out = Quantity { kind: sum.kind, relative: sum.relative, ..taken };
+                out = ComputedNumber { kind: sum.kind, relative: sum.relative, ..taken };
             }
             Ok(out)
         }
         ("abs", [one]) => Ok(if key(one) < 0.0 { one.times(-1.0) } else { *one }),
-        ("sign", [one]) => Ok(Quantity::number(match key(one) {
+        ("sign", [one]) => Ok(ComputedNumber::number(match key(one) {
             n if n > 0.0 => 1.0,
             n if n < 0.0 => -1.0,
             _ => 0.0,
         })),
-        ("round", [one]) if one.kind == Kind::Number => Ok(one.with(stepped(&way, key(one), 1.0))),
+        ("round", [one]) if one.kind == NumberKind::Number => {
+            Ok(one.with(stepped(&way, key(one), 1.0)))
+        }
         ("round", [one, step]) => {
             one.plus(*step, 1.0)?;
             Ok(one.with(stepped(&way, key(one), key(step))))
@@ -373,14 +385,14 @@ fn function(name: &str, input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Qua
         ("acos", [one]) => Ok(arc(one.n.acos())),
         ("atan", [one]) => Ok(arc(one.n.atan())),
         ("atan2", [y, x]) => Ok(arc(key(y).atan2(key(x)))),
-        ("pow", [base, power]) => Ok(Quantity::number(base.n.powf(power.n))),
+        ("pow", [base, power]) => Ok(ComputedNumber::number(base.n.powf(power.n))),
         ("sqrt", _) => number(f32::sqrt),
         ("exp", _) => number(f32::exp),
         ("hypot", [first, ..]) => {
             Ok(first.with(args.iter().map(|one| key(one).powi(2)).sum::<f32>().sqrt()))
         }
-        ("log", [one]) => Ok(Quantity::number(one.n.ln())),
-        ("log", [one, base]) => Ok(Quantity::number(one.n.log(base.n))),
+        ("log", [one]) => Ok(ComputedNumber::number(one.n.ln())),
+        ("log", [one, base]) => Ok(ComputedNumber::number(one.n.log(base.n))),
         _ => invalid(),
     }
 }
@@ -396,7 +408,7 @@ fn stepped(way: &str, n: f32, step: f32) -> f32 {
 }
 
 /// Reads `a + b - c`.
-fn sum(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+fn sum(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
     let mut total = product(input, scale)?;
     loop {
         let start = input.state();
@@ -414,7 +426,7 @@ fn sum(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
 }
 
 /// Reads `a * b / c`.
-fn product(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
+fn product(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
     let mut total = amount_of(input, scale)?;
     loop {
         let start = input.state();
@@ -429,17 +441,17 @@ fn product(input: &mut Parser<'_>, scale: &Scale<'_>) -> Parsed<Quantity> {
         };
         let by = amount_of(input, scale)?;
         total = match (total.kind, by.kind) {
-            (_, Kind::Number) if over => total.times(1.0 / by.n),
-            (_, Kind::Number) => total.times(by.n),
-            (Kind::Number, _) if !over => by.times(total.n),
-            (a, b) if over && a == b => Quantity::number(total.px(BASE) / by.px(BASE)),
+            (_, NumberKind::Number) if over => total.times(1.0 / by.n),
+            (_, NumberKind::Number) => total.times(by.n),
+            (NumberKind::Number, _) if !over => by.times(total.n),
+            (a, b) if over && a == b => ComputedNumber::number(total.px(BASE) / by.px(BASE)),
             _ => return invalid(),
         };
     }
 }
 
 /// Reads one of `words`.
-pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> Parsed<&'static str> {
+pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'static str> {
     let read = input.expect_ident()?;
     match words.iter().find(|word| read.eq_ignore_ascii_case(word)) {
         Some(word) => Ok(word),
@@ -453,19 +465,23 @@ pub fn length(
     negative: bool,
     percent: bool,
     unitless: bool,
-) -> Parsed<Amount> {
+) -> ParseResult<WrittenNumber> {
     let read = amount(input)?;
     let fits = match (&read, read.kind()) {
-        (_, Kind::Length) => true,
-        (_, Kind::Percent) => percent,
-        (Amount::Plain(n, _), Kind::Number) => *n == 0.0 || unitless,
+        (_, NumberKind::Length) => true,
+        (_, NumberKind::Percent) => percent,
+        (WrittenNumber::Plain(n, _), NumberKind::Number) => *n == 0.0 || unitless,
         _ => false,
     };
     if fits && (negative || !read.is_negative()) { Ok(read) } else { invalid() }
 }
 
 /// Reads a number or a percentage.
-pub fn number(input: &mut Parser<'_>) -> Parsed<Amount> {
+pub fn number(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     let read = amount(input)?;
-    if matches!(read.kind(), Kind::Number | Kind::Percent) { Ok(read) } else { invalid() }
+    if matches!(read.kind(), NumberKind::Number | NumberKind::Percent) {
+        Ok(read)
+    } else {
+        invalid()
+    }
 }

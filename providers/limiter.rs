@@ -29,10 +29,10 @@ const PATIENCE: Duration = Duration::from_secs(45);
 const ATTEMPTS: u32 = 5;
 /// The maximum time that a response can hold an account back; a service that requests
 /// more is broken, or hostile.
-const LONGEST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The maximum wait before another attempt; a longer one that the provider requests is
 /// reported to the caller instead.
-const LONGEST_WAIT: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// Awaits the response to a request to a provider, which is counted and traced.
 pub async fn counted<T>(
@@ -273,7 +273,7 @@ impl RateLimiter {
         let quiet = *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = quiet {
             let wait = until.saturating_duration_since(Instant::now());
-            if wait > LONGEST_WAIT {
+            if wait > MAX_WAIT {
                 return Err(Error::new(
                     ErrorKind::RateLimited(Some(wait)),
                     format!("{} asked to pause calls for a while", self.title),
@@ -296,7 +296,7 @@ impl RateLimiter {
 
     /// Holds back every call of the account for a while.
     pub fn pause_for(&self, wait: Duration) {
-        let until = Instant::now() + wait.min(LONGEST_PAUSE);
+        let until = Instant::now() + wait.min(MAX_PAUSE);
         let mut quiet = self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if quiet.is_none_or(|already| already < until) {
             *quiet = Some(until);
@@ -311,7 +311,7 @@ impl RateLimiter {
             ErrorKind::Network | ErrorKind::Provider(500..=599) => backoff(attempt),
             _ => return None,
         };
-        (attempt < ATTEMPTS && wait <= LONGEST_WAIT).then_some(wait)
+        (attempt < ATTEMPTS && wait <= MAX_WAIT).then_some(wait)
     }
 
     /// Adds the next step for errors that are final here.

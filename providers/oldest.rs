@@ -7,7 +7,7 @@ use daysheet_core::error::Error;
 use daysheet_core::provider::ListRequest;
 
 /// The most rows of a list that is read to its end.
-pub(crate) const MOST: usize = 2_000;
+pub(crate) const MAX_ROWS: usize = 2_000;
 /// Precedes a cursor, after which are the number of rows before it and the id of the last.
 const CURSOR: &str = "oldest,";
 
@@ -37,7 +37,7 @@ pub(crate) fn page<T>(
 /// Returns the error for a list that is too long to be read to its end.
 pub(crate) fn too_many(service: &str) -> Error {
     Error::argument(format!(
-        "{service} lists the newest first, and more than {MOST} match, too many to read them all"
+        "{service} lists the newest first, and more than {MAX_ROWS} match, too many to read them all"
     ))
     .next("narrow the search by before: (such as before:2020-01-01), or leave out `sort`")
 }

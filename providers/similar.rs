@@ -8,7 +8,7 @@ use daysheet_core::text::quoted_list;
 /// The number of names that an error offers.
 const OFFERED: usize = 5;
 /// The longest name that is compared character by character, in characters.
-const LONGEST: usize = 255;
+const MAX_LEN: usize = 255;
 
 /// Returns the next step of an error about the unknown name `requested`: to use one of those
 /// of `names` that resemble it, most similar first, or else to look them up by `lookup`.
@@ -49,7 +49,7 @@ fn distance(requested: &str, name: &str) -> Option<usize> {
     if words(requested).iter().any(|word| known.contains(word)) {
         return Some(1);
     }
-    if requested.chars().count() > LONGEST {
+    if requested.chars().count() > MAX_LEN {
         return None;
     }
     let edits = |one: &str, other: &str| {

@@ -14,7 +14,7 @@ use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ItemDifference, ShowAs};
 
 /// The maximum number of items that are tracked in one feed; those seen last stay.
-const MOST: usize = 2_000;
+const MAX_TRACKED: usize = 2_000;
 /// The number of characters of the hash of a text, and of the id of a series.
 const SHORT: usize = 3;
 const SERIES: usize = 4;
@@ -92,7 +92,7 @@ impl TrackedItems {
     /// Keeps the state of an item.
     pub fn put(&mut self, id: &str, state: String) {
         self.remove(id);
-        if self.states.len() >= MOST {
+        if self.states.len() >= MAX_TRACKED {
             self.states.remove(0);
             self.complete = false;
         }

@@ -102,7 +102,7 @@ pub struct Accounts {
 impl Accounts {
     /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
-        Self::counted(config, store, UpstreamRequests::new(upstream::MOST))
+        Self::counted(config, store, UpstreamRequests::new(upstream::MAX_IN_FLIGHT))
     }
 
     /// Creates them as [`Accounts::new`] does; sign-ins and refreshes are counted among the

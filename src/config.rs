@@ -467,7 +467,7 @@ impl Config {
                 upstream_at_once: settings.number(
                     "limits.upstream_at_once",
                     4..=100_000,
-                    upstream::MOST,
+                    upstream::MAX_IN_FLIGHT,
                 )?,
                 requests_at_once: settings.number("limits.requests_at_once", 1..=100_000, 1_024)?,
             },

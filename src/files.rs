@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::text::{brief, quoted};
 
 /// The most files that have one name and a number.
-const MOST_NUMBERED: usize = 99;
+const MAX_NUMBERED: usize = 99;
 
 /// The folders that files may be read from and saved to.
 #[derive(Debug, Clone)]
@@ -262,7 +262,7 @@ impl SaveFolder {
     /// # Errors
     /// [`ErrorKind::Conflict`] if something that is not a file has the name.
     pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<SavedFile> {
-        for number in 1..=MOST_NUMBERED {
+        for number in 1..=MAX_NUMBERED {
             let name = &numbered(name, number);
             let path = self.path.join(name);
             let exists = self.is_file(name);
@@ -291,7 +291,7 @@ impl SaveFolder {
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            format!("{} has {MOST_NUMBERED} files called {}", self.path.display(), quoted(name)),
+            format!("{} has {MAX_NUMBERED} files called {}", self.path.display(), quoted(name)),
         )
         .next("give another folder as `dir`"))
     }

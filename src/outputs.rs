@@ -31,7 +31,7 @@ pub const URI: &str = "daysheet://output/";
 /// The characters of a hash.
 const HASH: usize = 10;
 /// The maximum size of one output, in bytes.
-const MOST: usize = body::MOST;
+const MAX_OUTPUT: usize = body::MAX_BYTES;
 /// The maximum size of all outputs in memory, in bytes.
 const ALL: usize = 4 << 20;
 /// The space for the line about the missing rest, in bytes.
@@ -253,13 +253,13 @@ impl RecentOutputs {
 
 /// Returns the text, or as many of its first lines as may be stored and a line about the others.
 fn cut_to_limit(text: &str) -> Arc<str> {
-    if text.len() <= MOST {
+    if text.len() <= MAX_OUTPUT {
         return text.into();
     }
     let lines = wrapped(text, LINE);
     let (mut end, mut shown) = (0, 0);
     for line in &lines {
-        if end + line.len() > MOST - TELLING {
+        if end + line.len() > MAX_OUTPUT - TELLING {
             break;
         }
         end += line.len();

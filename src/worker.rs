@@ -30,7 +30,7 @@ use crate::provider::MessageContent;
 /// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
 const SMALL: usize = 2 << 20;
 /// The most bytes that a job may return.
-const MOST: u64 = 8 << 20;
+const MAX_RESULT: u64 = 8 << 20;
 /// The bytes of a worker's stderr that are looked at.
 const COMPLAINT: u64 = 4 << 10;
 
@@ -216,7 +216,7 @@ impl Worker {
                 let _ = stdin.write_all(bytes).await;
             };
             // A reader that is dropped ends a worker that writes more.
-            let read = async { stdout.take(MOST + 1).read_to_end(&mut output).await.is_ok() };
+            let read = async { stdout.take(MAX_RESULT + 1).read_to_end(&mut output).await.is_ok() };
             let hear = async { stderr.take(COMPLAINT).read_to_end(&mut complaint).await.is_ok() };
             tokio::join!(feed, read, hear);
             child.wait().await
@@ -228,7 +228,7 @@ impl Worker {
                 let _ = child.kill().await;
                 WorkerEnd::Time
             }
-            Ok(_) if output.len() as u64 > MOST => WorkerEnd::Full,
+            Ok(_) if output.len() as u64 > MAX_RESULT => WorkerEnd::Full,
             Ok(Ok(status)) => ended(status, &complaint),
             Ok(Err(_)) => WorkerEnd::Broken,
         };

@@ -20,7 +20,7 @@ const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
 const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
 /// The most people that one answer of a search has, and a search altogether: it
 /// has no pages.
-const MOST: usize = 30;
+const MAX_PEOPLE: usize = 30;
 /// The fields of a page other than its people.
 const OF_A_PAGE: &[&str] =
     &["nextPageToken", "nextSyncToken", "totalItems", "totalPeople", "totalSize"];
@@ -86,14 +86,16 @@ pub async fn find(
         (Some(q), _) => {
             let cut = search(google, base, q, people.limit, &mut found).await?;
             if cut && found.len() < people.limit {
-                notes
-                    .push(note!("Google finds at most {} people per list; use a longer `q`", MOST));
+                notes.push(note!(
+                    "Google finds at most {} people per list; use a longer `q`",
+                    MAX_PEOPLE
+                ));
             }
         }
         (None, emails) => {
             for email in emails {
                 let mut near = Vec::new();
-                search(google, base, email, MOST, &mut near).await?;
+                search(google, base, email, MAX_PEOPLE, &mut near).await?;
                 near.retain(|person| has(person, email));
                 add_new(&mut found, near);
             }
@@ -159,11 +161,11 @@ async fn search(
     limit: usize,
     found: &mut Vec<Value>,
 ) -> Result<bool> {
-    let size = limit.clamp(1, MOST).to_string();
+    let size = limit.clamp(1, MAX_PEOPLE).to_string();
     let mut cut = false;
     for answer in ask(google, base, q, &size).await? {
         let results = page(&answer, "results", OF_A_PAGE)?;
-        cut |= results.len() >= MOST;
+        cut |= results.len() >= MAX_PEOPLE;
         add(found, results, |item| item.get("person"));
     }
     Ok(cut)

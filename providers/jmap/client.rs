@@ -18,7 +18,7 @@ use crate::net::{self, FetchFailure};
 /// Calls of one account in flight at once; servers have to allow four (RFC 8620, 2).
 const IN_FLIGHT: usize = 4;
 /// The longest answer that is read, in bytes.
-const LONGEST: usize = 32 << 20;
+const MAX_ANSWER: usize = 32 << 20;
 /// The capability of mail, beside that of JMAP itself.
 const MAIL: &str = "urn:ietf:params:jmap:mail";
 
@@ -113,7 +113,7 @@ impl JmapClient {
             .header(CONTENT_TYPE, "application/json")
             .body(body.map(|body| body.to_string().into_bytes()).unwrap_or_default())
             .map_err(|_opaque| Error::new(ErrorKind::Auth, "the access token cannot be sent"))?;
-        let read = net::exchange(request, LONGEST, Some(self.limiter.share()));
+        let read = net::exchange(request, MAX_ANSWER, Some(self.limiter.share()));
         let read = read.await.map_err(|failure| match failure {
             FetchFailure::Long => Error::argument("the server's answer is longer than is read"),
             _ => Error::new(ErrorKind::Network, "the connection to the server broke"),

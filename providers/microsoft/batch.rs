@@ -22,7 +22,7 @@ const BATCH: usize = 20;
 const BARE: &str = "application/json;odata.metadata=none";
 /// The maximum size of the response to a batch of writes, in bytes: each part returns
 /// the whole message, and a part that is not read is in doubt.
-const LONGEST_WRITTEN: usize = 128 << 20;
+const MAX_WRITTEN: usize = 128 << 20;
 
 /// Returns the permits that a batch takes: Graph sends the mailbox four parts at a time.
 fn weight(parts: usize) -> u32 {
@@ -331,7 +331,7 @@ impl GraphAccount {
             let call = GraphRequest {
                 method: &Method::POST,
                 body: Some(body),
-                most: LONGEST_WRITTEN,
+                most: MAX_WRITTEN,
                 ..GraphRequest::get("$batch")
             };
             let answer = self.send(call).await?.json()?;

@@ -24,7 +24,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::bearer::{GraphTokens, no_token};
-use super::response::{GraphResponse, LONGEST, connection_error, page, read};
+use super::response::{GraphResponse, MAX_ANSWER, connection_error, page, read};
 use crate::limiter::RateLimiter;
 use crate::net;
 use daysheet_core::error::{Error, ErrorKind, Result};
@@ -87,7 +87,7 @@ impl<'a> GraphRequest<'a> {
             prefer: PREFER,
             version: None,
             body: None,
-            most: LONGEST,
+            most: MAX_ANSWER,
         }
     }
 }

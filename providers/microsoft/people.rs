@@ -21,7 +21,7 @@ const CONTACT: &[&str] =
 const PERSON: &[&str] =
     &["displayName", "scoredEmailAddresses", "companyName", "jobTitle", "phones"];
 /// The most that one answer has, and the most answers that are read of a list.
-const MOST: usize = 100;
+const MAX_PAGE: usize = 100;
 const PAGES: usize = 100;
 /// Contacts in an answer, and answers, when all are looked through.
 const EVERY_TOP: &str = "500";
@@ -95,7 +95,7 @@ impl PeopleRequests {
         Self {
             contact: of(CONTACT, "emailAddresses"),
             person: of(PERSON, "scoredEmailAddresses"),
-            top: people.limit.clamp(1, MOST).to_string(),
+            top: people.limit.clamp(1, MAX_PAGE).to_string(),
         }
     }
 

@@ -16,7 +16,7 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
-pub const LONGEST: usize = 32 << 20;
+pub const MAX_ANSWER: usize = 32 << 20;
 /// The message of an error that a missing permission causes.
 pub const DENIED: &str = "the sign-in does not allow this";
 /// The message of an error about an answer beyond its cap.

@@ -21,7 +21,7 @@ use crate::{RequestDenial, VerifyResult};
 const KEPT: Duration = Duration::from_secs(30);
 /// The maximum number of cached answers; a token has a few hundred bytes of claims. Half of them
 /// are for active tokens only, so that junk does not keep those out.
-const MOST: usize = 10_000;
+const MAX_CACHED: usize = 10_000;
 /// The maximum number of requests to the issuer at once: each unknown token costs one.
 const AT_ONCE: usize = 16;
 
@@ -83,7 +83,7 @@ impl IntrospectionClient {
         let active = claims.get("active").and_then(Value::as_bool) == Some(true);
         let answer = active.then(|| TokenClaims(claims)).ok_or("the token is not active");
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = if active { MOST } else { MOST / 2 };
+        let most = if active { MAX_CACHED } else { MAX_CACHED / 2 };
         if answers.len() >= most {
             let now = Instant::now();
             answers.retain(|_, (_, until)| now < *until);

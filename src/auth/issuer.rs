@@ -28,8 +28,8 @@ use crate::{RequestDenial, VerifyResult};
 const LIMIT: Duration = Duration::from_secs(5);
 /// How long keys are fresh if the issuer does not say, and the limits of what it may say.
 const FRESH: Duration = Duration::from_secs(600);
-const FRESH_LEAST: Duration = Duration::from_secs(60);
-const FRESH_MOST: Duration = Duration::from_secs(3600);
+const MIN_FRESH: Duration = Duration::from_secs(60);
+const MAX_FRESH: Duration = Duration::from_secs(3600);
 /// How long fetched keys are used while the issuer does not respond.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// The pause after a failed attempt if there are no keys at all.
@@ -384,10 +384,10 @@ fn freshness(headers: &HeaderMap) -> Duration {
     let control = control.unwrap_or_default().to_ascii_lowercase();
     let mut directives = control.split(',').map(str::trim);
     if directives.clone().any(|word| matches!(word, "no-store" | "no-cache")) {
-        return FRESH_LEAST;
+        return MIN_FRESH;
     }
     let age = directives.find_map(|word| word.strip_prefix("max-age=")?.parse().ok());
-    age.map_or(FRESH, |age| Duration::from_secs(age).clamp(FRESH_LEAST, FRESH_MOST))
+    age.map_or(FRESH, |age| Duration::from_secs(age).clamp(MIN_FRESH, MAX_FRESH))
 }
 
 /// Shows only the settings.

@@ -37,7 +37,7 @@ const LOCAL: &str = "local";
 /// The prefix of our scopes; an access level follows.
 const SCOPE: &str = "daysheet:";
 /// The longest token that is checked, in bytes.
-const LONGEST: usize = 8 * 1024;
+const MAX_TOKEN: usize = 8 * 1024;
 
 /// The person who calls, according to their token.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl TokenVerifier {
         match (self, token) {
             (Self::Open(access), _) => Ok(CallingPerson::local(*access)),
             (_, None) => Err(RequestDenial::Missing),
-            (_, Some(token)) if token.len() > LONGEST => {
+            (_, Some(token)) if token.len() > MAX_TOKEN => {
                 Err(RequestDenial::Invalid("the token is too long"))
             }
             (Self::Issuer(at), Some(token)) => at.person(token).await,

@@ -22,7 +22,7 @@ use crate::text::payment::names_new_account;
 use crate::text::{Note, TextKind, note, ours, shown};
 
 /// The most of a text that is read, in bytes: an output keeps no more.
-pub const MOST: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 /// The most of all the texts of a message that is kept until it is read, in bytes.
 const ALL: usize = 4 << 20;
 
@@ -93,7 +93,7 @@ pub fn shorten<'p>(parts: impl IntoIterator<Item = &'p mut TextPart>) -> Option<
     for part in parts {
         let text = match part {
             TextPart::Plain(plain) => {
-                text::truncate(&mut plain.text, MOST);
+                text::truncate(&mut plain.text, MAX_BYTES);
                 &mut plain.text
             }
             TextPart::Html(source) => {
@@ -397,7 +397,8 @@ fn richest(forms: &[Vec<TextPart>], reading: &ReadingOptions) -> Vec<ChosenText>
             TextPart::Html(_) => 0,
         };
         let unshown: usize = plain.iter().map(text).sum();
-        let long = |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MOST);
+        let long =
+            |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MAX_BYTES);
         let over = plain.iter().any(long);
         first.unshown = if from_html {
             (unshown >= MORE * shown.max(1)).then_some(UnshownPlain::Longer {
@@ -453,7 +454,7 @@ fn read(part: &TextPart, reading: &ReadingOptions) -> ChosenText {
 
 /// Returns as much of a text as is read, and whether it has more.
 fn beginning(text: &str) -> (&str, bool) {
-    let (beginning, rest) = text.split_at(text.floor_char_boundary(MOST));
+    let (beginning, rest) = text.split_at(text.floor_char_boundary(MAX_BYTES));
     (beginning, !rest.is_empty())
 }
 

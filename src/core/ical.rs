@@ -133,7 +133,7 @@ impl IcalEvent {
 }
 
 /// The longest document that is read, in bytes.
-pub const LONGEST: usize = 2 * 1024 * 1024;
+pub const MAX_DOCUMENT: usize = 2 * 1024 * 1024;
 
 /// Components of a document that are read.
 pub const COMPONENTS: usize = 10_000;

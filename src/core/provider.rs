@@ -34,7 +34,7 @@ use crate::schemas::{Service, Table};
 use crate::text::Note;
 
 /// The most matches in spam and trash that are counted.
-const MOST_HIDDEN: usize = 100;
+const MAX_HIDDEN: usize = 100;
 /// The folders that a search leaves out unless it names them.
 pub const HIDDEN: [&str; 2] = ["spam", "trash"];
 
@@ -68,7 +68,7 @@ impl ListRequest {
             query: Some(Query::All(query)),
             folder: None,
             projection: ids,
-            limit: MOST_HIDDEN,
+            limit: MAX_HIDDEN,
             oldest: false,
             cursor: None,
             hidden: false,

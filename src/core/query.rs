@@ -26,7 +26,7 @@ const RAW: &str = "raw:";
 /// Groups deeper than this are refused.
 const DEPTH: usize = 32;
 /// A query longer than this many bytes is refused.
-const LONGEST: usize = 4_096;
+const MAX_QUERY: usize = 4_096;
 
 /// A search, as a tree.
 #[derive(Debug, Clone, PartialEq)]
@@ -267,9 +267,9 @@ pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
 /// Those of [`parse`].
 pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, ListedConditions)> {
     let text = text.trim();
-    if text.len() > LONGEST {
+    if text.len() > MAX_QUERY {
         return Err(Error::argument(format!(
-            "the query is {} bytes long, more than {LONGEST}",
+            "the query is {} bytes long, more than {MAX_QUERY}",
             text.len()
         ))
         .next("shorten it, or split the search"));

@@ -245,7 +245,7 @@ impl EventRecurrence {
         if counted.is_some() {
             // Counted from the first on, whatever the range.
             begin = whole;
-            limit = expand::MOST;
+            limit = expand::MAX_OCCURRENCES;
         }
         let mut times = expand::expand(&rule, whole, begin, end, limit);
         if first_is_first(&rule, whole, &times, begin) {
@@ -299,7 +299,7 @@ impl EventRecurrence {
             }
         }
         from.into_iter().rev().find_map(|from| {
-            let all = self.occurrences(start, from, Timestamp::MAX, expand::MOST);
+            let all = self.occurrences(start, from, Timestamp::MAX, expand::MAX_OCCURRENCES);
             all.last().map(|when| instant(*when))
         })
     }
@@ -374,7 +374,7 @@ impl EventRecurrence {
         });
         let mut after = rule.clone();
         if let Some(count) = rule.parts.count {
-            let past = self.by_rule(start, Timestamp::MIN, here, expand::MOST);
+            let past = self.by_rule(start, Timestamp::MIN, here, expand::MAX_OCCURRENCES);
             let past = past.iter().filter(|(_, when)| instant(*when) < here).count();
             let past = u32::try_from(past).unwrap_or(u32::MAX);
             after.parts.count = Some(count.saturating_sub(past).max(1));

@@ -30,7 +30,7 @@ const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am
                      `next tue 14:00`, `+7d`, `+3h` or in RFC 3339";
 
 /// No time that people write is longer.
-const LONGEST: usize = 100;
+const MAX_LEN: usize = 100;
 
 /// Now, and the zone that times without one are meant in.
 #[derive(Debug, Clone)]
@@ -174,7 +174,7 @@ pub fn zone(name: &str) -> Result<TimeZone> {
 
 /// Returns the zone whose name is most similar to `name`, if one is.
 fn near(name: &str) -> Option<String> {
-    let name: String = name.trim().chars().take(LONGEST).collect();
+    let name: String = name.trim().chars().take(MAX_LEN).collect();
     let name = name.to_ascii_lowercase().replace(' ', "_");
     let city = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
     let needle = city(&name);
@@ -207,7 +207,7 @@ fn understand(
     if line.is_empty() {
         return Err(Error::argument("a time is empty").next(FORMS));
     }
-    if line.len() > LONGEST {
+    if line.len() > MAX_LEN {
         return Err(unclear(&line));
     }
     if let Some(parsed) = standard(&line, context)? {

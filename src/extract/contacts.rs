@@ -13,12 +13,12 @@ const CONTACTS: usize = 500;
 /// Entries that are read in search of them.
 const ENTRIES: usize = 20_000;
 /// Bytes of a file that are read.
-const LONGEST: usize = 8 << 20;
+const MAX_LEN: usize = 8 << 20;
 
 /// Reads such a file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
-    if text.len() > LONGEST {
+    if text.len() > MAX_LEN {
         return Err(ReadFailure::TooMany.into());
     }
     let mut parser = Parser::new(&text);

@@ -9,7 +9,7 @@ const STRUCK: &str = "~~";
 const SHIFTED: usize = 20;
 
 /// Bytes of a target that are shown.
-const LONGEST: usize = 500;
+const MAX_LEN: usize = 500;
 
 /// The words of a paragraph that is open.
 #[derive(Debug, Default)]
@@ -100,7 +100,7 @@ impl ParagraphWords {
 pub fn target_after(words: &str, target: &str) -> Option<String> {
     let target: String = target.split_whitespace().collect();
     let last = words.split_whitespace().next_back()?;
-    let cut = target.floor_char_boundary(LONGEST);
+    let cut = target.floor_char_boundary(MAX_LEN);
     let (shown, more) = target.split_at(cut);
     let more = if more.is_empty() { "" } else { "…" };
     let says = bare(last) == bare(&target);

@@ -24,7 +24,7 @@ use crate::config::HttpSettings;
 /// The header with the id of a request.
 const ID: &str = "x-request-id";
 /// The longest id that is accepted from a request.
-const LONGEST_ID: usize = 64;
+const MAX_ID: usize = 64;
 /// The limits of a call's body, and of a form that a signed-in person sends.
 pub const CALL: BodyLimits = BodyLimits { bytes: 4 << 20, patience: Duration::from_secs(30) };
 /// The limits of the sign-in form, which anybody may send: it has a token and a path.
@@ -194,7 +194,7 @@ fn preflight() -> Response {
 fn id_of(headers: &HeaderMap) -> String {
     let given = headers.get(ID).and_then(|id| id.to_str().ok());
     let sane = |id: &&str| {
-        (1..=LONGEST_ID).contains(&id.len())
+        (1..=MAX_ID).contains(&id.len())
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
     };
     given.filter(sane).map_or_else(

@@ -41,7 +41,7 @@ const FIRST: Duration = Duration::from_secs(15);
 /// them sends a request on a connection that is being closed.
 const IDLE: Duration = Duration::from_secs(75);
 /// How long a response may take until the client has read it, including questions to the user.
-const LONGEST: Duration = Duration::from_secs(30 * 60);
+const MAX_RESPONSE_TIME: Duration = Duration::from_secs(30 * 60);
 /// The interval at which a connection is checked.
 const LOOK: Duration = Duration::from_secs(5);
 /// How long a shutdown waits for requests in progress.
@@ -177,7 +177,7 @@ struct BusyConnection(Arc<ConnectionActivity>);
 impl BusyConnection {
     fn new(activity: &Arc<ConnectionActivity>) -> Self {
         activity.requests.fetch_add(1, Ordering::Relaxed);
-        activity.now(LONGEST);
+        activity.now(MAX_RESPONSE_TIME);
         Self(activity.clone())
     }
 }
@@ -185,7 +185,7 @@ impl BusyConnection {
 impl Drop for BusyConnection {
     fn drop(&mut self) {
         let last = self.0.requests.fetch_sub(1, Ordering::Relaxed) == 1;
-        self.0.now(if last { IDLE } else { LONGEST });
+        self.0.now(if last { IDLE } else { MAX_RESPONSE_TIME });
     }
 }
 

@@ -18,7 +18,7 @@ use crate::error::Result;
 /// How long an app without a call is kept.
 const IDLE: Duration = Duration::from_secs(10 * 60);
 /// The maximum number of apps without a call.
-const MOST: usize = 2_000;
+const MAX_IDLE_APPS: usize = 2_000;
 
 /// Whose app it is, its access level, and what keeps that from being higher.
 type AppKey = (String, AccessLevel, AccessBy);
@@ -83,7 +83,7 @@ impl PersonApps {
         let (access, by) = all.into_iter().min_by_key(|(access, _)| *access).unwrap_or(settings);
         let mut apps = self.apps();
         let key = (person.owner.clone(), access, by);
-        if apps.len() >= MOST && !apps.contains_key(&key) {
+        if apps.len() >= MAX_IDLE_APPS && !apps.contains_key(&key) {
             let idle = apps.iter().filter(|(_, kept)| !kept.is_busy());
             let oldest = idle.min_by_key(|(_, kept)| kept.used).map(|(key, _)| key.clone());
             oldest.and_then(|oldest| apps.remove(&oldest));

@@ -16,7 +16,7 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONNECTION, HeaderValue};
 
 /// The longest rest of a body that is read, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_LEN: usize = 64 << 10;
 /// How long the rest of a body may take to arrive.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -35,7 +35,7 @@ impl SharedBody {
     pub async fn finish(mut self, response: &mut Response) {
         let rest = async {
             let mut length = 0;
-            while length <= LONGEST {
+            while length <= MAX_LEN {
                 match self.frame().await {
                     Some(Ok(frame)) => length += frame.data_ref().map_or(0, Bytes::len),
                     Some(Err(_)) => return false,

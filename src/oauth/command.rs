@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind, Result};
 /// How long a command may take; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);
 /// The most bytes that are read of its output.
-const MOST: usize = 64 * 1024;
+const MAX_OUTPUT: usize = 64 * 1024;
 /// The assumed lifetime, in seconds, of a token that comes without one: commands may print a
 /// token from their own cache, which has been valid for a while.
 const LIFETIME: i64 = 300;
@@ -50,10 +50,10 @@ pub(super) async fn token(
     let finished = async {
         let mut output = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            stdout.take(MOST as u64 + 1).read_to_end(&mut output).await?;
+            stdout.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut output).await?;
         }
         // A program that prints more is ended, not waited for.
-        let status = if output.len() > MOST { None } else { Some(child.wait().await?) };
+        let status = if output.len() > MAX_OUTPUT { None } else { Some(child.wait().await?) };
         Ok::<_, std::io::Error>((status, output))
     };
     let finished = tokio::time::timeout(LIMIT, finished).await.map_err(|_elapsed| {

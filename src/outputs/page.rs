@@ -128,7 +128,7 @@ pub(super) struct RemainingRoom {
 
 /// The maximum size of a page in bytes: that of an answer, minus some for what is
 /// around the lines.
-const MOST_BYTES: usize = CEILING - 4 * 1024;
+const MAX_BYTES: usize = CEILING - 4 * 1024;
 
 impl RemainingRoom {
     pub(super) fn new(ask: PageRequest) -> Self {
@@ -147,7 +147,7 @@ impl RemainingRoom {
         };
         self.tokens += self.ask.tokenizer.count(&written);
         self.bytes += written.len();
-        let fits = self.lines == 0 || self.tokens <= self.ask.tokens && self.bytes <= MOST_BYTES;
+        let fits = self.lines == 0 || self.tokens <= self.ask.tokens && self.bytes <= MAX_BYTES;
         self.lines += usize::from(fits);
         fits
     }

@@ -33,7 +33,7 @@ use crate::tools::changes::ChangesRequest;
 use crate::words::{WordChoice, words};
 
 /// The maximum number of pages that one call fetches from one source.
-const MOST_PAGES: usize = 10;
+const MAX_PAGES: usize = 10;
 /// Moved occurrences that a row names, and cancelled ones.
 const NAMED: usize = 3;
 /// The kind of its cursors.
@@ -335,7 +335,7 @@ async fn fetch_source(
         let more = page.more;
         pages.push(page);
         let count: usize = pages.iter().map(count).sum();
-        if !more || count >= limit || pages.len() >= MOST_PAGES {
+        if !more || count >= limit || pages.len() >= MAX_PAGES {
             break api;
         }
     };

@@ -19,7 +19,7 @@ use crate::schemas::{CATEGORY, FOLDER, MESSAGE, Table};
 use crate::store::HandleKind;
 
 /// The maximum number of values in one answer, as MCP has it.
-const MOST: usize = 100;
+const MAX_VALUES: usize = 100;
 /// How long the names of an account's folders are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Words for days that every date takes.
@@ -55,7 +55,7 @@ pub async fn complete_argument(
         CompletionValues::Outputs => ctx.states.outputs.recent(),
         CompletionValues::Attachments => {
             let kind = HandleKind::Attachment;
-            let numbers = ctx.store.latest_handles(kind, MOST).await?;
+            let numbers = ctx.store.latest_handles(kind, MAX_VALUES).await?;
             numbers.into_iter().map(|number| kind.handle(number)).collect()
         }
         CompletionValues::Folders => folder_names(ctx, account).await?,
@@ -72,7 +72,7 @@ pub async fn complete_argument(
     }
     found.append(&mut within);
     let count = found.len();
-    found.truncate(MOST);
+    found.truncate(MAX_VALUES);
     Ok((found, count))
 }
 

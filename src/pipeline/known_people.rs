@@ -24,7 +24,7 @@ use crate::text::{MailAddress, Note, NoteKey, note, ours, quoted_end};
 /// How long an answer waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// The people that are read.
-const MOST: usize = 500;
+const MAX_PEOPLE: usize = 500;
 /// The minimum similarity of both parts of an address for suggesting it, as `strsim`
 /// measures it.
 const ALIKE: f64 = 0.8;
@@ -42,7 +42,7 @@ async fn people_of_account(
     }
     let columns: Vec<_> =
         ["name", "emails", KNOWN].iter().filter_map(|name| CONTACT.field(name)).collect();
-    let people = PeopleQuery { limit: MOST, ..PeopleQuery::default() };
+    let people = PeopleQuery { limit: MAX_PEOPLE, ..PeopleQuery::default() };
     let projection = project(mailbox.api(), &columns);
     let listed = mailbox.lookup(&CONTACT, &people, &projection);
     let items = match tokio::time::timeout(PATIENCE, listed).await {

@@ -55,7 +55,7 @@ use crate::tools::output::OutputRead;
 use crate::tools::{self, AnswerView, CallIdentity, ToolAction, ToolEffect, ToolRequest};
 
 /// The largest budget.
-const MOST_TOKENS: usize = 100_000;
+const MAX_TOKENS: usize = 100_000;
 /// The value of `known` that asks for the hash, and for the id of the output.
 const ASKED: &str = "?";
 /// Notes of the same kind about different objects, such as messages and events.
@@ -258,7 +258,7 @@ async fn fit_complete(
     match fit_response(ctx, response, how, requested.secret).await {
         // A completed write is reported, even over budget.
         Err(error) if error.kind() == ErrorKind::BudgetTooSmall && requested.writes() => {
-            let how = AnswerOptions { budget: MOST_TOKENS, ceiling: CEILING, ..how };
+            let how = AnswerOptions { budget: MAX_TOKENS, ceiling: CEILING, ..how };
             fit_response(ctx, response, how, requested.secret).await
         }
         fits => fits,

@@ -33,7 +33,7 @@ const CONFIRM: &str = "confirm";
 /// How long a question may stay unanswered.
 pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
 /// The maximum number of open questions in memory.
-const MOST: usize = 64;
+const MAX_OPEN: usize = 64;
 /// The kind of the tickets of questions.
 const TICKET: &str = "question";
 /// The lengths of states, in memory and as the id of a ticket.
@@ -86,7 +86,7 @@ impl OpenQuestions {
         let state: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, one| one.asked_at.elapsed() < OPEN);
-        if open.len() >= MOST {
+        if open.len() >= MAX_OPEN {
             let oldest = open.iter().min_by_key(|(_, one)| one.asked_at);
             if let Some(oldest) = oldest.map(|(state, _)| state.clone()) {
                 open.remove(&oldest);

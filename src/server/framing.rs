@@ -23,12 +23,12 @@ const BUFFER: usize = 64 * 1024;
 /// Lines that may wait to be written.
 const WAITING: usize = 64;
 /// A longer line is not read on; rmcp's own limit is the same.
-const LONGEST: usize = 16 << 20;
+const MAX_LINE: usize = 16 << 20;
 
 /// Requests of a client that may wait for their answers at once.
 const OPEN: usize = 128;
 /// The maximum size of these requests together, in bytes.
-const OPEN_BYTES: usize = 2 * LONGEST;
+const OPEN_BYTES: usize = 2 * MAX_LINE;
 
 /// Requests without an answer: their ids, as JSON, and the size of each in bytes.
 #[derive(Clone, Default)]
@@ -112,7 +112,7 @@ async fn read<R: AsyncRead + Unpin>(
     let mut input = BufReader::new(input);
     let mut line = Vec::new();
     while let Ok(1..) = next_line(&mut input, &mut line).await {
-        let passed = if line.len() > LONGEST {
+        let passed = if line.len() > MAX_LINE {
             while line.last() != Some(&b'\n')
                 && matches!(next_line(&mut input, &mut line).await, Ok(1..))
             {}
@@ -141,7 +141,7 @@ async fn next_line<R: AsyncRead + Unpin>(
     line: &mut Vec<u8>,
 ) -> std::io::Result<usize> {
     line.clear();
-    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX).saturating_add(1);
+    let most = u64::try_from(MAX_LINE).unwrap_or(u64::MAX).saturating_add(1);
     input.take(most).read_until(b'\n', line).await
 }
 

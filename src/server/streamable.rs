@@ -61,11 +61,11 @@ const ASKED: &str = "asked";
 /// The interval at which an open question is polled.
 const LOOK: Duration = Duration::from_millis(250);
 /// The interval after a while: the user may have walked away.
-const LONGEST_LOOK: Duration = Duration::from_secs(2);
+const MAX_POLL: Duration = Duration::from_secs(2);
 /// The number of messages that may wait to be sent on a stream.
 const WAITING: usize = 16;
 /// The longest id of a session that can be one of ours.
-const LONGEST: usize = 1024;
+const MAX_LEN: usize = 1024;
 /// The header with the version of the protocol.
 const VERSION: &str = "mcp-protocol-version";
 /// The seconds after which a client may repeat a request that could not be answered.
@@ -129,13 +129,13 @@ impl SharedState {
         let content = URL_SAFE_NO_PAD.encode(content);
         let signature = URL_SAFE_NO_PAD.encode(self.sign(&content).await?.finalize().into_bytes());
         let id = format!("{content}.{signature}");
-        Ok((id.len() <= LONGEST).then_some(id))
+        Ok((id.len() <= MAX_LEN).then_some(id))
     }
 
     /// Returns the content of a session's id; `None` if this server did not sign it for this
     /// owner.
     async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
-        let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= LONGEST) else {
+        let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= MAX_LEN) else {
             return Ok(None);
         };
         let signature = URL_SAFE_NO_PAD.decode(signature).unwrap_or_default();
@@ -427,7 +427,7 @@ async fn look(
         if over || Instant::now() > end {
             break String::new();
         }
-        pause = (pause * 5 / 4).min(LONGEST_LOOK);
+        pause = (pause * 5 / 4).min(MAX_POLL);
     };
     let answer = |action| {
         ClientJsonRpcMessage::response(

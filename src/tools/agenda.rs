@@ -8,7 +8,7 @@ use crate::schemas::EVENT;
 use crate::words;
 
 /// The most events that one call shows by their ids.
-const MOST_IDS: usize = 50;
+const MAX_IDS: usize = 50;
 
 tool! {
     /// List events, meetings, appointments and who answered, by start (default: the next 7 days),
@@ -80,9 +80,9 @@ impl CalendarSearch {
                 args.refuse_beside_cursor(&[name], cursor, "search")?;
             }
         }
-        if self.ids.len() > MOST_IDS {
+        if self.ids.len() > MAX_IDS {
             return Err(Error::argument(format!(
-                "`ids` has {} ids, more than {MOST_IDS}",
+                "`ids` has {} ids, more than {MAX_IDS}",
                 self.ids.len()
             ))
             .next("ask for them in several calls"));

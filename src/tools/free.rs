@@ -7,7 +7,7 @@ use crate::text::brief;
 use crate::words;
 
 /// The maximum number of people in one call.
-const MOST_PEOPLE: usize = 50;
+const MAX_PEOPLE: usize = 50;
 
 tool! {
     /// Free and busy times of people and rooms, and the best slots for a meeting.
@@ -46,9 +46,9 @@ words! {
 impl CalendarFree {
     fn checked(mut self, _: &CallArguments) -> Result<Self> {
         self.who.retain(|one| !one.is_empty());
-        if self.who.len() > MOST_PEOPLE {
+        if self.who.len() > MAX_PEOPLE {
             return Err(Error::argument(format!(
-                "{} people are more than {MOST_PEOPLE}",
+                "{} people are more than {MAX_PEOPLE}",
                 self.who.len()
             ))
             .next("ask about fewer"));

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::schemas::LookupListing;
 
 /// The most people that one lookup resolves.
-const MOST_EMAILS: usize = 50;
+const MAX_EMAILS: usize = 50;
 
 /// The people that are shown for each of several names, unless `limit` says otherwise.
-const MOST_OF_EACH: u32 = 10;
+const MAX_OF_EACH: u32 = 10;
 
 tool! {
     /// List folders (with counts), labels, rules and the like; find contacts, email addresses.
@@ -37,9 +37,9 @@ impl LookupRequest {
             return Err(Error::argument("`emails` is for kind=contacts")
                 .next("leave it out, or look up contacts"));
         }
-        if emails.len() > MOST_EMAILS {
+        if emails.len() > MAX_EMAILS {
             return Err(Error::argument(format!(
-                "{} people are more than {MOST_EMAILS}",
+                "{} people are more than {MAX_EMAILS}",
                 emails.len()
             ))
             .next("look them up in several calls"));
@@ -64,7 +64,7 @@ impl LookupRequest {
         {
             return Vec::new();
         }
-        let limit = self.limit.or(Some(MOST_OF_EACH));
+        let limit = self.limit.or(Some(MAX_OF_EACH));
         let one = |person: &str| {
             let (q, emails) = if is_address(&person) {
                 (None, vec![person.to_owned()])

@@ -13,11 +13,11 @@ use crate::provider::mail::Importance;
 use crate::words;
 
 /// The most messages and threads, or files, that are read in one call.
-pub const MOST_READ: usize = 25;
+pub const MAX_READ: usize = 25;
 /// The most messages that are named in one call.
-pub const MOST_MESSAGES: usize = 1_000;
+pub const MAX_MESSAGES: usize = 1_000;
 /// The maximum length of a message's text, in bytes.
-const LONGEST: usize = 2 << 20;
+const MAX_LEN: usize = 2 << 20;
 
 tool! {
     /// Read emails or whole threads, with attachments listed.
@@ -248,8 +248,8 @@ impl MailRead {
         match self.ids.len() {
             0 => Err(Error::argument("mail_read needs `ids`, or a `cursor`")
                 .next("give ids such as m12 from mail_search")),
-            1..=MOST_READ => Ok(self),
-            many => Err(Error::argument(format!("`ids` has {many} ids, more than {MOST_READ}"))
+            1..=MAX_READ => Ok(self),
+            many => Err(Error::argument(format!("`ids` has {many} ids, more than {MAX_READ}"))
                 .next("read them in several calls")),
         }
     }
@@ -286,8 +286,8 @@ impl MailAttachment {
         match self.ids.len() {
             0 => Err(Error::argument("`ids` is missing")
                 .next("give attachments such as a3, or messages such as m12")),
-            1..=MOST_READ => Ok(self),
-            many => Err(Error::argument(format!("`ids` has {many} ids, more than {MOST_READ}"))
+            1..=MAX_READ => Ok(self),
+            many => Err(Error::argument(format!("`ids` has {many} ids, more than {MAX_READ}"))
                 .next("split them over several calls")),
         }
     }
@@ -303,10 +303,10 @@ impl MailDraft {
             }
         }
         if let Some(body) = &self.body
-            && body.len() > LONGEST
+            && body.len() > MAX_LEN
         {
             return Err(Error::argument(format!(
-                "`body` is {} bytes, more than {LONGEST}",
+                "`body` is {} bytes, more than {MAX_LEN}",
                 body.len()
             ))
             .next("attach a long text as a file"));
@@ -336,9 +336,9 @@ impl MailDraft {
 
 impl MailModify {
     fn checked(self, _: &CallArguments) -> Result<Self> {
-        if self.ids.len() > MOST_MESSAGES {
+        if self.ids.len() > MAX_MESSAGES {
             return Err(Error::argument(format!(
-                "`ids` has {}, more than {MOST_MESSAGES}",
+                "`ids` has {}, more than {MAX_MESSAGES}",
                 self.ids.len()
             ))
             .next("change them in several calls"));

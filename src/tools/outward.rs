@@ -6,7 +6,7 @@ use super::args::CallArguments;
 use super::kinds::{
     ACCOUNT, LIST, NEEDED, NEEDED_IDS, SETTINGS, SWITCH, TEXT, choice, needed, some_of, tool,
 };
-use super::save::{MOST_EVENTS, SeriesScope};
+use super::save::{MAX_EVENTS, SeriesScope};
 use crate::error::{Error, Result};
 use crate::provider::calendar::{GuestNotice, InvitationAnswer};
 use crate::words;
@@ -132,8 +132,8 @@ impl InvitationReply {
 impl CalendarDelete {
     fn checked(self, _: &CallArguments) -> Result<Self> {
         match self.ids.len() {
-            0..=MOST_EVENTS => Ok(self),
-            many => Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+            0..=MAX_EVENTS => Ok(self),
+            many => Err(Error::argument(format!("{many} events are more than {MAX_EVENTS}"))
                 .next("delete them in several calls")),
         }
     }

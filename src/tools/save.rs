@@ -13,7 +13,7 @@ use crate::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
 use crate::words;
 
 /// The most events of one call.
-pub const MOST_EVENTS: usize = 50;
+pub const MAX_EVENTS: usize = 50;
 
 tool! {
     /// Schedule a meeting: create events, or change or move some, each with its `id`, or all of
@@ -151,8 +151,8 @@ impl CalendarSave {
         if let Some((what, next)) = refused {
             return Err(Error::argument(what).next(next));
         }
-        if many > MOST_EVENTS {
-            return Err(Error::argument(format!("{many} events are more than {MOST_EVENTS}"))
+        if many > MAX_EVENTS {
+            return Err(Error::argument(format!("{many} events are more than {MAX_EVENTS}"))
                 .next("write them in several calls"));
         }
         if changes > 0 {

@@ -17,7 +17,7 @@ use crate::provider::MessageContent;
 const STACK: usize = 64 << 20;
 /// The most bytes of a job's first line, and of what follows it.
 const HEAD: u64 = 1 << 20;
-const LARGEST: u64 = 160 << 20;
+const MAX_FILE: u64 = 160 << 20;
 
 /// A job for a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -85,8 +85,8 @@ fn work(
     input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
     let (job, size): (WorkerJob, u64) = serde_json::from_slice(&head)?;
     // Reserved at once: a buffer that grows takes more than its size.
-    let mut bytes = Vec::with_capacity(usize::try_from(size.min(LARGEST)).unwrap_or(0));
-    input.take(LARGEST).read_to_end(&mut bytes)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(size.min(MAX_FILE)).unwrap_or(0));
+    input.take(MAX_FILE).read_to_end(&mut bytes)?;
     match job {
         WorkerJob::File(request) => {
             extract(&request, &bytes, &mut |line| write(&mut output, &line))

@@ -46,12 +46,12 @@ const KNOWN: &[&str] = &[
 const WORDS: &str = "and more in places over on a picture or gradient pale very small covered moved \
                      away clipped blended by CSS that is not computed too many style sheets";
 /// The most notes on one text.
-const MOST: usize = 20;
+const MAX_NOTES: usize = 20;
 
 /// Returns the notes of a worker that this program makes, and one about the others.
 pub fn checked(notes: Vec<String>) -> Vec<Note> {
     let all = notes.len();
-    let known = notes.into_iter().take(MOST).filter(|text| is_known(text));
+    let known = notes.into_iter().take(MAX_NOTES).filter(|text| is_known(text));
     let mut checked: Vec<Note> = known.map(|text| note!("{}", ours(text))).collect();
     if let others @ 1.. = all - checked.len() {
         checked.push(note!("notes about its text that were not understood: {}", others));

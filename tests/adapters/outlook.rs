@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use daysheet_core::body::MOST;
+use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{ErrorKind, Result};
 use daysheet_core::project::project;
 use daysheet_core::provider::{
@@ -840,7 +840,7 @@ async fn large_messages_are_fetched_alone_and_kept_short() {
     for message in messages {
         let message = message.unwrap();
         let TextPart::Plain(plain) = &message.parts[0][0][0] else { panic!("{message:?}") };
-        assert_eq!(plain.text.len(), MOST + 1);
+        assert_eq!(plain.text.len(), MAX_BYTES + 1);
         assert_eq!(message.item, json!({"id": "a"}));
     }
     assert_eq!(outlook.tap.requests().len(), 5);

@@ -13,7 +13,7 @@ use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use mail_parser::{MessageParser, PartType};
 
 /// No message may take longer, in all its forms.
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_TIME: Duration = Duration::from_secs(2);
 
 const FORMS: [PartForm; 3] = [PartForm::Text, PartForm::Markdown, PartForm::Html];
 
@@ -58,7 +58,7 @@ fn real_mail_is_read_in_time() {
                 readable(message, &reading(form));
             }
             let took = start.elapsed();
-            assert!(took < LONGEST, "{}: {took:?}", path.display());
+            assert!(took < MAX_TIME, "{}: {took:?}", path.display());
             (count, slowest) = (count + 1, slowest.max(took));
             before += texts[1].parts.iter().flatten().flatten().map(html_tokens).sum::<usize>();
             after += tokens(&readable(&texts[1], &reading(PartForm::Text)).text);

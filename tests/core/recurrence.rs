@@ -14,7 +14,7 @@ use proptest::prelude::*;
 mod split;
 
 /// Lists are cut after so many.
-const MOST: usize = 12;
+const MAX_SHOWN: usize = 12;
 
 fn moment(text: &str, zone: &str) -> ZonedTime {
     match zone {
@@ -81,7 +81,7 @@ fn rules_give_the_same_times_as_python() {
     assert!(cases.len() >= 80, "{} cases", cases.len());
     for case in cases {
         let repeat = EventRecurrence::from_lines(&case.lines, &zone(&case.start));
-        let found = repeat.occurrences(&case.start, case.from, case.to, MOST);
+        let found = repeat.occurrences(&case.start, case.from, case.to, MAX_SHOWN);
         let found: Vec<String> = found.iter().map(text).collect();
         assert_eq!(found, case.expected, "{} {:?}", case.title, case.lines);
     }

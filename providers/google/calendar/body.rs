@@ -22,7 +22,7 @@ use daysheet_core::schemas::{EVENT, Service, ValueSource};
 use daysheet_core::text::brief;
 
 /// The longest time before an event that Google reminds at: four weeks.
-const LONGEST_REMINDER: u32 = 40_320;
+const MAX_REMINDER: u32 = 40_320;
 
 /// Returns the body of a new event. `request` is the id of the request for an online
 /// meeting; `zone` is the calendar's.
@@ -297,8 +297,8 @@ fn visible(visibility: EventVisibility) -> &'static str {
 
 fn reminders(minutes: Option<u32>) -> Result<Value> {
     match minutes {
-        Some(minutes) if minutes > LONGEST_REMINDER => Err(Error::argument(format!(
-            "Google reminds at most {LONGEST_REMINDER} minutes (four weeks) before"
+        Some(minutes) if minutes > MAX_REMINDER => Err(Error::argument(format!(
+            "Google reminds at most {MAX_REMINDER} minutes (four weeks) before"
         ))
         .next("give a shorter reminder")),
         Some(minutes) => Ok(json!({

@@ -39,7 +39,7 @@ const PRIMARY: &str = "primary";
 /// How long the list of calendars is cached.
 const LIST_LASTS: Duration = Duration::from_secs(60);
 /// The maximum page size at Google.
-const MOST: usize = 2_500;
+const MAX_PAGE: usize = 2_500;
 /// The length of the shortest id that is taken from a call.
 const SHORTEST_ID: usize = 12;
 /// Pages of one iCalendar UID that are read: its exceptions may be many.
@@ -160,7 +160,7 @@ impl GoogleCalendar {
         let items = mask(&ask.projection.paths);
         let fields = &format!("nextPageToken,items({items})");
         let (from, to) = (time(ask.from)?, time(ask.to)?);
-        let limit = i32::try_from(ask.limit.clamp(1, MOST)).unwrap_or(1);
+        let limit = i32::try_from(ask.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
         let answer = call!(self, fields, |hub| {
             let mut call = hub
                 .events()

@@ -14,7 +14,7 @@ use daysheet_core::query;
 use daysheet_core::text::brief;
 
 /// The longest name of a label, in characters.
-const LONGEST: usize = 225;
+const MAX_LEN: usize = 225;
 /// Gmail's system labels by their well-known words.
 const SYSTEM: &[(&str, &str)] = &[
     ("inbox", "INBOX"),
@@ -277,8 +277,8 @@ fn levels(name: &str) -> Result<Vec<String>> {
     if name.chars().any(char::is_control) {
         return refuse("a label's name has control characters".to_owned());
     }
-    if name.chars().count() > LONGEST {
-        return refuse(format!("a label's name has at most {LONGEST} characters"));
+    if name.chars().count() > MAX_LEN {
+        return refuse(format!("a label's name has at most {MAX_LEN} characters"));
     }
     let first = levels.first().map(|level| level.to_lowercase());
     let is_reserved = |word: &str| {

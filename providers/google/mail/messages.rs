@@ -17,7 +17,7 @@ use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
 use daysheet_core::text::{address_list, cell, flowed, parameter};
 
 /// The longest Message-ID that is believed, in bytes.
-const LONGEST_ID: usize = 900;
+const MAX_ID: usize = 900;
 
 /// The texts of a message.
 #[derive(Debug, Default)]
@@ -296,7 +296,7 @@ pub(super) fn ascii(address: &str) -> String {
 /// Returns a Message-ID without its brackets, if it is valid.
 pub(super) fn message_id(value: &str) -> Option<String> {
     let bare = value.trim().trim_start_matches('<').trim_end_matches('>');
-    let sound = (1..=LONGEST_ID).contains(&bare.len())
+    let sound = (1..=MAX_ID).contains(&bare.len())
         && bare.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>'));
     sound.then(|| bare.to_owned())
 }

@@ -49,7 +49,7 @@ const LISTED: &[&str] = &["id", "threadId"];
 /// The fields of a label that a list has without a second call.
 const LABEL_LISTED: &[&str] = &["id", "name", "type"];
 /// The most ids that a page of a list has.
-const MOST_IDS: usize = 500;
+const MAX_IDS: usize = 500;
 /// How long label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Messages fetched concurrently; each may have a few megabytes.
@@ -526,14 +526,14 @@ impl GmailMailbox {
             ));
         }
         let mut all = Vec::new();
-        let mut whole = ListRequest { limit: MOST_IDS, cursor: None, ..ask.clone() };
+        let mut whole = ListRequest { limit: MAX_IDS, cursor: None, ..ask.clone() };
         loop {
             let mut answer = self.id_page(key, &whole, q).await?;
             all.extend(take_items(&mut answer, key, &whole, &mut compiled.notes)?);
             whole.cursor = next_page(&answer);
             match whole.cursor {
                 None => break,
-                Some(_) if all.len() >= oldest::MOST => return Err(oldest::too_many("Gmail")),
+                Some(_) if all.len() >= oldest::MAX_ROWS => return Err(oldest::too_many("Gmail")),
                 Some(_) => {}
             }
         }

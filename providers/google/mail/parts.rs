@@ -385,7 +385,7 @@ pub fn strip(item: &mut Value) {
     let mut pending = vec![payload];
     while let Some(part) = pending.pop() {
         if let Some(data) = part.pointer_mut("/body/data")
-            && data.as_str().is_some_and(|data| data.len() > body::MOST)
+            && data.as_str().is_some_and(|data| data.len() > body::MAX_BYTES)
         {
             *data = Value::Null;
         }

@@ -35,7 +35,7 @@ pub const KIND: &str = "kind";
 /// Levels below the first that are read.
 const DEPTH: usize = 16;
 /// The maximum number of folders that are read; a note says if a mailbox has more.
-const MOST: usize = 5_000;
+const MAX_FOLDERS: usize = 5_000;
 /// Pages of the folders in one folder.
 const PAGES: usize = 100;
 
@@ -119,7 +119,7 @@ impl FolderTree {
         for depth in 0.. {
             let from = found.len();
             for (parent, page) in level {
-                let room = MOST.saturating_sub(found.len());
+                let room = MAX_FOLDERS.saturating_sub(found.len());
                 let (mut items, whole) = graph.all(page, room, PAGES).await?;
                 cut |= !whole || items.len() > room;
                 items.truncate(room);
@@ -135,7 +135,7 @@ impl FolderTree {
             if parents.is_empty() {
                 break;
             }
-            if depth == DEPTH || found.len() >= MOST {
+            if depth == DEPTH || found.len() >= MAX_FOLDERS {
                 cut = true;
                 break;
             }

@@ -28,7 +28,7 @@ use daysheet_core::schemas::{CATEGORY, Service};
 use daysheet_core::text::{Note, note, ours, quoted};
 
 /// The maximum page size that is requested.
-const MOST: usize = 100;
+const MAX_PAGE: usize = 100;
 /// The most rows that a page repeats of the one before it.
 pub(super) const OVERLAP: usize = 100;
 
@@ -133,7 +133,7 @@ impl OutlookMailbox {
             Some(_) => list_query.top.saturating_mul(2).max(25),
             None => list_query.top,
         };
-        let top = top.clamp(1, MOST).to_string();
+        let top = top.clamp(1, MAX_PAGE).to_string();
         let sized = properties.contains(&message::SIZE);
         properties.retain(|property| *property != message::SIZE);
         let select = properties.join(",");
@@ -264,9 +264,9 @@ impl OutlookMailbox {
         let whole = ListRequest { oldest: false, ..ask.clone() };
         let mut cursor: Option<String> = None;
         let mut all: Vec<Value> = Vec::new();
-        for _ in 0..oldest::MOST / MOST {
+        for _ in 0..oldest::MAX_ROWS / MAX_PAGE {
             let list_query =
-                ListQuery { select, top: MOST, count: false, cursor: cursor.as_deref() };
+                ListQuery { select, top: MAX_PAGE, count: false, cursor: cursor.as_deref() };
             let plan = self.plan(&whole, list_query).await?;
             let listed = self.list_page(&plan).await?;
             // A search that ends early has not come to the oldest.

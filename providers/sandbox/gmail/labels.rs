@@ -11,7 +11,7 @@ use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::mailbox::change::MailboxChange;
 
 /// The longest name.
-const LONGEST: usize = 225;
+const MAX_LEN: usize = 225;
 
 /// Whether messages in lists show a label.
 const IN_MESSAGES: [&str; 2] = ["show", "hide"];
@@ -72,7 +72,7 @@ fn name(body: &Map<String, Value>) -> Result<Option<&str>, HttpResponse> {
     };
     let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
     let empty = name.split('/').any(|step| step.trim().is_empty());
-    if own || empty || name.chars().count() > LONGEST { Err(bad_name()) } else { Ok(Some(name)) }
+    if own || empty || name.chars().count() > MAX_LEN { Err(bad_name()) } else { Ok(Some(name)) }
 }
 
 /// Reads into a label what a body says besides the name.

@@ -12,7 +12,7 @@ use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
 /// The most messages of one request.
-const MOST: usize = 1_000;
+const MAX_MESSAGES: usize = 1_000;
 
 /// Labels that only Gmail itself sets.
 const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
@@ -80,7 +80,7 @@ impl GmailContext<'_> {
         if ids.is_empty() {
             return Err(error::invalid("No message ids specified"));
         }
-        if ids.len() > MOST {
+        if ids.len() > MAX_MESSAGES {
             return Err(error::invalid("Too many message ids specified"));
         }
         ids.into_iter().map(number).collect()

@@ -16,7 +16,7 @@ use crate::routes::routes;
 use crate::state::RequestState;
 
 /// The largest message that is taken.
-const LARGEST: usize = 36_700_160;
+const MAX_MESSAGE: usize = 36_700_160;
 
 /// Pieces but the last are of a multiple of this.
 const UNIT: usize = 256 << 10;
@@ -56,8 +56,8 @@ fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, Http
     }
     let length = request.header("x-upload-content-length");
     let length: Option<usize> = length.and_then(|text| text.parse().ok());
-    if length.is_some_and(|length| length > LARGEST) {
-        return Err(error::too_large(LARGEST));
+    if length.is_some_and(|length| length > MAX_MESSAGE) {
+        return Err(error::too_large(MAX_MESSAGE));
     }
     let failed = |_| error::failed_precondition("No upload id");
     let id = random("ABPtcP", 24).map_err(failed)?;
@@ -90,8 +90,8 @@ fn piece(
     };
     session.data.extend_from_slice(request.body.get(skip..).unwrap_or_default());
     let whole = total.is_some_and(|total| session.data.len() >= total);
-    if session.data.len() > LARGEST {
-        return Err(error::too_large(LARGEST));
+    if session.data.len() > MAX_MESSAGE {
+        return Err(error::too_large(MAX_MESSAGE));
     }
     if !whole {
         let far = session.data.len();

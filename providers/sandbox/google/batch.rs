@@ -13,7 +13,7 @@ use crate::http::{HttpRequest, HttpResponse};
 pub(crate) const ROUTE: &str = "POST /batch";
 
 /// The most requests of a batch.
-const MOST: usize = 100;
+const MAX_REQUESTS: usize = 100;
 
 /// What parts the answers.
 const BOUNDARY: &str = "batch_Xq1Z0sandbox8Vw4";
@@ -33,8 +33,8 @@ pub(crate) fn answer(
     let border = format!("--{boundary}");
     let parts: Vec<&str> =
         text.split(&border).skip(1).take_while(|part| !part.starts_with("--")).collect();
-    if parts.len() > MOST {
-        let message = format!("The batch request is too large: at most {MOST} requests.");
+    if parts.len() > MAX_REQUESTS {
+        let message = format!("The batch request is too large: at most {MAX_REQUESTS} requests.");
         return error::invalid(&message);
     }
     let mut body = Vec::new();

@@ -12,7 +12,7 @@ use crate::store::agenda::SandboxCalendars;
 use daysheet_core::provider::calendar::{self, ShowAs};
 
 /// Calendars of one question, at most.
-const MOST: usize = 50;
+const MAX_CALENDARS: usize = 50;
 
 /// The busy times of the calendars that a body names.
 pub(super) fn query(
@@ -34,10 +34,10 @@ pub(super) fn query(
         Some(name) => TimeZone::get(&name).map_err(|_| bad_value("timeZone"))?,
     };
     let most = match body.get("calendarExpansionMax").filter(|it| !it.is_null()) {
-        None => MOST,
+        None => MAX_CALENDARS,
         Some(number) => {
             let number = number.as_u64().and_then(|number| usize::try_from(number).ok());
-            let number = number.filter(|number| (1..=MOST).contains(number));
+            let number = number.filter(|number| (1..=MAX_CALENDARS).contains(number));
             number.ok_or_else(|| bad_value("calendarExpansionMax"))?
         }
     };

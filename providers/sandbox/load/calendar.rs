@@ -164,7 +164,7 @@ impl CalendarLoader<'_> {
         for source in files::sources(path, &filter, &mut self.skipped)? {
             let mut bytes = Vec::new();
             let read = File::open(&source.path)
-                .and_then(|file| file.take(ical::LONGEST as u64 + 1).read_to_end(&mut bytes));
+                .and_then(|file| file.take(ical::MAX_DOCUMENT as u64 + 1).read_to_end(&mut bytes));
             match read {
                 Ok(_) => self.file(&source.name, source.owner, &ical::decode(&bytes, None).0),
                 Err(error) => self.skip(&source.name, unreadable(&error)),

@@ -12,7 +12,7 @@ use crate::provider::{PlainText, TextPart};
 use crate::text::{self, Note, charset, note, quoted};
 
 /// Parts within parts that are followed.
-const DEEPEST: usize = 50;
+const MAX_DEPTH: usize = 50;
 /// Texts that are read together; those that follow are listed as files.
 const TEXTS: usize = 1_000;
 
@@ -91,7 +91,7 @@ impl<'m> PartTree<'m> {
             }
             return;
         };
-        if depth >= DEEPEST {
+        if depth >= MAX_DEPTH {
             return;
         }
         let subtype = part.content_type().and_then(ContentType::subtype).unwrap_or("mixed");

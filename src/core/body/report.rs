@@ -17,7 +17,7 @@ pub const REPORTS: &[&str] = &[
     "message/global-disposition-notification",
 ];
 /// The maximum number of recipients that are read.
-const MOST: usize = 100;
+const MAX_RECIPIENTS: usize = 100;
 
 /// Returns the objects of a part's text: one for each recipient, for the message `message`.
 pub fn rows(message: &str, text: &str) -> Vec<Value> {
@@ -43,7 +43,7 @@ pub fn rows(message: &str, text: &str) -> Vec<Value> {
             "server": field("remote-mta").map(typed).or_else(|| server.clone()),
             "until": field("will-retry-until"),
         }));
-        if rows.len() == MOST {
+        if rows.len() == MAX_RECIPIENTS {
             break;
         }
     }

@@ -21,7 +21,7 @@ const OCTETS_IN_PARTS: u8 = 0x24;
 /// The element `[0]` around another one.
 const EXPLICIT: u8 = 0xa0;
 /// Elements within each other that are followed; a content takes ten.
-const DEEPEST: usize = 20;
+const MAX_DEPTH: usize = 20;
 
 /// Adds the text in `smime.p7m` to its message, if that is signed and not encrypted.
 pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
@@ -51,7 +51,7 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
 /// Returns the signed content of a CMS document: a MIME entity. `None` if it is encrypted, has
 /// the signature alone, or is damaged.
 pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
-    let whole = BerElement::first(bytes, DEEPEST)?.of(SEQUENCE)?;
+    let whole = BerElement::first(bytes, MAX_DEPTH)?.of(SEQUENCE)?;
     let [kind, signed, ..] = whole.children()?[..] else { return None };
     let [signed, ..] = signed.of(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
     else {

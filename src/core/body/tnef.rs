@@ -39,7 +39,7 @@ const HTML: u32 = 0x1013;
 const HTML_CODE_PAGE: u32 = 0x3fde;
 const LONG_NAME: u32 = 0x3707;
 /// Files, and properties of one list, beyond these are not read.
-pub const MOST: usize = 1_000;
+pub const MAX_FILES: usize = 1_000;
 
 /// Returns true for bytes that begin like such a file.
 pub fn is_tnef(bytes: &[u8]) -> bool {
@@ -57,7 +57,7 @@ pub fn attributes(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
 pub fn properties(data: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let mut input = TnefInput(data);
     let count = input.length().unwrap_or_default();
-    (0..count.min(MOST)).map_while(move |_| input.property())
+    (0..count.min(MAX_FILES)).map_while(move |_| input.property())
 }
 
 /// Reads a `winmail.dat`; none if it is not one.

@@ -165,7 +165,7 @@ fn order(
     let scores: Vec<usize> = lines.iter().map(|line| salience::salience(line)).collect();
     // A sign that most lines have, as in a log, is not informative.
     let reach = |least: usize| scores.iter().filter(|each| **each >= least).count();
-    let usual = (1..=salience::MOST).rfind(|least| 2 * reach(*least) > lines.len());
+    let usual = (1..=salience::MAX_KINDS).rfind(|least| 2 * reach(*least) > lines.len());
     let mut telling: Vec<(usize, usize)> = (0..)
         .zip(&scores)
         .filter(|(_, tells)| **tells > usual.unwrap_or(0))

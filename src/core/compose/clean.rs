@@ -16,11 +16,11 @@ use html5ever::tokenizer::{
 };
 
 /// More than this is not read.
-const MOST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 /// Elements that are open at once.
-const DEEPEST: usize = 200;
+const MAX_DEPTH: usize = 200;
 /// The maximum number of pieces that the attributes of one tag may split into.
-const MOST_PARTS: usize = 1_000;
+const MAX_PARTS: usize = 1_000;
 
 /// Elements that stay.
 const ELEMENTS: &[&str] = &[
@@ -71,7 +71,7 @@ pub fn clean_html(html: &str) -> Option<String> {
 }
 
 fn read(html: &str) -> Option<HtmlCleaner> {
-    if html.len() > MOST { None } else { run(html, HtmlCleaner::default()) }
+    if html.len() > MAX_BYTES { None } else { run(html, HtmlCleaner::default()) }
 }
 
 /// Returns the first signature of a document above its quoted text, cleaned and without
@@ -124,8 +124,7 @@ fn run(html: &str, cleaner: HtmlCleaner) -> Option<HtmlCleaner> {
             .count();
         let last = piece.rfind('<').map_or(0, |at| piece.len() - at);
         let inside = piece.get(piece.len() - last..).unwrap_or_default();
-        if parts > MOST_PARTS && inside.bytes().filter(u8::is_ascii_whitespace).count() > MOST_PARTS
-        {
+        if parts > MAX_PARTS && inside.bytes().filter(u8::is_ascii_whitespace).count() > MAX_PARTS {
             return None;
         }
         tokenizer.sink.got_token.set(false);
@@ -133,7 +132,7 @@ fn run(html: &str, cleaner: HtmlCleaner) -> Option<HtmlCleaner> {
         while !matches!(tokenizer.feed(&queue), TokenizerResult::Done) {}
         if tokenizer.sink.got_token.get() {
             parts = 0;
-        } else if parts > MOST_PARTS {
+        } else if parts > MAX_PARTS {
             return None;
         }
     }
@@ -241,7 +240,7 @@ impl HtmlCleaner {
         let void = VOID.contains(&name);
         let mut open = self.open.borrow_mut();
         // The text of an element that is too deep stays.
-        if !ELEMENTS.contains(&name) || (!void && open.len() >= DEEPEST) {
+        if !ELEMENTS.contains(&name) || (!void && open.len() >= MAX_DEPTH) {
             return;
         }
         let mut out = self.out.borrow_mut();

@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 
 /// The most bytes of a Message-ID: a header line has 998 at most.
-const LONGEST_ID: usize = 900;
+const MAX_ID: usize = 900;
 /// The most ids of a list: the first, and the newest.
-const MOST: usize = 21;
+const MAX_IDS: usize = 21;
 /// The most bytes of the newest ids together.
-const MOST_BYTES: usize = 4_000;
+const MAX_BYTES: usize = 4_000;
 /// The number of ids that are looked at from each end, because invalid and repeated ones do not
 /// count.
 const LOOKED_AT: usize = 200;
@@ -16,7 +16,7 @@ const LOOKED_AT: usize = 200;
 /// Returns true for a value that is valid between the brackets of a Message-ID.
 pub(super) fn is_id(value: &str) -> bool {
     !value.is_empty()
-        && value.len() <= LONGEST_ID
+        && value.len() <= MAX_ID
         && value.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'<' | b'>'))
 }
 
@@ -31,7 +31,7 @@ pub fn ends<'i>(mut ids: impl DoubleEndedIterator<Item = &'i str>) -> Vec<String
             continue;
         }
         bytes += id.len();
-        if newest.len() + 1 == MOST || bytes > MOST_BYTES {
+        if newest.len() + 1 == MAX_IDS || bytes > MAX_BYTES {
             break;
         }
         newest.push(id.to_owned());

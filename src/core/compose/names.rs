@@ -3,9 +3,9 @@
 use crate::text;
 
 /// The most bytes of a name; file systems have 255.
-const LONGEST: usize = 150;
+const MAX_LEN: usize = 150;
 /// The most bytes of an ending that is kept when a name is shortened.
-const LONGEST_ENDING: usize = 12;
+const MAX_ENDING: usize = 12;
 /// Names that Windows has for devices, with any ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
@@ -37,17 +37,17 @@ pub fn clean(given: &str) -> String {
     if numbered || DEVICES.contains(&stem.as_str()) { format!("_{name}") } else { name }
 }
 
-/// Shortens a name to [`LONGEST`] bytes and keeps its ending.
+/// Shortens a name to [`MAX_LEN`] bytes and keeps its ending.
 fn shorten(name: &str) -> String {
-    if name.len() <= LONGEST {
+    if name.len() <= MAX_LEN {
         return name.to_owned();
     }
     let ending = name
         .rfind('.')
         .and_then(|at| name.get(at..))
-        .filter(|ending| ending.len() <= LONGEST_ENDING)
+        .filter(|ending| ending.len() <= MAX_ENDING)
         .unwrap_or_default();
-    let mut end = LONGEST - ending.len();
+    let mut end = MAX_LEN - ending.len();
     while !name.is_char_boundary(end) {
         end -= 1;
     }

@@ -14,13 +14,13 @@ use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
 
 /// The longest local part (RFC 5321).
-const LONGEST_LOCAL: usize = 64;
+const MAX_LOCAL: usize = 64;
 /// The longest address (RFC 5321, as its errata have it).
-const LONGEST: usize = 254;
+const MAX_ADDRESS: usize = 254;
 /// The longest name, in characters.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 /// The most recipients of one field.
-const MOST: usize = 500;
+const MAX_RECIPIENTS: usize = 500;
 /// The next step if a name has no address.
 const BARE: &str =
     "give an address, and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
@@ -60,9 +60,11 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
         }
     }
     match found.people.len() {
-        0..=MOST => Ok(found),
-        many => Err(Error::argument(format!("`{field}` has {many} recipients, more than {MOST}"))
-            .next("write to fewer people")),
+        0..=MAX_RECIPIENTS => Ok(found),
+        many => Err(Error::argument(format!(
+            "`{field}` has {many} recipients, more than {MAX_RECIPIENTS}"
+        ))
+        .next("write to fewer people")),
     }
 }
 
@@ -133,7 +135,7 @@ pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<Mai
             ));
             None
         }
-        name => name.map(|name| text::clip(name, LONGEST_NAME).0),
+        name => name.map(|name| text::clip(name, MAX_NAME).0),
     };
     let person = MailPerson { name, address };
     warnings.extend(warning(&person));
@@ -171,7 +173,7 @@ pub fn ascii(address: &str) -> Result<String> {
     if !labels || !host.is_ascii() || !host.contains('.') {
         return Err(wrong("has no domain such as example.com").next("correct the part after the @"));
     }
-    if local.len() > LONGEST_LOCAL || local.len() + 1 + host.len() > LONGEST {
+    if local.len() > MAX_LOCAL || local.len() + 1 + host.len() > MAX_ADDRESS {
         return Err(wrong("is too long for an address").next("correct it"));
     }
     if seen(&host).split('.').any(is_mixed) {
@@ -333,8 +335,8 @@ fn display_name(input: &str) -> Result<Option<String>> {
         );
     }
     let name = text::cell(&name);
-    if name.chars().count() > LONGEST_NAME {
-        return Err(Error::argument(format!("the name is longer than {LONGEST_NAME} characters"))
+    if name.chars().count() > MAX_NAME {
+        return Err(Error::argument(format!("the name is longer than {MAX_NAME} characters"))
             .next("shorten it"));
     }
     Ok((!name.is_empty()).then_some(name))

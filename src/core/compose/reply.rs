@@ -10,9 +10,9 @@ use crate::text;
 use crate::text::{Note, note, quoted_end};
 
 /// The maximum number of recipients of a reply.
-const MOST_PEOPLE: usize = 500;
+const MAX_PEOPLE: usize = 500;
 /// The maximum length of a subject that is taken over, in columns.
-const LONGEST_SUBJECT: usize = 400;
+const MAX_SUBJECT: usize = 400;
 
 /// Prefixes of replies' subjects, in lower case.
 const ANSWERS: &[&str] = &[
@@ -40,7 +40,7 @@ fn marked(mark: &str, of: &str, known: &[&str]) -> String {
     while let Some(after) = without_mark(rest, known) {
         rest = after;
     }
-    let (rest, _) = text::clip(rest.to_owned(), LONGEST_SUBJECT);
+    let (rest, _) = text::clip(rest.to_owned(), MAX_SUBJECT);
     format!("{mark}{rest}").trim_end().to_owned()
 }
 
@@ -84,9 +84,9 @@ pub fn recipients(
         original.to.len() + original.cc.len()
     };
     let many = first.len() + others;
-    if many > MOST_PEOPLE {
+    if many > MAX_PEOPLE {
         let next = if all { "use mode=reply, or give `to` and `cc`" } else { "give `to`" };
-        let error = format!("a reply would go to {many} people, more than {MOST_PEOPLE}");
+        let error = format!("a reply would go to {many} people, more than {MAX_PEOPLE}");
         return Err(Error::argument(error).next(next));
     }
     let first = reachable(first, warnings);

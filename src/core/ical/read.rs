@@ -10,7 +10,7 @@ use super::settle::{RawEvent, settle};
 use super::times::{alike, dates, end, floating, moment, replace_with_dates, stamp, until_day};
 use super::values::{self, WrittenDate, utc};
 use super::zones::DocumentZones;
-use super::{CalendarDocument, IcalEvent, LONGEST, series_uid};
+use super::{CalendarDocument, IcalEvent, MAX_DOCUMENT, series_uid};
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
@@ -20,7 +20,7 @@ use crate::text::{note, ours, quoted};
 
 /// Reads a document.
 pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_DOCUMENT {
         return Err(Error::argument("the calendar is larger than 2 MiB")
             .next("split it into smaller documents"));
     }

@@ -13,7 +13,7 @@ use super::COMPONENTS;
 use crate::text::{Note, NoteTally, note, quoted};
 
 /// Components stand in each other no deeper than this.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 /// Notes that say the same of different lines.
 const ALIKE: usize = 5;
@@ -97,7 +97,7 @@ pub fn components(text: &str, notes: &mut DocumentNotes) -> Vec<IcalComponent> {
                     unended(&component, notes);
                     close(component, &mut open, &mut done);
                 }
-                if open.len() >= DEEPEST {
+                if open.len() >= MAX_DEPTH {
                     notes.line(number, "components are nested too deeply");
                     below = 1;
                     continue;

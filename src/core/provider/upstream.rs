@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use crate::error::{Error, ErrorKind};
 
 /// Requests in flight unless the settings say otherwise.
-pub const MOST: usize = 256;
+pub const MAX_IN_FLIGHT: usize = 256;
 /// One person of many may have one part of this number of them.
 const PART: usize = 4;
 
@@ -137,7 +137,7 @@ impl UpstreamShare {
 /// A share of its own, as of a process with one person.
 impl Default for UpstreamShare {
     fn default() -> Self {
-        UpstreamRequests::new(MOST).whole()
+        UpstreamRequests::new(MAX_IN_FLIGHT).whole()
     }
 }
 

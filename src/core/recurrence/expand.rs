@@ -20,7 +20,7 @@ use jiff::{Span, Timestamp, ToSpan};
 use super::rule::{RecurrenceRule, place};
 
 /// No call looks at more occurrences of a rule than these.
-pub const MOST: usize = 20_000;
+pub const MAX_OCCURRENCES: usize = 20_000;
 
 /// Nothing is looked for so many years after the start or the window's.
 const YEARS: i64 = 800;
@@ -56,10 +56,10 @@ pub fn expand(
     parts.until = Some(partial(end));
     // What lies between the start and the window is found as well, so a small
     // number of them may not do.
-    let mut limit = most.saturating_add(64).min(MOST);
+    let mut limit = most.saturating_add(64).min(MAX_OCCURRENCES);
     loop {
         let all = run(&parts, begin, limit);
-        let cut = all.len() >= limit && limit < MOST;
+        let cut = all.len() >= limit && limit < MAX_OCCURRENCES;
         let found: Vec<DateTime> = all
             .into_iter()
             .filter_map(|at| years(at, -later))
@@ -69,7 +69,7 @@ pub fn expand(
         if !cut || found.len() >= most {
             return found;
         }
-        limit = limit.saturating_mul(8).min(MOST);
+        limit = limit.saturating_mul(8).min(MAX_OCCURRENCES);
     }
 }
 

@@ -24,7 +24,7 @@ pub const DAYS: [(&str, ICalendarWeekday); 7] = [
 ];
 
 /// A rule longer than this is not looked at.
-const LONGEST: usize = 2_000;
+const MAX_RULE: usize = 2_000;
 
 /// Times of day in one rule: every quarter of an hour is enough.
 const TIMES: usize = 96;
@@ -68,7 +68,7 @@ impl RecurrenceRule {
     }
 
     fn parse(text: &str, strict: bool) -> Result<Self> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_RULE {
             return Err(wrong("is too long"));
         }
         let text = text.trim().to_ascii_uppercase();

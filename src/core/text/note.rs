@@ -1,7 +1,7 @@
 //! Notes: lines of ours beside an answer.
 //!
 //! A reader trusts notes as ours, so text by others occurs in them only in backticks, clean and
-//! at most [`MOST`] columns long. [`note!`] makes every note: its text is a literal, and each
+//! at most [`MAX_QUOTED`] columns long. [`note!`] makes every note: its text is a literal, and each
 //! value that fills it has a type ([`NotePart`]) that declares its origin. A mere `String` does not
 //! compile: [`quoted`] is for text by others, [`ours`] for text of ours. Errors and questions use
 //! [`quoted`] for text by others, too. `budget` decides which notes are shown.
@@ -16,11 +16,11 @@ use super::{cell, clip, columns};
 use crate::error::Error;
 
 /// The maximum columns of quoted text.
-pub const MOST: usize = 40;
+pub const MAX_QUOTED: usize = 40;
 /// The maximum columns of a service's explanation of a refusal.
 const WORDS: usize = 160;
 /// The columns of a note: more than any of ours has, and an end to all of them.
-const LONGEST: usize = 4_000;
+const MAX_COLUMNS: usize = 4_000;
 /// The maximum number of names that a list shows.
 const NAMES: usize = 8;
 
@@ -65,7 +65,7 @@ impl Note {
     /// Makes a note; only [`note!`] calls it.
     #[doc(hidden)]
     pub fn made(kind: &'static str, text: fmt::Arguments<'_>) -> Self {
-        Self { text: clip(cell(&text.to_string()), LONGEST).0, kind, key: None, row: None }
+        Self { text: clip(cell(&text.to_string()), MAX_COLUMNS).0, kind, key: None, row: None }
     }
 
     /// Prefixes the note with the object, account or block it is about: `of: note`.
@@ -224,10 +224,10 @@ impl fmt::Display for QuotedText {
 }
 
 /// Quotes text by others (a sender, an organizer, the owner of a shared folder, a
-/// provider) for a note, an error or a question: one clean line of at most [`MOST`]
+/// provider) for a note, an error or a question: one clean line of at most [`MAX_QUOTED`]
 /// columns in backticks, which it cannot close.
 pub fn quoted(text: &str) -> QuotedText {
-    QuotedText(format!("`{}`", shortly(text, MOST)))
+    QuotedText(format!("`{}`", shortly(text, MAX_QUOTED)))
 }
 
 /// Quotes a service's explanation of its refusal as [`quoted`] does, in at most
@@ -241,14 +241,14 @@ pub fn quoted_words(text: &str) -> QuotedText {
 pub fn quoted_end(text: &str) -> QuotedText {
     let whole = shortly(text, usize::MAX);
     let mut from = whole.len();
-    let mut room = MOST - 1;
+    let mut room = MAX_QUOTED - 1;
     for (at, grapheme) in whole.grapheme_indices(true).rev() {
         let Some(left) = room.checked_sub(columns(grapheme)) else {
             break;
         };
         (from, room) = (at, left);
     }
-    match (clip(whole.clone(), MOST), whole.get(from..)) {
+    match (clip(whole.clone(), MAX_QUOTED), whole.get(from..)) {
         ((_, true), Some(end)) => QuotedText(format!("`…{end}`")),
         ((whole, _), _) => QuotedText(format!("`{whole}`")),
     }

@@ -6,7 +6,7 @@
 use url::{Host, Url};
 
 /// The longest header field that is read, in bytes.
-const LONGEST: usize = 16_384;
+const MAX_HEADER: usize = 16_384;
 /// The maximum length of a message that asks for removal from a list.
 const TEXT: usize = 1_000;
 
@@ -51,7 +51,7 @@ pub fn way(headers: &[(String, String)]) -> Option<UnsubscribeWay> {
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(header))
             .map(|(_, value)| value.as_str())
-            .filter(|value| value.len() <= LONGEST)
+            .filter(|value| value.len() <= MAX_HEADER)
     };
     let list = value("List-Unsubscribe")?;
     let one_click = value("List-Unsubscribe-Post")

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::text;
 
 /// The longest time that is taken for one, in minutes: a leap year.
-const LONGEST: f64 = 366.0 * 24.0 * 60.0;
+const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
 
 /// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ pub fn minutes(text: &str) -> Result<u32> {
     if whole < 0.0 {
         return Err(wrong("negative"));
     }
-    if whole > LONGEST {
+    if whole > MAX_MINUTES {
         return Err(wrong("longer than a year"));
     }
     if whole.fract() != 0.0 {

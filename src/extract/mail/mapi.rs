@@ -42,7 +42,7 @@ const READ: &[u16] = &[
     DELIVERED, TEXT, RICH, HTML, 0x3001, 0x39fe, 0x3003, 0x3707, 0x3704, PAGE_HTML, PAGE,
 ];
 /// The longest rich text, in bytes.
-const LONGEST: usize = 16 << 20;
+const MAX_LEN: usize = 16 << 20;
 
 /// Properties of a message, a recipient or an attachment: type and bytes of each.
 #[derive(Debug, Default)]
@@ -179,7 +179,7 @@ fn unpacked(packed: &[u8]) -> Option<Vec<u8>> {
     };
     // The library trusts the header: it reserves the size, and slices by it.
     let (whole, plain) = (size(4)?, packed.get(8..12)? == b"MELA");
-    if whole > LONGEST || packed.len() < 16 || plain && packed.len() - 16 < whole {
+    if whole > MAX_LEN || packed.len() < 16 || plain && packed.len() - 16 < whole {
         return None;
     }
     let text = compressed_rtf::decompress_rtf(packed).ok()?;

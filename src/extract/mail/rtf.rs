@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// Groups within groups; no program writes a hundred.
-const DEEPEST: usize = 2_000;
+const MAX_DEPTH: usize = 2_000;
 /// Cells of a row.
-const MOST: usize = 500;
+const MAX_CELLS: usize = 500;
 /// Comments that are kept.
 const COMMENTS: usize = 200;
 /// Longer than any page, and the side of a shape below which nobody reads what is in it, in
@@ -188,7 +188,7 @@ impl RtfReader<'_> {
             match byte {
                 b'{' => {
                     self.flush();
-                    if self.stack.len() >= DEEPEST {
+                    if self.stack.len() >= MAX_DEPTH {
                         return Err(ReadFailure::Depth);
                     }
                     (self.skip, self.star) = (0, false);

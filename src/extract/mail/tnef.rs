@@ -4,7 +4,8 @@
 //! then the files, each begun by an attribute of its own. What is damaged ends the list.
 
 use daysheet_core::body::tnef::{
-    BODY, CODE_PAGE, FILE, FILE_PROPERTIES, FILE_TITLE, MOST, PROPERTIES, attributes, properties,
+    BODY, CODE_PAGE, FILE, FILE_PROPERTIES, FILE_TITLE, MAX_FILES, PROPERTIES, attributes,
+    properties,
 };
 
 use super::mapi::{DATA, MapiProperties};
@@ -48,7 +49,7 @@ fn parse(bytes: &[u8]) -> (MapiProperties, Vec<(MapiProperties, &[u8])>) {
             }
         }
         if id == FILE {
-            if files.len() == MOST {
+            if files.len() == MAX_FILES {
                 break;
             }
             files.push((MapiProperties::default(), &[]));

@@ -33,7 +33,7 @@ const LINKED: &str = "ui";
 /// The cookie of a sign-in under way, and what it is sealed for.
 const BEGUN: &str = "sign-in";
 /// The longest path that is returned to, in bytes: a cookie has room for 4,096.
-const LONGEST: usize = 1_024;
+const MAX_PATH: usize = 1_024;
 
 /// How people sign in to the pages.
 pub(super) enum SignInWay<'a> {
@@ -87,7 +87,7 @@ fn returned(pages: &PageState, asked: &HashMap<String, String>) -> String {
     let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
     let own = url.filter(|url| url.origin() == pages.public.origin());
     // Only the path is kept; one that begins with two slashes would be an address again.
-    let fits = |url: &Url| !url.path().starts_with("//") && url.as_str().len() <= LONGEST;
+    let fits = |url: &Url| !url.path().starts_with("//") && url.as_str().len() <= MAX_PATH;
     match own.filter(fits) {
         Some(url) => match url.query() {
             Some(query) => format!("{}?{query}", url.path()),

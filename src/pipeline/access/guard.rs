@@ -38,7 +38,7 @@ use crate::text::{Note, note, ours};
 /// The number of addresses that are looked up concurrently.
 const AT_ONCE: usize = 8;
 /// The most new people of one question.
-const MOST_NEW: usize = 200;
+const MAX_NEW: usize = 200;
 /// The number of sent messages that are checked for an address.
 const LOOKED_AT: usize = 5;
 
@@ -401,9 +401,9 @@ pub(crate) async fn new_among(
                 new.push(address.clone());
             }
         }
-        if new.len() > MOST_NEW {
+        if new.len() > MAX_NEW {
             return Err(Error::argument(format!(
-                "more than {MOST_NEW} people were never written to"
+                "more than {MAX_NEW} people were never written to"
             ))
             .next("write to fewer people"));
         }

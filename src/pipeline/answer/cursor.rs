@@ -95,7 +95,7 @@ impl SeenIds {
     /// The number of digests stored: more than two of the longest pages, so that a page
     /// that is requested again is continued correctly, and so is one that new mail has
     /// pushed down from the page before.
-    const MOST: usize = 224;
+    const MAX_DIGESTS: usize = 224;
 
     /// Returns the digests, the latest last.
     pub(crate) fn digests(&self) -> Vec<IdDigest> {
@@ -113,7 +113,7 @@ impl SeenIds {
     pub(crate) fn with<'i>(&self, ids: impl Iterator<Item = &'i str>) -> Self {
         let mut digests = self.digests();
         digests.extend(ids.map(Self::digest));
-        let start = digests.len().saturating_sub(Self::MOST);
+        let start = digests.len().saturating_sub(Self::MAX_DIGESTS);
         let recent = digests.get(start..).unwrap_or_default();
         Self(STANDARD_NO_PAD.encode(recent.as_flattened()))
     }

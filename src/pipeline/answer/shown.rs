@@ -10,7 +10,7 @@ use crate::encode::Document;
 use crate::row::RowCell;
 
 /// The number of rows remembered; the latest stay.
-const MOST: usize = 5_000;
+const MAX_ROWS: usize = 5_000;
 
 /// The columns of a message, an event or a change: key, time, who, what.
 const COLUMNS: [[&str; 4]; 3] = [
@@ -87,7 +87,7 @@ impl RememberedRows {
         if self.cells.insert(id.clone(), row).is_none() {
             self.order.push_back(id);
         }
-        while self.order.len() > MOST {
+        while self.order.len() > MAX_ROWS {
             if let Some(id) = self.order.pop_front() {
                 self.cells.remove(&id);
             }

@@ -11,7 +11,7 @@ use crate::tools::CallIdentity;
 /// How long an answer in chunks is kept.
 const KEPT: Duration = Duration::from_secs(30 * 60);
 /// The maximum number of such answers.
-const MOST: usize = 16;
+const MAX_SNAPSHOTS: usize = 16;
 /// The maximum size of their texts together, in bytes.
 const BYTES: usize = 32 * 1024 * 1024;
 
@@ -44,7 +44,9 @@ impl AnswerSnapshots {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|one| one.call != snapshot.call && one.made.elapsed() < KEPT);
         all.push_back(snapshot);
-        while all.len() > MOST || all.iter().map(AnswerSnapshot::bytes).sum::<usize>() > BYTES {
+        while all.len() > MAX_SNAPSHOTS
+            || all.iter().map(AnswerSnapshot::bytes).sum::<usize>() > BYTES
+        {
             all.pop_front();
         }
     }

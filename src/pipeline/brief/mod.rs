@@ -82,9 +82,9 @@ struct BriefSpan {
 }
 
 /// The most events and clashes of a day that have to be shown at once.
-const MOST_CRITICAL: usize = 40;
+const MAX_CRITICAL: usize = 40;
 /// The maximum number of clashes reported.
-const MOST_CLASHES: usize = 50;
+const MAX_CLASHES: usize = 50;
 
 /// The positions of the events by section.
 #[derive(Default)]
@@ -189,13 +189,13 @@ async fn event_tables(
         .map(|(at, (facts, calendar))| (at, facts, calendar.main))
         .collect();
     let mut found = clashes(&own, zone);
-    if found.len() > MOST_CLASHES {
+    if found.len() > MAX_CLASHES {
         notes.push(note!(
             "clashes: {} found, {} shown: give a shorter range for the others",
             found.len(),
-            MOST_CLASHES
+            MAX_CLASHES
         ));
-        found.truncate(MOST_CLASHES);
+        found.truncate(MAX_CLASHES);
     }
     let today = ranged_rows(ctx, agenda, &days.today, zone, notes).await?;
     let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), ColumnLevel::Core, zone);
@@ -203,7 +203,7 @@ async fn event_tables(
     // A day has to be there at once; of a longer time the first chunk may be, after the
     // mail that needs the reader.
     let tier = match span.day {
-        Some(_) if today.len() + clashing.len() <= MOST_CRITICAL => PlacementTier::Critical,
+        Some(_) if today.len() + clashing.len() <= MAX_CRITICAL => PlacementTier::Critical,
         _ => PlacementTier::Medium,
     };
     let today = if span.today { today.section(TODAY) } else { today };

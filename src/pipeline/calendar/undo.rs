@@ -28,7 +28,7 @@ use crate::store::HandleKind;
 use crate::text::{Note, note, ours};
 
 /// The longest event that is kept, in bytes.
-const LONGEST: usize = 1 << 20;
+const MAX_LEN: usize = 1 << 20;
 
 /// An event that an undo deletes or restores.
 struct UndoStep {
@@ -99,8 +99,8 @@ async fn keep_event(
     }
     let json = target.value.to_string();
     let kept = async {
-        if json.len() > LONGEST {
-            return Err(Error::argument(format!("the event exceeds {LONGEST} bytes")));
+        if json.len() > MAX_LEN {
+            return Err(Error::argument(format!("the event exceeds {MAX_LEN} bytes")));
         }
         let sealed = ctx.store.seal(&identity(&target.handle), json.as_bytes()).await?;
         let version = change.map(|_| String::new());

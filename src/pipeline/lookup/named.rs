@@ -26,7 +26,7 @@ use crate::text::{MailAddress, Note, folded, note, ours, quoted_end};
 use crate::tools::ToolAction;
 
 /// The most names of one call that are looked up.
-const MOST: usize = 10;
+const MAX_NAMES: usize = 10;
 /// The people compared with a name; with more, it stays unresolved.
 const COMPARED: usize = 100;
 
@@ -91,7 +91,7 @@ async fn resolve_saved(
         items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
     names.sort();
     names.dedup();
-    if names.is_empty() || names.len() > MOST {
+    if names.is_empty() || names.len() > MAX_NAMES {
         return Ok(Vec::new());
     }
     let accounts = named_or_all(ctx, None).await?;

@@ -21,7 +21,7 @@ use crate::schemas::{CellKind, THREAD, Table};
 use crate::text::Note;
 
 /// The maximum number of pages of one provider for one page of ours.
-const MOST_PAGES: usize = 12;
+const MAX_PAGES: usize = 12;
 
 /// The position at which one account's part of a search continues; part of a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +125,7 @@ pub(super) async fn fetch_pages(
         }
         fetched.add(page, ask.cursor.clone(), &seen, asking);
         let enough = fetched.rows.len() >= asking.enough;
-        if enough || fetched.next.is_none() || fetched.looked == MOST_PAGES {
+        if enough || fetched.next.is_none() || fetched.looked == MAX_PAGES {
             break;
         }
     }

@@ -33,7 +33,7 @@ struct ContactMatch {
 }
 
 /// The maximum number of people of a name that are considered.
-const MOST: usize = 50;
+const MAX_PEOPLE: usize = 50;
 
 pub(super) async fn manage_contact(
     ctx: &Context,
@@ -52,7 +52,8 @@ pub(super) async fn manage_contact(
         };
         let owner = mail_context(ctx, request.account.as_deref()).await?;
         let emails = card.emails.as_deref().unwrap_or_default();
-        let people = PeopleQuery { emails: emails.to_vec(), limit: MOST, ..PeopleQuery::default() };
+        let people =
+            PeopleQuery { emails: emails.to_vec(), limit: MAX_PEOPLE, ..PeopleQuery::default() };
         let known = match emails {
             [] => Vec::new(),
             emails => matching_contacts(&owner, &people, "emails", emails).await?.0,
@@ -138,7 +139,8 @@ async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> R
     if addresses.is_empty() {
         return Ok(addresses);
     }
-    let people = PeopleQuery { emails: addresses.clone(), limit: MOST, ..PeopleQuery::default() };
+    let people =
+        PeopleQuery { emails: addresses.clone(), limit: MAX_PEOPLE, ..PeopleQuery::default() };
     let (found, _) = matching_contacts(owner, &people, "emails", &addresses).await?;
     let saved = found.iter().flat_map(|ContactMatch { key: [_, saved], .. }| saved);
     addresses.retain(|email| !saved.clone().any(|one| is(one, email)));
@@ -207,7 +209,7 @@ async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Contac
     let people = PeopleQuery {
         q: (!is_address).then(|| id_or_name.to_owned()),
         emails: is_address.then(|| id_or_name.to_owned()).into_iter().collect(),
-        limit: MOST,
+        limit: MAX_PEOPLE,
     };
     let column = if is_address { "emails" } else { "name" };
     let needle = [id_or_name.to_owned()];

@@ -12,7 +12,7 @@ use sqlx::{Any, AnyConnection, Connection as _};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// How many there are.
-const MOST: usize = 2;
+const MAX_READY: usize = 2;
 
 /// The connections that have left the pool.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl ReadyConnections {
     ) -> StatementConnection {
         let lent = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if all.len() >= MOST {
+            if all.len() >= MAX_READY {
                 return StatementConnection::Pooled(connection);
             }
             let lent = Arc::new(Mutex::new(connection.detach()));

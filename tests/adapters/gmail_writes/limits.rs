@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use daysheet_core::body::MOST;
+use daysheet_core::body::MAX_BYTES;
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::project::{Projection, project};
 use daysheet_core::provider::calendar::EventListRequest;
@@ -189,7 +189,7 @@ async fn large_messages_are_read_one_at_a_time() {
         let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
         for message in messages {
             let message = message.unwrap();
-            assert_eq!(kept(&message), MOST + 1, "{place}");
+            assert_eq!(kept(&message), MAX_BYTES + 1, "{place}");
             assert!(message.item.to_string().len() < 1_000, "{place}: the source is kept");
         }
         assert_eq!(gmail.tap.requests().len(), requested, "{place}");

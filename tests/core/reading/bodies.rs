@@ -3,7 +3,7 @@
 
 use daysheet_core::body::report;
 use daysheet_core::body::tnef::{self, TnefContent};
-use daysheet_core::body::{MOST, PartForm, ReadableText, ReadingOptions, readable, shorten};
+use daysheet_core::body::{MAX_BYTES, PartForm, ReadableText, ReadingOptions, readable, shorten};
 use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::armour;
 use daysheet_core::text::fence::OURS;
@@ -40,39 +40,41 @@ fn large_texts_are_read_up_to_a_limit() {
     let words = |count: usize| "a b".repeat(count / 3 + 1).split_at(count).0.to_owned();
     let of_length = |count| plain(&words(count));
     let page = |count| html(&format!("<p>{}", words(count - 3)));
-    let picture =
-        format!("<p>On</p><img alt=\"\" src=\"data:image/png;base64,{}\">", "A".repeat(3 * MOST));
+    let picture = format!(
+        "<p>On</p><img alt=\"\" src=\"data:image/png;base64,{}\">",
+        "A".repeat(3 * MAX_BYTES)
+    );
     let wide = |before: usize| plain(&format!("{}\u{1f4a1}b", words(before)));
     let cases = [
-        (vec![of_length(MOST)], PartForm::Text, MOST, &[][..], None),
-        (vec![of_length(MOST + 1)], PartForm::Text, MOST, &[SHORT][..], None),
-        (vec![of_length(31 * MOST)], PartForm::Markdown, MOST, &[SHORT], None),
+        (vec![of_length(MAX_BYTES)], PartForm::Text, MAX_BYTES, &[][..], None),
+        (vec![of_length(MAX_BYTES + 1)], PartForm::Text, MAX_BYTES, &[SHORT][..], None),
+        (vec![of_length(31 * MAX_BYTES)], PartForm::Markdown, MAX_BYTES, &[SHORT], None),
         (
-            vec![plain(&format!("{}b", " ".repeat(MOST)))],
+            vec![plain(&format!("{}b", " ".repeat(MAX_BYTES)))],
             PartForm::Text,
             0,
             &[SHORT, "it has no text at all"],
             None,
         ),
         // No character is cut in two.
-        (vec![wide(MOST - 4)], PartForm::Text, MOST, &[SHORT], None),
-        (vec![wide(MOST - 3)], PartForm::Text, MOST - 3, &[SHORT], None),
+        (vec![wide(MAX_BYTES - 4)], PartForm::Text, MAX_BYTES, &[SHORT], None),
+        (vec![wide(MAX_BYTES - 3)], PartForm::Text, MAX_BYTES - 3, &[SHORT], None),
         // Of HTML, as much is read as before, without its pictures.
-        (vec![page(2 * MOST)], PartForm::Text, 2 * MOST - 4, &[], None),
-        (vec![page(2 * MOST + 1)], PartForm::Text, 2 * MOST - 4, &[HTML], None),
+        (vec![page(2 * MAX_BYTES)], PartForm::Text, 2 * MAX_BYTES - 4, &[], None),
+        (vec![page(2 * MAX_BYTES + 1)], PartForm::Text, 2 * MAX_BYTES - 4, &[HTML], None),
         (vec![html(&picture)], PartForm::Text, "On".len(), &[], None),
-        (vec![page(31 * MOST)], PartForm::Html, MOST, &[SHORT], None),
+        (vec![page(31 * MAX_BYTES)], PartForm::Html, MAX_BYTES, &[SHORT], None),
         // Nor do many texts fill the memory.
         (
             vec![
-                of_length(MOST),
-                of_length(MOST),
-                of_length(MOST),
-                of_length(MOST),
-                of_length(MOST),
+                of_length(MAX_BYTES),
+                of_length(MAX_BYTES),
+                of_length(MAX_BYTES),
+                of_length(MAX_BYTES),
+                of_length(MAX_BYTES),
             ],
             PartForm::Text,
-            4 * MOST + 3 * 2,
+            4 * MAX_BYTES + 3 * 2,
             &[],
             Some("its texts are too large to read whole: the rest of them is left out"),
         ),

@@ -31,7 +31,7 @@ use daysheet_core::provider::mail::{
 };
 use daysheet_core::text::cell;
 use drafts::draft_conflict;
-use upload::MOST;
+use upload::MAX_MESSAGE;
 
 /// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";
@@ -294,7 +294,7 @@ impl GmailMailbox {
             ErrorKind::NotFound => draft_conflict(),
             _ => error,
         })?;
-        let most = u64::try_from(MOST).unwrap_or(u64::MAX);
+        let most = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
         for file in &mut outgoing.files {
             if let AttachmentContent::Existing { id, .. } = &file.content {
                 let part = id.rsplit('/').next().unwrap_or_default();

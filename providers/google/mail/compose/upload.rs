@@ -19,7 +19,7 @@ use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The largest message that Gmail accepts, in bytes.
-pub(super) const MOST: usize = 35 << 20;
+pub(super) const MAX_MESSAGE: usize = 35 << 20;
 /// A message up to this size is sent as JSON. Gmail accepts 5 MB, and Base64 makes four
 /// bytes of three.
 const AT_ONCE: usize = 3 << 20;
@@ -46,11 +46,11 @@ impl GmailMailbox {
         outgoing: &[u8],
         caller: &dyn ClientPrompts,
     ) -> Result<Value> {
-        if outgoing.len() > MOST {
+        if outgoing.len() > MAX_MESSAGE {
             return Err(Error::argument(format!(
                 "with its files the message is {} MB, but Gmail takes {} MB",
                 outgoing.len().div_ceil(1 << 20),
-                MOST >> 20
+                MAX_MESSAGE >> 20
             ))
             .next("attach fewer or smaller files, or share them and send a link"));
         }

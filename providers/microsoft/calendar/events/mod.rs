@@ -28,9 +28,9 @@ pub const CALENDAR: &str = "calendarId";
 /// The key of the rule as RRULE.
 pub const RULE: &str = "recurrenceRule";
 /// The maximum page size of events at Graph.
-const MOST: usize = 1_000;
+const MAX_PAGE: usize = 1_000;
 /// The maximum range of one request at Graph.
-const LONGEST: SignedDuration = SignedDuration::from_hours(1_825 * 24);
+const MAX_RANGE: SignedDuration = SignedDuration::from_hours(1_825 * 24);
 /// Occurrences of a series that are read at once.
 const INSTANCES: usize = 250;
 /// Events with one UID that are read: the copies in several calendars.
@@ -206,7 +206,7 @@ impl<'a> RangePage<'a> {
         let from = from.parse().ok();
         let from = from.and_then(|from| Timestamp::from_second(from).ok());
         let from = from.map_or(ask.from, |from| from.max(ask.from));
-        let to = from.checked_add(LONGEST).unwrap_or(ask.to).min(ask.to);
+        let to = from.checked_add(MAX_RANGE).unwrap_or(ask.to).min(ask.to);
         let to = if ask.series { ask.to } else { to };
         Self { from, to, link }
     }
@@ -244,12 +244,12 @@ impl RangePage<'_> {
         if ask.series {
             let select = select(&ask.projection, &["recurrence"]);
             // Events outside the range are removed here, so pages are long.
-            let top = MOST.to_string();
+            let top = MAX_PAGE.to_string();
             let query = [order, ("$top", &top), ("$select", &select)];
             return Ok(graph.mailbox_url(&format!("calendars/{calendar}/events"), &query));
         }
         let (from, to) = (self.from.to_string(), self.to.to_string());
-        let top = ask.limit.clamp(1, MOST).to_string();
+        let top = ask.limit.clamp(1, MAX_PAGE).to_string();
         let select = select(&ask.projection, &[]);
         let query = [
             ("startDateTime", from.as_str()),
@@ -426,7 +426,7 @@ async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>>
     let from = from.checked_sub(day).unwrap_or(from);
     let now = graph.now().max(from);
     let to = now.checked_add(EXCEPTIONS).unwrap_or(now);
-    let (from, to, top) = (from.to_string(), to.to_string(), MOST.to_string());
+    let (from, to, top) = (from.to_string(), to.to_string(), MAX_PAGE.to_string());
     let query = [
         ("startDateTime", from.as_str()),
         ("endDateTime", &to),

@@ -25,7 +25,7 @@ use daysheet_core::text::brief;
 /// Where rules are.
 const RULES: &str = "mailFolders/inbox/messageRules";
 /// Rules that are read, and pages of them.
-const MOST: usize = 1_000;
+const MAX_RULES: usize = 1_000;
 const PAGES: usize = 20;
 
 #[async_trait]
@@ -88,7 +88,7 @@ impl OutlookMailbox {
     async fn raw_rules(&self) -> Result<Vec<Value>> {
         self.own("rules")?;
         let answer = self.graph().get(&self.graph().mailbox_url(RULES, &[])).await?;
-        let (mut rules, whole) = self.graph().all(answer, MOST, PAGES).await?;
+        let (mut rules, whole) = self.graph().all(answer, MAX_RULES, PAGES).await?;
         if !whole {
             return Err(Error::new(
                 ErrorKind::Provider(200),

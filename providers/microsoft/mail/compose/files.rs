@@ -5,7 +5,7 @@
 use graph_rs_sdk::http::Method;
 
 use super::upload::{attach, check, files};
-use super::{MOST_FILES, PAGES};
+use super::{MAX_FILES, PAGES};
 use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
 use crate::microsoft::mail::{OutlookMailbox, count};
@@ -29,7 +29,7 @@ impl OutlookMailbox {
         let unseen =
             |error: Error| error.context("the draft was created, but its files are unknown");
         let answer = self.graph().get(&request).await.map_err(unseen)?;
-        let (copies, _) = self.graph().all(answer, MOST_FILES, PAGES).await.map_err(unseen)?;
+        let (copies, _) = self.graph().all(answer, MAX_FILES, PAGES).await.map_err(unseen)?;
         let named = forwards && !outgoing.files.is_empty();
         // From the last on, whatever becomes of the numbers of the others.
         for copy in copies.iter().rev() {

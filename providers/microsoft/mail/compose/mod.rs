@@ -35,7 +35,7 @@ use files::sizes;
 use upload::files;
 
 /// Files of one message that are listed, and pages of them.
-pub(super) const MOST_FILES: usize = 500;
+pub(super) const MAX_FILES: usize = 500;
 pub(super) const PAGES: usize = 10;
 /// The maximum overhead that Exchange counts for an attachment, in bytes.
 const BESIDE: u64 = 64 << 10;
@@ -340,10 +340,10 @@ impl OutlookMailbox {
             return Err(not_ours("message"));
         }
         let list = answers.next().unwrap_or_else(|| Err(not_ours("list")))?;
-        let (files, whole) = self.graph().all(list, MOST_FILES, PAGES).await?;
+        let (files, whole) = self.graph().all(list, MAX_FILES, PAGES).await?;
         if !whole {
             return Err(Error::argument(format!(
-                "the message has more than {MOST_FILES} attachments"
+                "the message has more than {MAX_FILES} attachments"
             ))
             .next("open it in Outlook"));
         }
@@ -467,7 +467,7 @@ impl OutlookMailbox {
         let query = [("$filter", filter.as_str()), ("$select", &select), ("$top", "100")];
         let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);
         let answer = self.graph().get(&request).await?;
-        Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
+        Ok(self.graph().all(answer, MAX_FILES, PAGES).await?.0)
     }
 
     /// Returns the messages of a list with a Message-ID.
@@ -477,7 +477,7 @@ impl OutlookMailbox {
         let query =
             [("$filter", filter.as_str()), ("$select", "id,conversationId,isDraft,parentFolderId")];
         let answer = self.graph().get(&self.graph().mailbox_url(list, &query)).await?;
-        Ok(self.graph().all(answer, MOST_FILES, PAGES).await?.0)
+        Ok(self.graph().all(answer, MAX_FILES, PAGES).await?.0)
     }
 }
 

@@ -28,7 +28,7 @@ const IN_PIECES: usize = 3 << 20;
 /// A piece, in bytes: a multiple of 320 KiB below the 4 MB that are allowed.
 const PIECE: usize = 12 * 320 * 1024;
 /// The largest attachment that Outlook accepts, in bytes.
-pub const LARGEST: u64 = 150 << 20;
+pub const MAX_ATTACHMENT: u64 = 150 << 20;
 /// The maximum number of attempts to resume an upload.
 const TRIES: u32 = 5;
 /// The time limit of one piece.
@@ -265,9 +265,9 @@ async fn is_there(
 /// # Errors
 /// [`ErrorKind::Argument`], which names the attachment.
 pub fn check(file: &OutgoingAttachment, size: u64) -> Result<()> {
-    if size > LARGEST {
+    if size > MAX_ATTACHMENT {
         return Err(Error::argument(format!(
-            "`{}` has {size} bytes, but Outlook takes {LARGEST}",
+            "`{}` has {size} bytes, but Outlook takes {MAX_ATTACHMENT}",
             brief(&file.name)
         ))
         .next("send a link to it instead"));

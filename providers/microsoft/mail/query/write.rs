@@ -15,7 +15,7 @@ const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);
 const LATEST: Timestamp = Timestamp::constant(253_402_128_000, 0);
 
 /// The largest size that Exchange can hold, in bytes.
-const LARGEST: u64 = i32::MAX as u64;
+const MAX_SIZE: u64 = i32::MAX as u64;
 
 /// Returns the `$filter` of all the conjuncts, if there is any.
 pub(super) fn filter(mut clauses: Vec<String>) -> Option<String> {
@@ -148,8 +148,8 @@ fn kql_term(term: &QueryTerm) -> Option<String> {
         }
         QueryTerm::In(MessagePart::Filename, name) => format!("attachment:{}", phrase(name)),
         QueryTerm::In(part, text) => format!("{}:{}", part.operator(), phrase(text)),
-        QueryTerm::Larger(bytes) => format!("size>{}", bytes.min(&LARGEST)),
-        QueryTerm::Smaller(bytes) => format!("size<{}", bytes.min(&LARGEST)),
+        QueryTerm::Larger(bytes) => format!("size>{}", bytes.min(&MAX_SIZE)),
+        QueryTerm::Smaller(bytes) => format!("size<{}", bytes.min(&MAX_SIZE)),
         QueryTerm::Attachment => "hasAttachments:true".to_owned(),
         QueryTerm::Is(MessageState::Important) => "importance:high".to_owned(),
         // It knows days only, and not those of which zone.

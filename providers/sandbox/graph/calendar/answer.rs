@@ -20,7 +20,7 @@ use crate::store::agenda::{SandboxCalendars, StoredEvent, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 
 /// The longest stretch of time that can be looked at.
-const MOST_DAYS: i64 = 1_825;
+const MAX_DAYS: i64 = 1_825;
 
 /// What an id stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,8 +240,8 @@ pub(crate) fn window(context: &CalendarContext<'_>) -> Result<(Timestamp, Timest
     if to < from {
         return Err(invalid_request("The specified end date cannot occur before the start date."));
     }
-    if from.duration_until(to) > SignedDuration::from_hours(24 * MOST_DAYS) {
-        return Err(invalid_parameter(format!("The time window is longer than {MOST_DAYS} days.")));
+    if from.duration_until(to) > SignedDuration::from_hours(24 * MAX_DAYS) {
+        return Err(invalid_parameter(format!("The time window is longer than {MAX_DAYS} days.")));
     }
     Ok((from, to))
 }

@@ -15,7 +15,7 @@ use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 
 /// People that a meeting can have.
-const MOST_PEOPLE: usize = 500;
+const MAX_PEOPLE: usize = 500;
 
 /// Properties only stored and returned.
 const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequested"];
@@ -184,7 +184,7 @@ impl EventDraft {
         let Some(attendees) = self.members.get("attendees").and_then(Value::as_array) else {
             return Ok(());
         };
-        if attendees.len() > MOST_PEOPLE {
+        if attendees.len() > MAX_PEOPLE {
             return Err(invalid_property());
         }
         let mut guests: Vec<EventGuest> = Vec::new();

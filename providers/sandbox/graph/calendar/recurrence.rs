@@ -16,7 +16,7 @@ use daysheet_core::recurrence::graph;
 const SEARCH: usize = 366 * 8;
 
 /// Occurrences that can be counted out.
-const MOST: i64 = 999;
+const MAX_COUNT: i64 = 999;
 
 /// Checks a recurrence of an event that starts on `start`: its rule, and the
 /// first day that it really happens on.
@@ -88,7 +88,7 @@ fn check_range(range: &Value, start: Date) -> Result<(), GraphError> {
         Some("endDate") => day("endDate").is_some_and(|end| end >= start),
         Some("numbered") => {
             let count = range.get("numberOfOccurrences").and_then(Value::as_i64);
-            count.is_some_and(|count| (1..=MOST).contains(&count))
+            count.is_some_and(|count| (1..=MAX_COUNT).contains(&count))
         }
         _ => false,
     };

@@ -19,10 +19,10 @@ use daysheet_core::event_time::resolve;
 use daysheet_core::provider::calendar::EventVisibility;
 
 /// People and rooms of one request.
-const MOST: usize = 20;
+const MAX_PEOPLE: usize = 20;
 
 /// The time that can be looked at.
-const LONGEST: SignedDuration = SignedDuration::from_hours(24 * 62);
+const MAX_SPAN: SignedDuration = SignedDuration::from_hours(24 * 62);
 
 /// What is wanted.
 struct ScheduleRequest {
@@ -38,9 +38,9 @@ pub(super) fn schedules(context: &CalendarContext<'_>) -> Result<GraphResponse, 
     let who = body.get("schedules").and_then(Value::as_array);
     let who = who.filter(|all| !all.is_empty());
     let who = who.ok_or_else(|| invalid_parameter("The parameter 'schedules' is missing."))?;
-    if who.len() > MOST {
+    if who.len() > MAX_PEOPLE {
         return Err(invalid_parameter(format!(
-            "The number of schedules is over the limit of {MOST}."
+            "The number of schedules is over the limit of {MAX_PEOPLE}."
         )));
     }
     let ask = ask(&body)?;
@@ -77,7 +77,7 @@ fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
         return Err(invalid_property());
     }
     let length = from.duration_until(to);
-    if length >= LONGEST || length < SignedDuration::from_mins(interval) {
+    if length >= MAX_SPAN || length < SignedDuration::from_mins(interval) {
         return Err(invalid_parameter(
             "The time window has to be longer than the interval and shorter than 62 days.",
         ));

@@ -17,7 +17,7 @@ use crate::store::agenda::StoredEvent;
 use daysheet_core::event_time::EventTime;
 
 /// Occurrences of a series that is gone, at most.
-const MOST: usize = 1_000;
+const MAX_OCCURRENCES: usize = 1_000;
 
 /// The entries of a round, in order.
 pub(super) fn changes(
@@ -82,7 +82,7 @@ fn series(
     if event.deleted || occurrences.is_empty() {
         let mut entries = vec![id(None)];
         if let Some(repeat) = event.repeat.as_ref().filter(|_| event.deleted) {
-            let starts = repeat.occurrences(&event.start, from, to, MOST);
+            let starts = repeat.occurrences(&event.start, from, to, MAX_OCCURRENCES);
             entries.extend(starts.into_iter().map(|original| id(Some(original))));
         }
         return entries;

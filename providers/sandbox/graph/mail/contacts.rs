@@ -14,7 +14,7 @@ use crate::graph::types::read::read;
 use crate::graph::zones::time;
 
 /// The addresses that a contact can have.
-const MOST_ADDRESSES: usize = 3;
+const MAX_ADDRESSES: usize = 3;
 
 /// Read-only properties.
 const READ_ONLY: [&str; 5] =
@@ -96,7 +96,7 @@ fn merge_contact(
         }
         if name == "emailAddresses" {
             let addresses = value.as_array_mut().ok_or_else(invalid_property)?;
-            if addresses.len() > MOST_ADDRESSES {
+            if addresses.len() > MAX_ADDRESSES {
                 return Err(invalid_property());
             }
             for address in addresses {

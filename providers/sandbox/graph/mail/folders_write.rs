@@ -17,10 +17,10 @@ use crate::graph::types::read::read;
 use crate::store::mailbox::change::MailboxChange;
 
 /// Folders that a mailbox can have.
-const MOST: usize = 10_000;
+const MAX_FOLDERS: usize = 10_000;
 
 /// The characters of a name at most.
-const LONGEST: usize = 255;
+const MAX_LEN: usize = 255;
 
 /// Makes a folder, in another or at the top.
 pub(super) fn create(
@@ -39,7 +39,7 @@ pub(super) fn create(
         let folders = Arc::make_mut(&mut exchange.folders);
         let last = folders.iter().map(|folder| folder.number).max();
         let number = last.unwrap_or(0).max(FIRST_OWN - 1).checked_add(1);
-        let number = number.filter(|_| folders.len() < MOST)?;
+        let number = number.filter(|_| folders.len() < MAX_FOLDERS)?;
         folders.push(MailFolder {
             number,
             well_known: "",
@@ -136,7 +136,7 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
     };
     let name = name.trim();
     let good =
-        !name.is_empty() && name.chars().count() <= LONGEST && !name.chars().any(char::is_control);
+        !name.is_empty() && name.chars().count() <= MAX_LEN && !name.chars().any(char::is_control);
     if good { Ok(Some(name.to_owned())) } else { Err(invalid_property()) }
 }
 

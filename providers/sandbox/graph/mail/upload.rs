@@ -34,7 +34,7 @@ use crate::store::message::Message;
 const AT_ONCE: usize = 3 << 20;
 
 /// The bytes of a file at all.
-const MOST: i64 = 150 << 20;
+const MAX_FILE: i64 = 150 << 20;
 
 /// How long an address is good.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
@@ -109,7 +109,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     let name = text("name").filter(|name| !name.trim().is_empty());
     let name = name.filter(|_| text("attachmentType") == Some("file") && size > 0);
     let name = name.ok_or_else(invalid_property)?;
-    if size > MOST {
+    if size > MAX_FILE {
         return Err(attachment_too_large());
     }
     let message = draft(context, id)?;

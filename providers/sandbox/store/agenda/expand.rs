@@ -14,7 +14,7 @@ use super::{SandboxCalendars, StoredEvent, instance_id};
 use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
 
 /// Occurrences of one series in one answer, at most.
-const MOST: usize = 5_000;
+const MAX_OCCURRENCES: usize = 5_000;
 
 /// More than any zone is away from UTC: a day begins and ends within it.
 const MARGIN: SignedDuration = SignedDuration::from_hours(48);
@@ -125,7 +125,7 @@ impl SandboxCalendars {
         };
         let at = original.instant(&self.zone_of(event));
         let (from, to) = (earlier(at, MARGIN), later(at, MARGIN));
-        let starts = repeat.occurrences(&event.start, from, to, MOST);
+        let starts = repeat.occurrences(&event.start, from, to, MAX_OCCURRENCES);
         starts.contains(&original)
     }
 
@@ -151,7 +151,7 @@ impl SandboxCalendars {
         let start = series.start.when().instant(&zone);
         let length = start.duration_until(series.end.when().instant(&zone));
         let first = earlier(earlier(from, length.max(SignedDuration::ZERO)), MARGIN);
-        let starts = repeat.occurrences(&series.start, first, later(to, MARGIN), MOST);
+        let starts = repeat.occurrences(&series.start, first, later(to, MARGIN), MAX_OCCURRENCES);
         let replaced: HashSet<String> = self
             .overrides(series.calendar, &series.id)
             .map(|(_, event)| event.id.clone())

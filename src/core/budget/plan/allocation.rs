@@ -6,7 +6,7 @@
 use super::{BlockRendering, PlannedBlock};
 
 /// A value above this counts as this much, so that sums stay finite.
-const MOST_VALUE: f64 = 1e9;
+const MAX_VALUE: f64 = 1e9;
 
 /// The choices made so far.
 pub(super) struct RenderingAllocation<'a> {
@@ -69,7 +69,7 @@ impl<'a> RenderingAllocation<'a> {
     /// Returns the value of a rendering: a number, never negative.
     pub(super) fn value(&self, block: usize, at: Option<usize>) -> f64 {
         let value = self.rendering(block, at).map_or(0.0, |r| r.value);
-        if value > 0.0 { value.min(MOST_VALUE) } else { 0.0 }
+        if value > 0.0 { value.min(MAX_VALUE) } else { 0.0 }
     }
 
     /// Returns the rendering with the fewest tokens of its own.

@@ -46,9 +46,9 @@ const MONEY: &[&str] =
 const CURRENCIES: &[char] = &['€', '$', '£', '¥', '₹', '₩', '₺', '₽'];
 
 /// The number of kinds of signs.
-pub(super) const MOST: usize = 5;
+pub(super) const MAX_KINDS: usize = 5;
 
-/// Counts the kinds of signs in a line, up to [`MOST`]: a deadline, a day or a date, a
+/// Counts the kinds of signs in a line, up to [`MAX_KINDS`]: a deadline, a day or a date, a
 /// time, a sum of money or a percentage, a question.
 pub(super) fn salience(line: &str) -> usize {
     let mut found = numbers(line);

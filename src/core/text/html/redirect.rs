@@ -49,7 +49,7 @@ const SHORTENERS: &[&str] = &[
 /// A wrapper may be wrapped again, as often as this.
 const LAYERS: usize = 4;
 /// Longer parts of an address are not decoded.
-const LONGEST: usize = 4_000;
+const MAX_LEN: usize = 4_000;
 
 /// Returns the address that is left without the known wrappers.
 pub fn unwrapped(mut url: Url) -> Url {
@@ -126,7 +126,7 @@ pub fn is_shortener(host: &str) -> bool {
 
 /// Returns an address of the web.
 fn web(text: &str) -> Option<Url> {
-    if !text.starts_with("http") || text.len() > LONGEST {
+    if !text.starts_with("http") || text.len() > MAX_LEN {
         return None;
     }
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
@@ -134,7 +134,7 @@ fn web(text: &str) -> Option<Url> {
 
 /// Returns a part of an address without its percent signs.
 fn decoded(part: &str) -> String {
-    if part.len() > LONGEST {
+    if part.len() > MAX_LEN {
         String::new()
     } else {
         percent_decode_str(part).decode_utf8_lossy().into_owned()
@@ -143,7 +143,7 @@ fn decoded(part: &str) -> String {
 
 /// Returns the text in Base64 that begins as an address does.
 fn unpacked(part: &str) -> Option<String> {
-    if !part.starts_with("aHR0c") || part.len() > LONGEST {
+    if !part.starts_with("aHR0c") || part.len() > MAX_LEN {
         return None;
     }
     let part = part.trim_end_matches('=');

@@ -5,7 +5,7 @@
 //! that name out, so what stands before the first semicolon may be a result.
 
 /// The longest value that is looked at, in bytes.
-const LONGEST: usize = 8_192;
+const MAX_LEN: usize = 8_192;
 /// The words for results that the standards and the two providers use.
 const KNOWN: &[&str] = &[
     "pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror", "hardfail",
@@ -148,7 +148,7 @@ fn parts(value: &str) -> Vec<String> {
     let mut quoted = false;
     let mut chars = value.char_indices();
     while let Some((at, c)) = chars.next() {
-        if at >= LONGEST {
+        if at >= MAX_LEN {
             break;
         }
         match c {

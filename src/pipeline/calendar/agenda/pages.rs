@@ -25,7 +25,7 @@ use crate::provider::{Account, ListPage};
 use crate::text::{Note, note, quoted};
 
 /// The maximum number of requests to one service for one page of ours.
-const MOST_ROUNDS: usize = 12;
+const MAX_ROUNDS: usize = 12;
 /// The number of events requested beyond a page: for those already shown, and copies.
 const MORE: usize = 50;
 /// The number requested if most of them are searched and not shown.
@@ -148,10 +148,10 @@ pub(super) async fn fetch_pages(
             });
             gathered.add(at, page, port, request, context);
         }
-        if round >= MOST_ROUNDS && gathered.moves() {
+        if round >= MAX_ROUNDS && gathered.moves() {
             break;
         }
-        if round >= MOST_ROUNDS && (request.series || round >= 10 * MOST_ROUNDS) {
+        if round >= MAX_ROUNDS && (request.series || round >= 10 * MAX_ROUNDS) {
             gathered.give_up();
             break;
         }

@@ -24,7 +24,7 @@ use crate::schemas::{EVENT, TableColumn};
 use crate::text::{Note, note, ours};
 
 /// The number of series per account whose rules a page shows.
-const MOST_SERIES: usize = 50;
+const MAX_SERIES: usize = 50;
 
 /// The most rows that are shown at length.
 const FEW: usize = 3;
@@ -152,7 +152,7 @@ pub(super) async fn fill_rules(
         }
     }
     let all = ids.len();
-    ids.truncate(MOST_SERIES);
+    ids.truncate(MAX_SERIES);
     let answers = if ids.is_empty() { Vec::new() } else { port.event(&ids).await };
     let mut rules = Vec::new();
     for (id, answer) in ids.into_iter().zip(answers) {

@@ -17,7 +17,7 @@ use crate::text::{Note, note, ours};
 use crate::tools::ColumnChoice;
 
 /// The maximum number of marks of shown events in a cursor.
-const MOST_MARKS: usize = 4_096;
+const MAX_MARKS: usize = 4_096;
 
 /// The search and its position; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,7 +213,7 @@ impl AgendaPlan {
             // All events shown on earlier pages are now before every position.
             marks.drain(..self.seen.list().len().min(marks.len()));
         }
-        let start = marks.len().saturating_sub(MOST_MARKS);
+        let start = marks.len().saturating_sub(MAX_MARKS);
         IdDigests::of(marks.get(start..).unwrap_or_default())
     }
 

@@ -29,7 +29,7 @@ use crate::schemas::{CLASH, ColumnLevel};
 use crate::text::{self, Note, NoteKey, clip, note, ours, quoted};
 
 /// The maximum number of events.
-const MOST: u32 = 500;
+const MAX_EVENTS: u32 = 500;
 /// The columns of a later event of a clash, as a member of a list has them; of its title at most;
 /// and of the name of its calendar.
 const LATER: usize = 80;
@@ -182,7 +182,7 @@ pub(crate) async fn ranged_agenda(
     accounts: &[Account],
     zone: &TimeZone,
 ) -> Result<RangedEvents> {
-    let mut plan = AgendaPlan::of(range, accounts.to_vec(), MOST);
+    let mut plan = AgendaPlan::of(range, accounts.to_vec(), MAX_EVENTS);
     // One account that fails is no error here either, and is named.
     plan.merged = true;
     let seen = plan.seen.set();
@@ -192,7 +192,7 @@ pub(crate) async fn ranged_agenda(
         query: None,
         zone,
         seen: &seen,
-        limit: usize::try_from(MOST).unwrap_or(usize::MAX),
+        limit: usize::try_from(MAX_EVENTS).unwrap_or(usize::MAX),
     };
     let (mut parts, missing) = agenda_parts(ctx, &plan, &[], &request).await?;
     plan.merged = accounts.len() > 1;

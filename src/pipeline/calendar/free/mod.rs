@@ -47,7 +47,7 @@ use crate::words::WordChoice;
 /// The number of working days considered if no end is given.
 const AHEAD: usize = 5;
 /// The maximum range, in days: services return no more at once.
-const LONGEST: i64 = 62;
+const MAX_DAYS: i64 = 62;
 
 /// Slots that are returned if no limit is given.
 const SLOTS: usize = 5;
@@ -410,8 +410,8 @@ fn length(text: &str) -> Result<SignedDuration> {
 /// Refuses a range that no service answers for.
 fn short(range: TimeRange) -> Result<TimeRange> {
     let length = range.to().duration_since(range.from());
-    if length > SignedDuration::from_hours(24 * LONGEST) {
-        Err(Error::argument(format!("the range is longer than {LONGEST} days")).next("split it"))
+    if length > SignedDuration::from_hours(24 * MAX_DAYS) {
+        Err(Error::argument(format!("the range is longer than {MAX_DAYS} days")).next("split it"))
     } else {
         Ok(range)
     }

@@ -32,7 +32,7 @@ use crate::text::{Note, note, ours, quoted, quoted_end};
 /// The number of days ahead for which occurrences of a series are checked.
 const AHEAD: i64 = 90;
 /// The maximum number of those occurrences.
-const MOST: usize = 30;
+const MAX_OCCURRENCES: usize = 30;
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
 /// Pages that are looked through.
@@ -122,7 +122,7 @@ pub(crate) fn times(
     // A day is added on either side, for days are not at the same time all over.
     let until = first.checked_add((24 * (AHEAD + 1)).hours()).unwrap_or(Timestamp::MAX);
     let first = first.checked_sub(24.hours()).unwrap_or(Timestamp::MIN);
-    let found = repeat.occurrences(start, first, until, MOST);
+    let found = repeat.occurrences(start, first, until, MAX_OCCURRENCES);
     let again = |at: EventTime| match (from, to, at) {
         (EventTime::Day(from), EventTime::Day(to), EventTime::Day(day)) => {
             let days = i64::from((to - from).get_days()).days();

@@ -40,7 +40,7 @@ use crate::text::{Note, note, ours, quoted};
 use crate::tools::save::{CalendarSave, IfConflict};
 
 /// The most events of one call.
-const MOST: usize = 200;
+const MAX_EVENTS: usize = 200;
 /// The number of events looked up concurrently.
 const AT_ONCE: usize = 8;
 
@@ -84,7 +84,7 @@ pub(super) async fn import_events(
         // The first call has reported it.
         report = WriteReport::default();
     }
-    items = items.into_iter().skip(done).take(MOST).collect();
+    items = items.into_iter().skip(done).take(MAX_EVENTS).collect();
     if items.is_empty() && report.outcomes.is_empty() {
         let notes = report.notes.join("; ");
         return Err(Error::argument(if notes.is_empty() {

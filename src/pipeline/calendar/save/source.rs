@@ -24,7 +24,7 @@ use crate::tools::save::{CalendarSave, IfConflict};
 pub(crate) const KIND: &str = "import";
 
 /// The largest file that is read, in bytes.
-const LARGEST: usize = 1024 * 1024;
+const MAX_BYTES: usize = 1024 * 1024;
 
 /// Reads the document that `ics` contains or names.
 pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<CalendarDocument> {
@@ -44,7 +44,7 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     let is_file = input.to_ascii_lowercase().ends_with(".ics") && !input.contains('\n');
     if is_file {
         let bytes = local_file(ctx, input).await?.bytes;
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_BYTES {
             return Err(Error::argument(format!("{} is larger than 1 MiB", brief(input)))
                 .next("split it, or give the events directly"));
         }

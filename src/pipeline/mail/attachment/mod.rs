@@ -45,11 +45,11 @@ use crate::tools::mail::{FileForm, MailAttachment};
 /// The beginning of the URI of an attachment; its handle follows.
 pub const URI: &str = "daysheet://attachment/";
 /// The maximum size of an attachment that is returned in an answer, in bytes.
-const LARGEST_INLINE: u64 = 1 << 20;
+const MAX_INLINE: u64 = 1 << 20;
 /// Tokens of an answer apart from the attachment.
 const BESIDES: usize = 200;
 /// The most attachments that one call saves.
-const MOST_SAVED: usize = 100;
+const MAX_SAVED: usize = 100;
 
 pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let is_attachment =
@@ -127,9 +127,9 @@ async fn named_file(
 async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let (chosen, mut outcomes) = chosen_files(ctx, &request.ids, &mut notes).await?;
-    if chosen.len() > MOST_SAVED {
+    if chosen.len() > MAX_SAVED {
         return Err(Error::argument(format!(
-            "{} attachments are more than {MOST_SAVED}",
+            "{} attachments are more than {MAX_SAVED}",
             chosen.len()
         ))
         .next("save them in several calls"));
@@ -256,7 +256,7 @@ async fn file_inline(
     named: NamedFile,
     request: &MailAttachment,
 ) -> Result<WholeAnswer> {
-    let most = LARGEST_INLINE.min(ctx.config.largest_file);
+    let most = MAX_INLINE.min(ctx.config.largest_file);
     let elsewhere = "save it with as=file, or get its link with as=link";
     let bytes = if named.file.size > most {
         Err(Error::argument(format!(

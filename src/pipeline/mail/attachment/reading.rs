@@ -30,11 +30,11 @@ use crate::store::HandleKind;
 use crate::text::fence::OURS;
 use crate::text::{Note, brief, note, ours};
 use crate::tools::ColumnChoice;
-use crate::tools::mail::{MOST_READ, MailAttachment};
+use crate::tools::mail::{MAX_READ, MailAttachment};
 use crate::worker::{Worker, WorkerEnd};
 
 /// Blocks and rows of one file in an answer.
-const MOST: usize = 500;
+const MAX_BLOCKS: usize = 500;
 
 /// With more text than this, in bytes, further files are left to another call: an output keeps
 /// little more.
@@ -123,11 +123,11 @@ pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Resul
     let sources = read_sources(ctx, wanted.iter().map(|one| &one.chosen)).await;
     let wanted = without_pictures(wanted, &sources, &mut notes);
     let one_file = request.page.is_some() || request.sheet.is_some();
-    if wanted.len() > if one_file { 1 } else { MOST_READ } {
+    if wanted.len() > if one_file { 1 } else { MAX_READ } {
         let what = if one_file {
             "`page` and `sheet` are for one file".to_owned()
         } else {
-            format!("{} attachments are more than {MOST_READ}", wanted.len())
+            format!("{} attachments are more than {MAX_READ}", wanted.len())
         };
         return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
     }
@@ -276,7 +276,7 @@ async fn add_file(
             AnswerLine::End(found) => end = Some(found),
             AnswerLine::Block(ContentBlock::Text(text)) => whole.add(text),
             // A worker gives fewer, whatever the file.
-            AnswerLine::Block(ContentBlock::Sheet(_)) if texts.len() >= MOST => {}
+            AnswerLine::Block(ContentBlock::Sheet(_)) if texts.len() >= MAX_BLOCKS => {}
             AnswerLine::Block(ContentBlock::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
             AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
                 let message = wanted.chosen.message().1;
@@ -284,15 +284,18 @@ async fn add_file(
                     RowsOf::Invitation => (&mut answer.events, EVENTS),
                     RowsOf::Contact => (&mut answer.people, PEOPLE),
                 };
-                let objects: Vec<Value> =
-                    objects.iter().take(MOST).map(|one| cleared(one, columns, &message)).collect();
+                let objects: Vec<Value> = objects
+                    .iter()
+                    .take(MAX_BLOCKS)
+                    .map(|one| cleared(one, columns, &message))
+                    .collect();
                 let new = rows_like(ctx, rows, &objects, account, &mut notes).await?;
                 rows.append(new);
                 notes.extend(words::more_rows(table, more, &id, next));
             }
             AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
                 let objects: Vec<Value> =
-                    files.iter().take(MOST).map(|file| inside(file, wanted, &id)).collect();
+                    files.iter().take(MAX_BLOCKS).map(|file| inside(file, wanted, &id)).collect();
                 let new = rows_like(ctx, &answer.inside, &objects, account, &mut notes).await?;
                 answer.inside.append(new);
                 notes.extend(words::more_files(more, &id, next));

@@ -21,7 +21,7 @@ use crate::store::HandleKind;
 use crate::text::brief;
 
 /// The maximum number of attachments of a message.
-const MOST: usize = 50;
+const MAX_ATTACHMENTS: usize = 50;
 
 /// Fetches the attachments.
 pub(super) async fn fetch_attachments(
@@ -114,9 +114,9 @@ pub(super) fn check_sizes(ctx: &Context, files: &[OutgoingAttachment]) -> Result
     if total > most {
         return Err(too_large("the attachments' total", most));
     }
-    if files.len() > MOST {
+    if files.len() > MAX_ATTACHMENTS {
         return Err(Error::argument(format!(
-            "{} files are attached, more than {MOST}",
+            "{} files are attached, more than {MAX_ATTACHMENTS}",
             files.len()
         ))
         .next("attach one archive instead"));

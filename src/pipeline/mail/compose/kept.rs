@@ -13,7 +13,7 @@ use crate::text::{Note, note};
 use crate::words::WordChoice;
 
 /// The longest content that is kept, in bytes.
-pub(crate) const LONGEST: usize = 1 << 20;
+pub(crate) const MAX_LEN: usize = 1 << 20;
 
 /// The content of a draft, as far as an edit changes it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,8 +98,8 @@ pub(super) async fn keep_edit(
     let account = &context.account.id;
     let kept = async {
         let json = KeptContent::of(&stored.content).json()?;
-        if json.len() > LONGEST {
-            return Err(Error::argument(format!("its text exceeds {LONGEST} bytes")));
+        if json.len() > MAX_LEN {
+            return Err(Error::argument(format!("its text exceeds {MAX_LEN} bytes")));
         }
         let sealed = ctx.store.seal(&identity(&stored.id), json.as_bytes()).await?;
         let draft = stored.id.clone();

@@ -50,7 +50,7 @@ const TOOL: &str = "mail_draft";
 /// How to set a signature that is missing.
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
-const LONGEST_SUBJECT: usize = 1_000;
+const MAX_SUBJECT: usize = 1_000;
 
 /// Returns the text, the quote and the signature of an existing draft, as far as they are known.
 async fn old_parts(
@@ -720,9 +720,9 @@ fn line(subject: &str) -> Result<String> {
             .next("leave it out"),
         });
     }
-    if subject.len() > LONGEST_SUBJECT {
+    if subject.len() > MAX_SUBJECT {
         return Err(Error::argument(format!(
-            "`subject` is {} bytes, more than {LONGEST_SUBJECT}",
+            "`subject` is {} bytes, more than {MAX_SUBJECT}",
             subject.len()
         ))
         .next("shorten it"));

@@ -17,7 +17,7 @@ use crate::text::{Note, note};
 use crate::tools::mail::MailDraft;
 
 /// The maximum number of recipients of a message.
-const MOST: usize = 200;
+const MAX_RECIPIENTS: usize = 200;
 
 /// Returns the addresses that the user can send from. If they cannot be fetched,
 /// the account's own, and a note.
@@ -160,9 +160,9 @@ pub(super) fn recipients_of(
         return Ok(others);
     };
     let mut found = people::read(field, items)?;
-    if found.people.len() > MOST {
+    if found.people.len() > MAX_RECIPIENTS {
         return Err(Error::argument(format!(
-            "`{field}` has {} recipients, more than {MOST}",
+            "`{field}` has {} recipients, more than {MAX_RECIPIENTS}",
             found.people.len()
         ))
         .next("write to fewer people"));

@@ -1,5 +1,5 @@
 //! The messages of a change: those that were named, or the newest that a query finds,
-//! at most [`MOST_MESSAGES`] of them.
+//! at most [`MAX_MESSAGES`] of them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::provider::{ListRequest, Mailbox, SearchTotal};
 use crate::query::{self, Query};
 use crate::schemas::MESSAGE;
 use crate::text::Note;
-use crate::tools::mail::MOST_MESSAGES;
+use crate::tools::mail::MAX_MESSAGES;
 
 /// Messages of a page.
 const PAGE: usize = 500;
@@ -67,8 +67,8 @@ pub(super) async fn chosen_ids(
     let mut notes = Vec::new();
     let noted = Some(&mut notes).filter(|_| !hidden);
     let (mut messages, failed) = resolve_targets(ctx, ids, account, noted, None).await?;
-    let left = messages.len().saturating_sub(MOST_MESSAGES);
-    messages.truncate(MOST_MESSAGES);
+    let left = messages.len().saturating_sub(MAX_MESSAGES);
+    messages.truncate(MAX_MESSAGES);
     let mut choice = MessageChoice {
         failed,
         notes,
@@ -128,7 +128,7 @@ pub(crate) async fn choose_messages(
     if let (true, Some((label, error))) = (found.is_empty(), choice.failed.first()) {
         return Err(error.clone().context(label));
     }
-    let shares = shares(&sizes, MOST_MESSAGES);
+    let shares = shares(&sizes, MAX_MESSAGES);
     let (mut left, mut exact) = (0u64, true);
     for ((account, mut some), share) in found.into_iter().zip(shares) {
         let all = match some.total {
@@ -204,7 +204,7 @@ async fn find_messages(ctx: &Context, account: &Account, query: &Query) -> Resul
         }
         found.more = page.next.is_some();
         ask.cursor = page.next;
-        if !found.more || found.ids.len() >= MOST_MESSAGES {
+        if !found.more || found.ids.len() >= MAX_MESSAGES {
             break;
         }
     }

@@ -25,7 +25,7 @@ use crate::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
 
 /// The maximum number of messages whose lists are left in one call: the user is asked
 /// about each list.
-const MOST: usize = 50;
+const MAX_MESSAGES: usize = 50;
 /// The maximum length of a link that is handed over; a cut one would be dead.
 const LINK: usize = 1_000;
 const OP: &str = "unsubscribe";
@@ -52,9 +52,9 @@ pub(super) async fn leave_lists(
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
     let count: usize = choice.accounts.iter().map(|one| one.ids.len()).sum();
-    if count > MOST {
+    if count > MAX_MESSAGES {
         return Err(Error::argument(format!(
-            "{count} messages are more than the {MOST} that do=unsubscribe takes"
+            "{count} messages are more than the {MAX_MESSAGES} that do=unsubscribe takes"
         ))
         .next("give one message per list, or call again for the others"));
     }

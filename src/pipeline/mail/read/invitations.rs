@@ -24,7 +24,7 @@ use crate::schemas::{ColumnLevel, INVITATION};
 use crate::text::{Note, note, ours, quoted};
 
 /// The maximum number of events of one message; an attached file may hold a year.
-const MOST: usize = 5;
+const MAX_EVENTS: usize = 5;
 
 /// Adds the table of invitations, if there are any.
 pub(super) async fn add_invitations(
@@ -81,14 +81,14 @@ async fn read_invitation(
     let timed = document.entries.iter().map(|entry| (entry, true));
     let timeless = document.timeless.iter().map(|entry| (entry, false));
     let entries: Vec<_> = timed.chain(timeless).collect();
-    if entries.len() > MOST {
+    if entries.len() > MAX_EVENTS {
         notes.push(note!(
             "its calendar has {} events, {} shown; calendar_save ics=ID imports all",
             entries.len(),
-            MOST
+            MAX_EVENTS
         ));
     }
-    for (entry, timed) in entries.into_iter().take(MOST) {
+    for (entry, timed) in entries.into_iter().take(MAX_EVENTS) {
         let there = match entry.uid.as_str() {
             // Without a UID it is no event that could be there.
             "" => Ok(Vec::new()),

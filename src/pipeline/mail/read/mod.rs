@@ -1,6 +1,6 @@
 //! Reads messages: rows about them, then their texts.
 //!
-//! One answer has at most [`MOST`] messages; further ones are behind a cursor. Texts
+//! One answer has at most [`MAX_MESSAGES`] messages; further ones are behind a cursor. Texts
 //! are complete here: the budget decides how much of them is shown. Nothing is dropped.
 
 mod invitations;
@@ -51,7 +51,7 @@ use crate::tools::mail::{BodyChoice, MailRead};
 use crate::words::WordChoice;
 
 /// Messages in one answer.
-const MOST: usize = 25;
+const MAX_MESSAGES: usize = 25;
 /// Messages fetched concurrently, before their length is known.
 const AT_ONCE: usize = 8;
 /// With less text than this so far, in bytes, the others are fetched at once.
@@ -143,7 +143,7 @@ async fn fetch_until_enough(
         failed.append(&mut errors);
         let text = fetched.iter().map(|one: &FetchedMessage| one.readable.text.len());
         at_once = match text.sum::<usize>() {
-            short if short <= SHORT => MOST,
+            short if short <= SHORT => MAX_MESSAGES,
             long if long <= ENOUGH => 1,
             _ => 0,
         };
@@ -439,6 +439,6 @@ fn body_form(form: BodyChoice) -> BodyForm {
 
 /// Splits the messages into those read now and those behind a cursor.
 fn split(mut messages: Vec<MessageTarget>) -> (Vec<MessageTarget>, Vec<MessageTarget>) {
-    let later = messages.split_off(messages.len().min(MOST));
+    let later = messages.split_off(messages.len().min(MAX_MESSAGES));
     (messages, later)
 }

@@ -1,7 +1,7 @@
 //! Searches by sender: the matching messages of each, summed up in one row.
 //!
 //! There are no pages: a sender's messages may be anywhere among the matches, so the newest are
-//! fetched and counted together, up to [`MOST`] of each account.
+//! fetched and counted together, up to [`MAX_COUNTED`] of each account.
 
 use std::cmp::Reverse;
 
@@ -26,7 +26,7 @@ use crate::tools::search::{MailSearch, RowOrder};
 use crate::words::WordChoice;
 
 /// The most messages of an account that are counted.
-const MOST: usize = 1_000;
+const MAX_COUNTED: usize = 1_000;
 /// The number of messages fetched at once.
 const PAGE: u32 = 100;
 /// Columns of a sender, and those of messages that they are read from.
@@ -78,7 +78,7 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
         query,
         listed,
         columns: message_columns(&columns),
-        enough: MOST,
+        enough: MAX_COUNTED,
         ..search_context(ctx, &plan, zone, &MESSAGE).await?
     };
     let (parts, missing) = search_accounts(ctx, &request).await?;
@@ -196,7 +196,10 @@ fn date(item: &Value, context: &RowContext<'_>) -> Option<Timestamp> {
 }
 
 fn older_messages() -> Note {
-    note!("only the newest {} matches were counted: add after: or other conditions to `q`", MOST)
+    note!(
+        "only the newest {} matches were counted: add after: or other conditions to `q`",
+        MAX_COUNTED
+    )
 }
 
 /// Returns the columns of messages to request for columns of senders.

@@ -11,20 +11,20 @@ impl VisibilityWalker<'_> {
     /// Returns which columns of a table are collapsed, if any is.
     pub(super) fn collapsed(&mut self, table: NodeId, look: &ComputedStyle) -> Option<Rc<[bool]>> {
         /// Nobody has more columns.
-        const MOST: usize = 1_000;
+        const MAX_COLUMNS: usize = 1_000;
         let tree = self.tree;
         let groups = |id: &NodeId| matches!(tree.name(*id), "colgroup" | "col");
         let mut columns = Vec::new();
         for group in tree.children(table).filter(groups) {
             let outer = self.cascade.look(group, look, None);
-            let mut cols = tree.children(group).filter(groups).take(MOST).peekable();
+            let mut cols = tree.children(group).filter(groups).take(MAX_COLUMNS).peekable();
             let alone = cols.peek().is_none().then_some(group);
             for col in cols.chain(alone) {
                 let own = self.cascade.look(col, &outer, None);
                 let span = number(tree, col, "span");
                 let hidden = own.is(P::Visibility, "collapse");
                 columns.extend(std::iter::repeat_n(hidden, span));
-                if columns.len() > MOST {
+                if columns.len() > MAX_COLUMNS {
                     return None;
                 }
             }

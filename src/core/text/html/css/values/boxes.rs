@@ -90,9 +90,9 @@ pub fn grid(
 /// Reads the sizes of tracks up to a `/`: for each, whether it is nothing.
 pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     /// More of them are as good as none.
-    const MOST: usize = 100;
+    const MAX_TRACKS: usize = 100;
     let mut all: Vec<Box<str>> = Vec::new();
-    while !input.is_exhausted() && all.len() < MOST {
+    while !input.is_exhausted() && all.len() < MAX_TRACKS {
         let start = input.state();
         let mut count = 1;
         let nothing = match input.next()?.clone() {

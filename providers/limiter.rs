@@ -15,8 +15,8 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use daysheet_core::call::course;
 use daysheet_core::call::doubt::look_for;
+use daysheet_core::call::progress;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::upstream::{CountKind, UpstreamShare, outcome};
@@ -168,7 +168,7 @@ impl RateLimiter {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
-        course::begin_write()?;
+        progress::begin_write()?;
         self.attempts(1, patience.max(PATIENCE), is_rate_limited, make).await
     }
 
@@ -179,7 +179,7 @@ impl RateLimiter {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
-        course::begin_write()?;
+        progress::begin_write()?;
         self.attempts(weight, PATIENCE, is_rate_limited, make).await
     }
 
@@ -190,7 +190,7 @@ impl RateLimiter {
         F: Future<Output = Result<T>>,
     {
         in_earnest()?;
-        course::begin_write()?;
+        progress::begin_write()?;
         self.attempts(1, patience.max(PATIENCE), |_| false, make).await
     }
 

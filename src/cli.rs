@@ -58,13 +58,13 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::access::AccessLevel;
+use crate::choice::WordChoice;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::encode::stc::StcVersion;
 use crate::error::{Error, ErrorKind, Result};
 use crate::tools::accounts::{ProviderChoice, SignInArguments};
 use crate::tools::{FormatWord, TOOLS};
-use crate::words::WordChoice;
 
 #[cfg(not(feature = "sandbox"))]
 use real::SandboxFlags;

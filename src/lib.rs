@@ -12,10 +12,10 @@
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 
-pub use daysheet_core::call::{client, course, doubt};
+pub use daysheet_core::call::{client, doubt, progress};
 pub use daysheet_core::{
-    access, body, budget, clock, compose, describe, encode, error, event_time, flatten, ical,
-    project, provider, query, recurrence, row, schemas, text, time_parse, words,
+    access, body, budget, choice, clock, compose, describe, encode, error, event_time, flatten,
+    ical, project, provider, query, recurrence, row, schemas, text, time_parse, words,
 };
 
 pub mod accounts;

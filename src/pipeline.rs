@@ -22,6 +22,7 @@ mod complete;
 mod context;
 mod folder_names;
 mod handles;
+mod interrupted;
 mod known_people;
 mod local_files;
 mod lookup;
@@ -34,7 +35,6 @@ mod states;
 mod times;
 mod titles;
 mod undo;
-mod writing;
 
 use std::sync::Arc;
 use std::time::Duration;

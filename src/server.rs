@@ -39,18 +39,18 @@ use tracing::Instrument;
 use tracing::field::Empty;
 
 use crate::access::AccessLevel;
+use crate::choice::WordChoice;
 use crate::client::{ClientPrompts, NonInteractive};
-use crate::course::{CallCourse, CallProgress, SessionCalls};
 use crate::describe;
 use crate::encode::Format;
 use crate::error::{self, Error, ErrorKind, Result};
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Pipeline, ToolAnswer, unoffered};
+use crate::progress::{CallCourse, CallProgress, SessionCalls};
 use crate::prompts::{self, CompletionValues};
 use crate::schemas;
 use crate::text::{TextKind, shown};
 use crate::tools::{self, FormatWord};
-use crate::words::WordChoice;
 
 /// How long unfinished writes are waited for after the client is gone: longer than one
 /// write may take.

@@ -11,19 +11,21 @@
 //! pipeline asks the store. No file here knows rmcp; `server.rs` serves the list.
 
 pub mod accounts;
-pub mod agenda;
 mod args;
 pub mod brief;
+pub mod calendar_delete;
+pub mod calendar_free;
+pub mod calendar_respond;
+pub mod calendar_save;
+pub mod calendar_search;
 pub mod changes;
 mod columns;
-pub mod free;
 mod kinds;
 pub mod lookup;
 pub mod mail;
+pub mod mail_search;
+pub mod manage;
 pub mod output;
-pub mod outward;
-pub mod save;
-pub mod search;
 mod synonyms;
 mod view;
 
@@ -123,19 +125,19 @@ impl Tool {
 
 /// Every tool, in the order of the docs.
 pub const TOOLS: &[Tool] = &[
-    search::MailSearch::TOOL,
+    mail_search::MailSearch::TOOL,
     mail::MailRead::TOOL,
     mail::MailAttachment::TOOL,
     mail::MailDraft::TOOL,
     mail::MailSend::TOOL,
     mail::MailModify::TOOL,
     lookup::LookupRequest::TOOL,
-    agenda::CalendarSearch::TOOL,
-    free::CalendarFree::TOOL,
-    save::CalendarSave::TOOL,
-    outward::CalendarDelete::TOOL,
-    outward::CalendarRespond::TOOL,
-    outward::ManageRequest::TOOL,
+    calendar_search::CalendarSearch::TOOL,
+    calendar_free::CalendarFree::TOOL,
+    calendar_save::CalendarSave::TOOL,
+    calendar_delete::CalendarDelete::TOOL,
+    calendar_respond::CalendarRespond::TOOL,
+    manage::ManageRequest::TOOL,
     changes::ChangesRequest::TOOL,
     brief::BriefRequest::TOOL,
     output::OutputRead::TOOL,
@@ -159,7 +161,7 @@ pub struct ToolRequest {
 #[derive(Debug, Clone)]
 pub enum ToolAction {
     /// `mail_search`.
-    MailSearch(search::MailSearch),
+    MailSearch(mail_search::MailSearch),
     /// `mail_read`.
     MailRead(mail::MailRead),
     /// `lookup`.
@@ -175,17 +177,17 @@ pub enum ToolAction {
     /// `accounts`.
     Accounts(accounts::AccountsOp),
     /// `calendar_search`.
-    CalendarSearch(agenda::CalendarSearch),
+    CalendarSearch(calendar_search::CalendarSearch),
     /// `calendar_free`.
-    CalendarFree(free::CalendarFree),
+    CalendarFree(calendar_free::CalendarFree),
     /// `calendar_save`.
-    CalendarSave(Box<save::CalendarSave>),
+    CalendarSave(Box<calendar_save::CalendarSave>),
     /// `calendar_delete`.
-    CalendarDelete(outward::CalendarDelete),
+    CalendarDelete(calendar_delete::CalendarDelete),
     /// `calendar_respond`.
-    CalendarRespond(outward::CalendarRespond),
+    CalendarRespond(calendar_respond::CalendarRespond),
     /// `manage`.
-    Manage(outward::ManageRequest),
+    Manage(manage::ManageRequest),
     /// `changes`.
     Changes(changes::ChangesRequest),
     /// `brief`.

@@ -23,9 +23,9 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tower_service::Service;
 
 use crate::net::{self, FetchFailure, ResponsePermit};
+use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::provider::upstream::UpstreamShare;
-use daysheet_core::words::{WordChoice, words};
 
 /// The maximum size of a list or a single object, in bytes. The longest that are
 /// requested, 2,500 events, have a kilobyte or two each.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::client::{GraphAccount, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
 use super::response::{sub_answers, too_long};
-use daysheet_core::call::course;
+use daysheet_core::call::progress;
 use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The maximum number of requests in a batch at Graph.
@@ -87,10 +87,10 @@ impl GraphAccount {
     ) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
         // One after the other: each takes all the calls that the mailbox allows.
-        course::expect("items", requests.len());
+        progress::expect("items", requests.len());
         for some in requests.chunks(BATCH) {
             answers.extend(self.some(some, headers, keep).await);
-            course::done("items", some.len());
+            progress::done("items", some.len());
         }
         answers
     }
@@ -204,10 +204,10 @@ impl GraphAccount {
     /// A throttled part is certain not to have been done, and is sent again after the given time.
     pub async fn change_all(&self, parts: &[BatchChange]) -> Vec<Result<Option<Value>>> {
         let mut answers = Vec::with_capacity(parts.len());
-        course::expect("changes", parts.len());
+        progress::expect("changes", parts.len());
         for some in parts.chunks(BATCH) {
             let changed = self.change_some(some).await;
-            course::done("changes", some.len());
+            progress::done("changes", some.len());
             match changed {
                 Ok(done) => answers.extend(done),
                 Err(error) => {

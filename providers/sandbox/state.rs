@@ -21,7 +21,7 @@ use super::gmail::sessions::OpenUploads;
 use super::graph::exchange::index::MailboxIndex;
 use super::graph::state::GraphState;
 use super::http::HttpRequest;
-use super::store::agenda::SandboxCalendars;
+use super::store::calendars::SandboxCalendars;
 use super::store::mailbox::Mailbox;
 use super::store::mailbox::change::MailboxChange;
 use super::store::settings::StoredSettings;

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use toml::Value;
 use url::{Host, Url};
 
+use crate::choice::nearest;
 use crate::error::{Error, ErrorKind, Result};
-use crate::words::nearest;
 
 /// How the environment's variables begin.
 const PREFIX: &str = "DAYSHEET_";

@@ -1,5 +1,5 @@
 //! A running call: its caller, its progress, and how long a write in doubt is looked for.
 
 pub mod client;
-pub mod course;
 pub mod doubt;
+pub mod progress;

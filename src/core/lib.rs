@@ -12,9 +12,9 @@
 pub use daysheet_schemas as schemas;
 
 pub mod access;
+pub mod choice;
 pub mod clock;
 pub mod error;
-pub mod words;
 
 pub mod event_time;
 pub mod query;

@@ -19,7 +19,7 @@ use self::tokens::{QueryToken, tokens};
 use self::values::{bytes, instant};
 use crate::error::{Error, Result};
 use crate::text::brief;
-use crate::text::words::is_punctuation;
+use crate::text::search_text::is_punctuation;
 
 /// The prefix of a query in a provider's own syntax.
 const RAW: &str = "raw:";

@@ -4,7 +4,7 @@
 //! snippets become one clean line ([`cell`], [`clip`]), bodies become plain lines ([`lines`],
 //! [`html`](html::html)), quoted replies are separated from new text ([`quote`]) and fenced
 //! ([`fence`]), bytes in any charset become a string ([`charset`]), a text is split into its
-//! words ([`words`]), and into lines that can be numbered ([`wrapped`]). Text of ours that quotes
+//! words ([`search_text`]), and into lines that can be numbered ([`wrapped`]). Text of ours that quotes
 //! untrusted words is a [`Note`]. Nothing here fails: odd or hostile input gives odd text, never
 //! an error, a panic or a long wait. Nothing here does I/O, knows a provider, or decides how much
 //! text an answer can afford; that is up to the budget.
@@ -25,9 +25,9 @@ pub mod opening;
 pub mod orders;
 pub mod payment;
 pub mod quote;
+pub mod search_text;
 pub mod sender_auth;
 pub mod unsubscribe;
-pub mod words;
 mod wrap;
 
 use std::borrow::Cow;

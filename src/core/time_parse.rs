@@ -4,12 +4,12 @@
 //! A time is a date and a time of day, each in one of the usual forms, and optionally
 //! an offset or a zone. This module combines them: a local time that daylight saving
 //! skips is refused, of a repeated one the first is meant, and an offset that
-//! contradicts the zone is refused. Dates in words are read in [`words`], times of day
+//! contradicts the zone is refused. Dates in words are read in [`dates`], times of day
 //! and durations in [`clock`]. Days that others' text names are found in [`mentioned`]. No clock: the current time is an argument.
 
 pub mod clock;
+pub mod dates;
 mod mention;
-pub mod words;
 
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::{Pieces, TimeZoneAnnotationKind};
@@ -23,7 +23,7 @@ use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::text;
 use clock::ClockTime;
-use words::DateWords;
+use dates::DateWords;
 
 /// Forms of a time, suggested if one is not understood.
 const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \
@@ -215,8 +215,8 @@ fn understand(
     }
     let spaced = match line.split_at_checked(10) {
         // The date alone may be what is wrong with it.
-        Some((date, rest)) if rest.starts_with(['T', 't']) && words::is_date(date) => {
-            words::numbers(date)
+        Some((date, rest)) if rest.starts_with(['T', 't']) && dates::is_date(date) => {
+            dates::numbers(date)
                 .map_err(|error| error.context(format!("`{}`", text::brief(&line))))?;
             format!("{date} {}", rest.get(1..).unwrap_or_default())
         }

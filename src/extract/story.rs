@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use daysheet_core::text::orders::gives_orders_unseen;
 
-use crate::look::TextVisibility;
+use crate::run_style::TextVisibility;
 use crate::{
     BlockSpan, ContentBlock, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES, PIECE, PartUnit,
     PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,

@@ -32,8 +32,8 @@ use super::HttpState;
 use layout::PageProblem;
 
 use crate::app::App;
-use crate::course::{self, CallCourse};
 use crate::error::{Error, ErrorKind, Result};
+use crate::progress::{self, CallCourse};
 use crate::store::{SERVER, Store};
 pub use sign_in::link;
 
@@ -93,7 +93,7 @@ async fn carried_out<T: Send + 'static>(
     let calls = app.server().calls();
     let work = async move {
         let work = async {
-            course::begin_write()?;
+            progress::begin_write()?;
             work.await
         };
         calls.run(CallCourse::default(), work).await

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::access::accounts::{AccountLabels, account_labels, named_or_all};
 use super::times::requested_zone;
 use crate::budget::WholeAnswer;
+use crate::choice::{WordChoice, words};
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, zone_label};
@@ -30,7 +31,6 @@ use crate::schemas::{CHANGE, EVENT, MESSAGE, Service, Table, TableColumn, wire};
 use crate::store::HandleKind;
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::tools::changes::ChangesRequest;
-use crate::words::{WordChoice, words};
 
 /// The maximum number of pages that one call fetches from one source.
 const MAX_PAGES: usize = 10;

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use super::states::KeptStates;
 use crate::accounts::Accounts;
 use crate::config::Config;
-use crate::course;
 use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::RowContext;
+use crate::progress;
 use crate::provider::{Account, ProviderConnector};
 use crate::query::DateContext;
 use crate::schemas::Service;
@@ -76,9 +76,9 @@ impl Context {
         let Some(kind) = kind else {
             return work.await;
         };
-        course::expect(kind, 1);
+        progress::expect(kind, 1);
         let answer = tokio::time::timeout(self.patience, work).await;
-        course::done(kind, 1);
+        progress::done(kind, 1);
         answer.unwrap_or_else(|_elapsed| {
             Err(Error::new(
                 ErrorKind::Timeout,

@@ -20,25 +20,25 @@ use super::answer::offered::{note_unoffered, with_unoffered};
 use super::answer::output::{OutputRecipe, keep_output, output_page, unknown};
 use super::answer::snapshots::AnswerSnapshot;
 use super::brief::brief;
-use super::calendar::agenda::calendar_search;
+use super::calendar::delete::calendar_delete;
 use super::calendar::free::calendar_free;
-use super::calendar::outward::calendar_delete;
-use super::calendar::outward::respond::calendar_respond;
+use super::calendar::respond::calendar_respond;
 use super::calendar::save::calendar_save;
+use super::calendar::search::calendar_search;
 use super::changes::changes;
 use super::context::Context;
+use super::interrupted::{self, run_recorded};
 use super::lookup::lookup;
 use super::lookup::named::resolve_names;
 use super::lookup::suggestions::suggest_people;
 use super::mail::attachment::mail_attachment;
-use super::mail::compose::mail_draft;
+use super::mail::draft::mail_draft;
 use super::mail::modify::mail_modify;
 use super::mail::read::mail_read;
 use super::mail::search::mail_search;
 use super::mail::send::mail_send;
 use super::settings::manage;
 use super::undo::undo_change;
-use super::writing::{self, run_recorded};
 use crate::accounts::steady;
 use crate::budget::WholeAnswer;
 use crate::budget::fit::{self, CEILING, FittedAnswer, WholeBlocks, whole_document};
@@ -337,7 +337,7 @@ async fn build_response(
     format: Format,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    let what = writing::of(&action);
+    let what = interrupted::of(&action);
     // Boxed, as are the others of its size: a thread's stack is small.
     let call = dispatch(ctx, action, format, caller);
     let mut response = run_recorded(what, call).await;

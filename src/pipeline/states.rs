@@ -6,7 +6,7 @@ use super::access::sign_ins::SignIns;
 use super::access::taint::TaintTracker;
 use super::answer::shown::ShownRows;
 use super::answer::snapshots::AnswerSnapshots;
-use super::calendar::agenda::lists::CalendarLists;
+use super::calendar::search::lists::CalendarLists;
 use super::folder_names::FolderNames;
 use super::mail::listed_threads::ListedThreads;
 use super::mail::send_recovery::SendRecovery;

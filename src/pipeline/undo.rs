@@ -3,7 +3,7 @@
 use super::answer::undo_state::UndoState;
 use super::calendar::undo::undo_events;
 use super::context::Context;
-use super::mail::compose::undo::undo_edit;
+use super::mail::draft::undo::undo_edit;
 use super::mail::modify::undo::undo_messages;
 use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;

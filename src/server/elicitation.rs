@@ -23,8 +23,8 @@ use sha2::{Digest, Sha256};
 
 use super::clients;
 use crate::client::{ClientPrompts, Confirmation};
-use crate::course;
 use crate::error::Result;
+use crate::progress;
 use crate::store::Store;
 use crate::text::{TextKind, brief, shown};
 
@@ -299,6 +299,6 @@ impl ClientPrompts for ElicitingClient {
     }
 
     async fn progress(&self, done: u64, total: u64, what: &str) {
-        course::advance(&format!("bytes of {}", brief(what)), done, total);
+        progress::advance(&format!("bytes of {}", brief(what)), done, total);
     }
 }

@@ -2,8 +2,8 @@
 
 use super::args::CallArguments;
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
+use crate::choice::{WordChoice, words};
 use crate::error::{Error, Result};
-use crate::words::{WordChoice, words};
 
 tool! {
     /// List, add (connect), remove or re-authorise Gmail, Google, Outlook, Microsoft 365 accounts.

@@ -5,9 +5,9 @@
 use serde_json::{Map, Value};
 
 use super::{ArgKind, Tool, ToolArgument, synonyms};
+use crate::choice::{WordChoice, nearest};
 use crate::error::{Error, Result};
 use crate::text::brief;
-use crate::words::{WordChoice, nearest};
 
 /// Arguments by their declared names, read by their declared kinds.
 pub(super) struct CallArguments {

@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::args::CallArguments;
 use super::{ArgKind, ToolArgument};
+use crate::choice::WordChoice;
 use crate::error::{Error, Result};
 use crate::schemas::Table;
-use crate::words::WordChoice;
 
 /// A kind of argument: what it takes, and how that is read as a `T`.
 pub(super) struct ArgumentKind<T> {

@@ -6,10 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::args::snake_case;
+use super::calendar_save::{CalendarSave, EventWords};
 use super::kinds::DeclaredArguments;
 use super::lookup::LookupRequest;
-use super::save::{CalendarSave, EventWords};
-use super::{Tool, outward};
+use super::{Tool, manage};
 
 /// The tools whose `from` and `to` are times; those of others are addresses or folders.
 const OF_RANGES: &[&str] = &["calendar_search", "calendar_free", "brief"];
@@ -115,7 +115,7 @@ pub(super) fn call(
     tool: &'static Tool,
     arguments: Map<String, Value>,
 ) -> (&'static Tool, Map<String, Value>) {
-    if tool.name == outward::ManageRequest::TOOL.name {
+    if tool.name == manage::ManageRequest::TOOL.name {
         match listed(&arguments) {
             Some(lookup) => (&LookupRequest::TOOL, lookup),
             None => (tool, arguments),

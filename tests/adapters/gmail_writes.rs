@@ -1,11 +1,11 @@
 //! What is written in a mailbox of Gmail's: the calls that are made, and what
 //! their answers come to.
 
-mod arrange;
-mod compose;
+mod draft;
 mod gmail;
 mod limits;
-mod organize;
+mod manage;
+mod modify;
 mod upload;
 
 use daysheet_core::provider::mail::{MailState, OutgoingMessage, StoredDraft};

@@ -15,9 +15,9 @@ use crate::common::client::ME;
 use crate::common::messages::{file, outgoing, person};
 use crate::tap::{HttpRequest, HttpResponse, Outlook, empty, respond};
 
-mod arrange;
-mod compose;
-mod organize;
+mod draft;
+mod manage;
+mod modify;
 mod rules;
 mod upload;
 

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 use tempfile::TempDir;
 
-use crate::agenda::{calendars, over};
+use crate::calendar_search::{calendars, over};
 use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, Known};
 use crate::support::{ME, Session, column};
 

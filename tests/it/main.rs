@@ -11,9 +11,9 @@
 //! | `outputs` | long answers are kept, and read on in | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 5 and arguments, each by itself | 16 |
 //! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
-//! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
-//! | `drafts`, `send`, `modify`, `arrange`, `names`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
-//! | `save`, `import`, `outward`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
+//! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
+//! | `drafts`, `send`, `modify`, `manage`, `names`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
+//! | `save`, `import`, `delete_respond`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `offered`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `discovery`, `strict` | what clients do with the list of tools: search it, and convert its schemas | |
@@ -39,14 +39,13 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-mod agenda;
 mod answers;
 mod args;
-mod arrange;
 mod attachments;
 mod attacks;
 mod both;
 mod brief;
+mod calendar_search;
 mod cancel;
 mod changes;
 mod checks;
@@ -54,6 +53,7 @@ mod cli;
 mod config;
 mod conformance;
 mod days;
+mod delete_respond;
 mod discovery;
 mod drafts;
 mod elicitation;
@@ -66,6 +66,7 @@ mod import;
 mod invitations;
 mod layers;
 mod levels;
+mod manage;
 mod merge;
 mod modify;
 mod names;
@@ -73,7 +74,6 @@ mod naming;
 mod notices;
 mod offered;
 mod outputs;
-mod outward;
 mod pipeline;
 mod progress;
 mod promises;

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use daysheet::access::AccessLevel;
 use daysheet::app::App;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::course::{CallCourse, SessionCalls};
+use daysheet::progress::{CallCourse, SessionCalls};
 use daysheet::sandbox::FaultRates;
 use daysheet::schemas::TABLES;
 use daysheet::tools;
@@ -511,7 +511,7 @@ async fn server_waits_a_minute_for_running_calls() {
     let calls = SessionCalls::default();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let call = calls.run(CallCourse::default(), async {
-        daysheet::course::begin_write().unwrap();
+        daysheet::progress::begin_write().unwrap();
         ended.await.unwrap();
     });
     let wait = async {

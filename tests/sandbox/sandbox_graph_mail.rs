@@ -13,7 +13,7 @@ use crate::common::clock;
 use crate::graph_client::{ANA, BEN, made, mailboxes_of_three, refused, text};
 
 mod drafts;
-mod organize;
+mod modify;
 mod refusals;
 mod threads;
 mod uploads;

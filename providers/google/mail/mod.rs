@@ -27,7 +27,7 @@ use crate::labels::same_label;
 use crate::net::ResponsePermit;
 use crate::oldest;
 use daysheet_core::body;
-use daysheet_core::call::course::counted;
+use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::ChangeFeed;
@@ -106,14 +106,14 @@ macro_rules! with_headers {
     }};
 }
 
-mod arrange;
 mod changes;
-mod compose;
 mod counts;
+mod draft;
 mod labels;
 mod lists;
+mod manage;
 mod messages;
-mod organize;
+mod modify;
 mod parts;
 pub mod query;
 mod requests;
@@ -131,7 +131,7 @@ pub struct GmailMailbox {
     people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
     /// The labels that a change which may follow begins with.
-    known_labels: Mutex<organize::KnownLabels>,
+    known_labels: Mutex<modify::KnownLabels>,
     counts: Mutex<Option<counts::LabelCounts>>,
     /// The addresses to send from.
     senders: Mutex<Option<(Instant, Vec<SendAlias>)>>,

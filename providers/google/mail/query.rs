@@ -4,7 +4,7 @@
 //! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
 use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
-use daysheet_core::text::words::is_punctuation;
+use daysheet_core::text::search_text::is_punctuation;
 use daysheet_core::text::{Note, note, ours, quoted};
 
 use crate::labels::{is_category, label};

@@ -6,16 +6,16 @@
 //! queries, `threads.rs` assembles threads, `message.rs` reads messages, `folders.rs` has the
 //! names of folders, and `changes.rs` the changes since a cursor.
 
-mod arrange;
 mod changes;
-mod compose;
+mod draft;
 mod drafts;
 mod folders;
 mod folders_write;
 mod list;
+mod manage;
 mod message;
+mod modify;
 mod onward;
-mod organize;
 pub mod query;
 mod threads;
 
@@ -32,7 +32,6 @@ use super::client::GraphAccount;
 use super::people;
 use crate::json::text;
 use crate::oldest;
-use compose::MADE;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::ChangeFeed;
@@ -44,6 +43,7 @@ use daysheet_core::provider::{
 };
 use daysheet_core::schemas::{Service, Table};
 use daysheet_core::text::note;
+use draft::MADE;
 use folders::FolderTree;
 use list::{ListQuery, OVERLAP, moved_up};
 

@@ -8,7 +8,7 @@ use super::error::{self as refuse, bad_value};
 use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
 use crate::http::HttpResponse;
-use crate::store::agenda::SandboxCalendars;
+use crate::store::calendars::SandboxCalendars;
 use daysheet_core::provider::calendar::{self, ShowAs};
 
 /// Calendars of one question, at most.

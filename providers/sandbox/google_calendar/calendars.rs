@@ -9,7 +9,7 @@ use super::list::{default_reminders, role};
 use super::read::text;
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
-use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar};
+use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar};
 
 /// Rows of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (100, 250);

@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same};
+use crate::store::calendars::{
+    CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same,
+};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 

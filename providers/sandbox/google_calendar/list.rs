@@ -18,8 +18,8 @@ use super::pages::{EventItem, EventPage, digest, gives_sync, page, since, sync_t
 use super::read::rfc3339;
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
-use crate::store::agenda::expand::EventOccurrence;
-use crate::store::agenda::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
+use crate::store::calendars::expand::EventOccurrence;
+use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
 /// How far without an end occurrences go: two years.
 const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);

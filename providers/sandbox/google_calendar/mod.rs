@@ -28,7 +28,7 @@ use super::google::params::RequestParameters;
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
-use super::store::agenda::{SandboxCalendars, StoredCalendar};
+use super::store::calendars::{SandboxCalendars, StoredCalendar};
 use calendars as lists;
 use error as refuse;
 use read::object;

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::error::{self as refuse, bad_value};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
-use crate::store::agenda::{StoredCalendar, StoredEvent};
+use crate::store::calendars::{StoredCalendar, StoredEvent};
 
 /// Items of a page unless said otherwise, and at most.
 const ROWS: (usize, usize) = (250, 2_500);

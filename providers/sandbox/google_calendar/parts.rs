@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::HttpResponse;
-use crate::store::agenda::{GuestAnswer, StoredCalendar, StoredEvent, same};
+use crate::store::calendars::{GuestAnswer, StoredCalendar, StoredEvent, same};
 use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
 
 /// How a body is to be taken.

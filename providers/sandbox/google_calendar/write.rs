@@ -13,7 +13,7 @@ use super::read::{self, text};
 use super::shape::EVENT;
 use crate::google::params::RequestParameters;
 use crate::http::{HttpRequest, HttpResponse};
-use crate::store::agenda::{
+use crate::store::calendars::{
     CalendarAccess, GuestAnswer, SandboxCalendars, StoredCalendar, StoredEvent, event_id, same,
 };
 use daysheet_core::event_time::{EventTime, ZonedTime};

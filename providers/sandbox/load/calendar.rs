@@ -26,7 +26,7 @@ use jiff::{Timestamp, ToSpan};
 
 use super::files::{self, FileFilter, unreadable};
 use super::shift::WeekShift;
-use crate::store::agenda::{
+use crate::store::calendars::{
     CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, event_id, instance_id,
 };
 use daysheet_core::clock::Clock;

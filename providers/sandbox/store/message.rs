@@ -14,7 +14,7 @@ use mail_parser::DateTime;
 use super::head::{self, HeaderField};
 use super::lines;
 use super::mime::{self, ParsedPart};
-use super::words::{beginning, each_word, has_phrase, number, visible, words};
+use super::search_text::{beginning, each_word, has_phrase, number, visible, words};
 use daysheet_core::ical;
 use daysheet_core::text::flowed::unflow;
 

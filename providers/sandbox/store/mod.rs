@@ -1,16 +1,16 @@
 //! Mail, people and calendars as the sandbox holds them, for no provider in
 //! particular.
 
-pub(super) mod agenda;
+pub(super) mod calendars;
 pub(super) mod head;
 pub(super) mod labels;
 pub(super) mod mailbox;
 pub(super) mod message;
 pub(super) mod mime;
 pub(super) mod query;
+pub(super) mod search_text;
 pub(super) mod settings;
 pub(super) mod threads;
-pub(super) mod words;
 
 /// The lines of a message, each with its line end.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -5,7 +5,7 @@
 //! words, so that `example.com` finds everybody there.
 
 use super::message::Message;
-use super::words::{has_phrase, words};
+use super::search_text::{has_phrase, words};
 
 /// Conditions, joined.
 #[derive(Debug, Clone, PartialEq)]

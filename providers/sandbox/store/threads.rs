@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use super::message::Message;
-use super::words::number;
+use super::search_text::number;
 
 /// Prefixes that answers and forwarded messages get, in the tongues seen most.
 const PREFIXES: [&str; 14] =

@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8]) -> Option<TnefContent> {
             CODE_PAGE => page = TnefInput(data).u32().unwrap_or(page),
             BODY => found.plain = Some(decoded(data, page)),
             PROPERTIES => message(data, page, &mut found),
-            FILE if found.files.len() < MOST => found.files.push(String::new()),
+            FILE if found.files.len() < MAX_FILES => found.files.push(String::new()),
             FILE_TITLE => name(&mut found, decoded(data, page)),
             FILE_PROPERTIES => {
                 for (tag, value) in properties(data) {

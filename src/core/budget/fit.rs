@@ -8,13 +8,13 @@
 //! The draft states what belongs together and what matters. This module knows no
 //! provider, stores nothing, and reads no clock.
 
+mod notes;
 mod pieces;
 mod view;
-mod words;
 
+use self::notes::AnswerLimit;
 use self::pieces::AnswerPieces;
 use self::view::ChosenRenderings;
-use self::words::AnswerLimit;
 use super::WholeAnswer;
 use super::count::Tokenizer;
 use super::plan::{TooSmall, plan_of};
@@ -111,7 +111,7 @@ impl WholeBlocks {
         let pieces = pieces::pieces(response, &AnswerSizer::none(format), secret);
         let chosen = pieces.whole();
         let notes = response.notes.iter().cloned().chain(response.legend.note(|_| true)).collect();
-        let (first, notes) = words::split(response, notes);
+        let (first, notes) = notes::split(response, notes);
         let view = view::view(response, &pieces, &chosen, first, format);
         let mut line = 1;
         let mut starts = vec![0; response.texts.len()];
@@ -125,7 +125,7 @@ impl WholeBlocks {
             line += lines(block).len().max(1) + usize::from(block.ends_with('\n'));
         }
         let mut blocks = view.blocks;
-        blocks.extend(words::block(&notes));
+        blocks.extend(notes::block(&notes));
         Self { blocks, starts, notes: !notes.is_empty() }
     }
 
@@ -227,7 +227,7 @@ pub fn fit(
         let whole = kept();
         let id = keep(&whole);
         let mut noted = response.clone();
-        noted.notes.push(words::cut_note(&cuts, &id));
+        noted.notes.push(notes::cut_note(&cuts, &id));
         (WholeBlocks::of(&noted, options.format, options.secret), Some((whole, id)))
     };
     if let Some(fitted) = as_it_is(&whole, options) {
@@ -255,11 +255,11 @@ pub fn fit(
         return Err(no_such_chunk(number, count, cut.map(|line| (id.as_str(), line))));
     };
     let shortened = pieces.count_shortened(&chunk.chosen);
-    let notes = words::notes(
+    let notes = notes::notes(
         response,
         &pieces,
         &chunk.chosen,
-        &words::NoteContext {
+        &notes::NoteContext {
             limit: limit(options),
             chunk: (number, count),
             shortened,
@@ -267,18 +267,18 @@ pub fn fit(
             id: &id,
         },
     );
-    let (first, mut notes) = words::split(response, notes);
+    let (first, mut notes) = notes::split(response, notes);
     let mut blocks = view::view(response, &pieces, &chunk.chosen, first, options.format).blocks;
     let spent = tokens_of(&blocks, options.tokenizer);
     if number == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(AnswerChunk::items).collect();
         // With the line break before the notes.
         let room = options.room.saturating_sub(spent + 1);
-        words::index(response, &pieces, &ranges, &mut notes, |notes| {
+        notes::index(response, &pieces, &ranges, &mut notes, |notes| {
             options.tokenizer.count(notes) <= room
         });
     }
-    blocks.extend(words::block(&notes));
+    blocks.extend(notes::block(&notes));
     Ok(FittedAnswer {
         tokens: tokens_of(&blocks, options.tokenizer),
         blocks,
@@ -407,7 +407,7 @@ impl FixedCost {
         let mut empty = response.document.clone();
         empty.tables.retain(crate::row::RowTable::is_empty);
         let notes = |first| {
-            let notes = words::likely(response, pieces, cuts, limit, first);
+            let notes = notes::likely(response, pieces, cuts, limit, first);
             // Lines that are joined may cost a token more each, and so may keys and quotes.
             let keys = notes.iter().filter(|note| note.key().is_some()).count();
             sizes.count(&notes.join("\n")) + notes.len() + 3 * keys
@@ -477,11 +477,11 @@ impl ChunkSource<'_> {
         )?;
         loop {
             let chosen = plan.chosen().to_vec();
-            let notes = words::notes(
+            let notes = notes::notes(
                 response,
                 pieces,
                 &chosen,
-                &words::NoteContext {
+                &notes::NoteContext {
                     limit,
                     // The numbers are not known yet; they are no longer than these.
                     chunk: (number, pieces.items.len().max(2)),
@@ -490,9 +490,9 @@ impl ChunkSource<'_> {
                     id: &pieces.id,
                 },
             );
-            let (first, notes) = words::split(response, notes);
+            let (first, notes) = notes::split(response, notes);
             let mut blocks = view::view(response, pieces, &chosen, first, options.format).blocks;
-            blocks.extend(words::block(&notes));
+            blocks.extend(notes::block(&notes));
             // The index of chunks is not written yet.
             let bytes = bytes_of(&blocks) + 8 * index;
             let tokens = tokens_of(&blocks, options.tokenizer) + 1 + index;

@@ -4,7 +4,7 @@
 //! Invoices name accounts, and shops announce new things: each alone means nothing. The words
 //! are those of ten languages, Chinese and Japanese; texts in others go unnoticed.
 
-use super::words::words;
+use super::search_text::words;
 
 /// Words for new and old, as they stand beside an account.
 const NEW: &str = "\

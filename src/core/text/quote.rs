@@ -9,7 +9,7 @@
 mod fold;
 mod foot;
 mod marks;
-mod words;
+mod phrases;
 
 pub use fold::fold;
 use foot::MessageFoot;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::pages;
-use crate::look::{InkColour, RunStyle, TextVisibility, WHITE};
+use crate::run_style::{InkColour, RunStyle, TextVisibility, WHITE};
 use crate::story::OmissionTally;
 use crate::{
     Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, plain,
@@ -474,7 +474,7 @@ impl RtfReader<'_> {
                 (self.cell, self.next_covered) = (0, false);
             }
             "clmrg" | "clvmrg" => self.next_covered = true,
-            "cellx" if self.state.place == GroupTarget::Body && self.cells.len() < MOST => {
+            "cellx" if self.state.place == GroupTarget::Body && self.cells.len() < MAX_CELLS => {
                 self.cells.push(std::mem::take(&mut self.next_covered));
             }
             "v" => self.state.characters.vanish = on,

@@ -3,7 +3,7 @@
 
 use super::styles::{OdfStyle, points};
 use crate::HidingMethod;
-use crate::look::{FLAT, PageSize, TextVisibility};
+use crate::run_style::{FLAT, PageSize, TextVisibility};
 use crate::xml::XmlElement;
 
 /// The elements that are shapes, or frames around something.

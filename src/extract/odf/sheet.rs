@@ -3,9 +3,9 @@
 use super::shapes::is_shape;
 use super::styles::OdfStyles;
 use super::text;
-use crate::look::{RunStyle, WHITE};
+use crate::paragraph::target_after;
+use crate::run_style::{RunStyle, WHITE};
 use crate::sheet::{HeadingCell, ListedSheet, NumberFormat, SheetGrid, give, time};
-use crate::words::target_after;
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, OutputSink, ReadFailure, StopReason};
 

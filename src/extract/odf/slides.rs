@@ -2,7 +2,7 @@
 
 use super::styles::OdfStyles;
 use crate::ReadFailure;
-use crate::look::{InkColour, WHITE};
+use crate::run_style::{InkColour, WHITE};
 use crate::xml::{XmlEvent, XmlReader};
 
 /// A slide, or the master of slides.

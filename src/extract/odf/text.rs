@@ -7,9 +7,9 @@ use daysheet_core::text::numeral::numeral;
 use super::shapes::{condition, is_shape, place};
 use super::slides::grounds;
 use super::styles::OdfStyles;
-use crate::look::{InkColour, PageSize, RunStyle, TextVisibility, WHITE};
+use crate::paragraph::ParagraphWords;
+use crate::run_style::{InkColour, PageSize, RunStyle, TextVisibility, WHITE};
 use crate::story::{OmissionTally, SlideDeck, StoryWriter, give};
-use crate::words::ParagraphWords;
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, OutputSink, PAGES, PieceMark, ReadFailure, StopReason};
 

@@ -6,10 +6,12 @@ use super::drawing::{EMU, OpenDrawing, is_vml_shape};
 use super::numbers::ListNumbering;
 use super::parts::RelatedParts;
 use super::styles::{self, DocxStyles, properties, shading};
-use crate::look::{BaselineShift, InkColour, PageSize, RunStyle, TextVisibility, WHITE, colour};
 use crate::package::{OpenPackage, PartRelation};
+use crate::paragraph::{ParagraphWords, bracketed, shifted};
+use crate::run_style::{
+    BaselineShift, InkColour, PageSize, RunStyle, TextVisibility, WHITE, colour,
+};
 use crate::story::{OmissionTally, StoryWriter, give};
-use crate::words::{ParagraphWords, bracketed, shifted};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason};
 

@@ -2,7 +2,7 @@
 //! in them: anchored ones (DrawingML) and shapes of VML.
 
 use crate::HidingMethod;
-use crate::look::{FLAT, PageSize};
+use crate::run_style::{FLAT, PageSize};
 
 /// English Metric Units in a point.
 pub const EMU: f64 = 12_700.0;

@@ -12,8 +12,8 @@ use std::collections::HashSet;
 use self::read::part;
 use super::theme::{ShapePaint, ThemeColours};
 use crate::ReadFailure;
-use crate::look::{InkColour, WHITE};
 use crate::package::{OpenPackage, PartRelation};
+use crate::run_style::{InkColour, WHITE};
 
 /// The namespaces of slides.
 pub const SLIDE: &[&str] = &["p", "a"];

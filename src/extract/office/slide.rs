@@ -4,10 +4,10 @@
 use std::collections::HashMap;
 
 use super::scene::{POINT, SIZE, SLIDE, SlideScene};
-use crate::look::{BaselineShift, InkColour, RunStyle, TextVisibility};
 use crate::package::OpenPackage;
+use crate::paragraph::{ParagraphWords, target_after};
+use crate::run_style::{BaselineShift, InkColour, RunStyle, TextVisibility};
 use crate::story::{OmissionTally, StoryWriter};
-use crate::words::{ParagraphWords, target_after};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, ReadFailure};
 

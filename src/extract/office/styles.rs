@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ReadFailure;
-use crate::look::{BaselineShift, InkColour, PageSize, RunStyle, colour};
+use crate::run_style::{BaselineShift, InkColour, PageSize, RunStyle, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
 /// Styles that a style may be based on.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ReadFailure;
-use crate::look::{InkColour, colour};
+use crate::run_style::{InkColour, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
 /// The colours of a theme, and which of them a slide calls by other names.

@@ -8,7 +8,7 @@ use super::fonts::PageFonts;
 use super::hidden::{self, CellPaint, PageBackdrop};
 use super::probe::{MaskRegion, PaintProbes};
 use crate::HidingMethod;
-use crate::look::TextVisibility;
+use crate::run_style::TextVisibility;
 use hayro_interpret::encode::EncodedShadingPattern;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};

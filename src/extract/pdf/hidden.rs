@@ -4,7 +4,7 @@
 //! its ground, they are in doubt.
 
 use crate::HidingMethod;
-use crate::look::{ALIKE, LARGE, PALE, TextVisibility, apart};
+use crate::run_style::{ALIKE, LARGE, PALE, TextVisibility, apart};
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 

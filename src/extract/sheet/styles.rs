@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::number::{FormatSections, NumberFormat};
-use crate::look::{InkColour, RunStyle, WHITE, colour};
+use crate::run_style::{InkColour, RunStyle, WHITE, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, ReadFailure};
 

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use super::number::{self, FormatSection, NumberFormat};
 use super::styles::{self, CellStyle};
 use super::{CellRange, HeadingCell, ListedSheet, SheetGrid};
-use crate::look::{RunStyle, WHITE};
 use crate::package::{OpenPackage, PartRelation};
-use crate::words::target_after;
+use crate::paragraph::target_after;
+use crate::run_style::{RunStyle, WHITE};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{Finding, HidingMethod, OutputSink, ReadFailure, StopReason};
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::error::Result;
 use crate::pipeline::context::Context;
-use crate::pipeline::writing::begin_writing;
+use crate::pipeline::interrupted::begin_writing;
 use crate::text::{Note, note, ours};
 
 /// The tool that saves events, as the log names it: undoing is logged under its name, too.

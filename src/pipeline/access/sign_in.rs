@@ -13,20 +13,20 @@ use super::sign_ins::{PendingSignIn, SignInState};
 use crate::access::AccessLevel;
 use crate::accounts::{Accounts, SignedOut};
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
 use crate::encode::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{self, DeviceSignIn, GrantedTokens, SignIn, UnattendedAccess};
 use crate::pipeline::context::Context;
+use crate::pipeline::interrupted::begin_writing;
 use crate::pipeline::rows::rows_of;
-use crate::pipeline::writing::begin_writing;
 use crate::provider::Account;
 use crate::provider::ProviderConnector;
 use crate::schemas::{ACCOUNT, ColumnLevel, OUTCOME};
 use crate::text::{Note, note, ours, quoted};
 use crate::tools::accounts::{AccountsOp, ProviderChoice, SignInArguments};
-use crate::words::WordChoice;
 
 /// A sign-in that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,17 +20,18 @@ use serde_json::Value;
 
 use self::mail::{BriefMail, BriefWindow, brief_mail, draft_rows, message_rows};
 use self::rules::{AttentionReason, BriefMessage, SortedMail};
-use super::calendar::agenda::range::{self, TimeRange};
-use super::calendar::agenda::ranged::RangedEvents;
 use super::calendar::clashes::{clashes, is_declined};
+use super::calendar::search::range::{self, TimeRange};
+use super::calendar::search::ranged::RangedEvents;
 use super::times::requested_zone;
 use crate::budget::plan::PlacementTier;
 use crate::budget::value::ValueHint;
 use crate::budget::{AnswerItem, RowLegend, WholeAnswer};
+use crate::choice::WordChoice;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, weekday};
 use crate::pipeline::access::accounts::named_or_all;
-use crate::pipeline::calendar::agenda::ranged::{clash_rows, ranged_agenda, ranged_rows};
+use crate::pipeline::calendar::search::ranged::{clash_rows, ranged_agenda, ranged_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::provider::Account;
@@ -41,7 +42,6 @@ use crate::schemas::{ColumnLevel, DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TO
 use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::time_parse::TimeContext;
 use crate::tools::brief::BriefRequest;
-use crate::words::WordChoice;
 
 /// The number of days back for which unanswered mail is considered.
 const MAIL_DAYS: i32 = 21;

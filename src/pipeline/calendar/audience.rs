@@ -8,9 +8,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::guard::{
     AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
 };
-use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::save::destination::account_calendars;
+use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;

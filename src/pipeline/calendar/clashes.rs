@@ -6,10 +6,10 @@
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
+use crate::choice::WordChoice;
 use crate::event_time::EventTime;
 use crate::provider::calendar::{EventData, InvitationAnswer, ShowAs};
 use crate::text::{Note, note, ours};
-use crate::words::WordChoice;
 
 /// The length from which an uncertain event contains others.
 const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);

@@ -9,7 +9,7 @@ use crate::provider::calendar::{EventData, EventGuest, GuestNotice};
 use crate::provider::mail::MailPerson;
 use crate::provider::{Account, CalendarCapabilities};
 use crate::text::{Note, brief, note, ours};
-use crate::tools::save::EventWords;
+use crate::tools::calendar_save::EventWords;
 
 /// The maximum number of guests that one call may invite to one event.
 const OURS: usize = 250;

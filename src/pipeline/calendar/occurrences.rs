@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::agenda::seen::{remember_events, substance};
+use super::search::seen::{remember_events, substance};
 use super::target::CalendarOwner;
 use crate::error::Result;
 use crate::pipeline::context::Context;

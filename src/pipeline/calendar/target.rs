@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::agenda::by_id::event_target;
-use super::agenda::seen::{remember_events, substance};
+use super::search::by_id::event_target;
+use super::search::seen::{remember_events, substance};
 use crate::encode::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::{self, EventTime};
@@ -22,7 +22,7 @@ use crate::row::RowTable;
 use crate::schemas::{ColumnLevel, EVENT};
 use crate::store::HandleKind;
 use crate::text::{self, Note};
-use crate::tools::save::SeriesScope;
+use crate::tools::calendar_save::SeriesScope;
 
 /// The number of events that a question names.
 const NAMED: usize = 10;

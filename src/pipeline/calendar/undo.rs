@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::agenda::by_id::event_target;
 use super::guests::others;
 use super::occurrences;
 use super::save::destination::may_write;
+use super::search::by_id::event_target;
 use super::target::{
     CalendarOwner, EventTarget, as_target, calendar_owner, event_line, fetch_event, listed, title,
 };

@@ -182,8 +182,8 @@ pub(crate) fn contains(text: &str, q: &str) -> bool {
 mod by_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
+    use crate::choice::WordChoice;
     use crate::schemas::LookupListing;
-    use crate::words::WordChoice;
 
     pub fn serialize<S: Serializer>(
         listing: &&'static LookupListing,

@@ -2,7 +2,7 @@
 
 pub(super) mod answered;
 pub(super) mod attachment;
-pub(super) mod compose;
+pub(super) mod draft;
 pub(crate) mod files;
 mod listed;
 pub(super) mod listed_threads;

@@ -15,6 +15,7 @@ use self::plan::{
 };
 use super::pages::ListedRow;
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::encode::Document;
 use crate::error::Result;
 use crate::pipeline::answer::cursor::save_cursor;
@@ -25,8 +26,7 @@ use crate::query::{ME, MessagePart, PLACES, Query, QueryTerm};
 use crate::row::{RowCell, RowTable};
 use crate::schemas::{MESSAGE, THREAD};
 use crate::text::{Note, note, ours};
-use crate::tools::search::{MailSearch, RowKind, RowOrder};
-use crate::words::WordChoice;
+use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
 /// What neither service's `has:attachment` counts.
 const NOT_ATTACHED: &str = "has:attachment leaves out pictures within the text and parts without \

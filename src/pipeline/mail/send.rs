@@ -6,7 +6,7 @@
 
 use jiff::Timestamp;
 
-use super::compose::kept::discarded_before;
+use super::draft::kept::discarded_before;
 use crate::access::AccessLevel;
 use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;

@@ -21,7 +21,7 @@ use crate::provider::PeopleQuery;
 use crate::provider::mail::{ContactCard, SettingsChange};
 use crate::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColumn};
 use crate::text::{MailAddress, Note, note, ours, quoted, quoted_end};
-use crate::tools::outward::{ManageOp, ManageRequest};
+use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// A contact that was found.
 struct ContactMatch {

@@ -26,7 +26,7 @@ use crate::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME};
 use crate::store::HandleKind;
 use crate::text::{brief, note, quoted, quoted_list};
 use crate::tools::mail::ModifyVerb;
-use crate::tools::outward::{ManageKind, ManageOp, ManageRequest};
+use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};
 
 /// The argument that allows deleting a folder with its messages.
 const MESSAGES: &str = "messages";

@@ -8,21 +8,21 @@
 mod contacts;
 mod folders;
 pub(super) mod reply;
+mod rule_text;
 pub(super) mod rules;
 pub(crate) mod target;
-mod words;
 
 use self::contacts::manage_contact;
 use self::folders::manage_folder;
 use self::reply::{auto_reply, mailbox_settings, set_signature};
 use self::rules::{manage_rule, run_rule};
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::{Error, Result};
-use crate::pipeline::calendar::outward::manage::manage_calendar;
+use crate::pipeline::calendar::manage::manage_calendar;
 use crate::pipeline::context::Context;
-use crate::tools::outward::{ManageKind, ManageOp, ManageRequest};
-use crate::words::WordChoice;
+use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};
 
 /// Carries out `manage`, of a calendar or of a mailbox.
 pub(crate) async fn manage(

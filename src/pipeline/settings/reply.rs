@@ -19,14 +19,14 @@ use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::context::Context;
-use crate::pipeline::mail::compose::remove_remote_pictures;
+use crate::pipeline::mail::draft::remove_remote_pictures;
 use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
 use crate::provider::mail::{self, AutoReply, SettingsChange};
 use crate::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
 use crate::text::{note, ours};
 use crate::time_parse::{self, ParsedTime, TimeContext};
-use crate::tools::outward::ManageRequest;
+use crate::tools::manage::ManageRequest;
 
 /// The columns of a signature, which is no table.
 const SIGNATURE: &[&str] = &["text", "email"];

@@ -5,11 +5,11 @@
 
 use serde_json::{Value, json};
 
+use super::rule_text::{query, read_list, read_steps, steps};
 use super::target::{
     SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
 };
-use super::words::{query, read_list, read_steps, steps};
 use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
 use crate::error::{Error, ErrorKind, Result};
@@ -29,7 +29,7 @@ use crate::schemas::{RULE, Service};
 use crate::store::HandleKind;
 use crate::text::{cell, clip, note, ours};
 use crate::tools::mail::ModifyVerb;
-use crate::tools::outward::{ManageOp, ManageRequest};
+use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// Permits creating the labels and folders that the rule names.
 const CREATE: &str = "create";

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Map, Value};
 
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::error::{Error, Result};
 use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
@@ -22,8 +23,7 @@ use crate::provider::mail::SettingsChange;
 use crate::provider::{Account, Mailbox};
 use crate::schemas::{ColumnLevel, Service, Table};
 use crate::text::Note;
-use crate::tools::outward::ManageRequest;
-use crate::words::WordChoice;
+use crate::tools::manage::ManageRequest;
 
 /// The mailbox that is set up.
 pub(super) struct SettingsContext {

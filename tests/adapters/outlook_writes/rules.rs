@@ -4,7 +4,7 @@ use daysheet_core::provider::mail::{MailRule, RuleStep, SettingsChange};
 use daysheet_core::query::{DateContext, Query, parse};
 use jiff::tz::TimeZone;
 
-use super::organize::folders;
+use super::modify::folders;
 use super::*;
 
 const RULES: &str = "/me/mailFolders/inbox/messageRules";

@@ -8,7 +8,7 @@ use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm, one_or};
 use daysheet_core::text::brief;
-use daysheet_core::text::words::{is_punctuation, words};
+use daysheet_core::text::search_text::{is_punctuation, words};
 use daysheet_core::text::{Note, note, quoted};
 
 /// A query in its normal form.

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
 use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm};
-use daysheet_core::text::words::words;
+use daysheet_core::text::search_text::words;
 
 /// Before all mail: 1900-01-01.
 const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);

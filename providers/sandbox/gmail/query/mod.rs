@@ -8,7 +8,7 @@
 pub(super) mod matching;
 
 use crate::store::query::{SearchField, StoreQuery};
-use crate::store::words::words;
+use crate::store::search_text::words;
 
 /// Brackets below this depth are not there either.
 const MAX_DEPTH: usize = 40;

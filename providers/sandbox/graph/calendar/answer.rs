@@ -15,8 +15,8 @@ use crate::graph::error::{
 use crate::graph::mail::read::list::DEFAULT_TOP;
 use crate::graph::response::GraphBody;
 use crate::graph::types::EVENT;
-use crate::store::agenda::expand::EventOccurrence;
-use crate::store::agenda::{SandboxCalendars, StoredEvent, same};
+use crate::store::calendars::expand::EventOccurrence;
+use crate::store::calendars::{SandboxCalendars, StoredEvent, same};
 use daysheet_core::event_time::{EventTime, ZonedTime};
 
 /// The longest stretch of time that can be looked at.

@@ -1,7 +1,7 @@
 //! The description of an event as Exchange keeps it: always HTML, with what
 //! Teams adds for those who join online.
 
-use crate::store::words;
+use crate::store::search_text;
 
 /// Where Teams' meetings are joined.
 pub(super) const TEAMS: &str = "https://teams.microsoft.com/l/meetup-join/";
@@ -29,7 +29,7 @@ pub(super) fn plain(html: &str) -> String {
     for tag in ["<br", "<p", "</p", "<div", "</div", "<li", "<tr"] {
         html = html.replace(tag, &format!("\n{tag}"));
     }
-    let text = words::visible(&html);
+    let text = search_text::visible(&html);
     let mut lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.dedup_by(|one, other| one.is_empty() && other.is_empty());
     lines.join("\r\n").trim().to_owned()

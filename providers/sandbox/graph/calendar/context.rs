@@ -7,7 +7,7 @@ use crate::graph::pages;
 use crate::graph::people::display_name;
 use crate::graph::request::RequestContext;
 use crate::graph::zones::RequestedZone;
-use crate::store::agenda::{self, SandboxCalendars};
+use crate::store::calendars::{self, SandboxCalendars};
 
 /// The calendar of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,11 +57,11 @@ impl<'a> CalendarContext<'a> {
     /// What somebody is called; the address, where that is not known.
     pub fn name_of(&self, address: &str) -> String {
         let people = self.base.store.people();
-        let name = if agenda::same(address, self.owner()) {
+        let name = if calendars::same(address, self.owner()) {
             people.owner.as_deref()
         } else {
             let known = people.others.iter();
-            let mut known = known.filter(|person| agenda::same(&person.email, address));
+            let mut known = known.filter(|person| calendars::same(&person.email, address));
             known.next().map(display_name)
         };
         name.unwrap_or(address).to_owned()

@@ -10,7 +10,7 @@ use super::recurrence;
 use crate::graph::error::{GraphError, invalid_property, invalid_recipients, unknown_zone};
 use crate::graph::ids::named_guid;
 use crate::graph::zones::{RequestedZone, iana_name};
-use crate::store::agenda::{StoredEvent, same};
+use crate::store::calendars::{StoredEvent, same};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 

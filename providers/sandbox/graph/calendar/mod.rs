@@ -31,7 +31,7 @@ use super::zones::RequestedZone;
 use crate::auth::tokens;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
-use crate::store::agenda::{self, CalendarAccess};
+use crate::store::calendars::{self, CalendarAccess};
 use context::{CalendarContext, CalendarRef};
 use respond::MeetingAction;
 
@@ -157,13 +157,13 @@ impl CalendarContext<'_> {
         let main = self.agenda.main_of(self.owner());
         let zone = main.and_then(|place| self.agenda.calendar(place));
         let zone = zone.map_or("UTC".to_owned(), |main| main.zone.clone());
-        let mut calendar = agenda::StoredCalendar::further(self.owner(), name, &zone);
+        let mut calendar = calendars::StoredCalendar::further(self.owner(), name, &zone);
         // A name that was there before makes the same id.
         let mut again = 1;
         while self.agenda.calendars.iter().any(|it| it.id == calendar.id) {
             again += 1;
             let other = format!("{name} {again}");
-            calendar.id = agenda::StoredCalendar::further(self.owner(), &other, &zone).id;
+            calendar.id = calendars::StoredCalendar::further(self.owner(), &other, &zone).id;
         }
         let place = self.agenda.add_calendar(calendar);
         Ok(GraphResponse {
@@ -188,7 +188,7 @@ impl CalendarContext<'_> {
             if self.calendar_named(name).is_some_and(|other| other != place) {
                 return Err(folder_exists());
             }
-            let change = |calendar: &mut agenda::StoredCalendar| calendar.name = name.to_owned();
+            let change = |calendar: &mut calendars::StoredCalendar| calendar.name = name.to_owned();
             self.agenda.change_calendar(place, change);
         }
         Ok(GraphResponse::of(self.calendar(place)?))
@@ -218,7 +218,7 @@ impl CalendarContext<'_> {
         self.base.options.check_type(&CALENDAR)
     }
 
-    fn calendar_json(&self, calendar: &agenda::StoredCalendar) -> Map<String, Value> {
+    fn calendar_json(&self, calendar: &calendars::StoredCalendar) -> Map<String, Value> {
         let ids = self.ids();
         let writable = matches!(calendar.access, CalendarAccess::Owner | CalendarAccess::Writer);
         let own = calendar.access == CalendarAccess::Owner;
@@ -241,6 +241,6 @@ fn name_in(body: &Map<String, Value>) -> Option<&str> {
 }
 
 /// What Outlook calls a calendar: the main one is just that.
-fn shown_name(calendar: &agenda::StoredCalendar) -> &str {
+fn shown_name(calendar: &calendars::StoredCalendar) -> &str {
     if calendar.main { "Calendar" } else { &calendar.name }
 }

@@ -7,7 +7,7 @@ use crate::graph::ids::named_guid;
 use crate::graph::pages;
 use crate::graph::request::RequestContext;
 use crate::graph::response::GraphBody;
-use crate::store::agenda::same;
+use crate::store::calendars::same;
 
 /// The rooms, as address, name, building and seats.
 const ROOMS: [(&str, &str, &str, i32); 2] = [

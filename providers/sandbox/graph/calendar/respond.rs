@@ -13,7 +13,7 @@ use crate::graph::error::{GraphError, invalid_recipients, invalid_request, not_f
 use crate::graph::response::GraphResponse;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
-use crate::store::agenda::{self, same};
+use crate::store::calendars::{self, same};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
 
@@ -98,7 +98,7 @@ fn respond(
     }
     let comment = body.get("comment").and_then(Value::as_str);
     let comment = comment.filter(|it| !it.is_empty()).map(str::to_owned);
-    let reply = agenda::GuestAnswer {
+    let reply = calendars::GuestAnswer {
         address: context.owner().to_owned(),
         at: context.agenda.now(),
         comment,

@@ -14,7 +14,7 @@ use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{RequestedZone, windows_name};
-use crate::store::agenda::{StoredEvent, same};
+use crate::store::calendars::{StoredEvent, same};
 use daysheet_core::event_time::resolve;
 use daysheet_core::provider::calendar::EventVisibility;
 

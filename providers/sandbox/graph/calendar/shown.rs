@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 
 use super::context::CalendarContext;
-use crate::store::agenda::expand::EventOccurrence;
+use crate::store::calendars::expand::EventOccurrence;
 use daysheet_core::event_time::EventTime;
 
 /// What an event is in its series.

@@ -14,8 +14,8 @@ use crate::graph::error::{GraphError, conflict, crossing, denied, invalid_proper
 use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
-use crate::store::agenda::share::CALLED_OFF;
-use crate::store::agenda::{CalendarAccess, StoredEvent, event_id, same};
+use crate::store::calendars::share::CALLED_OFF;
+use crate::store::calendars::{CalendarAccess, StoredEvent, event_id, same};
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::EventGuest;
 

@@ -13,7 +13,7 @@ use crate::graph::calendar::context::{CalendarContext, CalendarRef};
 use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{EventKind, ShownEvent, second};
 use crate::graph::error::GraphError;
-use crate::store::agenda::StoredEvent;
+use crate::store::calendars::StoredEvent;
 use daysheet_core::event_time::EventTime;
 
 /// Occurrences of a series that is gone, at most.

@@ -15,7 +15,7 @@ use super::Mailbox;
 use crate::store::head;
 use crate::store::message::Message;
 use crate::store::mime;
-use crate::store::words::words;
+use crate::store::search_text::words;
 
 /// Mail under these labels makes nobody known.
 const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];

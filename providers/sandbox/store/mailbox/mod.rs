@@ -14,8 +14,8 @@ use sha2::{Digest, Sha256};
 
 use super::labels::UserLabels;
 use super::message::{Message, MessageFacts};
+use super::search_text::number;
 use super::threads;
-use super::words::number;
 use change::{HistoryEvent, HistoryRecord};
 use contacts::MailboxPeople;
 

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::text::words::each_word;
+use crate::text::search_text::each_word;
 
 /// Words that state a deadline or an obligation by themselves.
 const DEADLINES: &[&str] = &[

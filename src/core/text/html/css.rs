@@ -2,17 +2,17 @@
 //! own rules make of each element, and whether its text is seen.
 //!
 //! The way: [`sheets`] reads style sheets and their selectors, [`values`] what they set,
-//! [`style`] decides which of that holds and computes the look of an element, and [`sight`]
+//! [`style`] decides which of that holds and computes the look of an element, and [`visibility`]
 //! walks the document and decides for each text: shown, hidden, or in doubt. Nothing is laid out: a text is hidden when a bound proves it
 //! out of sight, and what proves nothing either way is in doubt.
 
 mod sheets;
-mod sight;
 mod style;
 mod values;
+mod visibility;
 
 pub use sheets::select::{MatchWork, WORK};
-pub use sight::{CssVisibility, VisibilityWalker};
+pub use visibility::{CssVisibility, VisibilityWalker};
 
 use cssparser::{Delimiter, ParseError, Parser};
 

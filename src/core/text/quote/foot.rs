@@ -4,7 +4,7 @@
 //! above it. Whether it is shown is decided in [`fold`](super::fold()).
 
 use super::marks::{is_quoted, is_rule, sent_from};
-use super::words::{CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, holds, names};
+use super::phrases::{CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, holds, names};
 use crate::text::fence::SIGNATURE;
 
 /// Longer than this, what follows `--` is no signature.

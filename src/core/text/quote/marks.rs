@@ -1,9 +1,9 @@
 //! The lines by which mail programs introduce what they quote or send on.
 //!
 //! Each test looks at a line, or at the first few of some lines; the words are in
-//! [`words`](super::words). What follows from a match is decided one level up.
+//! [`words`](super::phrases). What follows from a match is decided one level up.
 
-use super::words::{
+use super::phrases::{
     ATTRIBUTIONS, DATE, FORWARD_PREFIXES, FORWARDED, FORWARDS, FROM, ORIGINAL, REPLY_PREFIXES,
     SENT, SENT_FROM, SUBJECT, TO, WROTE, begins, names,
 };

@@ -2,7 +2,7 @@
 
 use super::{INSET, POINT, SlideArea, SlideScene, SlideShape};
 use crate::HidingMethod;
-use crate::look::{FLAT, TextVisibility};
+use crate::run_style::{FLAT, TextVisibility};
 
 /// The least average width of a character, as a part of its size.
 const NARROW: f64 = 0.4;

@@ -8,8 +8,8 @@ use super::{
     BARE, SIZE, SLIDE, ScenePart, ShapeFill, ShapeGroup, SlideArea, SlideShape, TextSize, UNKNOWN,
 };
 use crate::ReadFailure;
-use crate::look::InkColour;
 use crate::office::theme::{ShapePaint, ThemeColours};
+use crate::run_style::InkColour;
 use crate::xml::{XmlEvent, XmlReader};
 
 /// Reads a slide, a layout or a master; placeholders take from those `below`.

@@ -24,9 +24,10 @@ use self::hours::{DailyHours, TimeStretch, common, own};
 use self::own::further_calendars;
 use self::people::{BusyKind, BusyPerson, BusyTime, stretch};
 use self::slots::{AbsenceReason, slots, stretches};
-use super::agenda::range::{self, TimeRange};
+use super::search::range::{self, TimeRange};
 use super::target::span;
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::encode::Document;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event_time::{EventTime, find_zone, zone_label};
@@ -41,8 +42,7 @@ use crate::row::{RowCell, RowTable};
 use crate::schemas::{BUSY, ColumnLevel, SLOT, Service, Table};
 use crate::text::{Note, NoteKey, note, ours};
 use crate::time_parse::{self, TimeContext};
-use crate::tools::free::{CalendarFree, SlotSort};
-use crate::words::WordChoice;
+use crate::tools::calendar_free::{CalendarFree, SlotSort};
 
 /// The number of working days considered if no end is given.
 const AHEAD: usize = 5;

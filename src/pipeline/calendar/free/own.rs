@@ -6,9 +6,9 @@
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
-use super::super::agenda::calendars::{KnownCalendar, calendar_list, known_calendars};
-use super::super::agenda::range::TimeRange;
 use super::super::clashes::TimeClaim;
+use super::super::search::calendars::{KnownCalendar, calendar_list, known_calendars};
+use super::super::search::range::TimeRange;
 use super::hours::TimeStretch;
 use super::people::{BusyKind, BusyTime};
 use crate::error::{Error, Result};

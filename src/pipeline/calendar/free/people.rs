@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hours::{TimeStretch, merge, without};
+use crate::choice::{WordChoice, words};
 use crate::flatten::{self, RowContext};
 use crate::pipeline::titles::short;
 use crate::provider::calendar::{BusySchedule, WorkingHours};
 use crate::schemas::{BUSY, BUSY_TITLE, Service, TableColumn, wire};
 use crate::text::quoted;
-use crate::words::{WordChoice, words};
 
 words! {
     /// The kinds of busy time, the weightiest first, by their words in the column `show`.

@@ -11,7 +11,6 @@ use super::span::moment;
 use super::split::split_series;
 use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::course;
 use crate::error::Result;
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -21,9 +20,10 @@ use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
+use crate::progress;
 use crate::provider::calendar::EventChange;
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::save::{CalendarSave, EventWords, IfConflict};
+use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
 pub(super) async fn change_events(
     ctx: &Context,
@@ -75,7 +75,7 @@ pub(super) async fn change_events(
         return write_report(ctx, report).await;
     }
     let mut stopped = false;
-    for (item, met) in course::each("events", planned) {
+    for (item, met) in progress::each("events", planned) {
         if stopped {
             report.outcomes.push(ItemOutcome::skipped(item.name, "change"));
             continue;

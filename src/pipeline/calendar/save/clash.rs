@@ -14,11 +14,11 @@ use super::destination::account_calendars;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::access::guard::note_untrusted_quote;
-use crate::pipeline::calendar::agenda::calendars::KnownCalendar;
 use crate::pipeline::calendar::clashes::{
     TimeClaim, absences, away, is_declined, meets_absence, overlap,
 };
 use crate::pipeline::calendar::guests::others;
+use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::{CalendarOwner, calendar_owner, event_handles, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
@@ -26,7 +26,7 @@ use crate::project::project;
 use crate::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
 use crate::recurrence::EventRecurrence;
 use crate::schemas::{EVENT, TableColumn};
-use crate::text::words::words;
+use crate::text::search_text::words;
 use crate::text::{Note, note, ours, quoted, quoted_end};
 
 /// The number of days ahead for which occurrences of a series are checked.

@@ -8,7 +8,6 @@ use super::destination::{CalendarDestination, find_destination};
 use super::make::{self, PlannedChange};
 use crate::budget::WholeAnswer;
 use crate::client::ClientPrompts;
-use crate::course;
 use crate::error::{Error, Result};
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm};
@@ -20,9 +19,10 @@ use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
 use crate::pipeline::titles::short;
+use crate::progress;
 use crate::provider::calendar::{EventChange, GuestNotice};
 use crate::text::{Note, note, quoted};
-use crate::tools::save::{CalendarSave, IfConflict};
+use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// A new event, and its name in the answer.
 struct NewEvent {
@@ -249,7 +249,7 @@ async fn write_events(
     let own = &to.owner.account.email;
     let mut stopped = false;
     let mut made: Vec<Option<MadeEvent>> = items.iter().map(|_| None).collect();
-    for (item, made) in course::each("events", items.iter().zip(&mut made)) {
+    for (item, made) in progress::each("events", items.iter().zip(&mut made)) {
         let change = &item.made.change;
         if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
             let detail = item.met.lines.join("; ");

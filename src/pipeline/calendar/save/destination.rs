@@ -3,7 +3,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
-use crate::pipeline::calendar::agenda::calendars::{
+use crate::pipeline::calendar::search::calendars::{
     CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
     select_calendars,
 };

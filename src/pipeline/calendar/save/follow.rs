@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::make;
 use super::series::SeriesBase;
 use super::span::{civil, moment};
+use crate::choice::WordChoice;
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime};
 use crate::flatten::{RowContext, RowRoom};
@@ -19,7 +20,6 @@ use crate::recurrence::EventRecurrence;
 use crate::row::RowCell;
 use crate::schemas::EVENT;
 use crate::text::{Note, note, ours};
-use crate::words::WordChoice;
 
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;

@@ -17,7 +17,6 @@ use super::make;
 use super::source::{self, ImportRest, KIND, import_rest, read_document};
 use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::course;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event_time;
 use crate::ical::{CalendarDocument, IcalEvent};
@@ -34,10 +33,11 @@ use crate::pipeline::calendar::target::{
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
+use crate::progress;
 use crate::provider::calendar::{EventChange, GuestNotice};
 use crate::row::RowCell;
 use crate::text::{Note, note, ours, quoted};
-use crate::tools::save::{CalendarSave, IfConflict};
+use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The most events of one call.
 const MAX_EVENTS: usize = 200;
@@ -102,7 +102,7 @@ pub(super) async fn import_events(
     }
     let mut stopped = false;
     let last = done + items.len();
-    for item in course::each("events", items) {
+    for item in progress::each("events", items) {
         import_item(ctx, item, request, &destination, &mut stopped, &mut report).await?;
     }
     let can = destination.owner.port.capabilities();

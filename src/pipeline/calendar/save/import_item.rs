@@ -7,7 +7,7 @@ use crate::pipeline::calendar::target::EventTarget;
 use crate::provider::calendar::{EventChange, EventData};
 use crate::recurrence::EventRecurrence;
 use crate::text::html;
-use crate::text::words::words;
+use crate::text::search_text::words;
 
 /// An event of a document, with the exceptions of its series.
 pub(super) struct ImportItem {

@@ -17,7 +17,7 @@ use crate::recurrence::EventRecurrence;
 use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::time_parse::TimeContext;
-use crate::tools::save::EventWords;
+use crate::tools::calendar_save::EventWords;
 
 /// A change, and how its times were understood.
 #[derive(Debug, Clone, Default)]

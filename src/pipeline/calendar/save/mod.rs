@@ -25,7 +25,7 @@ use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::error::Result;
 use crate::pipeline::context::Context;
-use crate::tools::save::CalendarSave;
+use crate::tools::calendar_save::CalendarSave;
 
 pub(crate) async fn calendar_save(
     ctx: &Context,

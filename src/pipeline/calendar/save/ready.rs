@@ -17,7 +17,7 @@ use crate::pipeline::times::time_context;
 use crate::provider::calendar::{EventChange, EventData, GuestNotice};
 use crate::recurrence::EventRecurrence;
 use crate::text::Note;
-use crate::tools::save::{CalendarSave, EventWords, SeriesScope};
+use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {

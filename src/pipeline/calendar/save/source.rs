@@ -18,7 +18,7 @@ use crate::provider::calendar::{EventChange, EventVisibility, ShowAs};
 use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
 use crate::text::{Note, brief};
-use crate::tools::save::{CalendarSave, IfConflict};
+use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The kind of an import's cursors.
 pub(crate) const KIND: &str = "import";

@@ -12,7 +12,7 @@ use crate::text::brief;
 use crate::text::{Note, note, ours};
 use crate::time_parse::clock::ClockTime;
 use crate::time_parse::{self, ParsedTime, TimeContext};
-use crate::tools::save::EventWords;
+use crate::tools::calendar_save::EventWords;
 
 /// The length in minutes of a timed event without a given length.
 const HOUR: i64 = 60;

@@ -15,7 +15,7 @@ use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
-use crate::pipeline::writing::{begin_writing, may_leave};
+use crate::pipeline::interrupted::{begin_writing, may_leave};
 use crate::provider::calendar::EventChange;
 use crate::text::{note, ours};
 

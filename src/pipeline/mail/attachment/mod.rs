@@ -2,11 +2,11 @@
 
 pub(crate) mod chosen;
 #[cfg(feature = "documents")]
+mod findings;
+#[cfg(feature = "documents")]
 pub(super) mod reading;
 #[cfg(feature = "documents")]
 mod render;
-#[cfg(feature = "documents")]
-mod words;
 
 use std::sync::Arc;
 
@@ -27,7 +27,6 @@ use crate::access::AccessLevel;
 use crate::budget::LongText;
 use crate::budget::WholeAnswer;
 use crate::compose::names;
-use crate::course;
 use crate::error::{Error, Result};
 use crate::files::SavedFile;
 use crate::pipeline::access::guard::{mark_tainted, require_access};
@@ -35,6 +34,7 @@ use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::local_files::file_folders;
+use crate::progress;
 use crate::provider::mail::AttachmentInfo;
 use crate::row::{RowCell, RowTable};
 use crate::schemas::{ATTACHMENT, ColumnLevel};
@@ -140,10 +140,10 @@ async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswe
     let alone = chosen.len() == 1 && outcomes.is_empty();
     let sources = read_sources(ctx, chosen.iter()).await;
     let mut saved: Vec<String> = Vec::new();
-    course::expect("attachments", chosen.len());
+    progress::expect("attachments", chosen.len());
     for some in chosen.chunks(AT_ONCE) {
         let fetched = join_all(some.iter().map(|one| fetch_chosen(ctx, one, &sources))).await;
-        course::done("attachments", some.len());
+        progress::done("attachments", some.len());
         for (one, fetched) in some.iter().zip(fetched) {
             let done = match fetched {
                 Ok((file, bytes)) => {

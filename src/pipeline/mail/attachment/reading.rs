@@ -12,17 +12,17 @@ use super::chosen::{
     AT_ONCE, AttachmentSources, ChosenAttachment, chosen_by, file_bytes, media, named_attachment,
     no_attachments, read_sources, reads_none,
 };
+use super::findings;
 use super::render::{self, FileText};
-use super::words;
 use crate::budget::LongText;
 use crate::budget::WholeAnswer;
-use crate::course;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::local_files::file_reader;
 use crate::pipeline::mail::files::file_of;
 use crate::pipeline::rows::{rows_of, zone_line};
+use crate::progress;
 use crate::provider::Account;
 use crate::row::RowTable;
 use crate::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
@@ -131,7 +131,7 @@ pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Resul
         };
         return Err(Error::argument(what).next("give fewer ids; as=list shows those there are"));
     }
-    course::expect("attachments", wanted.len());
+    progress::expect("attachments", wanted.len());
     let answer = read_wanted(ctx, worker, &wanted, &sources, request, &mut notes).await?;
     let mut response = answer.response(&ctx.config.zone);
     response.notes.append(&mut notes);
@@ -167,7 +167,7 @@ async fn read_wanted(
         let read =
             some.iter().map(|one| timeout_at(ends, read_file(ctx, worker, one, sources, request)));
         let read = join_all(read).await;
-        course::done("attachments", some.len());
+        progress::done("attachments", some.len());
         for (one, read) in some.iter().zip(read) {
             match read {
                 Ok(Ok(file)) => add_file(ctx, &mut answer, one, file).await?,
@@ -250,7 +250,7 @@ async fn read_file(
     };
     let (lines, ended) = place.file(&asked, &bytes).await?;
     if let Some(AnswerLine::End(ReadingEnd { failure: Some(failure), .. })) = lines.last()
-        && let Some(error) = words::no_such_part(failure, &asked)
+        && let Some(error) = findings::no_such_part(failure, &asked)
     {
         return Err(error);
     }
@@ -291,14 +291,14 @@ async fn add_file(
                     .collect();
                 let new = rows_like(ctx, rows, &objects, account, &mut notes).await?;
                 rows.append(new);
-                notes.extend(words::more_rows(table, more, &id, next));
+                notes.extend(findings::more_rows(table, more, &id, next));
             }
             AnswerLine::Block(ContentBlock::Files { files, more, next }) => {
                 let objects: Vec<Value> =
                     files.iter().take(MAX_BLOCKS).map(|file| inside(file, wanted, &id)).collect();
                 let new = rows_like(ctx, &answer.inside, &objects, account, &mut notes).await?;
                 answer.inside.append(new);
-                notes.extend(words::more_files(more, &id, next));
+                notes.extend(findings::more_files(more, &id, next));
             }
         }
     }
@@ -340,7 +340,7 @@ async fn add_file(
     }
     let rows = rows_like(ctx, &answer.texts, &objects, account, &mut notes).await?;
     answer.texts.append(rows);
-    notes.extend(words::about(kind, end.as_ref(), file.ended));
+    notes.extend(findings::about(kind, end.as_ref(), file.ended));
     let about = if alone { format!("b{}", first + 1) } else { id };
     answer.response.notes.extend(notes.into_iter().map(|note| note.under(ours(&about))));
     Ok(())

@@ -7,7 +7,7 @@ use daysheet_extract::{
     BlockSpan, CellValue, FileKind, PieceMark, SheetBlock, TextBlock, TextPiece,
 };
 
-use super::words;
+use super::findings;
 use crate::encode::toon::{self, SheetCell};
 use crate::text::deceptive::{self, DisarmedText, inert_cell};
 use crate::text::fence::{OURS, theirs};
@@ -75,12 +75,12 @@ impl WholeText {
     /// Returns all of it, if there is any, or more behind it; `id` names the file, of this kind,
     /// in a call.
     pub(super) fn text(mut self, id: &str, kind: Option<FileKind>) -> Option<FileText> {
-        let next = self.span.as_ref().and_then(|span| words::goes_on(span, id, ""));
+        let next = self.span.as_ref().and_then(|span| findings::goes_on(span, id, ""));
         let text = guarded(&self.text, kind, &mut self.removed.disarmed);
         let notes = next.iter().cloned().chain(self.removed.notes(&text)).collect();
         (next.is_some() || !text.is_empty()).then(|| FileText {
             text,
-            range: self.span.as_ref().and_then(words::range),
+            range: self.span.as_ref().and_then(findings::range),
             notes,
             ..FileText::default()
         })
@@ -110,7 +110,7 @@ fn pieces(text: &mut String, pieces: Vec<TextPiece>, unseen: &mut InvisibleUse) 
             }
             TextPiece::Mark(mark) => {
                 gap = "\n\n";
-                (format!("{OURS}[{}]", words::mark(&mark)), "\n")
+                (format!("{OURS}[{}]", findings::mark(&mark)), "\n")
             }
         };
         if line.is_empty() {
@@ -161,14 +161,14 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
         text.push_str(if text.is_empty() { "" } else { "\n\n" });
         text.push_str(&deceptive::disarm(&after, &mut removed.disarmed));
     }
-    let mut notes: Vec<Note> = words::goes_on(&sheet.of, id, &sheet.name).into_iter().collect();
-    notes.extend(words::findings(&sheet.findings, None));
-    notes.extend(words::cut_cells(cut));
+    let mut notes: Vec<Note> = findings::goes_on(&sheet.of, id, &sheet.name).into_iter().collect();
+    notes.extend(findings::findings(&sheet.findings, None));
+    notes.extend(findings::cut_cells(cut));
     notes.extend(removed.notes(&text));
     FileText {
         text,
         sheet: (!name.is_empty()).then_some(name),
-        range: words::range(&sheet.of),
+        range: findings::range(&sheet.of),
         notes,
     }
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::choice::WordChoice;
 use crate::error::{Error, ErrorKind, Result};
 use crate::provider::Mailbox;
 use crate::provider::mail::{
@@ -16,7 +17,6 @@ use crate::query;
 use crate::store::Store;
 use crate::text::{Note, brief, note, quoted, quoted_list};
 use crate::tools::mail::ModifyVerb;
-use crate::words::WordChoice;
 
 /// One step of the port, and the state that it leads to.
 #[derive(Debug, Clone)]

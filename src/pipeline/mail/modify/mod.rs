@@ -26,6 +26,7 @@ use self::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::search::plan::folder_of;
 use crate::access::AccessLevel;
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::client::{ClientPrompts, MaybeDryRun};
 use crate::doubt::look_for;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,7 +43,6 @@ use crate::provider::mail::MailState;
 use crate::text::{Note, note};
 use crate::time_parse;
 use crate::tools::mail::{MailModify, ModifyVerb};
-use crate::words::WordChoice;
 
 pub(crate) async fn mail_modify(
     ctx: &Context,

@@ -7,15 +7,15 @@ use futures_util::future::join_all;
 use super::chosen::{ChosenMessages, MessageChoice};
 use crate::budget::WholeAnswer;
 use crate::client::{ClientPrompts, Confirmation};
-use crate::course;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{check_allow_list, note_untrusted_quote};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::handle_after;
-use crate::pipeline::mail::compose::people::message_id;
+use crate::pipeline::mail::draft::people::message_id;
 use crate::pipeline::titles::short;
+use crate::progress;
 use crate::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
 use crate::schemas::Service;
 use crate::store::HandleKind;
@@ -87,7 +87,7 @@ pub(super) async fn leave_lists(
     if reply == Confirmation::Later {
         return Err(Error::new(ErrorKind::Argument, "the user is being asked"));
     }
-    for list in course::each("mailing lists", &lists) {
+    for list in progress::each("mailing lists", &lists) {
         report.outcomes.push(match (&list.way, reply, choice.accounts.get(list.account)) {
             (UnsubscribeWay::Post(_), Confirmation::No, _) => {
                 ItemOutcome::new(&list.handle, OP, "refused", "the user declined")

@@ -33,6 +33,7 @@ use super::senders::{look_alikes_of, needs_folders, senders};
 use crate::body::{self, PartForm, ReadableText, ReadingOptions};
 use crate::budget::LongText;
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::error::{Error, ErrorKind, Result};
 use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::account_labels;
@@ -48,7 +49,6 @@ use crate::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
 use crate::store::HandleKind;
 use crate::text::{self, TextKind, fence, note, ours, shown};
 use crate::tools::mail::{BodyChoice, MailRead};
-use crate::words::WordChoice;
 
 /// Messages in one answer.
 const MAX_MESSAGES: usize = 25;

@@ -3,18 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use super::messages::{MessageTarget, ReadRest, columns};
+use crate::choice::WordChoice;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered::FetchedThreads;
-use crate::pipeline::mail::compose::people::message_of_draft;
+use crate::pipeline::mail::draft::people::message_of_draft;
 use crate::project::project;
 use crate::provider::{Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole};
 use crate::store::HandleKind;
 use crate::text::{self, Note, note, ours};
 use crate::tools::mail::MailRead;
-use crate::words::WordChoice;
 
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
 const SHORTEST_ID: usize = 12;

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::accounts::{SearchPart, hidden_count, part_context, search_accounts};
 use super::plan::{SearchContext, is_everywhere, plan_search, search_context, search_query};
 use crate::budget::WholeAnswer;
+use crate::choice::WordChoice;
 use crate::encode::Document;
 use crate::error::{Error, Result};
 use crate::flatten::{self, RowContext};
@@ -22,8 +23,7 @@ use crate::row::RowTable;
 use crate::schemas::{ColumnLevel, MESSAGE, SENDER, TableColumn};
 use crate::text::{Note, counted, note, ours};
 use crate::tools::ColumnChoice;
-use crate::tools::search::{MailSearch, RowOrder};
-use crate::words::WordChoice;
+use crate::tools::mail_search::{MailSearch, RowOrder};
 
 /// The most messages of an account that are counted.
 const MAX_COUNTED: usize = 1_000;

@@ -19,7 +19,7 @@ use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, 
 use crate::schemas::{self, ColumnLevel, MESSAGE, Table, TableColumn};
 use crate::store::HandleKind;
 use crate::tools::ColumnChoice;
-use crate::tools::search::{MailSearch, RowKind, RowOrder};
+use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "search";

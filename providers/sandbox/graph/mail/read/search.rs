@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 
 use crate::store::message::Message;
 use crate::store::query::{SearchField, StoreQuery};
-use crate::store::words::words;
+use crate::store::search_text::words;
 
 /// Brackets below this depth are refused.
 const MAX_DEPTH: usize = 40;

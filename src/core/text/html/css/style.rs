@@ -3,5 +3,5 @@
 
 mod attribute;
 pub mod cascade;
+pub mod computed;
 mod custom;
-pub mod look;

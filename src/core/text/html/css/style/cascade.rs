@@ -22,8 +22,8 @@ use super::super::values::property::{
     self, CssProperty, PropertyValue, ValueMode, WideKeyword, is_inherited,
 };
 use super::attribute;
+use super::computed::ComputedStyle;
 use super::custom::{self, ResolvedText};
-use super::look::ComputedStyle;
 use crate::text::html::tree::{DomTree, NodeId};
 
 static BROWSER: LazyLock<StyleSheet> = LazyLock::new(|| read(include_str!("browser.css")));
@@ -91,7 +91,7 @@ impl<'t> StyleCascade<'t> {
         let ranks = author.ranks();
         let matcher = SelectorMatcher::new(tree, limited);
         let browser = SelectorMatcher::new(tree, endless);
-        let (inline, rem) = (HashMap::new(), super::look::FONT);
+        let (inline, rem) = (HashMap::new(), super::computed::FONT);
         Self { tree, author, ranks, matcher, browser, inline, mode, rem }
     }
 

@@ -1,7 +1,7 @@
 //! What values the properties take.
 //!
 //! A value that a browser does not take is an error here too, so that the
-//! declaration before it holds. What the values come to is up to `look` and `sight`.
+//! declaration before it holds. What the values come to is up to `computed` and `visibility`.
 
 use cssparser::{ParseError, Parser, Token};
 

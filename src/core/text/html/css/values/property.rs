@@ -1,6 +1,6 @@
 //! The properties that decide whether text is seen, by their names.
 //!
-//! What values they take is known to `grammar`, what those come to to `look` and `sight`.
+//! What values they take is known to `grammar`, what those come to to `computed` and `visibility`.
 
 use std::sync::Arc;
 

@@ -1,0 +1,237 @@
+//! What an element looks like, as far as it decides whether text is seen.
+//!
+//! The computed values of one element: what it takes over from around it, and what is
+//! set on it alone. What they come to on the page is up to `visibility`.
+
+use std::rc::Rc;
+
+use super::super::values::color::{BLACK, Rgba, WrittenColour};
+use super::super::values::property::{
+    CssImage, CssProperty, NumericFunction, PropertyValue, WideKeyword, is_inherited,
+};
+use super::super::values::value::{ComputedNumber, NumberKind, UnitScale};
+use super::custom::CustomProperties;
+
+/// The size of a font that nobody set.
+pub const FONT: f32 = 16.0;
+
+/// The computed style of an element.
+#[derive(Debug, Clone)]
+pub struct ComputedStyle {
+    /// The size of the font, in pixels.
+    pub font: f32,
+    /// True if that is measured by the font around: browsers do not draw it tiny then.
+    pub relative: bool,
+    /// The colour of text; unknown if it is not computed.
+    pub color: Option<Rgba>,
+    /// Custom properties.
+    pub vars: CustomProperties,
+    /// What was taken over, but for the above.
+    inherited: Rc<Vec<(CssProperty, PropertyValue)>>,
+    /// What is set on this element alone.
+    own: Vec<(CssProperty, PropertyValue)>,
+    /// True if a value that may hide it is not computed.
+    pub unclear: bool,
+    /// Its first line or letter, or its placeholder, if that looks different.
+    pub first: Option<Box<ComputedStyle>>,
+    /// What is drawn before and after what it holds.
+    pub before: Option<Box<ComputedStyle>>,
+    pub after: Option<Box<ComputedStyle>>,
+    /// True if it shows no more of its content than a summary.
+    pub closed: bool,
+}
+
+impl ComputedStyle {
+    /// Returns the look of the page before any element: black on white.
+    pub fn page() -> Self {
+        Self {
+            font: FONT,
+            relative: false,
+            color: Some(BLACK),
+            vars: CustomProperties::default(),
+            inherited: Rc::default(),
+            own: Vec::new(),
+            unclear: false,
+            first: None,
+            before: None,
+            after: None,
+            closed: false,
+        }
+    }
+
+    /// Returns the look of an element in this one about which nothing is said.
+    pub fn child(&self) -> Self {
+        Self {
+            vars: Rc::clone(&self.vars),
+            inherited: Rc::clone(&self.inherited),
+            own: Vec::new(),
+            unclear: false,
+            first: None,
+            before: None,
+            after: None,
+            closed: false,
+            ..*self
+        }
+    }
+
+    /// Returns the value of a property, if it was set.
+    pub fn get(&self, property: CssProperty) -> Option<&PropertyValue> {
+        let values = if is_inherited(property) { &*self.inherited } else { &self.own };
+        values.iter().find(|(name, _)| *name == property).map(|(_, value)| value)
+    }
+
+    /// Sets a value that is valid for the property; `around` is the look of what
+    /// holds the element.
+    pub fn set(&mut self, property: CssProperty, value: &PropertyValue, around: &Self, rem: f32) {
+        let value = match value {
+            PropertyValue::Wide(WideKeyword::Inherit) => return self.inherit(property, around),
+            PropertyValue::Wide(WideKeyword::Initial) => return self.reset(property),
+            PropertyValue::Wide(_) if is_inherited(property) => {
+                return self.inherit(property, around);
+            }
+            PropertyValue::Wide(_) => return self.reset(property),
+            value => value,
+        };
+        if *value == PropertyValue::Unknown {
+            self.unclear = true;
+            return self.reset(property);
+        }
+        match property {
+            CssProperty::FontSize => self.font_size(value, around, rem),
+            CssProperty::Color => {
+                if let PropertyValue::Paint(paint) = value {
+                    let dark = self.is(CssProperty::ColorScheme, "dark");
+                    self.color = paint.resolve(around.color, dark);
+                    self.unclear |= self.color.is_none() && around.color.is_some();
+                }
+            }
+            _ => {
+                let value = match value {
+                    PropertyValue::Amount(amount) => {
+                        PropertyValue::Size(amount.compute(&self.scale(rem)))
+                    }
+                    value => value.clone(),
+                };
+                self.put(property, Some(value));
+            }
+        }
+    }
+
+    fn inherit(&mut self, property: CssProperty, around: &Self) {
+        match property {
+            CssProperty::FontSize => (self.font, self.relative) = (around.font, around.relative),
+            CssProperty::Color => self.color = around.color,
+            _ => {
+                let value = around.get(property).cloned();
+                self.put(property, value);
+            }
+        }
+    }
+
+    fn reset(&mut self, property: CssProperty) {
+        match property {
+            CssProperty::FontSize => (self.font, self.relative) = (FONT, false),
+            CssProperty::Color => self.color = Some(BLACK),
+            _ => self.put(property, None),
+        }
+    }
+
+    fn put(&mut self, property: CssProperty, value: Option<PropertyValue>) {
+        if is_inherited(property) && self.get(property) == value.as_ref() {
+            return;
+        }
+        let values =
+            if is_inherited(property) { Rc::make_mut(&mut self.inherited) } else { &mut self.own };
+        values.retain(|(name, _)| *name != property);
+        values.extend(value.map(|value| (property, value)));
+    }
+
+    fn font_size(&mut self, value: &PropertyValue, around: &Self, rem: f32) {
+        let word = |word: &str| match word {
+            "xx-small" => 9.0,
+            "x-small" => 10.0,
+            "small" => 13.0,
+            "large" => 18.0,
+            "x-large" => 24.0,
+            "xx-large" => 32.0,
+            "xxx-large" => 48.0,
+            _ => FONT,
+        };
+        match value {
+            PropertyValue::Word("smaller") => {
+                (self.font, self.relative) = (around.font / 1.2, true)
+            }
+            PropertyValue::Word("larger") => (self.font, self.relative) = (around.font * 1.2, true),
+            PropertyValue::Word(name) => (self.font, self.relative) = (word(name), false),
+            PropertyValue::Amount(amount) => {
+                let size = amount.compute(&around.scale(rem));
+                self.font = size.px(around.font).max(0.0);
+                self.relative = (size.relative || size.part != 0.0) && !is_mixed(&size);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns what relative lengths in this element come to.
+    pub fn scale(&self, rem: f32) -> UnitScale<'static> {
+        UnitScale { em: self.font, rem, names: &[] }
+    }
+
+    /// Returns a value that is a word.
+    pub fn word(&self, property: CssProperty) -> Option<&'static str> {
+        match self.get(property) {
+            Some(PropertyValue::Word(word)) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a value is this word.
+    pub fn is(&self, property: CssProperty, word: &str) -> bool {
+        self.word(property) == Some(word)
+    }
+
+    /// Returns a value that is a number.
+    pub fn size(&self, property: CssProperty) -> Option<ComputedNumber> {
+        match self.get(property) {
+            Some(PropertyValue::Size(size)) => Some(*size),
+            _ => None,
+        }
+    }
+
+    /// Returns a length in pixels, with percentages of `base`; `None` if there is no
+    /// base for them.
+    pub fn px(&self, property: CssProperty, base: Option<f32>) -> Option<f32> {
+        let size = self.size(property)?;
+        match (size.part, base) {
+            (0.0, _) => Some(size.n),
+            (_, Some(base)) => Some(size.px(base)),
+            _ => None,
+        }
+    }
+
+    /// Returns a value that is made of functions.
+    pub fn calls(&self, property: CssProperty) -> &[NumericFunction] {
+        match self.get(property) {
+            Some(PropertyValue::Calls(calls)) => calls,
+            _ => &[],
+        }
+    }
+
+    /// Returns the images of a property.
+    pub fn images(&self, property: CssProperty) -> &[CssImage] {
+        match self.get(property) {
+            Some(PropertyValue::Images(images)) => images,
+            _ => &[],
+        }
+    }
+
+    /// Returns a colour; unknown ones are none.
+    pub fn paint(&self, paint: &WrittenColour) -> Option<Rgba> {
+        paint.resolve(self.color, self.is(CssProperty::ColorScheme, "dark"))
+    }
+}
+
+/// Returns true for a size that is partly absolute: that is drawn as small as it says.
+fn is_mixed(size: &ComputedNumber) -> bool {
+    size.kind == NumberKind::Length && size.part != 0.0 && size.n != 0.0
+}

@@ -1,0 +1,69 @@
+//! How text stands out from its ground, by all that draws it: its fill, the line around its
+//! glyphs and its shadow.
+
+use super::super::style::computed::ComputedStyle;
+use super::super::values::color::{CLEAR, over};
+use super::super::values::property::{CssImage, CssProperty as P, PropertyValue};
+use super::super::values::value::ComputedNumber;
+use super::backdrop::{TextContrast, ink};
+use super::{ElementFrame, VisibilityWalker};
+
+/// How thick the lines of glyphs are at least, in font sizes.
+const STEM: f32 = 0.1;
+
+impl VisibilityWalker<'_> {
+    pub(super) fn contrast(
+        &self,
+        frame: &ElementFrame,
+        look: &ComputedStyle,
+        drawn: bool,
+    ) -> TextContrast {
+        let colors = frame.cut_out.as_deref().map_or(1, <[_]>::len) * frame.ground.colors().len();
+        if colors * (1 + frame.tints.len()) > 1
+            && !self.cascade.spend(colors * (1 + frame.tints.len()))
+        {
+            return TextContrast::Unknown;
+        }
+        let Some(ink) = ink(look, drawn) else { return TextContrast::Unknown };
+        let (width, color) =
+            if drawn { (P::DrawnWidth, P::DrawnStroke) } else { (P::StrokeWidth, P::StrokeColor) };
+        // What is drawn has a line of a pixel where no width is set.
+        let thin = drawn.then_some(ComputedNumber::number(1.0));
+        if let Some(stroke) = look.size(width).or(thin).filter(|width| width.n > 0.0) {
+            let paint = match look.get(color) {
+                Some(PropertyValue::Paint(paint)) => look.paint(paint),
+                _ if drawn => Some(CLEAR),
+                _ => look.color,
+            };
+            let Some(paint) = paint else { return TextContrast::Unknown };
+            let (seen, [.., alpha]) =
+                (frame.ground.contrast(paint, frame.alpha, &frame.tints), paint);
+            // The line around a glyph lies over it, half of it inside.
+            let within = stroke.n >= look.font * STEM && !look.is(P::PaintOrder, "stroke");
+            if seen != TextContrast::Lost && stroke.n >= 0.5 || within && alpha > 0.5 {
+                return seen;
+            }
+        }
+        for shadow in look.images(P::TextShadow) {
+            let CssImage::Gradient(colors) = shadow else { continue };
+            let color = colors.first().map(|color| look.paint(color));
+            let seen =
+                color.flatten().map(|ink| frame.ground.contrast(ink, frame.alpha, &frame.tints));
+            if let Some(seen @ (TextContrast::Seen | TextContrast::Pale | TextContrast::Picture)) =
+                seen
+            {
+                return seen;
+            }
+        }
+        let through = frame.cut_out.as_deref().unwrap_or(&[]);
+        let seen = |ink| frame.ground.contrast(ink, frame.alpha, &frame.tints);
+        if through.is_empty() {
+            return seen(ink);
+        }
+        let all: Vec<TextContrast> = through.iter().map(|below| seen(over(ink, *below))).collect();
+        match all.iter().find(|one| **one != TextContrast::Lost) {
+            Some(one) => *one,
+            None => TextContrast::Lost,
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Text that may stand beside the box whose ground it is seen on.
+//!
+//! Floats and lifted boxes give the box around them no height, and what is moved may leave it.
+//! Where text could not be told from what is behind that box, it is in doubt then. A box has a
+//! height if something in it surely has one; how much is not known.
+
+use std::rc::Rc;
+
+use super::super::values::property::CssProperty as P;
+use super::backdrop::{TextBackdrop, TextContrast};
+use super::bounds::ElementBounds;
+use super::{ElementFrame, VisibilityWalker};
+use crate::text::html::HidingReason;
+
+/// What is moved by less, in pixels, is still in its box.
+const FAR: f32 = 20.0;
+
+/// A box with a ground of its own.
+#[derive(Debug)]
+pub(super) struct PaintedBox {
+    /// What is behind it.
+    behind: TextBackdrop,
+    place: ElementBounds,
+    /// How much is seen of it above and below what it holds.
+    pads: [f32; 2],
+    /// Its place on the stack.
+    at: usize,
+}
+
+/// How a box may stand beside the one that it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LoosePosition {
+    /// It is not in the flow.
+    Out,
+    /// The same, placed from the lower edge of a box whose height may not be known.
+    Below,
+    Moved,
+}
+
+impl VisibilityWalker<'_> {
+    /// Notes that an element has a ground of its own, before it has.
+    pub(super) fn paint(&self, frame: &mut ElementFrame) {
+        let pads = [P::PaddingTop, P::PaddingBottom]
+            .map(|side| frame.look.px(side, frame.place.width).unwrap_or_default());
+        let (behind, place, at) = (frame.ground.clone(), frame.place.clone(), self.stack.len());
+        frame.painter = Some(Rc::new(PaintedBox { behind, place, pads, at }));
+        frame.loose = None;
+    }
+
+    /// Finds out whether an element stands beside its ground, and has a height.
+    pub(super) fn loosen(&self, frame: &mut ElementFrame, name: &str) {
+        let look = &frame.look;
+        let some = |side| look.size(side).is_some_and(|size| size.n + size.part > 0.0);
+        frame.filled = matches!(name, "img" | "br" | "hr" | "input" | "button" | "select" | "svg")
+            || [P::Height, P::MinHeight, P::PaddingTop, P::PaddingBottom].into_iter().any(some)
+            || some(P::BorderTop)
+            || look.word(P::Clear).is_some_and(|word| word != "none")
+            || [&look.before, &look.after]
+                .into_iter()
+                .flatten()
+                .any(|part| part.word(P::Clear).is_some_and(|word| word != "none"));
+        if frame.painter.as_ref().is_none_or(|painter| painter.at == self.stack.len()) {
+            return;
+        }
+        let (_, down) = frame.place.from(&self.around().place);
+        if is_out(frame) {
+            let below = look.size(P::Top).is_none()
+                && look.size(P::Bottom).is_some_and(|bottom| bottom.n + bottom.part >= 0.0);
+            frame.loose = Some(if below { LoosePosition::Below } else { LoosePosition::Out });
+        } else if (frame.place.positioned || frame.stacks) && down.abs() >= FAR {
+            frame.loose = Some(LoosePosition::Moved);
+        }
+    }
+
+    /// Returns true if text right in the element entered last is lost beside its ground; if
+    /// that hangs on the height of the box, it is noted there.
+    pub(super) fn hangs(&mut self) -> bool {
+        let frame = self.around();
+        let Some((loose, painter)) = frame.loose.zip(frame.painter.clone()) else { return false };
+        let beside = ElementFrame { ground: painter.behind.clone(), ..frame.clone() };
+        let drawn = self.tree.namespace(frame.id).ends_with("/svg");
+        if self.contrast(&beside, &frame.look, drawn) != TextContrast::Lost {
+            return false;
+        }
+        let (_, down) = frame.place.from(&painter.place);
+        let [above, below] = painter.pads;
+        match (painter.place.size().1, loose) {
+            (Some(_), LoosePosition::Below) => false,
+            (Some(height), _) => down >= height + below || down <= -above - FAR,
+            (None, LoosePosition::Moved) => down >= below + FAR || down <= -above - FAR,
+            (None, LoosePosition::Out | LoosePosition::Below) => {
+                let text = self.shown.len();
+                if let Some(holder) = self.stack.get_mut(painter.at) {
+                    holder.hanging.push(text);
+                }
+                false
+            }
+        }
+    }
+
+    /// Passes the height of an element that is left on to the one around, and puts in doubt
+    /// what hangs on one without.
+    pub(super) fn fill(&mut self, frame: &ElementFrame) {
+        if !frame.filled {
+            for at in &frame.hanging {
+                if let Some((_, why)) = self.shown.get_mut(*at) {
+                    why.get_or_insert(HidingReason::Moved);
+                }
+            }
+        }
+        let lifted = matches!(frame.look.word(P::Position), Some("absolute" | "fixed"));
+        if let Some(around) = self.stack.last_mut() {
+            around.filled |= frame.filled && (!is_out(frame) || !lifted && holds_floats(around));
+        }
+    }
+}
+
+/// Returns true for a box that the one around it is not made higher for.
+fn is_out(frame: &ElementFrame) -> bool {
+    frame.look.word(P::Float).is_some_and(|word| word != "none")
+        || matches!(frame.look.word(P::Position), Some("absolute" | "fixed"))
+}
+
+/// Returns true for a box that is as high as the floats in it.
+fn holds_floats(frame: &ElementFrame) -> bool {
+    let plain = matches!(
+        frame.look.word(P::Display),
+        None | Some("block" | "inline" | "list-item" | "contents" | "table-row" | "table")
+    );
+    let cuts = |side| frame.look.word(side).is_some_and(|word| !matches!(word, "visible" | "clip"));
+    !plain || cuts(P::OverflowX) || cuts(P::OverflowY) || is_out(frame)
+}

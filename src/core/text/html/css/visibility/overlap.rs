@@ -1,0 +1,140 @@
+//! Which boxes lie over text that was shown before, and which text lies behind a ground.
+//!
+//! A box that may cover text puts it in doubt: how large both are on the page is not known.
+
+use super::super::style::computed::ComputedStyle;
+use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
+use super::bounds::ElementBounds;
+use super::{ElementFrame, THICK, VisibilityWalker, is_unseen};
+use crate::text::html::tree::NodeId;
+
+/// From so many pixels on, a box that is moved up, or back, lies over what is before it.
+const UP: f32 = 8.0;
+const BACK: f32 = 20.0;
+
+impl VisibilityWalker<'_> {
+    /// Works out whether the element lies behind the ground of one around it.
+    pub(super) fn behind(&self, frame: &mut ElementFrame) {
+        let z = frame.look.size(CssProperty::ZIndex).map(|size| size.n);
+        let positioned = frame.place.positioned;
+        if positioned && z.is_some_and(|z| z < 0.0) {
+            let hides = self.stack.iter().rev().take_while(|frame| !frame.stacks);
+            if hides.into_iter().any(|frame| frame.opaque) {
+                frame.alpha = 0.0;
+            }
+        }
+        frame.stacks |= positioned && z.is_some();
+        if positioned {
+            frame.covered = false;
+        }
+    }
+
+    /// Finds boxes that lie over what was shown before: large ones, and those without text of
+    /// the mail. `whole` is an element, not a part of one.
+    pub(super) fn cover(&mut self, frame: &ElementFrame, whole: bool) {
+        let look = &frame.look;
+        let around = &self.around().place;
+        // What is drawn with the lines, or apart from all, lies over lines before it.
+        let display = look.word(P::Display);
+        let atomic = frame.picture || display == Some("inline-block");
+        let (x, y) = frame.place.from(around);
+        let up = y <= -UP || atomic && x <= -BACK;
+        let is_lifted =
+            |look: &ComputedStyle| matches!(look.word(P::Position), Some("absolute" | "fixed"));
+        let lifted = is_lifted(look);
+        // A box without text that fills one which is lifted.
+        let within = self.stack.iter().rposition(|frame| is_lifted(&frame.look)).filter(|_| {
+            let fills = |side, least| {
+                look.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
+            };
+            let wide = look.size(P::Width).is_none() && !frame.place.inline;
+            whole
+                && frame.opaque
+                && !lifted
+                && (wide || fills(P::Width, 200.0))
+                && fills(P::Height, 20.0)
+        });
+        let over = frame.place.positioned || (frame.stacks || atomic) && up || within.is_some();
+        let thick = |side| look.px(side, None).is_some_and(|px| px >= THICK);
+        let lines = [P::BorderTop, P::BorderRight, P::BorderBottom, P::BorderLeft, P::Outline];
+        let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
+        let shadow = look.is(P::BoxShadow, "wide");
+        if outline || shadow && frame.place.positioned {
+            // It lies over all that is beside it.
+            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
+        }
+        let edges = lines.into_iter().any(thick) || shadow;
+        // What a ground is seen through may take all from it.
+        let glass = look.calls(P::Backdrop).iter().any(|call| {
+            let size = call.args.first().map(|arg| arg.compute(&look.scale(self.cascade.rem())));
+            match call.name {
+                "blur" => size.is_some_and(|size| size.n >= look.font / 4.0),
+                // It makes clear what is put over the page, not the page.
+                name => name != "opacity",
+            }
+        });
+        let paints = frame.opaque
+            || glass
+            || edges
+            || frame.picture
+            || look.images(P::BackgroundImage).contains(&CssImage::Picture);
+        let under = frame.look.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);
+        let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
+        let (width, height) = frame.place.size();
+        let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
+        if !paints || under || faint || !over || flat(width) || flat(height) {
+            return;
+        }
+        let text = |id: NodeId| {
+            !self.cascade.spend(1) || self.tree.text(id).is_some_and(|text| !text.trim().is_empty())
+        };
+        let wide = |px: Option<f32>, [size, from, to]: [P; 3], least: f32| {
+            px.is_some_and(|px| px >= least)
+                || look.size(size).is_some_and(|size| size.part >= 0.5)
+                || look.size(from).is_some() && look.size(to).is_some()
+        };
+        let large = lifted
+            && wide(width, [P::Width, P::Left, P::Right], 200.0)
+            && wide(height, [P::Height, P::Top, P::Bottom], 20.0);
+        if whole && !large && self.tree.below(frame.id).any(text)
+            || !lifted && within.is_none() && !frame.place.rises && !up
+        {
+            return;
+        }
+        if !lifted && within.is_none() {
+            self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
+            return;
+        }
+        let end = within.unwrap_or(self.stack.len());
+        let to = self.stack.get(end).map_or(self.shown.len(), |frame| frame.first_text);
+        let holder = self.stack.iter().take(end).rposition(|frame| frame.place.positioned);
+        let from = holder.and_then(|at| self.stack.get(at)).map_or(0, |frame| frame.first_text);
+        self.covers.push(from..to);
+        for frame in self.stack.iter_mut().take(end).skip(holder.unwrap_or(0)) {
+            frame.covered = true;
+        }
+    }
+
+    /// Finds out what a part of the element entered last, of a text of its own, lies over.
+    pub(super) fn part(&mut self, look: Option<Box<ComputedStyle>>) {
+        let Some((look, holder)) = look.zip(self.stack.last()) else { return };
+        if !matches!(look.word(P::Content), Some("text" | "picture"))
+            || look.is(P::Display, "none")
+            || is_unseen(&look)
+        {
+            return;
+        }
+        let place = ElementBounds::of(self.tree, holder.id, &look, &holder.place, &mut self.boxes);
+        let mut frame = ElementFrame {
+            picture: look.is(P::Content, "picture"),
+            stacks: look.size(P::Opacity).is_some_and(|opacity| opacity.n < 1.0),
+            look: *look,
+            place,
+            ..holder.clone()
+        };
+        if !self.transforms(&mut frame) {
+            frame.opaque = frame.ground.of(&frame.look, frame.tints.len()).1;
+            self.cover(&frame, false);
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Creates, renames and deletes calendars.
+
+use serde_json::Value;
+
+use super::search::calendars::{KnownCalendar, forget_calendars};
+use super::target::{CalendarOwner, calendar_owner};
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
+use crate::client::{ClientPrompts, MaybeDryRun};
+use crate::error::{Error, Result};
+use crate::pipeline::access::accounts::{account_named, several_accounts};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
+use crate::pipeline::access::erasure::no_undo;
+use crate::pipeline::access::erasure::refused_erasure;
+use crate::pipeline::access::guard::require_access;
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::calendar::save::destination::{account_calendars, find_calendar};
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::hand_out_after;
+use crate::pipeline::rows::{columns_of, rows_of};
+use crate::pipeline::titles::short;
+use crate::provider::calendar::{CalendarOp, MAIN};
+use crate::row::RowCell;
+use crate::schemas::{CALENDAR, ColumnLevel};
+use crate::text::{Note, note, quoted};
+use crate::time_parse;
+use crate::tools::manage::{ManageOp, ManageRequest};
+
+/// Carries out a `manage` of a calendar.
+pub(crate) async fn manage_calendar(
+    ctx: &Context,
+    request: ManageRequest,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    if let Some(name) = request.set.keys().next() {
+        return Err(Error::argument(format!(
+            "a calendar has no `{}` to set",
+            crate::text::brief(name)
+        ))
+        .next("give `name`, and `tz` for a new one, beside `set`"));
+    }
+    match request.op {
+        ManageOp::Create => create_calendar(ctx, &request).await,
+        ManageOp::Update | ManageOp::Rename | ManageOp::Delete => {
+            change_calendar(ctx, &request, caller).await
+        }
+        ManageOp::Run => {
+            Err(Error::argument("`op: run` is for rules").next("use create, rename or delete"))
+        }
+    }
+}
+
+async fn create_calendar(ctx: &Context, request: &ManageRequest) -> Result<WholeAnswer> {
+    if request.id.is_some() {
+        return Err(Error::argument("`id` is for an existing calendar")
+            .next("give the new one's name as `name`"));
+    }
+    let name = name_of(request)?;
+    // Without one it has that of its owner's other calendars.
+    let zone = match &request.tz {
+        Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
+        None => None,
+    };
+    let account = account_named(ctx, request.account.as_deref()).await?;
+    let owner = calendar_owner(ctx, account).await?;
+    unused(&account_calendars(ctx, &owner, true).await?, &name, None)?;
+    let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
+    let op = CalendarOp::Create { name: name.clone(), zone };
+    if request.dry_run {
+        owner.port.rehearse_op(&op).await?;
+        let detail = format!("in {}{in_zone}", owner.label);
+        return report_planned(ctx, &name, "create", detail).await;
+    }
+    carry_out(ctx, &owner, &op, &name, "create").await
+}
+
+async fn change_calendar(
+    ctx: &Context,
+    request: &ManageRequest,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
+    let (word, rename) = match request.op {
+        ManageOp::Rename | ManageOp::Update => ("rename", Some(name_of(request)?)),
+        _ => ("delete", None),
+    };
+    if request.tz.is_some() {
+        return Err(Error::argument("`tz` is for new calendars").next("leave it out"));
+    }
+    let Some(id_or_name) = &request.id else {
+        return Err(Error::argument(format!("`op: {word}` needs `id`"))
+            .next("give the calendar's name or id, from lookup kind=calendars"));
+    };
+    if rename.is_none() && request.name.is_some() {
+        return Err(
+            Error::argument("op=delete takes no `name`").next("name the calendar by `id` alone")
+        );
+    }
+    let (owner, place) = find_calendar(ctx, request.account.as_deref(), id_or_name).await?;
+    if place.access != "owner" || place.of_others(&owner.account.email).is_some() {
+        return Err(Error::argument(format!("the calendar {} is not yours", short(&place.name)))
+            .next(format!("ask its owner to {word} it")));
+    }
+    let old = short(&place.name);
+    if rename.is_none() && place.main {
+        return Err(Error::argument("the main calendar cannot be deleted")
+            .next("delete its events, or another calendar"));
+    }
+    if let Some(name) = &rename {
+        if *name == place.own_name {
+            let report = WriteReport {
+                outcomes: vec![ItemOutcome::new(&old, word, "unchanged", "already as requested")],
+                ..WriteReport::default()
+            };
+            return write_report(ctx, report).await;
+        }
+        unused(&account_calendars(ctx, &owner, true).await?, name, Some(&place))?;
+    }
+    if rename.is_none() {
+        require_access(ctx, AccessLevel::Full, "deleting a calendar with all its events")?;
+    }
+    let detail = match &rename {
+        Some(name) => format!("to {}, in {}", short(name), owner.label),
+        None => format!("with all its events, in {}: {}", owner.label, no_undo(caller)),
+    };
+    let erases = rename.is_none();
+    let op = match rename {
+        Some(name) => CalendarOp::Rename { id: place.id.clone(), name },
+        None => CalendarOp::Delete { id: place.id.clone() },
+    };
+    if request.dry_run {
+        owner.port.rehearse_op(&op).await?;
+    }
+    let question = format!(
+        "Permanently delete the calendar {old} of {} with all its events? This cannot be \
+         undone.",
+        owner.account.email
+    );
+    if erases && let Some(why) = refused_erasure(ctx, &question, caller).await? {
+        let report = WriteReport {
+            outcomes: vec![ItemOutcome::new(&old, word, "refused", why)],
+            ..WriteReport::default()
+        };
+        return write_report(ctx, report).await;
+    }
+    if request.dry_run {
+        return report_planned(ctx, &old, word, detail).await;
+    }
+    carry_out(ctx, &owner, &op, &old, word).await
+}
+
+async fn report_planned(
+    ctx: &Context,
+    name: &str,
+    op: &'static str,
+    detail: String,
+) -> Result<WholeAnswer> {
+    write_report(
+        ctx,
+        WriteReport {
+            outcomes: vec![ItemOutcome::new(short(name), op, "planned", detail)],
+            notes: vec!["dry run: nothing was written".into()],
+            ..WriteReport::default()
+        },
+    )
+    .await
+}
+
+async fn carry_out(
+    ctx: &Context,
+    owner: &CalendarOwner,
+    op: &CalendarOp,
+    name: &str,
+    word: &'static str,
+) -> Result<WholeAnswer> {
+    let id = match op {
+        CalendarOp::Create { .. } => None,
+        CalendarOp::Rename { id, .. } | CalendarOp::Delete { id } => Some(id.clone()),
+    };
+    let done = format!("{word} calendar");
+    let entry = AuditEntry {
+        account: &owner.account.email,
+        tool: "manage",
+        op: &done,
+        ids: id.into_iter().collect(),
+        ..AuditEntry::default()
+    };
+    let mut notes = Vec::new();
+    let write = owner.port.manage(op);
+    let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
+    forget_calendars(ctx, &owner.account.id);
+    let outcome = match answer {
+        Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
+        Ok(None) => ItemOutcome::new(short(name), word, "done", ""),
+        Err(error) if error.is_open() => ItemOutcome::failed(short(name), word, &error),
+        Err(error) => return Err(error),
+    };
+    write_report(ctx, WriteReport { outcomes: vec![outcome], notes, ..WriteReport::default() })
+        .await
+}
+
+/// Returns the response for the calendar that was written, as its service has it; answers
+/// called it `name` before.
+async fn calendar_row(
+    ctx: &Context,
+    owner: &CalendarOwner,
+    name: &str,
+    calendar: Value,
+    notes: Vec<Note>,
+) -> WholeAnswer {
+    let several = several_accounts(ctx).await;
+    let columns = columns_of(&CALENDAR, ColumnLevel::Core, several);
+    let mut response = WholeAnswer { notes, ..WholeAnswer::default() };
+    let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
+    let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
+    if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
+        let own = std::mem::replace(cell, RowCell::Text(MAIN.to_owned()));
+        if let RowCell::Text(own) = own {
+            response.notes.push(note!("renamed to {}; answers call it `main`", quoted(&own)));
+        }
+    }
+    hand_out_after(ctx, &mut rows, &owner.account, &mut response.notes).await;
+    response.document.tables.push(rows);
+    response
+}
+
+fn name_of(request: &ManageRequest) -> Result<String> {
+    match request.name.as_deref().map(str::trim) {
+        Some(name) if !name.is_empty() && !name.contains(char::is_control) => Ok(name.to_owned()),
+        Some(_) => Err(Error::argument("`name` is invalid").next("give one line of text")),
+        None => Err(Error::argument("`name` is missing").next("give the calendar's name")),
+    }
+}
+
+/// Refuses a name that another calendar of the account has, because names identify calendars.
+fn unused(places: &[KnownCalendar], name: &str, itself: Option<&KnownCalendar>) -> Result<()> {
+    let same = |place: &&KnownCalendar| {
+        [&place.name, &place.own_name].iter().any(|one| one.to_lowercase() == name.to_lowercase())
+            && itself.is_none_or(|own| own.id != place.id)
+    };
+    match places.iter().find(same) {
+        None => Ok(()),
+        Some(_) => {
+            Err(Error::argument(format!("a calendar called {} already exists", short(name)))
+                .next("choose another name"))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! An answer to an invitation: its proposed time, its outcome, and how it is called.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::event_time::EventTime;
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
+use crate::pipeline::calendar::audience::line;
+use crate::pipeline::calendar::save::span::{PreviousTime, read};
+use crate::pipeline::calendar::target::{CalendarOwner, span};
+use crate::pipeline::context::Context;
+use crate::pipeline::times::time_context;
+use crate::provider::calendar::{InvitationAnswer, InvitationReply};
+use crate::text::{Note, note, ours};
+use crate::tools::calendar_respond::CalendarRespond;
+use crate::tools::calendar_save::EventWords;
+
+/// The tool, as the audit log names it.
+pub(crate) const TOOL: &str = "calendar_respond";
+
+/// Another time, from and to.
+pub(crate) type OtherTime = (Timestamp, Timestamp);
+
+/// Reads a proposed time, and reports how it was understood.
+pub(super) fn proposed_time(
+    ctx: &Context,
+    before: &PreviousTime,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
+) -> Result<(Option<OtherTime>, Vec<Note>)> {
+    let carried = request.comment.is_some() || request.propose.is_some();
+    if carried && !request.notifies() {
+        return Err(Error::argument("a comment or proposal reaches nobody with notify=none")
+            .next("leave out `notify`: an answer reaches only the organizer"));
+    }
+    let Some(proposed) = &request.propose else {
+        return Ok((None, Vec::new()));
+    };
+    if answer == InvitationAnswer::Accepted {
+        return Err(Error::argument(
+            "`propose` asks for another time, but accept agrees to this one",
+        )
+        .next("use response=tentative or decline"));
+    }
+    let (start, end) = match proposed.split_once('/') {
+        Some((start, end)) => (start, Some(end.trim().to_owned())),
+        None => (proposed.as_str(), None),
+    };
+    let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
+    let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
+        let form = error.next_step().is_some_and(|next| next.contains("`end`"));
+        let error = if form {
+            Error::argument(error.message())
+                .next("write start/end with times, such as 2026-02-03 18h05/19h05")
+        } else {
+            error
+        };
+        error.context("`propose`")
+    })?;
+    match other.map(|other| (other.start, other.end)) {
+        Some((EventTime::At(from), _)) if from < ctx.now() => {
+            Err(Error::argument("`propose` is in the past").next("give a future time"))
+        }
+        Some((EventTime::At(from), EventTime::At(to))) => {
+            let when = span(EventTime::At(from), EventTime::At(to), &ctx.config.zone);
+            Ok((Some((from, to)), vec![note!("proposed: {}", ours(when))]))
+        }
+        _ => Err(Error::argument("`propose` is a day without a time")
+            .next("add the time, such as 2026-02-03 18h05")),
+    }
+}
+
+/// Returns the question about an answer.
+pub(super) fn confirmed(
+    about: &str,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
+) -> String {
+    format!(
+        "Answer an invitation?\n{about}\nAnswer: {}{}{}",
+        word(answer),
+        line("Proposed", request.propose.as_deref()),
+        line("Comment", request.comment.as_deref())
+    )
+}
+
+/// Builds the answer for the port.
+pub(crate) fn response(
+    answer: InvitationAnswer,
+    propose: Option<OtherTime>,
+    request: &CalendarRespond,
+) -> InvitationReply {
+    InvitationReply {
+        answer,
+        comment: request.comment.clone(),
+        propose,
+        notify: request.notifies(),
+    }
+}
+
+/// Adds what became of the event `name` that was answered, and whether the organizer was
+/// notified; an event that is `None` was taken out of the calendar.
+pub(super) fn add_answered(
+    report: &mut WriteReport,
+    request: &CalendarRespond,
+    answer: InvitationAnswer,
+    name: String,
+    event: Option<Value>,
+    owner: &CalendarOwner,
+) {
+    let sent = match (request.notifies(), &request.comment) {
+        (true, Some(_)) => "the organizer was sent the answer and the comment",
+        (true, None) => "the organizer was sent the answer",
+        (false, _) => "the organizer was not notified",
+    };
+    // What is no longer there cannot be answered.
+    let again = request.notifies() && event.is_some();
+    let again = if again { "; to change it, answer again" } else { "" };
+    report.notes.push(note!("{}{}", sent, again));
+    match event {
+        Some(event) => report.events.push((owner.clone(), event)),
+        None => report.outcomes.push(ItemOutcome::new(
+            name,
+            word(answer),
+            "done",
+            "it is no longer in the calendar, and only a new invitation brings it back",
+        )),
+    }
+}
+
+/// Returns the answer as in the tool's argument.
+pub(crate) fn word(answer: InvitationAnswer) -> &'static str {
+    match answer {
+        InvitationAnswer::Accepted => "accept",
+        InvitationAnswer::Declined => "decline",
+        InvitationAnswer::Tentative => "tentative",
+    }
+}

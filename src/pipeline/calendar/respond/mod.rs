@@ -1,0 +1,269 @@
+//! Invitations answered and passed on.
+
+pub(crate) mod answers;
+mod invited;
+
+use invited::InvitedEvent;
+
+use self::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
+use self::invited::find_or_add;
+use super::delete::whole_series;
+use super::guests::{guest, guest_line};
+use super::save::calendar_save;
+use super::save::span::PreviousTime;
+use super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
+use crate::client::ClientPrompts;
+use crate::error::{Error, Result};
+use crate::pipeline::access::audit::{AuditEntry, run_logged};
+use crate::pipeline::access::guard::{WriteAudience, confirm, require_access};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::calendar::audience::{act, line};
+use crate::pipeline::calendar::undo::write_event;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::resolve_handle;
+use crate::provider::CalendarCapabilities;
+use crate::provider::calendar::{EventChange, EventData, EventGuest, InvitationAnswer};
+use crate::store::HandleKind;
+use crate::text::{Note, note, quoted};
+use crate::tools::calendar_respond::CalendarRespond;
+use crate::tools::calendar_save::{CalendarSave, SeriesScope};
+
+pub(crate) async fn calendar_respond(
+    ctx: &Context,
+    request: CalendarRespond,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    require_access(ctx, AccessLevel::Send, "answering or forwarding an invitation")?;
+    let message = resolve_handle(ctx, HandleKind::Message, &request.id).await?;
+    let mut notes = Vec::new();
+    let target = match message {
+        Some((account, id)) => {
+            let found = find_or_add(ctx, &request, &account, &id, caller, &mut notes).await?;
+            match found {
+                InvitedEvent::There(target) => *target,
+                InvitedEvent::Report(mut report) => {
+                    report.notes.append(&mut notes);
+                    return write_report(ctx, *report).await;
+                }
+                InvitedEvent::Published => {
+                    return add_published(ctx, &request, &account, caller).await;
+                }
+            }
+        }
+        None => {
+            let target = named_event(ctx, &request.id).await?;
+            target.not_cancelled()?;
+            as_shown(ctx, &target).await?;
+            target
+        }
+    };
+    match request.response.answer() {
+        None => forward_event(ctx, target, &request, caller).await,
+        Some(answer) => answer_invitation(ctx, target, answer, &request, notes, caller).await,
+    }
+}
+
+/// Adds the events of a message that asks for no answer.
+async fn add_published(
+    ctx: &Context,
+    request: &CalendarRespond,
+    account: &str,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let id = &request.id;
+    if request.response.answer() != Some(InvitationAnswer::Accepted) {
+        return Err(Error::argument(format!("{id} publishes events and asks for no answer"))
+            .next(format!("add them with calendar_save ics={id}, or do nothing")));
+    }
+    let account = Some(account.to_owned());
+    let import = CalendarSave { account, ics: Some(id.clone()), ..CalendarSave::default() };
+    let mut response = calendar_save(ctx, import, caller).await?;
+    response.notes.push("its organizer asked for no answer: nobody was notified".into());
+    Ok(response)
+}
+
+async fn forward_event(
+    ctx: &Context,
+    target: EventTarget,
+    request: &CalendarRespond,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    let mut report = WriteReport::default();
+    let mut to: Vec<EventGuest> = Vec::new();
+    for one in &request.to {
+        let one = guest("to", one, &mut report.notes)?;
+        let same = |known: &EventGuest| known.address.eq_ignore_ascii_case(&one.address);
+        if !to.iter().any(same) {
+            to.push(one);
+        }
+    }
+    if request.propose.is_some() {
+        return Err(
+            Error::argument("`propose` cannot be forwarded").next("leave it out, or answer first")
+        );
+    }
+    let addresses: Vec<String> = to.iter().map(|one| one.address.clone()).collect();
+    let comment = request.comment.as_deref();
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    let port = &target.owner.port;
+    let own = &target.owner.account.email;
+    let mut audience = WriteAudience::default();
+    audience.add(addresses.iter().map(String::as_str));
+    // The organizer learns that it was forwarded.
+    audience.organizer(&target.facts);
+    if port.capabilities().forward_adds_guests {
+        // Further guests are added, of which all guests are notified.
+        audience.everybody_on(&target.facts, own);
+    }
+    let question = format!(
+        "Forward an invitation?\n{}\nTo: {}{}",
+        event_line(&target.facts, &ctx.config.zone),
+        guest_line(&to),
+        line("Comment", comment)
+    );
+    confirm(ctx, &act(question), &audience, caller, &mut report.notes).await?;
+    let logged = AuditEntry {
+        op: "forward",
+        recipients: addresses.iter().map(String::as_str).collect(),
+        ..entry(&target, request)
+    };
+    let write = port.forward(&target.value, &addresses, comment);
+    match run_logged(ctx, logged, &mut report.notes, write, |()| None).await {
+        Ok(()) => {
+            let detail = format!("to {}", guest_line(&to));
+            report.outcomes.push(ItemOutcome::new(name, "forward", "done", detail));
+        }
+        Err(error) if error.is_open() => {
+            report.outcomes.push(ItemOutcome::failed(name, "forward", &error));
+        }
+        Err(error) => return Err(write_error(ctx, &target, error).await),
+    }
+    write_report(ctx, report).await
+}
+
+async fn answer_invitation(
+    ctx: &Context,
+    target: EventTarget,
+    answer: InvitationAnswer,
+    request: &CalendarRespond,
+    mut notes: Vec<Note>,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    if target.facts.own {
+        return Err(Error::argument(format!(
+            "{} is your own event: there is nobody to answer",
+            target.handle
+        ))
+        .next("change it with calendar_save, or cancel it with calendar_delete"));
+    }
+    let before = PreviousTime {
+        start: target.facts.start,
+        end: target.facts.end,
+        zone: target.zone(&ctx.config.zone),
+    };
+    let (propose, echo) = proposed_time(ctx, &before, answer, request)?;
+    // A message about one occurrence is answered for that.
+    let by_message =
+        HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
+    let target = match (&target.facts.series, request.scope) {
+        (Some(_), None) if by_message => target,
+        (Some(_), None) => {
+            return Err(Error::argument(format!("{} is an occurrence of a series", target.handle))
+                .next("give scope=this or series"));
+        }
+        (Some(_), Some(SeriesScope::Series)) => whole_series(ctx, target).await?,
+        (None, Some(SeriesScope::This)) if target.facts.repeat.is_some() => {
+            return Err(Error::argument(format!(
+                "{} is the whole series, not an occurrence",
+                target.handle
+            ))
+            .next("give the id of an occurrence, or scope=series"));
+        }
+        _ => target,
+    };
+    let response = response(answer, propose, request);
+    let name = format!("{} {}", target.handle, title(&target.facts));
+    notes.extend(echo);
+    let mut report = WriteReport { notes, ..WriteReport::default() };
+    let adds = response.comment.is_some() || response.propose.is_some();
+    if target.facts.answer == Some(answer) && !adds {
+        let detail = "already as requested: give a comment to notify the organizer";
+        report.notes.extend(earlier_comment(&target, false));
+        report.outcomes.push(ItemOutcome::new(name, word(answer), "unchanged", detail));
+        return write_report(ctx, report).await;
+    }
+    let about = event_line(&target.facts, &ctx.config.zone);
+    let own = &target.owner.account.email;
+    let can = target.owner.port.capabilities();
+    let audience = reply_audience(&target.facts, can, request, own);
+    let act = act(confirmed(&about, answer, request));
+    confirm(ctx, &act, &audience, caller, &mut report.notes).await?;
+    let recipients = if request.notifies() {
+        target.facts.organizer.iter().map(String::as_str).collect()
+    } else {
+        Vec::new()
+    };
+    let logged = AuditEntry { recipients, ..entry(&target, request) };
+    let port = &target.owner.port;
+    let write = port.respond(&target.value, &response);
+    // Only an answer that is part of the event, and that nobody was told of, can be undone.
+    let written = if can.public_answers && !request.notifies() {
+        let change = EventChange::default();
+        write_event(ctx, &target, Some(&change), logged, &mut report, write).await
+    } else {
+        run_logged(ctx, logged, &mut report.notes, write, |_| None).await
+    };
+    match written {
+        Ok(found) => {
+            report.notes.extend(earlier_comment(&target, adds));
+            add_answered(&mut report, request, answer, name, found, &target.owner);
+        }
+        Err(error) if error.is_open() => {
+            report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
+        }
+        Err(error) => return Err(write_error(ctx, &target, error).await),
+    }
+    write_report(ctx, report).await
+}
+
+/// Returns a note on what becomes of the comment with which the reader answered before.
+fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
+    let comment = target.owner.port.own_comment(&target.value)?;
+    let comment = quoted(&comment);
+    Some(if is_replaced {
+        note!("your earlier comment was replaced: {}", comment)
+    } else {
+        // The service keeps it with the new answer, which it may not suit.
+        note!("your earlier comment stays: {}; another `comment` replaces it", comment)
+    })
+}
+
+/// Returns the audience of an answer.
+pub(super) fn reply_audience(
+    facts: &EventData,
+    can: &CalendarCapabilities,
+    request: &CalendarRespond,
+    own: &str,
+) -> WriteAudience {
+    let mut audience = WriteAudience::default();
+    if request.notifies() || can.public_answers {
+        audience.organizer(facts);
+    }
+    if can.public_answers && (request.comment.is_some() || request.propose.is_some()) {
+        audience.everybody_on(facts, own);
+    }
+    audience
+}
+
+/// Returns the audit log's entry of an answer.
+fn entry<'a>(target: &'a EventTarget, request: &CalendarRespond) -> AuditEntry<'a> {
+    AuditEntry {
+        account: &target.owner.account.email,
+        tool: TOOL,
+        op: "answer",
+        ids: vec![request.id.clone()],
+        ..AuditEntry::default()
+    }
+}

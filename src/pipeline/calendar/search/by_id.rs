@@ -1,0 +1,250 @@
+//! Events by their ids, in the requested order.
+
+use std::collections::HashMap;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::calendars::{self, calendar_list};
+use super::ics::{FetchedEvent, FetchedEvents, ics_document};
+use super::parts::fill_rules;
+use super::seen::remember_events;
+use crate::budget::LongText;
+use crate::budget::WholeAnswer;
+use crate::encode::Document;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event_time::zone_label;
+use crate::flatten::{RowContext, RowRoom};
+use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id};
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::{assign_handles, resolve_handle};
+use crate::pipeline::rows::{columns_of, failed_line, rows_of};
+use crate::pipeline::times::requested_zone;
+use crate::provider::Account;
+use crate::row::{RowCell, RowTable};
+use crate::schemas::{ColumnLevel, EVENT, TableColumn};
+use crate::store::HandleKind;
+use crate::text::fence::theirs;
+use crate::text::{self, Note, NoteKey, note};
+use crate::tools::ColumnChoice;
+use crate::tools::calendar_search::{CalendarSearch, EventForm};
+
+/// From this length on, a letter and digits may be a provider's id; shorter ones are handles.
+const SHORTEST_ID: usize = 12;
+
+/// Returns the rows of the named events.
+pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Result<WholeAnswer> {
+    let zone = requested_zone(ctx, request.tz.as_deref())?;
+    let mut whole = whole_events(ctx, &request.ids, request.account.as_deref()).await?;
+    if request.series {
+        whole = series_of(whole).await;
+    }
+    let mut notes = std::mem::take(&mut whole.notes);
+    if request.form == EventForm::Ics {
+        let text = ics_document(ctx, &whole, &zone, &mut notes).await;
+        notes.insert(0, note!("events: {}, as iCalendar", whole.events.len()));
+        return Ok(WholeAnswer {
+            texts: vec![LongText {
+                name: "ics".to_owned(),
+                text: theirs(text),
+                ..LongText::default()
+            }],
+            notes,
+            ..WholeAnswer::default()
+        });
+    }
+    let several = whole
+        .events
+        .windows(2)
+        .any(|pair| matches!(pair, [one, other] if one.account != other.account));
+    let requested = request.columns();
+    let columns = match &requested {
+        Some(named @ ColumnChoice::Named(_)) => named.of(&EVENT)?,
+        Some(ColumnChoice::Level(level)) => columns_of(&EVENT, *level, several),
+        None => columns_of(&EVENT, ColumnLevel::Core, several),
+    };
+    let mut rows = whole_rows(ctx, &whole, &columns, &zone, &mut notes).await?;
+    if matches!(requested, Some(ColumnChoice::Level(ColumnLevel::More))) {
+        rows.show_members();
+    }
+    notes.insert(0, note!("events: {}", rows.len()));
+    Ok(WholeAnswer {
+        document: Document {
+            scalars: vec![("zone", RowCell::Text(zone_label(&zone)))],
+            tables: vec![rows],
+        },
+        notes,
+        ..WholeAnswer::default()
+    })
+}
+
+/// Returns the series of occurrences, each once, and other events as they are.
+async fn series_of(whole: FetchedEvents) -> FetchedEvents {
+    let FetchedEvents { accounts, events, mut notes } = whole;
+    let mut shown: Vec<(usize, String)> = Vec::new();
+    let mut found = Vec::new();
+    for event in events {
+        let port = accounts.get(event.account).map(|(_, port)| port);
+        let facts = port.and_then(|port| port.event_data(&event.item));
+        let Some(facts) = facts else {
+            found.push(event);
+            continue;
+        };
+        let Some(series) = facts.series else {
+            shown.push((event.account, facts.id));
+            found.push(event);
+            continue;
+        };
+        if shown.contains(&(event.account, series.clone())) {
+            continue;
+        }
+        if let Some(port) = port {
+            match port.event(std::slice::from_ref(&series)).await.into_iter().next() {
+                Some(Ok(item)) => found.push(FetchedEvent { item, account: event.account }),
+                Some(Err(error)) => notes.push(Note::from(&error).with_key(NoteKey::Missing)),
+                None => {}
+            }
+        }
+        shown.push((event.account, series));
+    }
+    FetchedEvents { accounts, events: found, notes }
+}
+
+async fn whole_rows(
+    ctx: &Context,
+    whole: &FetchedEvents,
+    columns: &[&'static TableColumn],
+    zone: &TimeZone,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let labels = account_labels(ctx).await?;
+    let mut tables = Vec::new();
+    for (at, (account, port)) in whole.accounts.iter().enumerate() {
+        let mine = whole.events.iter().filter(|one| one.account == at);
+        let items: Vec<Value> = mine.map(|one| one.item.clone()).collect();
+        let mut names = HashMap::new();
+        if columns.iter().any(|field| field.name == "calendar") {
+            // A calendar without a name is not worth failing for.
+            if let Ok(list) = calendar_list(ctx, account, &**port, false).await {
+                names = calendars::names_by_id(&calendars::known_calendars(&**port, &list));
+            }
+        }
+        let label = labels.of(&account.id);
+        let context = RowContext {
+            zone,
+            names: &names,
+            room: RowRoom::One,
+            ..ctx.context_for(port.api(), &label, account)
+        };
+        let mut rows = rows_of(&context, &EVENT, columns, &items, notes);
+        assign_handles(ctx, &mut rows, account).await?;
+        let facts: Vec<_> = items.iter().map(|item| port.event_data(item)).collect();
+        notes.extend(fill_rules(&mut rows, &facts, &**port, &context).await);
+        remember_events(ctx, &rows, facts.into_iter()).await?;
+        tables.push(rows);
+    }
+    let order = whole.events.iter().map(|one| one.account);
+    Ok(RowTable::interleave(tables, order)
+        .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec())))
+}
+
+/// Fetches events by handles or ids, complete. A missing one among several is a
+/// note; if all are missing, it is an error.
+pub(super) async fn whole_events(
+    ctx: &Context,
+    ids: &[String],
+    account: Option<&str>,
+) -> Result<FetchedEvents> {
+    let mut failed: Vec<(String, Error)> = Vec::new();
+    // The accounts, each with the positions and ids requested from it.
+    let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
+    for (at, handle) in ids.iter().enumerate() {
+        match event_target(ctx, handle, account).await {
+            Ok((owner, id)) => {
+                let group = groups.iter_mut().find(|(known, _)| known.id == owner.id);
+                match group {
+                    Some((_, group)) => group.push((at, id)),
+                    None => groups.push((owner, vec![(at, id)])),
+                }
+            }
+            Err(error) => failed.push((text::brief(handle), error)),
+        }
+    }
+    fetch_whole(ctx, ids, groups, failed).await
+}
+
+/// Fetches complete events, from each account those at these positions of `handle`.
+pub(super) async fn fetch_whole(
+    ctx: &Context,
+    handles: &[String],
+    groups: Vec<(Account, Vec<(usize, String)>)>,
+    mut failed: Vec<(String, Error)>,
+) -> Result<FetchedEvents> {
+    let several = groups.len() > 1;
+    let answers = join_all(groups.iter().map(|(owner, group)| async move {
+        let request = async {
+            let port = ctx.connect.calendars(owner)?;
+            let ids: Vec<String> = group.iter().map(|(_, id)| id.clone()).collect();
+            let found = port.event(&ids).await;
+            Ok((port, found))
+        };
+        ctx.await_account(several, request).await
+    }))
+    .await;
+    let mut accounts = Vec::new();
+    let mut found: Vec<(usize, FetchedEvent)> = Vec::new();
+    for ((owner, group), answer) in groups.into_iter().zip(answers) {
+        let name =
+            |at: usize| handles.get(at).map_or_else(String::new, |handles| text::brief(handles));
+        match answer {
+            Ok((port, items)) => {
+                let account = accounts.len();
+                let mut items = items.into_iter();
+                for (at, _) in group {
+                    match items.next() {
+                        Some(Ok(item)) => found.push((at, FetchedEvent { item, account })),
+                        Some(Err(error)) => failed.push((name(at), error)),
+                        None => failed.push((
+                            name(at),
+                            Error::new(ErrorKind::Internal, "an event was left without an answer"),
+                        )),
+                    }
+                }
+                accounts.push((owner, port));
+            }
+            Err(error) => {
+                failed.extend(group.into_iter().map(|(at, _)| (name(at), error.clone())));
+            }
+        }
+    }
+    if let (true, Some((handles, error))) = (found.is_empty(), failed.first()) {
+        return Err(error.clone().context(handles));
+    }
+    found.sort_by_key(|(at, _)| *at);
+    Ok(FetchedEvents {
+        accounts,
+        events: found.into_iter().map(|(_, event)| event).collect(),
+        notes: failed_line(&failed).into_iter().collect(),
+    })
+}
+
+/// Returns the account and the provider's id of an event that is named by its
+/// handle, or by that id.
+pub(crate) async fn event_target(
+    ctx: &Context,
+    handle: &str,
+    account: Option<&str>,
+) -> Result<(Account, String)> {
+    if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Event, handle).await? {
+        return Ok((owner_named(ctx, &owner, account).await?, id));
+    }
+    if let (Some((kind, _)), 0..SHORTEST_ID) = (HandleKind::parse(handle), handle.len()) {
+        let what = format!("{kind:?}").to_lowercase();
+        return Err(Error::argument(format!("`{handle}` is a handle of kind {what}"))
+            .next("give event ids, such as e7, from calendar_search"));
+    }
+    let fits = |account: &Account| ctx.connect.calendars(account)?.check_id(handle);
+    let such = "e7 from calendar_search";
+    Ok((owner_of_id(ctx, handle, account, fits, such).await?, handle.to_owned()))
+}

@@ -1,0 +1,202 @@
+//! The events that one account contributes to a search, and their rows.
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::calendars::{CalendarSelector, find_calendars, forget_calendars};
+use super::pages::{AgendaPart, AgendaRequest, EventRow, fetch_pages};
+use super::plan::AgendaPlan;
+use super::position::AccountPosition;
+use super::seen::remember_events;
+use crate::error::{Error, ErrorKind, Result};
+use crate::flatten::{self, RowContext, RowRoom};
+use crate::pipeline::access::accounts::{AccountLabels, account_labels};
+use crate::pipeline::calendar::search::matching;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handles;
+use crate::pipeline::rows::{MissingAccount, name_account, rows_of};
+use crate::project::project;
+use crate::provider::CalendarCapabilities;
+use crate::provider::calendar::{Calendars, EventData};
+use crate::row::RowTable;
+use crate::schemas::{EVENT, TableColumn};
+use crate::text::{Note, note, ours};
+
+/// The number of series per account whose rules a page shows.
+const MAX_SERIES: usize = 50;
+
+/// The most rows that are shown at length.
+const FEW: usize = 3;
+
+/// Queries all accounts of a plan: returns the parts, and why some are missing.
+pub(super) async fn agenda_parts(
+    ctx: &Context,
+    plan: &AgendaPlan,
+    selectors: &[CalendarSelector],
+    request: &AgendaRequest<'_>,
+) -> Result<(Vec<AgendaPart>, Vec<MissingAccount<AccountPosition>>)> {
+    let labels = account_labels(ctx).await?;
+    let outcomes = join_all(
+        plan.places.iter().map(|place| agenda_part(ctx, place, plan, selectors, request, &labels)),
+    )
+    .await;
+    let (mut parts, mut missing) = (Vec::new(), Vec::new());
+    for outcome in outcomes {
+        match outcome {
+            Ok(part) => parts.push(part),
+            Err(why) => missing.push(why),
+        }
+    }
+    for part in &parts {
+        let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
+        let mut sheets = part.gathered.sheets.iter();
+        if sheets.any(|sheet| sheet.error.as_ref().is_some_and(is_missing)) {
+            forget_calendars(ctx, &part.account.id);
+        }
+    }
+    Ok((parts, missing))
+}
+
+/// Queries one account for its part.
+async fn agenda_part(
+    ctx: &Context,
+    place: &AccountPosition,
+    plan: &AgendaPlan,
+    selectors: &[CalendarSelector],
+    request: &AgendaRequest<'_>,
+    labels: &AccountLabels,
+) -> std::result::Result<AgendaPart, MissingAccount<AccountPosition>> {
+    let label = labels.of(&place.account);
+    let answer = async {
+        let account = ctx.accounts.by_id(&place.account).await?;
+        let port = ctx.connect.calendars(&account)?;
+        let calendars = find_calendars(ctx, &account, &*port, selectors).await?;
+        let shown = plan.requested_columns()?;
+        let projection = match request.query {
+            Some(_) => matching::projection(port.api(), &shown),
+            None => project(port.api(), &shown),
+        };
+        let context =
+            RowContext { zone: request.zone, ..ctx.context_for(port.api(), &label, &account) };
+        // Searching words needs no names.
+        let gathered = fetch_pages(&*port, calendars, place, projection, request, &context).await?;
+        Ok((account, port.clone(), gathered))
+    };
+    let answer = ctx.await_account(plan.merged, answer).await;
+    match answer {
+        Ok((account, port, gathered)) => Ok(AgendaPart { account, label, port, gathered }),
+        Err(error) if !plan.merged => Err((error, None)),
+        Err(error) => {
+            let again = error.is_passing().then(|| place.clone());
+            Err((error.context(&label), again))
+        }
+    }
+}
+
+/// Returns rows of events, with handles, and remembers them as shown.
+pub(super) async fn event_rows(
+    ctx: &Context,
+    parts: &[AgendaPart],
+    shown: &[(usize, EventRow)],
+    columns: &[&'static TableColumn],
+    zone: &TimeZone,
+    plan: &AgendaPlan,
+    notes: &mut Vec<Note>,
+) -> Result<RowTable> {
+    let mut tables = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let mine: Vec<&EventRow> =
+            shown.iter().filter(|(owner, _)| *owner == at).map(|(_, row)| row).collect();
+        let items: Vec<_> = mine.iter().map(|row| row.item.clone()).collect();
+        let context = RowContext {
+            zone,
+            names: &part.gathered.names,
+            // A few rows have the room of as many events read by their ids.
+            room: if shown.len() <= FEW { RowRoom::One } else { RowRoom::List },
+            ..ctx.context_for(part.port.api(), &part.label, &part.account)
+        };
+        let mut own = Vec::new();
+        let mut rows = rows_of(&context, &EVENT, columns, &items, &mut own);
+        assign_handles(ctx, &mut rows, &part.account).await?;
+        own.extend(beginnings(part.port.capabilities(), columns, &items, &context));
+        let facts: Vec<_> = mine.iter().map(|row| Some(row.facts.clone())).collect();
+        own.extend(fill_rules(&mut rows, &facts, &*part.port, &context).await);
+        remember_events(ctx, &rows, facts.into_iter()).await?;
+        notes.extend(own.into_iter().map(name_account(plan.merged, &part.label)));
+        tables.push(rows);
+    }
+    let order = shown.iter().map(|(owner, _)| *owner);
+    let mut rows = RowTable::interleave(tables, order)
+        .unwrap_or_else(|| RowTable::new(&EVENT, columns.to_vec()));
+    if plan.is_full() {
+        rows.show_members();
+    }
+    Ok(rows)
+}
+
+/// Writes the rules of their series into rows of occurrences, which the services' objects
+/// lack; `facts` are those of the rows, in order. Returns a note on series left out.
+pub(super) async fn fill_rules(
+    rows: &mut RowTable,
+    facts: &[Option<EventData>],
+    port: &dyn Calendars,
+    context: &RowContext<'_>,
+) -> Option<Note> {
+    let rule = EVENT.field("repeats").filter(|field| rows.columns().contains(field))?;
+    let series_at = |at: usize| facts.get(at)?.as_ref()?.series.clone();
+    let mut ids: Vec<String> = Vec::new();
+    for id in (0..rows.len()).filter_map(series_at) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let all = ids.len();
+    ids.truncate(MAX_SERIES);
+    let answers = if ids.is_empty() { Vec::new() } else { port.event(&ids).await };
+    let mut rules = Vec::new();
+    for (id, answer) in ids.into_iter().zip(answers) {
+        let Ok(item) = answer else { continue };
+        let (table, _) = flatten::flatten(&EVENT, &[rule], std::slice::from_ref(&item), context);
+        rules.extend(table.cell(0, rule.name).map(|cell| (id, cell.clone())));
+    }
+    for at in 0..rows.len() {
+        let Some(id) = series_at(at) else { continue };
+        let found = rules.iter().find(|(known, _)| *known == id);
+        if let (Some((_, cell)), Some(place)) = (found, rows.cell_mut(at, rule.name)) {
+            *place = cell.clone();
+        }
+    }
+    match all - rules.len() {
+        0 => None,
+        missing => Some(note!(
+            "repeats: the rules of {} series are left out: calendar_search ids=ID shows one",
+            missing
+        )),
+    }
+}
+
+/// Returns a note on descriptions that lists show only the beginning of.
+fn beginnings(
+    can: &CalendarCapabilities,
+    columns: &[&'static TableColumn],
+    items: &[Value],
+    context: &flatten::RowContext,
+) -> Option<Note> {
+    let notes = columns.iter().find(|field| field.name == "notes")?;
+    let preview = can.preview?;
+    let long = |item: &&Value| {
+        let texts = flatten::texts(notes, item, context);
+        texts.iter().any(|text| text.chars().count() >= preview)
+    };
+    match items.iter().filter(long).count() {
+        count @ 1.. => Some(note!(
+            "notes: {}'s lists have at most {} characters, and {} may be longer: \
+             calendar_search ids=ID fields=notes has all",
+            ours(can.name),
+            preview,
+            count
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,213 @@
+//! The preview of a draft: all recipients, in full.
+
+use super::attachments;
+use super::steps::{DraftContext, NewDraft, off_loop};
+use crate::access::AccessLevel;
+use crate::budget::{LongText, WholeAnswer};
+use crate::compose::quote::{self, DraftParts};
+use crate::pipeline::access::guard::note_untrusted_quote;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::number_after;
+use crate::provider::mail::{
+    Importance, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft,
+};
+use crate::row::RowCell;
+use crate::store::HandleKind;
+use crate::text::opening::opening;
+use crate::text::{self, MailAddress, deceptive};
+use crate::text::{Note, note, ours, quoted, quoted_list};
+
+/// A text of at most so many characters is shown without a fence.
+const SHORT: usize = 400;
+/// The columns of the beginning of a quote.
+const QUOTED: usize = 30;
+/// With more recipients, addresses are shown without names.
+const NAMED: usize = 40;
+
+/// Returns the preview of a draft that was written, as its provider has it.
+pub(super) async fn draft_preview(
+    ctx: &Context,
+    context: &DraftContext,
+    stored: &StoredDraft,
+    draft: &NewDraft,
+    is_reply: bool,
+    undo: Option<u64>,
+) -> WholeAnswer {
+    let mut response = WholeAnswer::default();
+    let content = &stored.content;
+    let kind = HandleKind::Draft;
+    let mut late = Vec::new();
+    let number = number_after(ctx, &context.account, kind, &stored.id, &mut late).await;
+    let (cell, handle) = match number {
+        Some(number) => (RowCell::Handle('d', number), kind.handle(number)),
+        None => (RowCell::Id(stored.id.clone()), stored.id.clone()),
+    };
+    let scalars = &mut response.document.scalars;
+    scalars.push(("draft", cell));
+    scalars.push(("from", RowCell::Text(people_line(std::slice::from_ref(&content.from)))));
+    let lists = [("to", &content.to), ("cc", &content.cc), ("bcc", &content.bcc)];
+    for (name, people) in lists {
+        if !people.is_empty() {
+            scalars.push((name, RowCell::Text(people_line(people))));
+        }
+    }
+    scalars.push(("subject", RowCell::Text(deceptive::line(&content.subject))));
+    if !content.files.is_empty() {
+        scalars.push(("attached", RowCell::Text(attached(&content.files))));
+    }
+    if is_reply && !stored.thread.is_empty() {
+        let kind = HandleKind::Thread;
+        let number = number_after(ctx, &context.account, kind, &stored.thread, &mut late).await;
+        if let Some(number) = number {
+            scalars.push(("thread", RowCell::Handle('t', number)));
+        }
+    }
+    if let Some(undo) = undo {
+        scalars.push(("undo", RowCell::Handle(HandleKind::Undo.prefix(), undo)));
+    }
+    let (text, html) = (content.text.clone(), content.html.clone());
+    let work = move || quote::parts(&text, &html);
+    let parts = match off_loop(content.text.len() + content.html.len(), work).await {
+        Ok(parts) => parts,
+        // The draft is written all the same.
+        Err(error) => {
+            late.push(note!("{}", error));
+            DraftParts::default()
+        }
+    };
+    let signature = match (parts.signature, undo) {
+        (true, _) => "yes",
+        (false, Some(_)) => "none",
+        // Reported once, when the draft is new.
+        (false, None) => "none (manage kind=signature sets one)",
+    };
+    scalars.push(("signature", RowCell::Text(signature.to_owned())));
+    if is_reply || parts.quote.is_some() {
+        // The subject, the people and the quote are of the message that it is about.
+        note_untrusted_quote(ctx);
+    }
+    match parts.quote {
+        Some(chars) => {
+            let begins = deceptive::line(&opening(&parts.quoted, &content.subject));
+            let (begins, _) = text::clip(begins, QUOTED);
+            let text = format!("{chars} characters, {begins}");
+            scalars.push(("quote", RowCell::Text(text.trim_end_matches(", ").to_owned())));
+        }
+        None if is_reply => scalars.push(("quote", RowCell::Text("none".to_owned()))),
+        None => {}
+    }
+    match parts.text.chars().count() {
+        0 => {}
+        // Others may have a part in what another program wrote.
+        chars if draft.own && chars <= SHORT => scalars.push(("text", RowCell::Text(parts.text))),
+        _ => {
+            let name = "b1".to_owned();
+            scalars.push(("text", RowCell::Text(name.clone())));
+            let text = LongText { name, text: parts.text, own: draft.own, ..LongText::default() };
+            response.texts.push(text);
+        }
+    }
+    response.notes = differences(&draft.content, content);
+    for note in &draft.notes {
+        if !response.notes.contains(note) {
+            response.notes.push(note.clone());
+        }
+    }
+    match content.importance {
+        Importance::High => response.notes.push("importance: high".into()),
+        Importance::Low => response.notes.push("importance: low".into()),
+        Importance::Normal => {}
+    }
+    let nobody = [&content.to, &content.cc, &content.bcc].iter().all(|list| list.is_empty());
+    response.notes.push(if nobody {
+        note!(
+            "nothing was sent; it has no recipients: mail_draft mode=edit id={} to=…",
+            ours(&handle)
+        )
+    } else if ctx.config.access < AccessLevel::Send {
+        "nothing was sent; sending needs access `send`: the user can send the draft".into()
+    } else {
+        note!("nothing was sent; mail_send id={} sends it", ours(&handle))
+    });
+    response.notes.append(&mut late);
+    response
+}
+
+/// Lists people on one line, every address in full.
+fn people_line(people: &[MailPerson]) -> String {
+    let named = people.len() <= NAMED;
+    let one = |person: &MailPerson| {
+        let name = person.name.as_deref().filter(|_| named).map(text::cell);
+        match name {
+            // A comma in a name must not look like a further recipient.
+            Some(name) if name.contains([',', ';', '"']) => {
+                format!("\"{}\" <{}>", name.replace('"', "'"), person.address)
+            }
+            name => MailAddress::new(name.as_deref(), &person.address).to_string(),
+        }
+    };
+    people.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Formats `offer.pdf 12 KB, logo.png 800 B (shown)`.
+fn attached(files: &[OutgoingAttachment]) -> String {
+    let one = |file: &OutgoingAttachment| {
+        let name = text::cell(&file.name);
+        let mark = match file.cid {
+            Some(_) => " (shown)",
+            None => "",
+        };
+        format!("{name} {}{mark}", amount(attachments::size(&file.content)))
+    };
+    files.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn amount(bytes: u64) -> String {
+    match bytes {
+        0..=1_023 => format!("{bytes} B"),
+        1_024..=1_048_575 => format!("{} KB", bytes.div_ceil(1_024)),
+        _ => format!("{} MB", bytes.div_ceil(1 << 20)),
+    }
+}
+
+/// Returns notes on where the provider's draft differs from the request.
+fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
+    let mut lines = Vec::new();
+    let addresses = |people: &[MailPerson]| {
+        let mut list: Vec<String> = people.iter().map(|one| one.address.to_lowercase()).collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    };
+    let lists = [
+        ("to", &request.to, &stored.to),
+        ("cc", &request.cc, &stored.cc),
+        ("bcc", &request.bcc, &stored.bcc),
+    ];
+    for (name, request, stored) in lists {
+        if addresses(request) != addresses(stored) {
+            let request = if request.is_empty() {
+                note!("nobody")
+            } else {
+                note!("{}", quoted_list(addresses(request)))
+            };
+            lines.push(note!(
+                "WRONG RECIPIENTS: the service stored a different `{}` than requested ({}); do not \
+                 send it before fixing that",
+                name,
+                request
+            ));
+        }
+    }
+    if !request.from.address.eq_ignore_ascii_case(&stored.from.address) {
+        lines.push(note!("WRONG SENDER: {} was requested", quoted(&request.from.address)));
+    }
+    if request.files.len() != stored.files.len() {
+        lines.push(note!(
+            "FILES DIFFER: {} requested, {} attached",
+            request.files.len(),
+            stored.files.len()
+        ));
+    }
+    lines
+}

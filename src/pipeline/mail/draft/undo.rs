@@ -1,0 +1,66 @@
+//! Undoes edits and discards of drafts, for handles such as `u3`.
+//!
+//! A discarded draft is in the trash, so its earlier state is that of any message. An
+//! edit is undone by writing the earlier content again. Until then it is in the store,
+//! sealed; bytes of attachments are not.
+
+use super::attachments::check_sizes;
+use super::kept::{KeptContent, identity};
+use super::steps::NewDraft;
+use super::{people, rewrite_draft, stored_draft};
+use crate::access::AccessLevel;
+use crate::budget::WholeAnswer;
+use crate::client::ClientPrompts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::outputs::hash;
+use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
+use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
+use crate::pipeline::answer::undo_state::DraftUndo;
+use crate::pipeline::context::Context;
+use crate::pipeline::handles::assign_handle;
+use crate::pipeline::titles::short;
+use crate::store::HandleKind;
+use crate::text::{note, quoted_list};
+
+/// Restores the content that a draft had before an edit. That can be undone, too.
+pub(crate) async fn undo_edit(
+    ctx: &Context,
+    id: &str,
+    undo: &DraftUndo,
+    dry_run: bool,
+    caller: &dyn ClientPrompts,
+) -> Result<WholeAnswer> {
+    require_access(ctx, AccessLevel::Draft, "undoing an edit of a draft")?;
+    let handle = assign_handle(ctx, &undo.account, HandleKind::Draft, &undo.draft).await?;
+    let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
+    let now = KeptContent::of(&stored.content).json()?;
+    if !undo.after.is_empty() && undo.after != hash(&now) {
+        return Err(Error::new(ErrorKind::Conflict, format!("{handle} was changed since"))
+            .next("undo the later edit first, or edit it with mail_draft"));
+    }
+    let kept = ctx.store.unseal(&identity(&undo.draft), &undo.sealed).await?;
+    let kept: KeptContent = serde_json::from_slice(&kept)
+        .map_err(|_| Error::new(ErrorKind::Store, format!("`{id}` cannot be read")))?;
+    let (content, gone) = kept.restored(&stored.content);
+    check_allow_list(ctx, everybody(&content))?;
+    check_sizes(ctx, &content.files)?;
+    if dry_run {
+        let item = format!("{handle} {}", short(&stored.content.subject));
+        return write_report(
+            ctx,
+            WriteReport {
+                outcomes: vec![ItemOutcome::new(item, "undo", "planned", "")],
+                notes: vec!["dry run: nothing was written".into()],
+                ..WriteReport::default()
+            },
+        )
+        .await;
+    }
+    let mut notes = Vec::new();
+    if !gone.is_empty() {
+        notes.push(note!("not restored, attach them again: {}", quoted_list(gone)));
+    }
+    let own = people::is_ours(&content.message_id);
+    let draft = NewDraft { content, notes, own };
+    rewrite_draft(ctx, &context, handle, &stored, draft, "undo", caller).await
+}

@@ -73,7 +73,7 @@ _nearest file:
         src/main.rs) near=cli:: ;;
         src/pipeline/access/*) near="reach:: checks::" ;;
         src/pipeline/answer/*) near="outputs:: merge::" ;;
-        src/pipeline/settings/*) near=arrange:: ;;
+        src/pipeline/settings/*) near=manage:: ;;
         src/pipeline/mail/draft/*) near=drafts:: ;;
         src/pipeline/mail/search* | src/pipeline/mail/gather*) near="merge:: gmail::" ;;
         src/pipeline/mail/read/* | src/pipeline/lookup* | src/pipeline/changes*) near="gmail:: both::" ;;

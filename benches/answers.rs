@@ -131,7 +131,7 @@ fn main() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
     let names = HashMap::new();
     let context = RowContext {
-        api: Service::Gmail,
+        api: Service::Google,
         zone: &zone,
         account: "mira@example.com",
         address: "mira@example.com",
@@ -146,5 +146,5 @@ fn main() {
     println!("flatten, clean and encode 100 Gmail metadata objects");
     let share = times[0].as_secs_f64() / 0.020 * 100.0;
     line("  share of one API round trip of 20 ms", &format!("{share:.1} %"), "under 10 %");
-    black_box(project(Service::Gmail, &columns));
+    black_box(project(Service::Google, &columns));
 }

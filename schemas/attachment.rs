@@ -6,7 +6,7 @@
 
 use super::CellKind::{Count, Flag, Handle, Text};
 use super::ColumnLevel::Key;
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::Path;
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -17,20 +17,20 @@ pub const ATTACHMENT: Table =
 const FIELDS: &[TableColumn] = &TableName("attachment").columns([
     field("id", Handle('a'), "Handle of the attachment.")
         .level(Key)
-        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+        .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("message", Handle('m'), "Handle of its message.")
         .level(Key)
-        .sources(&[(Gmail, Path("message")), (Outlook, Path("message"))]),
+        .sources(&[(Google, Path("message")), (Microsoft, Path("message"))]),
     field("name", Text, "File name.")
         .level(Key)
         .untrusted(120)
-        .sources(&[(Gmail, Path("filename")), (Outlook, Path("name"))]),
+        .sources(&[(Google, Path("filename")), (Microsoft, Path("name"))]),
     field("type", Text, "Media type, as the sender states it.")
         .untrusted(80)
-        .sources(&[(Gmail, Path("mimeType")), (Outlook, Path("contentType"))]),
+        .sources(&[(Google, Path("mimeType")), (Microsoft, Path("contentType"))]),
     field("size", Count, "Size in bytes.")
-        .sources(&[(Gmail, Path("body/size")), (Outlook, Path("size"))]),
+        .sources(&[(Google, Path("body/size")), (Microsoft, Path("size"))]),
     field("inline", Flag, "True for a picture that the text shows.")
         .sparse()
-        .sources(&[(Gmail, Path("inline")), (Outlook, Path("inline"))]),
+        .sources(&[(Google, Path("inline")), (Microsoft, Path("inline"))]),
 ]);

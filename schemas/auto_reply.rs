@@ -4,7 +4,7 @@
 
 use super::CellKind::{Start, Text};
 use super::ColumnLevel::Key;
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{Account, GoogleWhen, Markup, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -14,8 +14,8 @@ pub const AUTO_REPLY: Table =
 
 const FIELDS: &[TableColumn] = &TableName("auto_reply").columns([
     field("account", Text, "Address of the account.").level(Key).ours().sources(&[
-        (Gmail, Account),
-        (Outlook, Account),
+        (Google, Account),
+        (Microsoft, Account),
         (Local, Account),
     ]),
     field("status", Text, "on, off or scheduled.")

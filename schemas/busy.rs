@@ -5,7 +5,7 @@
 
 use super::CellKind::{End, Start, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{First, GoogleWhen, GraphWhen, Is, Path, Until};
 use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
@@ -15,25 +15,25 @@ pub const BUSY: Table =
 
 const FIELDS: &[TableColumn] = &TableName("busy").columns([
     field("who", Text, "Address of the person or room.").level(Key).untrusted(80).sources(&[
-        (Gmail, Path("who")),
-        (Outlook, Path("who")),
+        (Google, Path("who")),
+        (Microsoft, Path("who")),
         (Local, Path("who")),
     ]),
     field("start", Start, "When it starts.").level(Key).sources(&[
-        (Gmail, GOOGLE_START),
-        (Outlook, GRAPH_START),
+        (Google, GOOGLE_START),
+        (Microsoft, GRAPH_START),
         (Local, GOOGLE_START),
     ]),
     field("end", End, "When it ends; time only if on the same day.").level(Key).sources(&[
-        (Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))),
-        (Outlook, Until(&GRAPH_START, &GraphWhen("end", ""))),
+        (Google, Until(&GOOGLE_START, &GoogleWhen("end"))),
+        (Microsoft, Until(&GRAPH_START, &GraphWhen("end", ""))),
         (Local, Until(&GOOGLE_START, &GoogleWhen("end"))),
     ]),
     field("show", Text, "busy, tentative, oof or elsewhere; Google says busy for all.")
         .ours()
         .sources(&[
-            (Gmail, First(&[], "busy")),
-            (Outlook, First(GRAPH_STATUS, "busy")),
+            (Google, First(&[], "busy")),
+            (Microsoft, First(GRAPH_STATUS, "busy")),
             (Local, Path("show")),
         ]),
 ]);
@@ -42,7 +42,7 @@ const FIELDS: &[TableColumn] = &TableName("busy").columns([
 pub const BUSY_TITLE: TableColumn = field("title", Text, "Title of the event.")
     .level(More)
     .untrusted(64)
-    .sources(&[(Outlook, Path("subject"))]);
+    .sources(&[(Microsoft, Path("subject"))]);
 
 const GOOGLE_START: ValueSource = GoogleWhen("start");
 const GRAPH_START: ValueSource = GraphWhen("start", "");

@@ -2,7 +2,7 @@
 
 use super::CellKind::{Flag, Handle, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{Account, Either, First, Is, Path, There, Zone};
 use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
@@ -17,30 +17,30 @@ const FIELDS: &[TableColumn] = &TableName("calendar").columns([
         "Handle of the calendar; calendar_search and calendar_save accept it.",
     )
     .level(Key)
-    .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+    .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("name", Text, "Name; `main` for the main one.").level(Key).untrusted(80).sources(&[
-        (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
-        (Outlook, Path("name")),
+        (Google, Either(&[Path("summaryOverride"), Path("summary")])),
+        (Microsoft, Path("name")),
     ]),
     field("access", Text, "owner, writer, reader, or busy if only busy times are visible.")
         .ours()
         .sources(&[
-            (Gmail, First(GOOGLE_ACCESS, "reader")),
-            (Outlook, First(GRAPH_ACCESS, "reader")),
+            (Google, First(GOOGLE_ACCESS, "reader")),
+            (Microsoft, First(GRAPH_ACCESS, "reader")),
         ]),
     field("main", Flag, "True for the calendar used when none is named.")
-        .sources(&[(Gmail, There("primary")), (Outlook, Is("isDefaultCalendar", "true"))]),
+        .sources(&[(Google, There("primary")), (Microsoft, Is("isDefaultCalendar", "true"))]),
     field("zone", Text, "Its time zone; in Outlook, that of the mailbox.")
         .untrusted(60)
-        .sources(&[(Gmail, Zone("timeZone")), (Outlook, Zone("timeZone"))]),
+        .sources(&[(Google, Zone("timeZone")), (Microsoft, Zone("timeZone"))]),
     field("owner", Text, "Its owner, if known.")
         .level(More)
         .untrusted(120)
-        .sources(&[(Outlook, Path("owner/address"))]),
+        .sources(&[(Microsoft, Path("owner/address"))]),
     field("account", Text, "Address of the account that sees it.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
 const GOOGLE_ACCESS: &[(&str, ValueSource)] = &[

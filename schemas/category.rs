@@ -2,7 +2,7 @@
 
 use super::CellKind::{Count, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{self, Account, First, Is, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -50,12 +50,15 @@ const FIELDS: &[TableColumn] = &TableName("category").columns([
         .level(Key)
         .settable()
         .untrusted(100)
-        .sources(&[(Gmail, Path("name")), (Outlook, Path("displayName"))]),
+        .sources(&[(Google, Path("name")), (Microsoft, Path("displayName"))]),
     field("color", Text, "Colour: a word such as blue (Outlook), a hex code (Gmail).")
         .settable()
         .level(More)
         .untrusted(20)
-        .sources(&[(Gmail, Path("color/backgroundColor")), (Outlook, First(CATEGORY_COLORS, ""))]),
+        .sources(&[
+            (Google, Path("color/backgroundColor")),
+            (Microsoft, First(CATEGORY_COLORS, "")),
+        ]),
     field(
         "in_list",
         Text,
@@ -65,7 +68,7 @@ const FIELDS: &[TableColumn] = &TableName("category").columns([
     .level(More)
     .ours()
     .sources(&[(
-        Gmail,
+        Google,
         First(
             &[
                 ("show", Is("labelListVisibility", "labelShow")),
@@ -80,7 +83,7 @@ const FIELDS: &[TableColumn] = &TableName("category").columns([
         .level(More)
         .ours()
         .sources(&[(
-            Gmail,
+            Google,
             First(
                 &[
                     ("show", Is("messageListVisibility", "show")),
@@ -92,12 +95,12 @@ const FIELDS: &[TableColumn] = &TableName("category").columns([
     // Gmail counts by a request for each label; so does Outlook, where the adapter adds the counts.
     field("unread", Count, "Unread messages with it.")
         .level(More)
-        .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unread"))]),
+        .sources(&[(Google, Path("messagesUnread")), (Microsoft, Path("unread"))]),
     field("total", Count, "Messages with it.")
         .level(More)
-        .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("total"))]),
+        .sources(&[(Google, Path("messagesTotal")), (Microsoft, Path("total"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);

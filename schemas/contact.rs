@@ -6,7 +6,7 @@
 
 use super::CellKind::Text;
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{Account, Each, Either, First, Join, Oldest, Path, There};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -22,7 +22,7 @@ pub const CONTACT: Table = table(
 /// The provider's id, requested besides the columns before a contact is changed.
 pub const CONTACT_ID: TableColumn = field("contact_id", Text, "The provider's id of a contact.")
     .ours()
-    .sources(&[(Gmail, Path("resourceName")), (Outlook, Path("id"))]);
+    .sources(&[(Google, Path("resourceName")), (Microsoft, Path("id"))]);
 
 /// What the column `known` says of a saved contact.
 pub const SAVED: &str = "saved";
@@ -31,8 +31,8 @@ pub const FROM_MAIL: &str = "mail";
 
 const FIELDS: &[TableColumn] = &TableName("contact").columns([
     field("name", Text, "Name of the person.").level(Key).settable().untrusted(80).sources(&[
-        (Gmail, Oldest("names", &Path("displayName"))),
-        (Outlook, Path("displayName")),
+        (Google, Oldest("names", &Path("displayName"))),
+        (Microsoft, Path("displayName")),
         (Local, Path("name")),
     ]),
     field("emails", Text, "Addresses, the first five and a count of the rest.")
@@ -40,9 +40,9 @@ const FIELDS: &[TableColumn] = &TableName("contact").columns([
         .settable()
         .untrusted(240)
         .sources(&[
-            (Gmail, Each("emailAddresses", &Path("value"))),
+            (Google, Each("emailAddresses", &Path("value"))),
             (
-                Outlook,
+                Microsoft,
                 Either(&[
                     Each("emailAddresses", &Path("address")),
                     Each("scoredEmailAddresses", &Path("address")),
@@ -59,8 +59,8 @@ const FIELDS: &[TableColumn] = &TableName("contact").columns([
     )
     .ours()
     .sources(&[
-        (Gmail, First(&[(FROM_MAIL, There("unsaved"))], SAVED)),
-        (Outlook, First(&[(FROM_MAIL, There("scoredEmailAddresses"))], SAVED)),
+        (Google, First(&[(FROM_MAIL, There("unsaved"))], SAVED)),
+        (Microsoft, First(&[(FROM_MAIL, There("scoredEmailAddresses"))], SAVED)),
         (Local, Path("known")),
     ]),
     field("asked", Text, "The name or address that it was found for, if several were given.")
@@ -70,14 +70,14 @@ const FIELDS: &[TableColumn] = &TableName("contact").columns([
         .sources(&[(Local, Path("asked"))]),
     field("company", Text, "Organization the person works for.").settable().untrusted(80).sources(
         &[
-            (Gmail, Oldest("organizations", &Path("name"))),
-            (Outlook, Path("companyName")),
+            (Google, Oldest("organizations", &Path("name"))),
+            (Microsoft, Path("companyName")),
             (Local, Path("company")),
         ],
     ),
     field("role", Text, "Job title.").settable().level(More).untrusted(80).sources(&[
-        (Gmail, Oldest("organizations", &Path("title"))),
-        (Outlook, Path("jobTitle")),
+        (Google, Oldest("organizations", &Path("title"))),
+        (Microsoft, Path("jobTitle")),
         (Local, Path("role")),
     ]),
     field("phone", Text, "First telephone number. No column if nobody has one.")
@@ -85,13 +85,13 @@ const FIELDS: &[TableColumn] = &TableName("contact").columns([
         .untrusted(40)
         .sparse()
         .sources(&[
-            (Gmail, Oldest("phoneNumbers", &Path("value"))),
-            (Outlook, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
+            (Google, Oldest("phoneNumbers", &Path("value"))),
+            (Microsoft, Either(&[Path("mobilePhone"), Oldest("phones", &Path("number"))])),
             (Local, Path("phone")),
         ]),
     field("account", Text, "Address of the account it is in.").level(More).ours().sources(&[
-        (Gmail, Account),
-        (Outlook, Account),
+        (Google, Account),
+        (Microsoft, Account),
         (Local, Account),
     ]),
 ]);

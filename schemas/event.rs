@@ -6,7 +6,7 @@
 
 use super::CellKind::{Count, End, Handle, Start, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{
     Account, Any, Beside, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is,
     Join, Markup, Name, Names, Oldest, Path, Provided, Rfc3339, Rule, There, Until, Word, Zone,
@@ -25,7 +25,7 @@ pub const EVENT: Table = table(
 const FIELDS: &[TableColumn] = &TableName("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
-        .sources(&[(Gmail, Both("calendarId", "id")), (Outlook, Path("id"))]),
+        .sources(&[(Google, Both("calendarId", "id")), (Microsoft, Path("id"))]),
     field(
         "start",
         Start,
@@ -34,8 +34,8 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(Key)
     .sources(&[
-        (Gmail, Beside(&GOOGLE_START, &GOOGLE_ZONE)),
-        (Outlook, Beside(&GRAPH_START, &GRAPH_ZONE)),
+        (Google, Beside(&GOOGLE_START, &GOOGLE_ZONE)),
+        (Microsoft, Beside(&GRAPH_START, &GRAPH_ZONE)),
     ]),
     field(
         "end",
@@ -43,21 +43,21 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
         "When it ends; time only if on the start day; for all-day events, the last day.",
     )
     .level(Key)
-        .sources(&[(Gmail, Until(&GOOGLE_START, &GoogleWhen("end"))), (Outlook, Until(&GRAPH_START, &GraphWhen("end", "isAllDay")))]),
+        .sources(&[(Google, Until(&GOOGLE_START, &GoogleWhen("end"))), (Microsoft, Until(&GRAPH_START, &GraphWhen("end", "isAllDay")))]),
     field("title", Text, "Title.")
         .level(Key)
         .untrusted(72)
-        .sources(&[(Gmail, Path("summary")), (Outlook, Path("subject"))]),
+        .sources(&[(Google, Path("summary")), (Microsoft, Path("subject"))]),
     field("where", Text, "Place, as written.")
         .untrusted(40)
-        .sources(&[(Gmail, Path("location")), (Outlook, Either(&[Path("location/displayName")]))]),
+        .sources(&[(Google, Path("location")), (Microsoft, Either(&[Path("location/displayName")]))]),
     field("organizer", Text, "Organizer; `me` if it is you.")
         .untrusted(60)
-        .sources(&[(Gmail, Either(&[
+        .sources(&[(Google, Either(&[
             Word("me", &Is("organizer/self", "true")),
             Name("organizer/displayName"),
             Path("organizer/email"),
-        ])), (Outlook, Either(&[
+        ])), (Microsoft, Either(&[
             Word("me", &Is("isOrganizer", "true")),
             Name("organizer/emailAddress/name"),
             Path("organizer/emailAddress/address"),
@@ -69,7 +69,7 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
          five and a count of the rest, all with detail: full; null without guests.",
     )
     .untrusted(120)
-        .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, true)), (Outlook, Guests(&GRAPH_GUESTS, true))]),
+        .sources(&[(Google, Guests(&GOOGLE_GUESTS, true)), (Microsoft, Guests(&GRAPH_GUESTS, true))]),
     field(
         "flags",
         Words,
@@ -77,11 +77,11 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
          comment, proposal: of a guest, in attendees.",
     )
         .level(Key)
-        .sources(&[(Gmail, Flags(GOOGLE_FLAGS)), (Outlook, Flags(GRAPH_FLAGS))]),
+        .sources(&[(Google, Flags(GOOGLE_FLAGS)), (Microsoft, Flags(GRAPH_FLAGS))]),
     field("organizer_address", Text, "Address of the organizer.")
         .level(More)
         .untrusted(120)
-        .sources(&[(Gmail, Path("organizer/email")), (Outlook, Path("organizer/emailAddress/address"))]),
+        .sources(&[(Google, Path("organizer/email")), (Microsoft, Path("organizer/emailAddress/address"))]),
     field(
         "calendar",
         Text,
@@ -89,19 +89,19 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(60)
-        .sources(&[(Gmail, Names("calendarId")), (Outlook, Names("calendarId"))]),
+        .sources(&[(Google, Names("calendarId")), (Microsoft, Names("calendarId"))]),
     field("link", Text, "Link to join the online meeting; `page` is the event's own.")
         .level(More)
         .untrusted(300)
-        .sources(&[(Gmail, Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))])), (Outlook, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")]))]),
+        .sources(&[(Google, Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))])), (Microsoft, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")]))]),
     field("page", Text, "Its page in the web client; `link` joins the meeting. Only if named.")
         .level(More)
         .on_request()
         .untrusted(400)
-        .sources(&[(Gmail, Path("htmlLink")), (Outlook, Path("webLink"))]),
+        .sources(&[(Google, Path("htmlLink")), (Microsoft, Path("webLink"))]),
     field("series", Handle('e'), "Handle of the series it is an occurrence of.")
         .level(More)
-        .sources(&[(Gmail, Both("calendarId", "recurringEventId")), (Outlook, Path("seriesMasterId"))]),
+        .sources(&[(Google, Both("calendarId", "recurringEventId")), (Microsoft, Path("seriesMasterId"))]),
     field(
         "repeats",
         Text,
@@ -109,7 +109,7 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(240)
-        .sources(&[(Gmail, Rule("recurrence")), (Outlook, Path("recurrenceRule"))]),
+        .sources(&[(Google, Rule("recurrence")), (Microsoft, Path("recurrenceRule"))]),
     field(
         "attendees",
         Text,
@@ -118,26 +118,26 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(400)
-        .sources(&[(Gmail, Guests(&GOOGLE_GUESTS, false)), (Outlook, Guests(&GRAPH_GUESTS, false))]),
+        .sources(&[(Google, Guests(&GOOGLE_GUESTS, false)), (Microsoft, Guests(&GRAPH_GUESTS, false))]),
     field("show", Text, "busy, free, tentative, oof, focus or elsewhere.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, First(GOOGLE_SHOW, "busy")), (Outlook, First(GRAPH_SHOW, "busy"))]),
+        .sources(&[(Google, First(GOOGLE_SHOW, "busy")), (Microsoft, First(GRAPH_SHOW, "busy"))]),
     field("visibility", Text, "default, public, private or confidential.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, First(GOOGLE_VISIBILITY, "default")), (Outlook, First(GRAPH_VISIBILITY, "default"))]),
+        .sources(&[(Google, First(GOOGLE_VISIBILITY, "default")), (Microsoft, First(GRAPH_VISIBILITY, "default"))]),
     field(
         "reminder",
         Count,
         "Reminder, in minutes before the start; null for none or the calendar's default.",
     )
     .level(More)
-        .sources(&[(Gmail, Oldest("reminders/overrides", &Path("minutes"))), (Outlook, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart")))]),
+        .sources(&[(Google, Oldest("reminders/overrides", &Path("minutes"))), (Microsoft, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart")))]),
     field("category", Text, "Colour (Google) or categories (Outlook).")
         .level(More)
         .untrusted(80)
-        .sources(&[(Gmail, First(GOOGLE_COLOURS, "")), (Outlook, Join("categories"))]),
+        .sources(&[(Google, First(GOOGLE_COLOURS, "")), (Microsoft, Join("categories"))]),
     field(
         "zone",
         Text,
@@ -145,22 +145,22 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(60)
-        .sources(&[(Gmail, GOOGLE_ZONE), (Outlook, GRAPH_ZONE)]),
+        .sources(&[(Google, GOOGLE_ZONE), (Microsoft, GRAPH_ZONE)]),
     field("notes", Text, "How its description begins.")
         .level(More)
         .untrusted(120)
-        .sources(&[(Gmail, Markup("description")), (Outlook, Either(&[Markup("body/content"), Path("bodyPreview")]))]),
+        .sources(&[(Google, Markup("description")), (Microsoft, Either(&[Markup("body/content"), Path("bodyPreview")]))]),
     field("updated", Time, "When it was last changed.")
         .level(More)
-        .sources(&[(Gmail, Rfc3339("updated")), (Outlook, Rfc3339("lastModifiedDateTime"))]),
+        .sources(&[(Google, Rfc3339("updated")), (Microsoft, Rfc3339("lastModifiedDateTime"))]),
     field("uid", Text, "Its iCalendar UID, the same in every calendar it is in.")
         .level(More)
         .untrusted(300)
-        .sources(&[(Gmail, Path("iCalUID")), (Outlook, Path("iCalUId"))]),
+        .sources(&[(Google, Path("iCalUID")), (Microsoft, Path("iCalUId"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
 const GOOGLE_START: ValueSource = GoogleWhen("start");

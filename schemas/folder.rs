@@ -2,7 +2,7 @@
 
 use super::CellKind::{Count, Handle, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{Account, Names, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -18,25 +18,25 @@ pub const FOLDER: Table = table(
 const FIELDS: &[TableColumn] = &TableName("folder").columns([
     field("id", Handle('f'), "Handle of the folder; `folder` arguments accept it or the name.")
         .level(Key)
-        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+        .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("name", Text, "Name, with `/` between levels.")
         .level(Key)
         .settable()
         .untrusted(100)
-        .sources(&[(Gmail, Path("name")), (Outlook, Names("id"))]),
+        .sources(&[(Google, Path("name")), (Microsoft, Names("id"))]),
     field(
         "kind",
         Text,
         "`system` (the provider's own; left out if empty, except the inbox) or `user`.",
     )
     .ours()
-    .sources(&[(Gmail, Path("type")), (Outlook, Path("kind"))]),
+    .sources(&[(Google, Path("type")), (Microsoft, Path("kind"))]),
     field("unread", Count, "Unread messages in it.")
-        .sources(&[(Gmail, Path("messagesUnread")), (Outlook, Path("unreadItemCount"))]),
+        .sources(&[(Google, Path("messagesUnread")), (Microsoft, Path("unreadItemCount"))]),
     field("total", Count, "Messages in it.")
-        .sources(&[(Gmail, Path("messagesTotal")), (Outlook, Path("totalItemCount"))]),
+        .sources(&[(Google, Path("messagesTotal")), (Microsoft, Path("totalItemCount"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);

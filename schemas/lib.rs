@@ -66,9 +66,9 @@ pub use thread::THREAD;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Gmail API v1, Google's Calendar API v3 and People API v1.
-    Gmail,
+    Google,
     /// Microsoft Graph v1.0: mail, calendars and people.
-    Outlook,
+    Microsoft,
     /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
     Local,
     /// A provider whose mapping of columns is in its own folder.
@@ -114,8 +114,8 @@ impl Service {
     /// Authentication-Results (RFC 8601); empty if they put none.
     pub const fn receivers(self) -> &'static [&'static str] {
         match self {
-            Self::Gmail => &["mx.google.com"],
-            Self::Outlook => &["", "mx.microsoft.com"],
+            Self::Google => &["mx.google.com"],
+            Self::Microsoft => &["", "mx.microsoft.com"],
             Self::Local => &[],
             Self::Other(mapping) => mapping.receivers,
         }
@@ -124,8 +124,8 @@ impl Service {
     /// Returns the name used in docs and schemas.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Gmail => "gmail",
-            Self::Outlook => "outlook",
+            Self::Google => "gmail",
+            Self::Microsoft => "outlook",
             Self::Local => "daysheet",
             Self::Other(mapping) => mapping.name,
         }

@@ -2,7 +2,7 @@
 
 use super::CellKind::{Count, Flag, Handle, Start, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{
     Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage,
     GraphWhen, Has, Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path,
@@ -23,47 +23,47 @@ pub const MESSAGE: Table = table(
 const FIELDS: &[TableColumn] = &TableName("message").columns([
     field("id", Handle('m'), "Handle of the message; mail_read accepts it.")
         .level(Key)
-        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+        .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("date", Time, "When it arrived or was sent.")
         .level(Key)
-        .sources(&[(Gmail, EpochMs("internalDate")), (Outlook, Rfc3339("receivedDateTime"))]),
+        .sources(&[(Google, EpochMs("internalDate")), (Microsoft, Rfc3339("receivedDateTime"))]),
     field("from", Text, "Sender, as `Name <address>`.")
         .level(Key)
         .untrusted(80)
-        .sources(&[(Gmail, GMAIL_SENDER), (Outlook, OUTLOOK_SENDER)]),
+        .sources(&[(Google, GMAIL_SENDER), (Microsoft, OUTLOOK_SENDER)]),
     field("subject", Text, "Subject line.")
         .level(Key)
         .untrusted(72)
-        .sources(&[(Gmail, Header("Subject")), (Outlook, Path("subject"))]),
+        .sources(&[(Google, Header("Subject")), (Microsoft, Path("subject"))]),
     field("snippet", Text, "How the text begins, without greeting or repeated subject.")
         .beginning(45)
-        .sources(&[(Gmail, GMAIL_OPENING), (Outlook, OUTLOOK_OPENING)]),
+        .sources(&[(Google, GMAIL_OPENING), (Microsoft, OUTLOOK_OPENING)]),
     field("flags", Words, "Any of: unread, starred, done, attachment, important, draft.")
         .level(Key)
-        .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+        .sources(&[(Google, Flags(GMAIL_FLAGS)), (Microsoft, Flags(OUTLOOK_FLAGS))]),
     field("draft", Handle('d'), "Handle of the draft, which stays when the draft is edited.")
         .level(Key)
         .sparse()
         .sources(&[
-            (Gmail, Provided(&GMAIL_DRAFT, &Path("id"))),
-            (Outlook, Provided(&OUTLOOK_DRAFT, &Path("id"))),
+            (Google, Provided(&GMAIL_DRAFT, &Path("id"))),
+            (Microsoft, Provided(&OUTLOOK_DRAFT, &Path("id"))),
         ]),
     field("to", Text, "Recipients, the first five and a count of the rest.")
         .level(More)
         .untrusted(240)
-        .sources(&[(Gmail, HeaderAddresses("To")), (Outlook, Addresses("toRecipients"))]),
+        .sources(&[(Google, HeaderAddresses("To")), (Microsoft, Addresses("toRecipients"))]),
     field("cc", Text, "Copied recipients, the first five and a count of the rest.")
         .level(More)
         .untrusted(240)
-        .sources(&[(Gmail, HeaderAddresses("Cc")), (Outlook, Addresses("ccRecipients"))]),
+        .sources(&[(Google, HeaderAddresses("Cc")), (Microsoft, Addresses("ccRecipients"))]),
     field("bcc", Text, "Blindly copied recipients, of drafts and sent messages.")
         .level(More)
         .sparse()
         .untrusted(240)
-        .sources(&[(Gmail, HeaderAddresses("Bcc")), (Outlook, Addresses("bccRecipients"))]),
+        .sources(&[(Google, HeaderAddresses("Bcc")), (Microsoft, Addresses("bccRecipients"))]),
     field("thread", Handle('t'), "Handle of its thread.")
         .level(More)
-        .sources(&[(Gmail, Path("threadId")), (Outlook, Path("conversationId"))]),
+        .sources(&[(Google, Path("threadId")), (Microsoft, Path("conversationId"))]),
     field(
         "folder",
         Text,
@@ -71,29 +71,29 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     )
     .level(More)
     .untrusted(80)
-    .sources(&[(Gmail, First(GMAIL_FOLDERS, "archive")), (Outlook, Names("parentFolderId"))]),
+    .sources(&[(Google, First(GMAIL_FOLDERS, "archive")), (Microsoft, Names("parentFolderId"))]),
     field("labels", Text, "Labels or categories the user assigned.")
         .level(More)
         .untrusted(160)
-        .sources(&[(Gmail, Names("labelIds")), (Outlook, Join("categories"))]),
+        .sources(&[(Google, Names("labelIds")), (Microsoft, Join("categories"))]),
     field("size", Count, "Size in bytes, estimated by the provider.")
         .level(More)
-        .sources(&[(Gmail, Path("sizeEstimate")), (Outlook, Path("size"))]),
+        .sources(&[(Google, Path("sizeEstimate")), (Microsoft, Path("size"))]),
     field(
         "has_attachments",
         Flag,
         "True if it has attachments; in Gmail, if it is multipart/mixed.",
     )
     .level(More)
-    .sources(&[(Gmail, MIXED), (Outlook, Path("hasAttachments"))]),
+    .sources(&[(Google, MIXED), (Microsoft, Path("hasAttachments"))]),
     field("due", Start, "When its flag is due; Outlook only. No column if none is.")
         .level(More)
         .sparse()
-        .sources(&[(Outlook, GraphWhen("flag/dueDateTime", ""))]),
+        .sources(&[(Microsoft, GraphWhen("flag/dueDateTime", ""))]),
     field("message_id", Text, "Its Message-ID, the same in every mailbox (RFC 5322).")
         .level(More)
         .untrusted(200)
-        .sources(&[(Gmail, Header("Message-ID")), (Outlook, Path("internetMessageId"))]),
+        .sources(&[(Google, Header("Message-ID")), (Microsoft, Path("internetMessageId"))]),
     field(
         "bulk",
         Words,
@@ -101,7 +101,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
          social, updates and forums; Outlook's Other).",
     )
     .level(More)
-    .sources(&[(Gmail, Flags(GMAIL_BULK)), (Outlook, Flags(OUTLOOK_BULK))]),
+    .sources(&[(Google, Flags(GMAIL_BULK)), (Microsoft, Flags(OUTLOOK_BULK))]),
     field(
         "unsubscribe",
         Text,
@@ -111,7 +111,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(More)
     .ours()
     .sparse()
-    .sources(&[(Gmail, Unsubscribe(HEADERS)), (Outlook, Unsubscribe(GRAPH_HEADERS))]),
+    .sources(&[(Google, Unsubscribe(HEADERS)), (Microsoft, Unsubscribe(GRAPH_HEADERS))]),
     field(
         "auth",
         Text,
@@ -122,7 +122,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(More)
     .ours()
     .sparse()
-    .sources(&[(Gmail, SenderAuth(HEADERS)), (Outlook, SenderAuth(GRAPH_HEADERS))]),
+    .sources(&[(Google, SenderAuth(HEADERS)), (Microsoft, SenderAuth(GRAPH_HEADERS))]),
     field(
         "warn",
         Words,
@@ -136,8 +136,8 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(Key)
     .sparse()
     .sources(&[
-        (Gmail, SenderWarnings(HEADERS, &Escaped("snippet"), &Has("labelIds", "SPAM"))),
-        (Outlook, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"), &Names("parentFolderId"))),
+        (Google, SenderWarnings(HEADERS, &Escaped("snippet"), &Has("labelIds", "SPAM"))),
+        (Microsoft, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"), &Names("parentFolderId"))),
     ]),
     field(
         "answered",
@@ -148,20 +148,20 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(More)
     .ours()
     .sparse()
-    .sources(&[(Gmail, THREAD), (Outlook, THREAD)]),
+    .sources(&[(Google, THREAD), (Microsoft, THREAD)]),
     field("chars", Count, "Characters in its text, with what mail_read folds. Only if named.")
         .level(More)
         .on_request()
-        .sources(&[(Gmail, TEXT), (Outlook, TEXT)]),
+        .sources(&[(Google, TEXT), (Microsoft, TEXT)]),
     field("link", Text, "Its page in the web client; in Gmail, its thread's. Only if named.")
         .level(More)
         .on_request()
         .untrusted(400)
-        .sources(&[(Gmail, GmailPage("threadId")), (Outlook, Path("webLink"))]),
+        .sources(&[(Google, GmailPage("threadId")), (Microsoft, Path("webLink"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
 /// Services do not say whether a message was answered.

@@ -5,7 +5,7 @@
 
 use super::CellKind::{Count, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{Account, Either, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -21,27 +21,27 @@ pub const ROOM: Table = table(
 const FIELDS: &[TableColumn] =
     &TableName("room").columns([
         field("name", Text, "Name of the room.").level(Key).untrusted(80).sources(&[
-            (Gmail, Either(&[Path("summaryOverride"), Path("summary")])),
-            (Outlook, Path("displayName")),
+            (Google, Either(&[Path("summaryOverride"), Path("summary")])),
+            (Microsoft, Path("displayName")),
             (Local, Path("name")),
         ]),
         field("email", Text, "Address, for `people` and `who`.").level(Key).untrusted(120).sources(
-            &[(Gmail, Path("id")), (Outlook, Path("emailAddress")), (Local, Path("email"))],
+            &[(Google, Path("id")), (Microsoft, Path("emailAddress")), (Local, Path("email"))],
         ),
         field("building", Text, "Building; Outlook only.")
             .untrusted(80)
-            .sources(&[(Outlook, Path("building"))]),
+            .sources(&[(Microsoft, Path("building"))]),
         field("floor", Text, "Floor; Outlook only.")
             .level(More)
             .untrusted(40)
-            .sources(&[(Outlook, Path("floorLabel"))]),
+            .sources(&[(Microsoft, Path("floorLabel"))]),
         field("seats", Count, "How many people it holds; Outlook only.")
-            .sources(&[(Outlook, Path("capacity"))]),
+            .sources(&[(Microsoft, Path("capacity"))]),
         // Counted by the pipeline in the account's own events.
         field("used", Count, "Events of the account it is booked for, 90 days back and ahead.")
-            .sources(&[(Gmail, Path("used")), (Outlook, Path("used")), (Local, Path("used"))]),
+            .sources(&[(Google, Path("used")), (Microsoft, Path("used")), (Local, Path("used"))]),
         field("account", Text, "Address of the account that sees it.")
             .level(More)
             .ours()
-            .sources(&[(Gmail, Account), (Outlook, Account), (Local, Account)]),
+            .sources(&[(Google, Account), (Microsoft, Account), (Local, Account)]),
     ]);

@@ -4,7 +4,7 @@
 
 use super::CellKind::{Flag, Handle, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{Account, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
@@ -44,8 +44,8 @@ const FIELDS: &[TableColumn] = &TableName("rule").columns([
         .untrusted(240)
         .sources(&[(Local, Path("other"))]),
     field("account", Text, "Address of the account it belongs to.").level(More).ours().sources(&[
-        (Gmail, Account),
-        (Outlook, Account),
+        (Google, Account),
+        (Microsoft, Account),
         (Local, Account),
     ]),
 ]);

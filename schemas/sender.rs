@@ -5,7 +5,7 @@
 
 use super::CellKind::{Count, Handle, Text, Time};
 use super::ColumnLevel::Key;
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{
     Account, Has, Header, Length, Newest, Not, Path, Rfc3339, Tally, Unsubscribe,
 };
@@ -29,25 +29,25 @@ const FIELDS: &[TableColumn] = &TableName("sender").columns([
         "Handle of their newest match; mail_modify do=unsubscribe accepts it.",
     )
     .level(Key)
-    .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+    .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("from", Text, "Sender, as `Name <address>`.").level(Key).untrusted(80).sources(&[
-        (Gmail, Newest("messages", &GMAIL_SENDER)),
-        (Outlook, Newest("messages", &OUTLOOK_SENDER)),
+        (Google, Newest("messages", &GMAIL_SENDER)),
+        (Microsoft, Newest("messages", &OUTLOOK_SENDER)),
     ]),
     field("count", Count, "How many of their messages match.")
         .level(Key)
-        .sources(&[(Gmail, Length("messages")), (Outlook, Length("messages"))]),
+        .sources(&[(Google, Length("messages")), (Microsoft, Length("messages"))]),
     field("unread", Count, "How many of these are unread.").sources(&[
-        (Gmail, Tally("messages", &Has("labelIds", "UNREAD"))),
-        (Outlook, Tally("messages", &Not("isRead"))),
+        (Google, Tally("messages", &Has("labelIds", "UNREAD"))),
+        (Microsoft, Tally("messages", &Not("isRead"))),
     ]),
     field("date", Time, "When that arrived or was sent.").sources(&[
-        (Gmail, Newest("messages", &ValueSource::EpochMs("internalDate"))),
-        (Outlook, Newest("messages", &Rfc3339("receivedDateTime"))),
+        (Google, Newest("messages", &ValueSource::EpochMs("internalDate"))),
+        (Microsoft, Newest("messages", &Rfc3339("receivedDateTime"))),
     ]),
     field("subject", Text, "Its subject line.").untrusted(72).sources(&[
-        (Gmail, Newest("messages", &Header("Subject"))),
-        (Outlook, Newest("messages", &Path("subject"))),
+        (Google, Newest("messages", &Header("Subject"))),
+        (Microsoft, Newest("messages", &Path("subject"))),
     ]),
     field(
         "unsubscribe",
@@ -58,10 +58,10 @@ const FIELDS: &[TableColumn] = &TableName("sender").columns([
     .ours()
     .sparse()
     .sources(&[
-        (Gmail, Newest("messages", &Unsubscribe(HEADERS))),
-        (Outlook, Newest("messages", &Unsubscribe(GRAPH_HEADERS))),
+        (Google, Newest("messages", &Unsubscribe(HEADERS))),
+        (Microsoft, Newest("messages", &Unsubscribe(GRAPH_HEADERS))),
     ]),
     field("account", Text, "Address of the account they wrote to.")
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);

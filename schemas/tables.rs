@@ -4,7 +4,7 @@
 
 use super::CellKind::{Count, Flag, Text};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Local, Outlook};
+use super::Service::{Google, Local, Microsoft};
 use super::ValueSource::{Account, First, Is, Path, Zone};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
@@ -96,16 +96,16 @@ const ALIAS_FIELDS: &[TableColumn] = &TableName("alias").columns([
     field("email", Text, "The address.")
         .level(Key)
         .untrusted(120)
-        .sources(&[(Gmail, Path("sendAsEmail")), (Outlook, Path("address"))]),
+        .sources(&[(Google, Path("sendAsEmail")), (Microsoft, Path("address"))]),
     field("name", Text, "Name that recipients see.")
         .untrusted(80)
-        .sources(&[(Gmail, Path("displayName"))]),
+        .sources(&[(Google, Path("displayName"))]),
     field("primary", Flag, "True for the mailbox's own address.")
-        .sources(&[(Gmail, Is("isPrimary", "true")), (Outlook, Is("primary", "true"))]),
+        .sources(&[(Google, Is("isPrimary", "true")), (Microsoft, Is("primary", "true"))]),
     field("account", Text, "Address of the account it belongs to.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
 /// One row per account: how its mailbox is set up.
@@ -119,18 +119,21 @@ const SETTING_FIELDS: &[TableColumn] = &TableName("setting").columns([
     field("account", Text, "Address of the account.")
         .level(Key)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
     field("auto_reply", Text, "on, scheduled or off.")
         .ours()
-        .sources(&[(Gmail, First(GMAIL_REPLY, "off")), (Outlook, First(OUTLOOK_REPLY, "off"))]),
+        .sources(&[(Google, First(GMAIL_REPLY, "off")), (Microsoft, First(OUTLOOK_REPLY, "off"))]),
     field("language", Text, "Language of the user, as a BCP 47 tag.")
         .settable()
         .untrusted(40)
-        .sources(&[(Gmail, Path("language/displayLanguage")), (Outlook, Path("language/locale"))]),
+        .sources(&[
+            (Google, Path("language/displayLanguage")),
+            (Microsoft, Path("language/locale")),
+        ]),
     field("time_zone", Text, "Time zone of the mailbox; Gmail has none.")
         .settable()
         .untrusted(60)
-        .sources(&[(Outlook, Zone("timeZone"))]),
+        .sources(&[(Microsoft, Zone("timeZone"))]),
 ]);
 
 const GMAIL_REPLY: &[(&str, ValueSource)] = &[("on", Is("vacation/enableAutoReply", "true"))];
@@ -176,8 +179,8 @@ const SIGNATURE_FIELDS: &[TableColumn] = &TableName("signature").columns([
         .ours()
         .sources(&[(Local, Path("source"))]),
     field("account", Text, "Address of the account it belongs to.").level(More).ours().sources(&[
-        (Gmail, Account),
-        (Outlook, Account),
+        (Google, Account),
+        (Microsoft, Account),
         (Local, Account),
     ]),
 ]);

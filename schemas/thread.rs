@@ -5,7 +5,7 @@
 
 use super::CellKind::{Count, Handle, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
-use super::Service::{Gmail, Outlook};
+use super::Service::{Google, Microsoft};
 use super::ValueSource::{
     Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
     Is, Lacks, Newest, Not, Oldest, Path, Provided, Rfc3339, Tally,
@@ -25,19 +25,19 @@ pub const THREAD: Table = table(
 const FIELDS: &[TableColumn] = &TableName("thread").columns([
     field("id", Handle('t'), "Handle of the thread; mail_read accepts it.")
         .level(Key)
-        .sources(&[(Gmail, Path("id")), (Outlook, Path("id"))]),
+        .sources(&[(Google, Path("id")), (Microsoft, Path("id"))]),
     field("date", Time, "When its newest message arrived; drafts do not count beside others.")
         .level(Key)
         .sources(&[
             (
-                Gmail,
+                Google,
                 Either(&[
                     Newest("messages", &Provided(&NO_DRAFT, &EpochMs("internalDate"))),
                     Newest("messages", &EpochMs("internalDate")),
                 ]),
             ),
             (
-                Outlook,
+                Microsoft,
                 Either(&[
                     Newest("messages", &Provided(&Not("isDraft"), &Rfc3339("receivedDateTime"))),
                     Newest("messages", &Rfc3339("receivedDateTime")),
@@ -49,14 +49,14 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
         .untrusted(160)
         .sources(&[
             (
-                Gmail,
+                Google,
                 Either(&[
                     Each("messages", &Provided(&NO_DRAFT, &GMAIL_SENDER)),
                     Each("messages", &GMAIL_SENDER),
                 ]),
             ),
             (
-                Outlook,
+                Microsoft,
                 Either(&[
                     Each("messages", &Provided(&Not("isDraft"), &OUTLOOK_SENDER)),
                     Each("messages", &OUTLOOK_SENDER),
@@ -65,32 +65,32 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
         ]),
     field("subject", Text, "Subject line of its oldest message.").level(Key).untrusted(72).sources(
         &[
-            (Gmail, Oldest("messages", &Header("Subject"))),
-            (Outlook, Oldest("messages", &Path("subject"))),
+            (Google, Oldest("messages", &Header("Subject"))),
+            (Microsoft, Oldest("messages", &Path("subject"))),
         ],
     ),
     field("count", Count, "How many messages it has, without drafts.").sources(&[
-        (Gmail, Tally("messages", &NO_DRAFT)),
-        (Outlook, Tally("messages", &Not("isDraft"))),
+        (Google, Tally("messages", &NO_DRAFT)),
+        (Microsoft, Tally("messages", &Not("isDraft"))),
     ]),
     field("last", Text, "Who wrote its newest message; drafts do not count.")
         .untrusted(80)
         .sources(&[
-            (Gmail, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
-            (Outlook, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
+            (Google, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
+            (Microsoft, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
         ]),
     field("snippet", Text, "How its newest message begins; drafts do not count beside others.")
         .beginning(45)
         .sources(&[
             (
-                Gmail,
+                Google,
                 Either(&[
                     Newest("messages", &Provided(&NO_DRAFT, &GMAIL_OPENING)),
                     Newest("messages", &GMAIL_OPENING),
                 ]),
             ),
             (
-                Outlook,
+                Microsoft,
                 Either(&[
                     Newest("messages", &Provided(&Not("isDraft"), &OUTLOOK_OPENING)),
                     Newest("messages", &OUTLOOK_OPENING),
@@ -103,7 +103,7 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
         "Any of, on any message: unread, starred, done, attachment, important, draft.",
     )
     .level(Key)
-    .sources(&[(Gmail, Flags(GMAIL_FLAGS)), (Outlook, Flags(OUTLOOK_FLAGS))]),
+    .sources(&[(Google, Flags(GMAIL_FLAGS)), (Microsoft, Flags(OUTLOOK_FLAGS))]),
     field(
         "link",
         Text,
@@ -113,9 +113,9 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
     .on_request()
     .untrusted(400)
     .sources(&[
-        (Gmail, GmailPage("id")),
+        (Google, GmailPage("id")),
         (
-            Outlook,
+            Microsoft,
             Either(&[
                 Newest("messages", &Provided(&Not("isDraft"), &Path("webLink"))),
                 Newest("messages", &Path("webLink")),
@@ -125,7 +125,7 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
-        .sources(&[(Gmail, Account), (Outlook, Account)]),
+        .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
 /// Gmail's sign of a message that was sent or received.

@@ -189,7 +189,7 @@ impl RawApi {
                 ("raw API JSON: messages.get, format=full", "?format=full".to_owned()),
             ];
         }
-        let same = project(Of::Outlook, &MESSAGE.up_to(ColumnLevel::Core));
+        let same = project(Of::Microsoft, &MESSAGE.up_to(ColumnLevel::Core));
         vec![
             (
                 "raw API JSON: the same properties ($select)",

@@ -84,7 +84,7 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
             );
         }
         CellKind::Start => {
-            let beside = match field.source(Service::Gmail) {
+            let beside = match field.source(Service::Google) {
                 ValueSource::Beside(..) => "( = [^=]+)?",
                 _ => "",
             };
@@ -101,7 +101,7 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // JSON always lists all guests of an event.
-        if !matches!(field.source(Service::Gmail), ValueSource::Guests(..)) {
+        if !matches!(field.source(Service::Google), ValueSource::Guests(..)) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
@@ -126,7 +126,7 @@ pub fn longest(cap: u16) -> usize {
     RowRoom::One.cap(cap) + " +99999".len()
 }
 
-const APIS: &[Service] = &[Service::Gmail, Service::Outlook, Service::Local];
+const APIS: &[Service] = &[Service::Google, Service::Microsoft, Service::Local];
 
 /// Describes where a source reads, in words; `None` if it reads nothing.
 fn origin(source: ValueSource, base: &str) -> Option<String> {

@@ -35,7 +35,7 @@ fn ask(table: &'static Table, names: &[&str], q: &str, limit: usize) -> ListRequ
     ListRequest {
         query: query(q),
         folder: None,
-        projection: project(Service::Outlook, &columns),
+        projection: project(Service::Microsoft, &columns),
         limit,
         oldest: false,
         cursor: None,
@@ -287,7 +287,7 @@ async fn folders_are_found_by_name_path_and_id() {
     let outlook = Outlook::sample().await;
     let mailbox = outlook.mailbox().await;
     let columns = FOLDER.up_to(ColumnLevel::Core);
-    let projection = project(Service::Outlook, &columns);
+    let projection = project(Service::Microsoft, &columns);
     let page = mailbox.lookup(&FOLDER, &PeopleQuery::default(), &projection).await.unwrap();
     let shown: Vec<_> = page
         .items
@@ -426,7 +426,7 @@ async fn every_kind_of_lookup_sends_its_requests() {
     } {
         let columns = table.up_to(ColumnLevel::More);
         let page =
-            mailbox.lookup(table, &what, &project(Service::Outlook, &columns)).await.unwrap();
+            mailbox.lookup(table, &what, &project(Service::Microsoft, &columns)).await.unwrap();
         assert_eq!(outlook.tap.lines(), requests);
         let shown: Vec<_> = page
             .items
@@ -940,7 +940,7 @@ async fn endless_lists_are_cut_with_a_note() {
     .await;
     let mailbox = outlook.mailbox().await;
     let columns = CATEGORY.up_to(ColumnLevel::Key);
-    let projection = project(Service::Outlook, &columns);
+    let projection = project(Service::Microsoft, &columns);
     let page = mailbox.lookup(&CATEGORY, &PeopleQuery::default(), &projection).await.unwrap();
     assert_eq!(page.notes, ["there are too many categories; some are missing"]);
     assert_eq!(page.total, None);
@@ -956,7 +956,7 @@ async fn endless_lists_are_cut_with_a_note() {
     let mailbox = outlook.mailbox().await;
     let everybody = PeopleQuery { limit: 10, ..PeopleQuery::default() };
     let columns = CONTACT.up_to(ColumnLevel::Core);
-    let projection = project(Service::Outlook, &columns);
+    let projection = project(Service::Microsoft, &columns);
     let page = mailbox.lookup(&CONTACT, &everybody, &projection).await.unwrap();
     assert_eq!(page.notes, ["one list of people has too many pages to read"]);
     assert_eq!(outlook.tap.requests().len(), 199);
@@ -1143,7 +1143,7 @@ async fn shared_mailbox_offers_only_mail() {
             1;
     } {
         let columns = table.up_to(ColumnLevel::Core);
-        let projection = project(Service::Outlook, &columns);
+        let projection = project(Service::Microsoft, &columns);
         let error = mailbox.lookup(table, &everybody, &projection).await.unwrap_err();
         assert_eq!(error.to_string(), expected);
         assert_eq!(outlook.tap.requests().len(), requests, "{}", table.name);
@@ -1175,7 +1175,7 @@ async fn google_people_are_read_from_all_pages() {
     .await;
     let mailbox = outlook.google().await;
     let columns = CONTACT.up_to(ColumnLevel::Core);
-    let projection = project(Service::Gmail, &columns);
+    let projection = project(Service::Google, &columns);
     let search = ["GET /v1/people:searchContacts?query=", "GET /v1/otherContacts:search?query="];
     let connections = "GET /v1/people/me/connections?personFields=";
     let others = "GET /v1/otherContacts?readMask=";

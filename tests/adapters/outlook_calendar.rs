@@ -26,7 +26,7 @@ mod zones;
 /// The columns called so.
 fn columns(names: &[&str]) -> Projection {
     let columns: Vec<_> = names.iter().map(|name| EVENT.field(name).unwrap()).collect();
-    project(Service::Outlook, &columns)
+    project(Service::Microsoft, &columns)
 }
 
 /// A local time in Berlin.
@@ -61,7 +61,7 @@ fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
         from: from.parse().unwrap(),
         to: to.parse().unwrap(),
         series: false,
-        projection: project(Service::Outlook, &EVENT.up_to(ColumnLevel::Core)),
+        projection: project(Service::Microsoft, &EVENT.up_to(ColumnLevel::Core)),
         limit: 50,
     }
 }

@@ -110,7 +110,7 @@ impl Entry {
     /// What the service's object tells beside the facts.
     fn extra(&self, api: Service) -> Value {
         let (facts, invited) = (&self.facts, self.invited.iter());
-        if api != Service::Outlook {
+        if api != Service::Microsoft {
             let guests: Vec<_> = invited
                 .map(|(address, answer)| json!({"email": address, "responseStatus": answer}))
                 .collect();
@@ -384,7 +384,7 @@ impl FakeCalendars {
     fn object(&self, facts: &EventData) -> Value {
         let (calendar, id) = facts.id.split_once('/').unwrap();
         let mut object = match self.api {
-            Service::Outlook => json!({
+            Service::Microsoft => json!({
                 "id": facts.id, "subject": facts.title, "@odata.etag": facts.version,
                 "start": graph(facts.start), "end": graph(facts.end),
                 "isAllDay": facts.start.is_day(), "isOrganizer": facts.own,
@@ -398,7 +398,7 @@ impl FakeCalendars {
                 "attendees": facts.guests.iter().map(attendee).collect::<Vec<_>>(),
             }),
         };
-        if !facts.place.is_empty() && self.api == Service::Gmail {
+        if !facts.place.is_empty() && self.api == Service::Google {
             object["location"] = facts.place.clone().into();
         }
         if let Some(repeat) = &facts.repeat {
@@ -606,12 +606,12 @@ impl Calendars for FakeCalendars {
 
     fn person<'a>(&self, id: &'a str) -> Option<&'a str> {
         let is_person = id.contains('@') && !id.ends_with(".calendar.google.com");
-        Some(id).filter(|_| self.api == Service::Gmail && is_person)
+        Some(id).filter(|_| self.api == Service::Google && is_person)
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {
         match self.api {
-            Service::Gmail => &google::CALENDAR,
+            Service::Google => &google::CALENDAR,
             _ => &microsoft::CALENDAR,
         }
     }
@@ -624,7 +624,7 @@ impl Calendars for FakeCalendars {
         if self.by_hand {
             let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api
             {
-                Service::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+                Service::Microsoft => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                     "timeZone": "Europe/Berlin", "canShare": *access == "owner",
                     "canEdit": *access == "writer"}),
                 _ => json!({"id": id, "summary": name, "primary": at == 0,
@@ -634,7 +634,7 @@ impl Calendars for FakeCalendars {
             return Ok(list.iter().enumerate().map(object).collect());
         }
         let object = |(at, (id, name, access)): (usize, &(String, String, &str))| match self.api {
-            Service::Outlook => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
+            Service::Microsoft => json!({"id": id, "name": name, "isDefaultCalendar": at == 0,
                 "canShare": *access == "owner", "canEdit": *access != "reader",
                 "owner": {"address": format!("{id}@example.org")}}),
             _ => json!({"id": id, "summary": name, "accessRole": access, "primary": at == 0}),
@@ -759,7 +759,7 @@ impl Calendars for FakeCalendars {
 
     fn event_data(&self, event: &Value) -> Option<EventData> {
         let id = match self.api {
-            Service::Outlook => event["id"].as_str()?.to_owned(),
+            Service::Microsoft => event["id"].as_str()?.to_owned(),
             _ => format!("{}/{}", event["calendarId"].as_str()?, event["id"].as_str()?),
         };
         let version = event.get("etag").or(event.get("@odata.etag"))?.as_str()?;
@@ -862,7 +862,8 @@ impl Calendars for FakeCalendars {
         let now = self.set(now);
         after?;
         // As Outlook does: what is declined is not in the calendar any more.
-        let removed = self.api == Service::Outlook && response.answer == InvitationAnswer::Declined;
+        let removed =
+            self.api == Service::Microsoft && response.answer == InvitationAnswer::Declined;
         Ok((!removed).then(|| self.object(&now)))
     }
 
@@ -915,7 +916,7 @@ impl Calendars for FakeCalendars {
     fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let facts = self.event_data(current).unwrap();
         let cancels = facts.own && !facts.guests.is_empty();
-        if self.api == Service::Outlook && notify != GuestNotice::All && cancels {
+        if self.api == Service::Microsoft && notify != GuestNotice::All && cancels {
             return Err(Error::argument("this service tells everybody"));
         }
         Ok(())
@@ -934,7 +935,7 @@ impl Calendars for FakeCalendars {
             return Err(Error::argument("this service reminds no earlier"));
         }
         match (change.guests.is_some(), notify) {
-            (true, GuestNotice::External) if self.api == Service::Outlook => {
+            (true, GuestNotice::External) if self.api == Service::Microsoft => {
                 Err(Error::argument("this service tells everybody"))
             }
             _ => Ok(()),
@@ -956,7 +957,7 @@ impl Fake for FakeCalendars {
     }
 
     fn provider(&self) -> &'static str {
-        if self.api == Service::Outlook { "microsoft" } else { "google" }
+        if self.api == Service::Microsoft { "microsoft" } else { "google" }
     }
 
     fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
@@ -1005,18 +1006,18 @@ pub type CalendarHarness = Harness<FakeCalendars>;
 impl CalendarHarness {
     /// One account at Google, `ana@example.com`.
     pub async fn one() -> Self {
-        Self::with(Service::Gmail, &[]).await
+        Self::with(Service::Google, &[]).await
     }
 
     /// And a second one, `bo@example.com`.
     pub async fn two() -> Self {
-        let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Service::Gmail));
+        let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Service::Google));
         Self::over(fakes.into(), &[]).await
     }
 
     /// One account at Microsoft, `ana@example.com`.
     pub async fn outlook() -> Self {
-        Self::with(Service::Outlook, &[]).await
+        Self::with(Service::Microsoft, &[]).await
     }
 
     /// One account, `ana@example.com`, with these settings.

@@ -117,7 +117,7 @@ impl FakeMailbox {
         let gmail: &[_] = &[("Bills", "Label_1"), ("Print shop", "Label_2")];
         let outlook: &[_] =
             &[("inbox", "in"), ("archive", "ar"), ("trash", "tr"), ("spam", "sp"), ("Bills", "fo")];
-        let places = if api == Service::Gmail { gmail } else { outlook };
+        let places = if api == Service::Google { gmail } else { outlook };
         let places = places.iter().map(|(name, id)| ((*name).to_owned(), (*id).to_owned()));
         Self {
             name,
@@ -178,7 +178,7 @@ impl FakeMailbox {
         let gmail = [("inbox", "INBOX"), ("spam", "SPAM"), ("trash", "TRASH"), ("archive", "")];
         let outlook = [("inbox", "in"), ("spam", "sp"), ("trash", "tr"), ("archive", "ar")];
         let all = match self.api {
-            Service::Gmail => gmail,
+            Service::Google => gmail,
             _ => outlook,
         };
         all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
@@ -334,12 +334,12 @@ impl FakeMailbox {
             MessageAction::Trash => state.folder = self.folder("trash"),
             MessageAction::Untrash => state.folder = self.folder("inbox"),
             MessageAction::Spam => state.folder = self.folder("spam"),
-            MessageAction::Move(id) if self.api == Service::Gmail => {
+            MessageAction::Move(id) if self.api == Service::Google => {
                 state.labels.insert(id.clone());
                 state.folder = String::new();
             }
             MessageAction::Move(id) => state.folder.clone_from(id),
-            MessageAction::Copy(id) if self.api == Service::Gmail => {
+            MessageAction::Copy(id) if self.api == Service::Google => {
                 state.labels.insert(id.clone());
             }
             MessageAction::Copy(_) => {}
@@ -370,7 +370,7 @@ impl FakeMailbox {
             }
         }
         match self.api {
-            Service::Gmail => {
+            Service::Google => {
                 headers.push(json!({"name": "Subject", "value": format!("Letter {}", state.id)}));
                 json!({"id": state.id, "internalDate": "1770000000000",
                        "payload": {"headers": headers}})
@@ -637,7 +637,7 @@ impl Mailbox for FakeMailbox {
 
     fn capabilities(&self) -> &'static MailCapabilities {
         match self.api {
-            Service::Gmail => &google::MAIL,
+            Service::Google => &google::MAIL,
             _ => &microsoft::MAIL,
         }
     }
@@ -727,7 +727,7 @@ impl Fake for FakeMailbox {
     }
 
     fn provider(&self) -> &'static str {
-        if self.api == Service::Outlook { "microsoft" } else { "google" }
+        if self.api == Service::Microsoft { "microsoft" } else { "google" }
     }
 
     fn mailbox(self: Arc<Self>) -> Result<Arc<dyn Mailbox>> {
@@ -756,7 +756,7 @@ impl MailHarness {
 
     /// The same two at an access level.
     pub async fn two_at(access: &str) -> Self {
-        let fakes = [("ana", Service::Gmail), ("bo", Service::Outlook)];
+        let fakes = [("ana", Service::Google), ("bo", Service::Microsoft)];
         let fakes = fakes.map(|(name, api)| FakeMailbox::new(name, api));
         Self::of(fakes.into(), &[("DAYSHEET_ACCESS", access)]).await
     }

@@ -20,8 +20,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
 const APIS: &[(Service, &str)] = &[
-    (Service::Gmail, include_str!("../fixtures/gmail.json")),
-    (Service::Outlook, include_str!("../fixtures/outlook.json")),
+    (Service::Google, include_str!("../fixtures/gmail.json")),
+    (Service::Microsoft, include_str!("../fixtures/outlook.json")),
     (Service::Local, include_str!("../fixtures/local.json")),
 ];
 
@@ -302,16 +302,16 @@ fn long_name_never_cuts_the_address() {
     let recipient = |name: &str, address: &str| json!({"from": {"emailAddress": {"name": name, "address": address}}});
     let bank = format!("Your bank service@bank.example Your… <{eve}>");
     let cases: [(Service, Value, String, &str); 7] = cases! {
-        Service::Gmail, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank";
-        Service::Outlook, recipient(&long, eve), bank, "Your bank";
-        Service::Outlook, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
+        Service::Google, header(&format!("\"{long}\" <{eve}>")), bank.clone(), "Your bank";
+        Service::Microsoft, recipient(&long, eve), bank, "Your bank";
+        Service::Microsoft, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
             "WWW";
         // Wide characters count two.
-        Service::Outlook, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
-        Service::Outlook, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
+        Service::Microsoft, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
+        Service::Microsoft, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
         // Of an address that is too long the domain stays.
-        Service::Gmail, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
-        Service::Gmail, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
+        Service::Google, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
+        Service::Google, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
             "Eve <xxx";
     };
     let from = [MESSAGE.field("from").unwrap()];
@@ -350,12 +350,12 @@ fn lists_in_cells_count_what_they_omit() {
         (RowRoom::One, 7, "p1+ p2+ p3+ p4+ p5+ p6+ p7+", 0),
     ] {
         let object = json!({"attendees": guests(count)});
-        let (rows, _) = in_room(room, &names(), Service::Gmail, &EVENT, &columns, &[object]);
+        let (rows, _) = in_room(room, &names(), Service::Google, &EVENT, &columns, &[object]);
         assert_eq!(text(&rows, "people"), people);
         assert_eq!(rows.cuts().count(), cut, "{room:?} {count}");
     }
     let object = json!({"attendees": guests(300)});
-    let (mut rows, _) = rows(Service::Gmail, &EVENT, &columns, &[object]);
+    let (mut rows, _) = rows(Service::Google, &EVENT, &columns, &[object]);
     assert_eq!(rows.cuts().count(), 2);
     rows.show_members();
     assert_eq!(rows.cuts().count(), 0);
@@ -386,7 +386,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
     let proposal = "bo@x.example perhaps, optional, proposes Wed 2026-02-04 10h00 to 10h30";
     for (api, object, start, rule, attendees, flags) in [
         (
-            Service::Gmail,
+            Service::Google,
             google("2026-02-03T20:30:00+01:00", "Europe/Lisbon"),
             "Tue 2026-02-03 20h30 = 19h30 Lisbon",
             rule,
@@ -395,7 +395,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
         ),
         // The zones agree then, though not all year.
         (
-            Service::Gmail,
+            Service::Google,
             google("2026-02-03T20:30:00+01:00", "Africa/Lagos"),
             "Tue 2026-02-03 20h30",
             rule,
@@ -403,7 +403,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring comment",
         ),
         (
-            Service::Outlook,
+            Service::Microsoft,
             graph,
             "Wed 2026-02-04 00h30 = 08h30 Tokyo",
             "FREQ=WEEKLY;BYDAY=WE",
@@ -411,7 +411,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring proposal",
         ),
         (
-            Service::Gmail,
+            Service::Google,
             google("2026-02-03T20:30:00+01:00", "America/Argentina/Buenos_Aires"),
             "Tue 2026-02-03 20h30 = 16h30 Buenos Aires",
             rule,
@@ -419,7 +419,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             "recurring comment",
         ),
         (
-            Service::Gmail,
+            Service::Google,
             google("2026-02-03T20:30:00+01:00", "Asia/Tokyo"),
             "Tue 2026-02-03 20h30 = Wed 04h30 Tokyo",
             rule,
@@ -478,17 +478,17 @@ fn both_providers_give_the_same_row() {
                 !matches!(field.kind, CellKind::Handle(_))
                     && !field.on_request
                     && !matches!(
-                        field.source(Service::Gmail),
+                        field.source(Service::Google),
                         ValueSource::Absent | ValueSource::Account
                     )
-                    && !matches!(field.source(Service::Outlook), ValueSource::Absent)
+                    && !matches!(field.source(Service::Microsoft), ValueSource::Absent)
             })
             .collect();
         if both.is_empty() {
             continue;
         }
-        let (gmail, _) = rows(Service::Gmail, table, &both, &[of(Service::Gmail, table)]);
-        let (outlook, _) = rows(Service::Outlook, table, &both, &[of(Service::Outlook, table)]);
+        let (gmail, _) = rows(Service::Google, table, &both, &[of(Service::Google, table)]);
+        let (outlook, _) = rows(Service::Microsoft, table, &both, &[of(Service::Microsoft, table)]);
         for ((field, one), other) in
             both.iter().zip(gmail.rows().next().unwrap()).zip(outlook.rows().next().unwrap())
         {
@@ -501,8 +501,8 @@ fn both_providers_give_the_same_row() {
 fn message_row_reads_like_this() {
     let all = fixtures();
     let (_, _, objects) =
-        all.iter().find(|(api, table, _)| *api == Service::Gmail && **table == MESSAGE).unwrap();
-    let (rows, _) = rows(Service::Gmail, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), objects);
+        all.iter().find(|(api, table, _)| *api == Service::Google && **table == MESSAGE).unwrap();
+    let (rows, _) = rows(Service::Google, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), objects);
     let text = |text: &str| RowCell::Text(text.to_owned());
     assert_eq!(
         rows.rows().next().unwrap(),
@@ -541,10 +541,10 @@ fn links_lead_to_the_web_client() {
     let gmail = "https://mail.google.com/mail/?authuser=mira%40example.com#all/18c2f0a1b2c3d4e0";
     let end = "%3D&exvsurl=1&viewmodel=ReadMessageItem";
     for (api, table, expected) in [
-        (Service::Gmail, &MESSAGE, gmail.to_owned()),
-        (Service::Gmail, &THREAD, gmail.to_owned()),
-        (Service::Outlook, &MESSAGE, format!("{outlook}m{end}")),
-        (Service::Outlook, &THREAD, format!("{outlook}n{end}")),
+        (Service::Google, &MESSAGE, gmail.to_owned()),
+        (Service::Google, &THREAD, gmail.to_owned()),
+        (Service::Microsoft, &MESSAGE, format!("{outlook}m{end}")),
+        (Service::Microsoft, &THREAD, format!("{outlook}n{end}")),
     ] {
         let all = fixtures();
         let found = all.iter().find(|(a, t, _)| *a == api && t.name == table.name);
@@ -561,7 +561,7 @@ fn odd_values_are_null_and_reported() {
         "sizeEstimate": -0.5, "payload": {"headers": {"From": "x"}},
     })];
     let (rows, report) =
-        rows(Service::Gmail, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), &objects);
+        rows(Service::Google, &MESSAGE, &MESSAGE.up_to(ColumnLevel::More), &objects);
     let odd: Vec<_> = report.odd.iter().map(|(name, _)| *name).collect();
     assert_eq!(odd, ["id", "date", "from", "snippet", "flags", "draft", "folder", "size", "bulk"]);
     let row = rows.rows().next().unwrap();
@@ -578,7 +578,7 @@ fn missing_text_is_empty() {
     let columns = [&columns[..], &[MESSAGE.field("auth").unwrap()]].concat();
     let empty = RowCell::Text(String::new());
     let expected = [empty.clone(), empty.clone(), empty, RowCell::Null, RowCell::Null];
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let object = json!({"id": "e1", "calendarId": "c1"});
         let (rows, report) = rows(api, &EVENT, &columns, &[object]);
         assert!(report.odd.is_empty());

@@ -24,7 +24,7 @@ use crate::support::column;
 
 /// The calendars of an account at Outlook, empty.
 pub fn calendars(name: &'static str) -> FakeCalendars {
-    FakeCalendars::empty(name, Service::Outlook)
+    FakeCalendars::empty(name, Service::Microsoft)
 }
 
 /// A pipeline over some accounts.
@@ -41,7 +41,7 @@ impl CalendarHarness {
 
 /// What two people have in the first week of February.
 fn week() -> (FakeCalendars, FakeCalendars) {
-    let ana = FakeCalendars::empty("ana", Service::Gmail)
+    let ana = FakeCalendars::empty("ana", Service::Google)
         .calendar("Ana", "owner")
         .calendar("Team", "reader")
         .calendar("Boss", "busy");
@@ -369,7 +369,7 @@ async fn all_guests_are_shown_in_full_detail() {
             entry.ask(&format!("p{number}@example.com"), "accepted")
         })
     };
-    let ana = FakeCalendars::empty("ana", Service::Gmail).calendar("Ana", "owner");
+    let ana = FakeCalendars::empty("ana", Service::Google).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
     bo.add("Bo", entry());
     let few = over(vec![ana, bo]).await;
@@ -377,7 +377,7 @@ async fn all_guests_are_shown_in_full_detail() {
     let blocks = few.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ p6+ p7+ p8+\t"), "{}", blocks[0]);
     // Among more events, a row has less room.
-    let ana = FakeCalendars::empty("ana", Service::Gmail).calendar("Ana", "owner");
+    let ana = FakeCalendars::empty("ana", Service::Google).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
     bo.add("Bo", entry());
     for hour in 12..15 {

@@ -122,7 +122,7 @@ async fn refused_checks_prevent_every_write() {
         assert!(answer.contains(expected), "{tool} {call}: {answer}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
-    let harness = CalendarHarness::with(Service::Outlook, &[]).await;
+    let harness = CalendarHarness::with(Service::Microsoft, &[]).await;
     fill(&harness);
     let call = change("main/p", json!({"show": "focus"}), json!({}));
     assert_eq!(
@@ -197,7 +197,7 @@ async fn calls_write_exactly_what_was_asked() {
     }
     // What is refused is not asked about.
     let harness =
-        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
+        CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
     fill(&harness);
     let range = json!({"from": "2036-02-05", "to": "2036-02-07"});
     harness.ok("calendar_search", range).await;

@@ -37,7 +37,7 @@ const OUTLOOK: &[(&str, &str)] = &[
 
 #[tokio::test]
 async fn a_mailbox_in_memory_keeps_its_promises() {
-    for (api, except) in [(Service::Gmail, GMAIL), (Service::Outlook, OUTLOOK)] {
+    for (api, except) in [(Service::Google, GMAIL), (Service::Microsoft, OUTLOOK)] {
         let fake = FakeMailbox::new("ana", api);
         fake.fill(12);
         let known = KnownMail {
@@ -57,7 +57,7 @@ async fn a_mailbox_in_memory_keeps_its_promises() {
 
 #[tokio::test]
 async fn calendars_in_memory_keep_their_promises() {
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let fake = FakeCalendars::empty("ana", api).calendar("main", "owner");
         for day in 3..9 {
             fake.add("main", Entry::at(&format!("2031-02-0{day}T09:00:00"), 60, "Call").uid("u1"));

@@ -392,7 +392,7 @@ async fn events_without_invitation_cannot_be_answered() {
 /// The setting that asks before every write that reaches others asks before permanent deletion, too.
 #[tokio::test]
 async fn setting_has_deletion_of_a_calendar_approved() {
-    let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_CONFIRM", "always")]).await;
+    let harness = CalendarHarness::with(Service::Google, &[("DAYSHEET_CONFIRM", "always")]).await;
     harness.ok("manage", json!({"kind": "calendar", "op": "create", "name": "Garden"})).await;
     harness.written();
     let nobody = FakeUser::says(Confirmation::Unavailable);

@@ -43,7 +43,7 @@ fn rules(harness: &MailHarness) {
 
 #[tokio::test]
 async fn rules_are_listed_in_words() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     rules(&harness);
     assert_eq!(
         harness.ok("lookup", json!({"kind": "rules"})).await,
@@ -57,7 +57,7 @@ async fn rules_are_listed_in_words() {
 
 #[tokio::test]
 async fn rules_are_created_changed_and_deleted() {
-    let harness = MailHarness::one(Service::Outlook, "organize").await;
+    let harness = MailHarness::one(Service::Microsoft, "organize").await;
     let set = json!({"name": "Bills", "when": "from:bill@shop.example", "then": "label:\"My bills\" read"});
     let missing = json!({"kind": "rule", "op": "create", "set": set});
     assert_eq!(
@@ -102,7 +102,7 @@ async fn rules_are_created_changed_and_deleted() {
 
 #[tokio::test]
 async fn forwarding_rules_are_refused() {
-    let harness = MailHarness::one(Service::Gmail, "full").await;
+    let harness = MailHarness::one(Service::Google, "full").await;
     rules(&harness);
     let create = |then: &str| json!({"kind": "rule", "op": "create", "set": {"when": "from:a@b.example", "then": then}});
     let cases = cases! {
@@ -161,7 +161,7 @@ async fn forwarding_rules_are_refused() {
 /// Actions are taken in the forms that people write.
 #[tokio::test]
 async fn actions_are_read_in_many_forms() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     for (then, read) in cases! {
         json!("label Travel, archive"), "label:Travel archive";
         json!("Mark as read and move to Clients"), "read move:Clients";
@@ -188,7 +188,7 @@ async fn actions_are_read_in_many_forms() {
 
 #[tokio::test]
 async fn rule_can_run_over_existing_messages() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(1300);
     // What is not in the inbox stays as it is.
     harness.ana().touch("ana-0001", |mail| mail.folder = harness.ana().folder("archive"));
@@ -213,7 +213,7 @@ async fn rule_can_run_over_existing_messages() {
 
 #[tokio::test]
 async fn folders_and_labels_are_created_renamed_and_deleted() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     let made = "folders[1|]{id|name|kind|unread|total}:\n  f1|Receipts|user|0|0";
     assert!(tokens(made) <= 60);
     let create = || json!({"kind": "folder", "op": "create", "name": "Receipts"});
@@ -231,7 +231,7 @@ async fn folders_and_labels_are_created_renamed_and_deleted() {
             "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|done|its messages stay";
     };
     harness.answers("manage", cases).await;
-    let outlook = MailHarness::one(Service::Outlook, "organize").await;
+    let outlook = MailHarness::one(Service::Microsoft, "organize").await;
     // What is in a folder goes with it, so the call has to say that it may.
     let planned = "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with \
                    its content, to Deleted Items; needs set=[\\\"messages=trash\\\"]\"\n--\n\
@@ -256,14 +256,14 @@ async fn folders_and_labels_are_created_renamed_and_deleted() {
 #[tokio::test]
 async fn automatic_reply_is_switched_on_and_off() {
     let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
-    let harness = MailHarness::one(Service::Outlook, "organize").await;
+    let harness = MailHarness::one(Service::Microsoft, "organize").await;
     let on = update(json!({"status": "on", "text": "I am *away*.\nMira"}));
     assert_eq!(
         harness.error("manage", on.clone()).await,
         "replying automatically needs access `send`, but this server has `organize`: ask the user \
          to start it with --access send"
     );
-    let harness = MailHarness::one(Service::Outlook, "send").await;
+    let harness = MailHarness::one(Service::Microsoft, "send").await;
     assert_eq!(
         harness.ok("manage", on).await,
         "zone: Europe/Berlin\nauto_replies[1|]{account|status|from|to|subject|text|text_internal|text_external|audience}:\n  \
@@ -439,7 +439,7 @@ async fn internal_and_external_automatic_replies_stay_separate() {
         two(away, ""), json!({"text_external": "B"}), two(away, b),
             "on|null|null|null|null|Away|B|organization";
     } {
-        let harness = MailHarness::one(Service::Outlook, "send").await;
+        let harness = MailHarness::one(Service::Microsoft, "send").await;
         *harness.ana().reply.lock().unwrap() = before.clone();
         let answer = harness.ok("manage", update(set.clone())).await;
         assert!(answer.ends_with(&format!("ana@example.com|{shown}")), "{set}: {answer}");
@@ -458,7 +458,7 @@ async fn internal_and_external_automatic_replies_stay_separate() {
             assert!(written.contains(&expected), "{set}: {expected} in {written}");
         }
     }
-    let harness = MailHarness::one(Service::Gmail, "send").await;
+    let harness = MailHarness::one(Service::Google, "send").await;
     for key in ["text_internal", "text_external"] {
         assert_eq!(
             harness.error("manage", update(json!({"text": "A", key: "B"}))).await,
@@ -472,7 +472,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     let set = json!({"kind": "signature", "op": "update", "set": {"text": "Ana\nLamps"}});
     let settings =
         [("DAYSHEET_ACCESS", "draft"), ("DAYSHEET_MICROSOFT_SIGNATURE", "Of the settings")];
-    let harness = MailHarness::with(Service::Outlook, &settings).await;
+    let harness = MailHarness::with(Service::Microsoft, &settings).await;
     let draft = json!({"to": "bo@example.com", "subject": "x", "body": "Hi"});
     let text = |harness: &MailHarness| {
         harness.ana().drafts.lock().unwrap().last_key_value().unwrap().1.content.text.clone()
@@ -491,7 +491,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
     assert_eq!(harness.ana().written(), Vec::<String>::new());
     harness.ok("mail_draft", draft).await;
     assert_eq!(text(&harness), "Hi\n\n-- \nAna\nLamps");
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ok("manage", set).await;
     assert_eq!(
         harness.ana().written(),
@@ -544,7 +544,7 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
         Confirmation::No, "read label:Bills", 1, 0;
         Confirmation::No, "star", 0, 1;
     } {
-        let harness = MailHarness::one(Service::Gmail, "full").await;
+        let harness = MailHarness::one(Service::Google, "full").await;
         let caller = FakeUser::says(reply);
         let set = json!({"when": "from:a@b.example", "then": then});
         let create = json!({"kind": "rule", "op": "create", "set": set});
@@ -580,7 +580,7 @@ async fn rule_that_hides_mail_is_refused_after_untrusted_text_if_nobody_can_be_a
         "mail_draft", reply, Confirmation::Unavailable, "trash", true;
         "lookup", json!({"kind": "labels"}), Confirmation::Unavailable, "trash", false;
     } {
-        let harness = MailHarness::one(Service::Gmail, "full").await;
+        let harness = MailHarness::one(Service::Google, "full").await;
         harness.ana().fill(1);
         harness.call(tool, arguments).await.unwrap();
         let set = json!({"when": "from:a@b.example", "then": then});
@@ -605,7 +605,7 @@ async fn rule_that_hides_mail_is_refused_after_untrusted_text_if_nobody_can_be_a
 /// It hides nothing until it is switched on.
 #[tokio::test]
 async fn rule_that_is_switched_off_needs_no_question() {
-    let harness = MailHarness::one(Service::Outlook, "full").await;
+    let harness = MailHarness::one(Service::Microsoft, "full").await;
     harness.ana().fill(1);
     harness.ok("mail_search", json!({})).await;
     let rule = |op: &str, id: Option<&str>, set: Value| json!({"kind": "rule", "op": op, "id": id, "set": set});
@@ -654,7 +654,7 @@ async fn dry_run_says_whether_the_user_will_be_asked() {
             format!("lena@studio.example|delete|{refused}");
     } {
         let settings = [("DAYSHEET_CONFIRM", confirm), ("DAYSHEET_ACCESS", "full")];
-        let harness = MailHarness::with(Service::Gmail, &settings).await;
+        let harness = MailHarness::with(Service::Google, &settings).await;
         *harness.ana().people.lock().unwrap() = vec![json!({
             "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
         })];
@@ -685,7 +685,7 @@ async fn contact_is_deleted_after_the_user_confirms() {
             "planned|\"permanently: the user will be asked first, and there is no undo\"\n--\n\
              dry run: nothing was written", 0, 0;
     } {
-        let harness = MailHarness::one(Service::Gmail, "full").await;
+        let harness = MailHarness::one(Service::Google, "full").await;
         *harness.ana().people.lock().unwrap() = vec![json!({
             "resourceName": "people/c1", "emailAddresses": [{"value": "lena@studio.example"}],
         })];
@@ -711,7 +711,7 @@ async fn dry_run_is_refused_like_the_call() {
         json!({"kind": "signature", "op": "update", "set": {"text": "Ana"}}),
         json!({"kind": "settings", "op": "update", "set": {"language": "xx"}}),
     ] {
-        let harness = MailHarness::one(Service::Gmail, "send").await;
+        let harness = MailHarness::one(Service::Google, "send").await;
         harness.ana().fail("set_up", Error::argument("the provider does not take it"));
         for dry_run in [false, true] {
             let arguments = with(arguments.clone(), json!({"dry_run": dry_run}));
@@ -728,7 +728,7 @@ async fn dry_run_is_refused_like_the_call() {
 
 #[tokio::test]
 async fn contacts_are_found_by_address_or_name() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     let person = |id: &str, name: &str, email: &str| {
         json!({"resourceName": id, "names": [{"displayName": name}],
                "emailAddresses": [{"value": email}], "unsaved": id.starts_with("other").then_some(true)})

@@ -127,7 +127,7 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
             read_message: Some(Box::new(|_, _, _| Ok(MessageContent::default()))),
             ..Script::default()
         };
-        FakeMailbox::scripted(pile.name, Service::Outlook, script)
+        FakeMailbox::scripted(pile.name, Service::Microsoft, script)
     };
     MailHarness::over(boxes.iter().map(fake).collect(), &[]).await.with_tabs()
 }

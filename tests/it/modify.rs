@@ -13,24 +13,24 @@ use crate::common::harness::FakeUser;
 #[tokio::test]
 async fn each_verb_becomes_its_action() {
     let cases = cases! {
-        Service::Gmail, json!({"do": "read"}), "Read(true) 1";
-        Service::Gmail, json!({"do": "star"}), "Flag(Set { due: None }) 1";
-        Service::Gmail, json!({"do": "archive"}), "Archive 1";
-        Service::Gmail, json!({"do": "trash"}), "Trash 1";
-        Service::Gmail, json!({"do": "spam"}), "Spam 1";
-        Service::Gmail, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1";
+        Service::Google, json!({"do": "read"}), "Read(true) 1";
+        Service::Google, json!({"do": "star"}), "Flag(Set { due: None }) 1";
+        Service::Google, json!({"do": "archive"}), "Archive 1";
+        Service::Google, json!({"do": "trash"}), "Trash 1";
+        Service::Google, json!({"do": "spam"}), "Spam 1";
+        Service::Google, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1";
         // Gmail has no such labels to move to.
-        Service::Gmail, json!({"do": "move", "to": "trash"}), "Trash 1";
-        Service::Gmail, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1";
-        Service::Gmail, json!({"do": "label", "to": ["Bills", "Print shop"]}),
+        Service::Google, json!({"do": "move", "to": "trash"}), "Trash 1";
+        Service::Google, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1";
+        Service::Google, json!({"do": "label", "to": ["Bills", "Print shop"]}),
             "Label { add: [\"Label_1\", \"Label_2\"], remove: [] } 1";
-        Service::Outlook, json!({"do": "star", "due": "2026-02-05 09h00"}),
+        Service::Microsoft, json!({"do": "star", "due": "2026-02-05 09h00"}),
             "Flag(Set { due: Some(2026-02-05T08:00:00Z) }) 1";
-        Service::Outlook, json!({"do": "done"}), "Flag(Done) 1";
-        Service::Outlook, json!({"do": "archive"}), "Archive 1";
-        Service::Outlook, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1";
-        Service::Outlook, json!({"do": "categorize", "to": "Bills"}), "Label { add: [\"fo\"], remove: [] } 1";
-        Service::Outlook, json!({"do": "delete"}), "Delete 1";
+        Service::Microsoft, json!({"do": "done"}), "Flag(Done) 1";
+        Service::Microsoft, json!({"do": "archive"}), "Archive 1";
+        Service::Microsoft, json!({"do": "move", "to": "Bills"}), "Move(\"fo\") 1";
+        Service::Microsoft, json!({"do": "categorize", "to": "Bills"}), "Label { add: [\"fo\"], remove: [] } 1";
+        Service::Microsoft, json!({"do": "delete"}), "Delete 1";
     };
     for (api, mut arguments, written) in cases {
         let harness = MailHarness::one(api, "full").await;
@@ -46,21 +46,21 @@ async fn each_verb_becomes_its_action() {
 async fn labels_are_added_and_removed_in_one_call() {
     let both = || json!(["Bills", "-Print shop"]);
     let cases = cases! {
-        Service::Gmail, json!({"do": "label", "to": both()}), "Print shop|Bills",
+        Service::Google, json!({"do": "label", "to": both()}), "Print shop|Bills",
             vec![r#"Label { add: ["Label_1"], remove: ["Label_2"] } 1"#];
-        Service::Gmail, json!({"do": "label", "to": "-Print shop"}), "Print shop|\"\"",
+        Service::Google, json!({"do": "label", "to": "-Print shop"}), "Print shop|\"\"",
             vec![r#"Label { add: [], remove: ["Label_2"] } 1"#];
         // One request, because a move is a change of labels.
-        Service::Gmail, json!({"do": "move", "to": both()}), "inbox, Print shop|archive, Bills",
+        Service::Google, json!({"do": "move", "to": both()}), "inbox, Print shop|archive, Bills",
             vec![
                 r#"Label { add: ["Label_1"], remove: ["INBOX", "SPAM", "TRASH", "Label_2"] } 1"#,
             ];
-        Service::Gmail, json!({"do": "move", "to": ["archive", "-Print shop"]}),
+        Service::Google, json!({"do": "move", "to": ["archive", "-Print shop"]}),
             "inbox, Print shop|archive",
             vec!["Archive 1", r#"Label { add: [], remove: ["Label_2"] } 1"#];
-        Service::Outlook, json!({"do": "categorize", "to": both()}), "Print shop|Bills",
+        Service::Microsoft, json!({"do": "categorize", "to": both()}), "Print shop|Bills",
             vec![r#"Label { add: ["fo"], remove: ["Label_2"] } 1"#];
-        Service::Outlook, json!({"do": "move", "to": both()}), "inbox, Print shop|Bills",
+        Service::Microsoft, json!({"do": "move", "to": both()}), "inbox, Print shop|Bills",
             vec!["Move(\"fo\") 1", r#"Label { add: [], remove: ["Label_2"] } 1"#];
     };
     for (api, mut arguments, changed, written) in cases {
@@ -96,8 +96,8 @@ fn unchanged(verb: &str) -> String {
 #[tokio::test]
 async fn spam_that_is_only_moved_is_not_called_reported() {
     for (api, expected) in cases! {
-        Service::Gmail, Vec::new();
-        Service::Outlook, vec!["Outlook only moves it to spam: reports need its own apps"];
+        Service::Google, Vec::new();
+        Service::Microsoft, vec!["Outlook only moves it to spam: reports need its own apps"];
     } {
         for dry_run in [false, true] {
             let harness = MailHarness::one(api, "organize").await;
@@ -112,7 +112,7 @@ async fn spam_that_is_only_moved_is_not_called_reported() {
 
 #[tokio::test]
 async fn unchanged_messages_are_not_sent() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(3);
     for verb in ["unread", "unstar", "restore"] {
         let answer = harness.ok("mail_modify", json!({"ids": ["ana-0001"], "do": verb})).await;
@@ -129,7 +129,7 @@ async fn unchanged_messages_are_not_sent() {
 
 #[tokio::test]
 async fn thousand_messages_are_reported_in_few_words() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(1200);
     harness.ana().touch("ana-1199", |mail| mail.unread = false);
     harness.ana().touch("ana-1200", |mail| mail.unread = false);
@@ -164,7 +164,7 @@ async fn thousand_messages_are_reported_in_few_words() {
 
 #[tokio::test]
 async fn failed_messages_are_named() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(20);
     let broken = Error::new(ErrorKind::Network, "the line broke");
     let refused = Error::new(ErrorKind::Provider(403), "Gmail refused").next("sign in again");
@@ -194,7 +194,7 @@ async fn failed_messages_are_named() {
 
 #[tokio::test]
 async fn undo_keeps_later_changes_by_others() {
-    let harness = MailHarness::one(Service::Outlook, "organize").await;
+    let harness = MailHarness::one(Service::Microsoft, "organize").await;
     harness.ana().fill(4);
     let bills = json!({"q": "is:unread", "do": "move", "to": "Bills"});
     assert_eq!(
@@ -287,7 +287,7 @@ async fn account_that_cannot_act_is_reported() {
 
 #[tokio::test]
 async fn handles_threads_and_ids_are_resolved() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(3);
     let kind = daysheet::store::HandleKind::Thread;
     let account = "google:ana@example.com";
@@ -307,7 +307,7 @@ async fn handles_threads_and_ids_are_resolved() {
 
 #[tokio::test]
 async fn missing_folders_are_created_on_request() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(1);
     let to = json!({"ids": "ana-0001", "do": "label", "to": "Taxes"});
     let missing = harness.error("mail_modify", to.clone()).await;
@@ -330,10 +330,10 @@ async fn missing_folders_are_created_on_request() {
 #[tokio::test]
 async fn undo_names_the_folders_that_stay() {
     for (api, verb, kind) in cases! {
-        Service::Gmail, "label", "label";
-        Service::Gmail, "move", "label";
-        Service::Outlook, "label", "category";
-        Service::Outlook, "move", "folder";
+        Service::Google, "label", "label";
+        Service::Google, "move", "label";
+        Service::Microsoft, "label", "category";
+        Service::Microsoft, "move", "folder";
     } {
         let harness = MailHarness::one(api, "organize").await;
         harness.ana().fill(1);
@@ -356,7 +356,7 @@ async fn undo_names_the_folders_that_stay() {
 
 #[tokio::test]
 async fn irreversible_actions_are_announced() {
-    let harness = MailHarness::one(Service::Outlook, "full").await;
+    let harness = MailHarness::one(Service::Microsoft, "full").await;
     harness.ana().fill(2);
     let copy = json!({"ids": ["ana-0001"], "do": "copy", "to": "Bills"});
     assert_eq!(
@@ -385,7 +385,7 @@ async fn user_confirms_permanent_deletion() {
         Confirmation::Unavailable, "done: 11\n--\npermanently deleted: there is no undo", 1;
         Confirmation::Later, "the user is being asked", 12;
     } {
-        let harness = MailHarness::one(Service::Gmail, "full").await;
+        let harness = MailHarness::one(Service::Google, "full").await;
         harness.ana().fill(12);
         let caller = FakeUser::says(reply);
         let text = harness.call_as("mail_modify", delete.clone(), &caller).await;
@@ -404,7 +404,7 @@ async fn user_confirms_permanent_deletion() {
             )
         );
     }
-    let harness = MailHarness::one(Service::Gmail, "full").await;
+    let harness = MailHarness::one(Service::Google, "full").await;
     harness.ana().fill(1);
     let caller = FakeUser::says(Confirmation::No);
     for (arguments, answer) in cases! {
@@ -425,7 +425,7 @@ async fn user_confirms_permanent_deletion() {
 /// A folder that is to be made on the way is tried out by a dry run.
 #[tokio::test]
 async fn dry_run_refuses_an_impossible_folder() {
-    let harness = MailHarness::one(Service::Outlook, "organize").await;
+    let harness = MailHarness::one(Service::Microsoft, "organize").await;
     harness.ana().fill(1);
     harness.ana().fail("set_up", Error::argument("that is no name"));
     for dry_run in [true, false] {
@@ -437,7 +437,7 @@ async fn dry_run_refuses_an_impossible_folder() {
 
 #[tokio::test]
 async fn incompatible_arguments_are_refused() {
-    let harness = MailHarness::one(Service::Gmail, "organize").await;
+    let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(1);
     let cases = cases! {
         json!({"do": "delete"}),

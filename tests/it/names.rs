@@ -175,7 +175,7 @@ async fn resolved_name_is_asked_about_like_untrusted_text() {
         ),
     ] {
         let settings = [("DAYSHEET_ACCESS", "send"), ("DAYSHEET_NEW_RECIPIENTS", "confirm")];
-        let harness = MailHarness::with(Service::Gmail, &settings).await;
+        let harness = MailHarness::with(Service::Google, &settings).await;
         *harness.ana().people.lock().unwrap() = vec![person.clone()];
         let made = harness.ok("mail_draft", draft(to)).await;
         let id = made.lines().find_map(|line| line.strip_prefix("draft: ")).unwrap();

@@ -12,7 +12,7 @@ const START: &str = "2036-02-05T09:00[Europe/Berlin]";
 
 /// A call of Bo's, a meeting of Ana's with a guest, and an event of hers alone.
 async fn with_settings(settings: &[(&str, &str)]) -> CalendarHarness {
-    let harness = CalendarHarness::with(Service::Gmail, settings).await;
+    let harness = CalendarHarness::with(Service::Google, settings).await;
     let ana = harness.ana();
     ana.put("main/z", "Own", START, 60);
     let mut meeting = ana.put("main/b", "Meeting", START, 60);
@@ -67,7 +67,7 @@ async fn clashes_say_which_events_the_level_allows_to_move() {
 
 #[tokio::test]
 async fn later_events_of_a_clash_keep_guests_and_whether_they_are_movable() {
-    let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
+    let harness = CalendarHarness::with(Service::Google, &[("DAYSHEET_ACCESS", "send")]).await;
     let ana = harness.ana();
     ana.put("main/z", "Own", START, 60);
     for number in 0..18 {

@@ -36,7 +36,7 @@ fn scripted(name: &'static str) -> FakeMailbox {
         thread: Some(|_| (0..60).map(|number| format!("id{number}")).collect()),
         ..Script::default()
     };
-    FakeMailbox::scripted(name, Service::Gmail, script)
+    FakeMailbox::scripted(name, Service::Google, script)
 }
 
 async fn harness(names: &[&'static str]) -> MailHarness {

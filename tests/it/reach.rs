@@ -164,7 +164,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
 async fn allow_list_covers_everybody_reached() {
     let list = &[("DAYSHEET_RECIPIENTS", "bo@example.com")];
     for (tool, call, who) in outside() {
-        let harness = CalendarHarness::with(Service::Gmail, list).await;
+        let harness = CalendarHarness::with(Service::Google, list).await;
         fill(&harness);
         assert_eq!(
             harness.error(tool, call.clone()).await,
@@ -177,7 +177,7 @@ async fn allow_list_covers_everybody_reached() {
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
     // Outlook tells whose a calendar is.
-    let harness = CalendarHarness::with(Service::Outlook, list).await;
+    let harness = CalendarHarness::with(Service::Microsoft, list).await;
     let call = create(json!({}), json!({"calendar": "Work"}));
     let error = harness.error("calendar_save", call).await;
     assert!(error.starts_with("not an allowed recipient: work@example.org:"), "{error}");
@@ -202,7 +202,7 @@ async fn allow_list_covers_everybody_reached() {
             json!({"id": "main/b", "response": "forward", "to": ["bo@example.com"]});
     };
     for (tool, call) in inside {
-        let harness = CalendarHarness::with(Service::Gmail, list).await;
+        let harness = CalendarHarness::with(Service::Google, list).await;
         fill(&harness);
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written().len(), 1, "{tool} {call}");
@@ -213,7 +213,7 @@ async fn allow_list_covers_everybody_reached() {
         json!({"id": "main/i", "response": "accept", "notify": "none"}),
     ];
     for call in outlook {
-        let harness = CalendarHarness::with(Service::Outlook, list).await;
+        let harness = CalendarHarness::with(Service::Microsoft, list).await;
         fill(&harness);
         harness.ok("calendar_respond", call.clone()).await;
         assert_eq!(harness.written().len(), 1, "{call}");
@@ -222,7 +222,7 @@ async fn allow_list_covers_everybody_reached() {
 
 #[tokio::test]
 async fn reshareable_calendar_still_belongs_to_its_owner() {
-    let harness = CalendarHarness::with(Service::Gmail, &[]).await;
+    let harness = CalendarHarness::with(Service::Google, &[]).await;
     fill(&harness);
     for (op, more) in [("rename", json!({"name": "SECRET"})), ("delete", json!({}))] {
         let call = with(json!({"kind": "calendar", "op": op, "id": "Boss"}), more);
@@ -242,7 +242,8 @@ async fn answering_an_invitation_message_reaches_its_organizer() {
     )
     .replace("VERSION", "METHOD:REQUEST\r\nVERSION");
     for (list, refused) in [("bo@example.com", true), ("@example.org", false)] {
-        let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_RECIPIENTS", list)]).await;
+        let harness =
+            CalendarHarness::with(Service::Google, &[("DAYSHEET_RECIPIENTS", list)]).await;
         let invitations = &harness.ana().mailbox.invitations;
         invitations.lock().unwrap().insert("l".to_owned(), invitation.clone());
         harness.ok("mail_search", json!({})).await;
@@ -268,7 +269,7 @@ async fn document_guests_are_checked_like_recipients() {
         "left out, not an address: `urn:uuid:1`",
     ];
     for by_message in [false, true] {
-        let harness = CalendarHarness::with(Service::Gmail, &[]).await;
+        let harness = CalendarHarness::with(Service::Google, &[]).await;
         let blocks = if by_message {
             let invitations = &harness.ana().mailbox.invitations;
             let request = text.replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");
@@ -307,7 +308,7 @@ impl ClientPrompts for Meanwhile<'_> {
 /// An harness that has shown what strangers wrote, and knows Bo.
 async fn wary(setting: &str) -> CalendarHarness {
     let harness =
-        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
+        CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
     fill(&harness);
     harness.ana().mailbox.known.lock().unwrap().push("bo@example.com".to_owned());
     let call = json!({"from": "2036-02-05", "to": "2036-02-06"});
@@ -558,7 +559,7 @@ async fn below_send_events_with_others_are_refused() {
     for level in ["organize", "draft"] {
         for (tool, call) in &theirs {
             let harness =
-                CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+                CalendarHarness::with(Service::Google, &[("DAYSHEET_ACCESS", level)]).await;
             fill(&harness);
             let what = match *tool {
                 "calendar_respond" => "answering or forwarding an invitation",
@@ -576,7 +577,7 @@ async fn below_send_events_with_others_are_refused() {
         }
         for (tool, call) in &mine {
             let harness =
-                CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", level)]).await;
+                CalendarHarness::with(Service::Google, &[("DAYSHEET_ACCESS", level)]).await;
             fill(&harness);
             harness.ok(tool, call.clone()).await;
             assert_eq!(harness.written().len(), 1, "{tool} {call}");
@@ -584,7 +585,7 @@ async fn below_send_events_with_others_are_refused() {
     }
     for (tool, call) in &theirs {
         let dry = call.get("dry_run").is_some();
-        let harness = CalendarHarness::with(Service::Gmail, &[("DAYSHEET_ACCESS", "send")]).await;
+        let harness = CalendarHarness::with(Service::Google, &[("DAYSHEET_ACCESS", "send")]).await;
         fill(&harness);
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written().len(), usize::from(!dry), "{tool} {call}");
@@ -634,7 +635,7 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         (confirm, signature(), None),
     ];
     for (setting, call, refused) in cases {
-        let room = MailHarness::with(Service::Gmail, &[setting]).await;
+        let room = MailHarness::with(Service::Google, &[setting]).await;
         *room.ana().reply.lock().unwrap() = AutoReply {
             on: true,
             html: Some("Away".to_owned()),
@@ -649,13 +650,13 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
         }
     }
     // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.
-    let room = MailHarness::with(Service::Outlook, &[list]).await;
+    let room = MailHarness::with(Service::Microsoft, &[list]).await;
     room.ok("manage", signature()).await;
     // The user says what becomes of it.
     for (answer, on) in
         [(Confirmation::Yes, true), (Confirmation::No, false), (Confirmation::Later, false)]
     {
-        let room = MailHarness::with(Service::Outlook, &[confirm]).await;
+        let room = MailHarness::with(Service::Microsoft, &[confirm]).await;
         let user = FakeUser::says(answer);
         let done = room.call_as("manage", reply("all"), &user).await;
         assert_eq!(done.is_ok(), on, "{done:?}");
@@ -671,7 +672,7 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
 #[tokio::test]
 async fn clash_marks_text_of_unknown_senders() {
     let harness =
-        CalendarHarness::with(Service::Gmail, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
+        CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
     fill(&harness);
     let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
     // Nothing was shown yet.
@@ -686,7 +687,7 @@ async fn clash_marks_text_of_unknown_senders() {
 #[tokio::test]
 async fn send_caps_apply_to_mail_only() {
     let caps = [("DAYSHEET_SENDS_PER_HOUR", "0"), ("DAYSHEET_RECIPIENTS_PER_HOUR", "0")];
-    let harness = CalendarHarness::with(Service::Gmail, &caps).await;
+    let harness = CalendarHarness::with(Service::Google, &caps).await;
     let call = create(json!({"people": ["bo@example.com", EVE]}), json!({"notify": "all"}));
     harness.ok("calendar_save", call).await;
     assert_eq!(harness.written().len(), 1);

@@ -285,7 +285,7 @@ async fn calendar_decides_the_account() {
 
 #[tokio::test]
 async fn times_are_echoed_as_understood() {
-    let fakes = vec![FakeCalendars::new("ana", Service::Gmail)];
+    let fakes = vec![FakeCalendars::new("ana", Service::Google)];
     let harness = CalendarHarness::at(fakes, &[], clock::written()).await;
     let blocks = harness
         .call(

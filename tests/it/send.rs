@@ -44,7 +44,7 @@ const OPEN: Duration = Duration::from_millis(1500);
 
 impl Outbox {
     pub async fn new() -> Self {
-        Self::at(Service::Gmail).await
+        Self::at(Service::Google).await
     }
 
     /// With a process that sends, and a draft for it.
@@ -72,7 +72,7 @@ impl Outbox {
             ..Script::default()
         };
         let mut mailbox = FakeMailbox::scripted("ana", api, script);
-        mailbox.schedules = api == Service::Outlook;
+        mailbox.schedules = api == Service::Microsoft;
         let time = ManualClock::at(clock::now());
         let harness = MailHarness::at(vec![mailbox], &[], time.clock()).await;
         let outbox = Self { harness, time };
@@ -204,7 +204,7 @@ async fn draft_is_identified_by_its_message() {
 /// What may still go out is neither changed nor deleted.
 #[tokio::test]
 async fn draft_being_sent_is_not_changed() {
-    let outbox = Outbox::at(Service::Outlook).await;
+    let outbox = Outbox::at(Service::Microsoft).await;
     let process = outbox.process(&[]);
     let (doubtful, waiting) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     outbox.fault(Fault::Before);
@@ -257,7 +257,7 @@ async fn sending_times_out_before_counting_as_unsent() {
 
 #[tokio::test]
 async fn scheduled_message_is_neither_sent_nor_unsent() {
-    let outbox = Outbox::at(Service::Outlook).await;
+    let outbox = Outbox::at(Service::Microsoft).await;
     let process = outbox.process(&[]);
     let (d, doubtful) = (outbox.draft("draft1").await, outbox.draft("draft2").await);
     let later = |id: &str| json!({"id": id, "at": "2999-01-01 09h00"});

@@ -72,7 +72,7 @@ fn only_the_providers_own_results_count() {
     for (value, google, microsoft) in cases {
         let read = |api: Service| AuthResults::read(value, api.receivers()).is_some();
         assert_eq!(
-            (read(Service::Gmail), read(Service::Outlook), read(Service::Local)),
+            (read(Service::Google), read(Service::Microsoft), read(Service::Local)),
             (google, microsoft, false),
             "{value}"
         );
@@ -273,7 +273,7 @@ fn nobody_can_pose_as_me_by_name() {
                 {"emailAddress": {"name": name}},
             ],
         });
-        for (api, event) in [(Service::Gmail, google), (Service::Outlook, graph)] {
+        for (api, event) in [(Service::Google, google), (Service::Microsoft, graph)] {
             let expected = [text("x@evil.example"), text("me? me@evil.example? (no address)?")];
             assert_eq!(shown(api, event), expected, "{api:?} {name:?}");
         }
@@ -282,14 +282,14 @@ fn nobody_can_pose_as_me_by_name() {
 
 #[tokio::test]
 async fn reading_mentions_only_failed_authentication() {
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let harness = MailHarness::one(api, "read").await;
         harness.ana().fill(3);
         let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let results = "Authentication-Results";
         // Gmail's server names itself, Microsoft's does not.
         let own = match api {
-            Service::Gmail => "mx.google.com; ",
+            Service::Google => "mx.google.com; ",
             _ => "",
         };
         let fail = &format!("{own}spf=fail smtp.mailfrom=evil.example; dkim=none; dmarc=fail");
@@ -342,7 +342,7 @@ async fn reading_mentions_only_failed_authentication() {
 /// The person whom a forger imitates, as a service lists them.
 fn saved(api: Service, name: &str, email: &str) -> Value {
     match api {
-        Service::Gmail => {
+        Service::Google => {
             json!({"names": [{"displayName": name}], "emailAddresses": [{"value": email}]})
         }
         _ => json!({"displayName": name, "emailAddresses": [{"address": email}]}),
@@ -351,7 +351,7 @@ fn saved(api: Service, name: &str, email: &str) -> Value {
 
 #[tokio::test]
 async fn look_alikes_of_known_people_are_warned_of() {
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let harness = MailHarness::one(api, "full").await;
         harness.ana().fill(3);
         let from = |text: &str| vec![("From".to_owned(), text.to_owned())];
@@ -359,7 +359,7 @@ async fn look_alikes_of_known_people_are_warned_of() {
         harness.ana().heads("ana-0001", from(forger));
         harness.ana().heads("ana-0002", from("Aurel Holunder <aurel@holunder.example>"));
         let mut wrote = saved(api, "Aurel Holunder", "aurel@holunder-billing.example");
-        if let (Service::Outlook, Some(person)) = (api, wrote.as_object_mut()) {
+        if let (Service::Microsoft, Some(person)) = (api, wrote.as_object_mut()) {
             let emails = person.remove("emailAddresses").unwrap();
             person.insert("scoredEmailAddresses".to_owned(), emails);
         }
@@ -451,7 +451,7 @@ async fn contact_saved_without_approval_is_still_warned_of() {
         false, vec![(&create, Unavailable), (&again, Yes)], 1, true;
         false, vec![(&create, Unavailable), (&draft, Yes), (&send, Yes)], 1, true;
     } {
-        for api in [Service::Gmail, Service::Outlook] {
+        for api in [Service::Google, Service::Microsoft] {
             let harness = MailHarness::one(api, "full").await;
             harness.ana().fill(1);
             let from = vec![("From".to_owned(), format!("Aurel Holunder <{office}>"))];
@@ -508,7 +508,7 @@ async fn contact_saved_without_approval_is_still_warned_of() {
 /// Spam that the provider has not checked, by Gmail's label and by the folder's name.
 #[tokio::test]
 async fn spam_without_results_is_warned_of() {
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let script = Script {
             list: Some(Box::new(move |fake: &FakeMailbox, _: &_| {
                 let headers = json!([{"name": "From", "value": "Shop <news@shop.example>"}]);
@@ -533,7 +533,7 @@ async fn spam_without_results_is_warned_of() {
 /// A text that names a new account is warned of when it is read, and not one's own.
 #[tokio::test]
 async fn new_accounts_for_payments_are_warned_of() {
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let script = Script {
             read_message: Some(Box::new(|_: &FakeMailbox, id: &str, _| {
                 let from = if id == "own" { "ana@example.com" } else { "bo@example.org" };
@@ -592,7 +592,7 @@ async fn lists_warn_of_how_texts_begin() {
         ("ana@example.com", ACCOUNT.to_owned(), "", "", ""),
         ("bo@example.org", "Our account is as before.".to_owned(), "", "", ""),
     ];
-    for api in [Service::Gmail, Service::Outlook] {
+    for api in [Service::Google, Service::Microsoft] {
         let messages = |cases: &[(&str, String, &str, &str, &str)]| -> Vec<(Value, String)> {
             let message = |(number, (from, begins, rest, ..)): (
                 i64,

@@ -134,7 +134,7 @@ async fn exactly_one_unsubscribe_request_is_sent() {
 #[tokio::test]
 async fn the_user_is_asked_first() {
     let (port, reported) = server("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n").await;
-    let harness = MailHarness::one(Service::Gmail, "send").await;
+    let harness = MailHarness::one(Service::Google, "send").await;
     harness.ana().fill(4);
     let post = headers(&format!("<http://127.0.0.1:{port}/off?id=7>"), ONE_CLICK);
     let mut signed = post.clone();
@@ -216,7 +216,7 @@ async fn dry_run_says_what_unsubscribing_would_do() {
             "planned|a draft to off@list.example, for mail_send to send";
     };
     for (target, post, reply, expected) in cases {
-        let harness = MailHarness::one(Service::Gmail, "send").await;
+        let harness = MailHarness::one(Service::Google, "send").await;
         harness.ana().fill(1);
         let list = headers(&format!("<{target}>"), post);
         harness.ana().headers.lock().unwrap().insert("ana-0001".to_owned(), list);
@@ -231,7 +231,7 @@ async fn dry_run_says_what_unsubscribing_would_do() {
 
 #[tokio::test]
 async fn unsubscribing_needs_the_send_level() {
-    let harness = MailHarness::one(Service::Gmail, "draft").await;
+    let harness = MailHarness::one(Service::Google, "draft").await;
     harness.ana().fill(11);
     let one = json!({"ids": ["ana-0001"], "do": "unsubscribe"});
     assert_eq!(
@@ -239,7 +239,7 @@ async fn unsubscribing_needs_the_send_level() {
         "unsubscribing needs access `send`, but this server has `draft`: ask the user to start it \
          with --access send"
     );
-    let harness = MailHarness::one(Service::Gmail, "send").await;
+    let harness = MailHarness::one(Service::Google, "send").await;
     harness.ana().fill(51);
     let many = json!({"q": "is:unread", "do": "unsubscribe"});
     assert_eq!(

@@ -52,7 +52,7 @@ fn encode(criterion: &mut Criterion) {
 /// Objects of an API as rows.
 fn flattened(criterion: &mut Criterion) {
     let (objects, columns) = (metadata(1_000), MESSAGE.up_to(ColumnLevel::Core));
-    let context = RowContext::bare(Service::Gmail);
+    let context = RowContext::bare(Service::Google);
     criterion.benchmark_group("flatten").bench_function("1,000 Gmail messages", |bencher| {
         bencher.iter(|| flatten(&MESSAGE, &columns, black_box(&objects), &context));
     });
@@ -137,7 +137,7 @@ fn planned(criterion: &mut Criterion) {
 /// Rows of several accounts as one table.
 fn merge(criterion: &mut Criterion) {
     let (objects, columns) = (metadata(250), MESSAGE.up_to(ColumnLevel::Core));
-    let (table, _) = flatten(&MESSAGE, &columns, &objects, &RowContext::bare(Service::Gmail));
+    let (table, _) = flatten(&MESSAGE, &columns, &objects, &RowContext::bare(Service::Google));
     criterion.benchmark_group("merge").bench_function(
         "250 rows of each of four accounts",
         |bencher| {

@@ -270,7 +270,7 @@ fn colour(name: &str) -> Result<&'static str> {
     let named = EVENT
         .fields
         .iter()
-        .find_map(|field| match (field.name, field.source(Service::Gmail)) {
+        .find_map(|field| match (field.name, field.source(Service::Google)) {
             ("category", ValueSource::First(words, _)) => Some(words),
             _ => None,
         })

@@ -220,7 +220,7 @@ impl GoogleCalendar {
 #[async_trait]
 impl Calendars for GoogleCalendar {
     fn api(&self) -> Service {
-        Service::Gmail
+        Service::Google
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {

@@ -343,7 +343,7 @@ impl GmailMailbox {
 #[async_trait]
 impl Mailbox for GmailMailbox {
     fn api(&self) -> Service {
-        Service::Gmail
+        Service::Google
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {

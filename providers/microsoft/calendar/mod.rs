@@ -111,7 +111,7 @@ impl OutlookCalendar {
 #[async_trait]
 impl Calendars for OutlookCalendar {
     fn api(&self) -> Service {
-        Service::Outlook
+        Service::Microsoft
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {

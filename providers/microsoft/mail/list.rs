@@ -177,7 +177,7 @@ impl OutlookMailbox {
             return compiled;
         }
         let key: Vec<_> = CATEGORY.fields.first().into_iter().collect();
-        let Ok(page) = self.categories(&project(Service::Outlook, &key)).await else {
+        let Ok(page) = self.categories(&project(Service::Microsoft, &key)).await else {
             return compiled;
         };
         named.retain(|name| {

@@ -262,7 +262,7 @@ impl OutlookMailbox {
 #[async_trait]
 impl Mailbox for OutlookMailbox {
     fn api(&self) -> Service {
-        Service::Outlook
+        Service::Microsoft
     }
 
     fn capabilities(&self) -> &'static MailCapabilities {

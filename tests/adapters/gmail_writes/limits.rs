@@ -24,7 +24,7 @@ fn ask(limit: usize) -> ListRequest {
     ListRequest {
         query: None,
         folder: None,
-        projection: project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core)),
+        projection: project(Service::Google, &MESSAGE.up_to(ColumnLevel::Core)),
         limit,
         oldest: false,
         cursor: None,
@@ -38,7 +38,7 @@ fn events() -> EventListRequest {
         from: Timestamp::UNIX_EPOCH,
         to: "2036-01-01T00:00:00Z".parse().unwrap(),
         series: false,
-        projection: project(Service::Gmail, &EVENT.up_to(ColumnLevel::Core)),
+        projection: project(Service::Google, &EVENT.up_to(ColumnLevel::Core)),
         limit: 10,
     }
 }
@@ -185,7 +185,7 @@ async fn large_messages_are_read_one_at_a_time() {
         })
         .await;
         let ids: Vec<String> = (0..4).map(|n| format!("a{n}")).collect();
-        let projection = project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core));
+        let projection = project(Service::Google, &MESSAGE.up_to(ColumnLevel::Core));
         let messages = gmail.mail.read_messages(&ids, &projection, BodyForm::Parts).await;
         for message in messages {
             let message = message.unwrap();
@@ -214,7 +214,7 @@ async fn message_is_read_part_by_part() {
                    "body": {"size": 4, "data": "TGFtcA"}}}))
     })
     .await;
-    let projection = project(Service::Gmail, &MESSAGE.up_to(ColumnLevel::Core));
+    let projection = project(Service::Google, &MESSAGE.up_to(ColumnLevel::Core));
     let messages = gmail.mail.read_messages(&["a1".to_owned()], &projection, BodyForm::Parts).await;
     let parts = format!("{:?}", messages[0].as_ref().unwrap().parts);
     assert!(parts.contains("\"Lamp\""), "{parts}");

@@ -313,7 +313,7 @@ async fn mail_changes_are_followed_folder_by_folder() {
     let outlook = Outlook::scripted(move |seen| Some(each(seen, &answer))).await;
     let mailbox = outlook.mailbox().await;
     let projection = project(
-        Service::Outlook,
+        Service::Microsoft,
         &[MESSAGE.field("id").unwrap(), MESSAGE.field("subject").unwrap()],
     );
     let begun = mailbox.changes(None, &projection).await.unwrap();
@@ -351,7 +351,7 @@ async fn mail_changes_are_followed_in_a_hundred_folders() {
     };
     let outlook = Outlook::scripted(move |seen| Some(each(seen, &answer))).await;
     let mailbox = outlook.mailbox().await;
-    let projection = project(Service::Outlook, &[MESSAGE.field("id").unwrap()]);
+    let projection = project(Service::Microsoft, &[MESSAGE.field("id").unwrap()]);
     let begun = mailbox.changes(None, &projection).await.unwrap();
     assert_eq!(begun.notes, ["only the mailbox's first 100 folders are tracked"]);
     assert_eq!(links(&begun.cursor).as_object().unwrap().len(), 100);

@@ -112,7 +112,7 @@ impl Mira {
             thread: Some(|_| vec!["m0".to_owned(), "m1".to_owned()]),
             ..Script::default()
         };
-        let mut mailbox = FakeMailbox::scripted("mira", Service::Gmail, script);
+        let mut mailbox = FakeMailbox::scripted("mira", Service::Google, script);
         (mailbox.prefix, mailbox.senders) = ("m-", Some(senders()));
         mailbox.files.insert("m1/2", b"%PDF!");
         let harness = MailHarness::over(vec![mailbox], settings).await.with_tabs();

@@ -19,27 +19,27 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use daysheet::access::AccessLevel;
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::encode::{Delimiter, Format};
-use daysheet::error::Result;
 use daysheet::pipeline::Pipeline;
-use daysheet::project::Projection;
-use daysheet::provider::Account;
-use daysheet::provider::CalendarCapabilities;
-use daysheet::provider::calendar::{
+use daysheet::store::Store;
+use daysheet::tools;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::clock::Clock;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::error::Result;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
     GuestNotice, InvitationReply,
 };
-use daysheet::provider::{ListPage, Mailbox, ProviderConnector};
-use daysheet::sandbox::FaultRates;
-use daysheet::schemas::Service;
-use daysheet::store::Store;
-use daysheet::tools;
+use daysheet_core::provider::{ListPage, Mailbox, ProviderConnector};
+use daysheet_core::schemas::Service;
+use daysheet_sandbox::FaultRates;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -221,7 +221,7 @@ struct Ready(Arc<Answers>);
 #[async_trait]
 impl ProviderConnector for Ready {
     fn mailbox(&self, _: &Account) -> Result<Arc<dyn Mailbox>> {
-        Err(daysheet::error::Error::argument("no mail here"))
+        Err(daysheet_core::error::Error::argument("no mail here"))
     }
 
     fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>> {
@@ -230,7 +230,7 @@ impl ProviderConnector for Ready {
     }
 
     async fn address(&self, _: &str, _: &str, _: Option<&str>) -> Result<String> {
-        Err(daysheet::error::Error::argument("nobody signs in here"))
+        Err(daysheet_core::error::Error::argument("nobody signs in here"))
     }
 
     fn scopes(&self, _: &str, _: bool, _: AccessLevel) -> Result<Vec<&'static str>> {
@@ -247,7 +247,7 @@ impl Calendars for Shown {
     }
 
     fn capabilities(&self) -> &'static CalendarCapabilities {
-        &daysheet::providers::google::CALENDAR
+        &daysheet_providers::google::CALENDAR
     }
 
     async fn calendars(&self) -> Result<Vec<Value>> {

@@ -18,10 +18,10 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use daysheet::encode::{Delimiter, Document, Format};
-use daysheet::flatten::{RowContext, RowRoom, flatten};
-use daysheet::project::project;
-use daysheet::schemas::{ColumnLevel, MESSAGE, Service};
+use daysheet_core::encode::{Delimiter, Document, Format};
+use daysheet_core::flatten::{RowContext, RowRoom, flatten};
+use daysheet_core::project::project;
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, Service};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use toon_format::EncodeOptions;

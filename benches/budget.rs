@@ -17,12 +17,12 @@
 use std::path::PathBuf;
 
 use daysheet::app::App;
-use daysheet::budget::count::{TOKENIZER, tokens};
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::FaultRates;
+use daysheet_core::budget::count::{TOKENIZER, tokens};
+use daysheet_core::clock::Clock;
+use daysheet_sandbox::FaultRates;
 use serde_json::{Value, json};
 
 const BUDGETS: &[usize] = &[600, 1_200, 2_300, 4_000, 8_000];

@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::{Sandbox, SandboxOptions};
+use daysheet_core::clock::Clock;
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use serde_json::{Value, json};

@@ -18,8 +18,8 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use daysheet::clock::Clock;
-use daysheet::sandbox::{Sandbox, SandboxOptions};
+use daysheet_core::clock::Clock;
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use served::Server;

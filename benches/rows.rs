@@ -1,8 +1,8 @@
 //! Rows and objects for what measures single functions.
 
-use daysheet::encode::Document;
-use daysheet::row::{RowCell, RowExtra, RowTable};
-use daysheet::schemas::{ColumnLevel, MESSAGE};
+use daysheet_core::encode::Document;
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{ColumnLevel, MESSAGE};
 use serde_json::{Value, json};
 
 /// 1,000 message rows of six columns, as a search has them.

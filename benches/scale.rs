@@ -24,9 +24,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use daysheet::budget::count::tokens;
-use daysheet::clock::Clock;
-use daysheet::sandbox::{AnswerObserver, Sandbox, SandboxOptions};
+use daysheet_core::budget::count::tokens;
+use daysheet_core::clock::Clock;
+use daysheet_sandbox::{AnswerObserver, Sandbox, SandboxOptions};
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::{Value, json};
 

@@ -23,13 +23,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use daysheet::accounts::Accounts;
-use daysheet::clock::Clock;
-use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
-use daysheet::providers::Providers;
-use daysheet::sandbox::{FaultRates, Sandbox, SandboxOptions};
 use daysheet::store::Store;
 use daysheet::tools;
+use daysheet_core::clock::Clock;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_providers::Providers;
+use daysheet_sandbox::{FaultRates, Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use served::Settings;

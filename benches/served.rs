@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use daysheet::app::App;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
+use daysheet_core::clock::Clock;
 use serde_json::{Value, json};
 
 /// Settings, as variables.

@@ -15,14 +15,14 @@
 )]
 
 use daysheet::app::App;
-use daysheet::budget::count::Tokenizer;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::encode::stc::value::JsonValue;
-use daysheet::encode::stc::{self, StcVersion};
-use daysheet::sandbox::FaultRates;
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::clock::Clock;
+use daysheet_core::encode::stc::value::JsonValue;
+use daysheet_core::encode::stc::{self, StcVersion};
+use daysheet_sandbox::FaultRates;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
 use jiff::ToSpan as _;
@@ -272,7 +272,7 @@ impl Api<'_> {
         let mut objects = Vec::new();
         for row in rows {
             let id = row["provider_id"].as_str().unwrap();
-            let segment = daysheet::net::path_segment;
+            let segment = daysheet_providers::net::path_segment;
             let path = match (self.google, table) {
                 (true, "messages") => {
                     format!("gmail/v1/users/me/messages/{}?format=metadata", segment(id))

@@ -10,9 +10,9 @@
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::sandbox::FaultRates;
+use daysheet_core::clock::Clock;
+use daysheet_sandbox::FaultRates;
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]

@@ -30,7 +30,6 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, ErrorKind, Result};
 #[cfg(any(feature = "google", feature = "microsoft", feature = "jmap"))]

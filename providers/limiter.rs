@@ -9,18 +9,17 @@ use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use jiff::{Timestamp, Zoned};
-use tokio::sync::Semaphore;
-use tokio::time::Instant;
-use tracing::Instrument;
-use tracing::field::Empty;
-
 use daysheet_core::call::doubt::look_for;
 use daysheet_core::call::progress;
 use daysheet_core::clock::Clock;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::upstream::{CountKind, UpstreamShare, outcome};
 use daysheet_core::provider::{ServiceSettings, TokenSource};
+use jiff::{Timestamp, Zoned};
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use tracing::Instrument;
+use tracing::field::Empty;
 
 /// The maximum wait for one response. A call that took this long is not repeated,
 /// because the user is waiting.

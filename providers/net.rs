@@ -15,6 +15,8 @@ use std::error::Error as StdError;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::UpstreamShare;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
@@ -27,8 +29,6 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use self::content::LimitedContent;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::upstream::UpstreamShare;
 
 /// The name in all requests. Google compresses for clients that have `gzip` in theirs.
 const AGENT: &str = concat!("daysheet/", env!("CARGO_PKG_VERSION"), " (gzip)");

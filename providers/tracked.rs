@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ItemDifference, ShowAs};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::written::hash;
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ItemDifference, ShowAs};
 
 /// The maximum number of items that are tracked in one feed; those seen last stay.
 const MAX_TRACKED: usize = 2_000;

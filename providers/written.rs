@@ -4,12 +4,12 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::event_time;
 use jiff::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::json::text;
-use daysheet_core::event_time;
 
 /// Returns eight messages for an id, to recognize it.
 pub fn hash(id: &str) -> String {

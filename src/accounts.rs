@@ -17,14 +17,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::{self, CountKind, UpstreamRequests};
+use daysheet_core::provider::{Account, AccountStatus, TokenStore};
 use jiff::Timestamp;
 use tokio::sync::OnceCell;
 
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{self, GrantedTokens};
-use crate::provider::upstream::{self, CountKind, UpstreamRequests};
-use crate::provider::{Account, AccountStatus, TokenStore};
 use crate::store::{AccountRow, Store};
 
 mod token_manager;

@@ -7,19 +7,19 @@ use std::sync::Arc;
 #[cfg(feature = "http")]
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(feature = "http")]
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::Result;
+use daysheet_core::provider::upstream::{UpstreamRequests, UpstreamShare};
+use daysheet_core::provider::{ProviderConnector, ServiceSettings};
+use daysheet_providers::Providers;
 use tempfile::TempDir;
 
-#[cfg(feature = "http")]
-use crate::access::AccessLevel;
 use crate::accounts::Accounts;
 #[cfg(feature = "http")]
 use crate::config::AccessBy;
 use crate::config::Config;
-use crate::error::Result;
 use crate::pipeline::Pipeline;
-use crate::provider::upstream::{UpstreamRequests, UpstreamShare};
-use crate::provider::{ProviderConnector, ServiceSettings};
-use crate::providers::Providers;
 use crate::server::Server;
 #[cfg(feature = "http")]
 use crate::store::LOCAL;
@@ -126,7 +126,7 @@ impl App {
     /// Deletes everything that is stored for the owner; the grants at the providers stay.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn erase(&self) -> Result<()> {
         for store in &self.stores {
             store.erase().await?;

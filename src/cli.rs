@@ -8,7 +8,7 @@ macro_rules! say {
     () => { $crate::cli::print("") };
     ($($line:tt)*) => {{
         let line = format!($($line)*);
-        $crate::cli::print(&$crate::text::shown(&line, $crate::text::TextKind::Lines));
+        $crate::cli::print(&daysheet_core::text::shown(&line, daysheet_core::text::TextKind::Lines));
     }};
 }
 
@@ -57,14 +57,14 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::access::AccessLevel;
-use crate::choice::WordChoice;
-use crate::clock::Clock;
 use crate::config::Config;
-use crate::encode::stc::StcVersion;
-use crate::error::{Error, ErrorKind, Result};
 use crate::tools::accounts::{ProviderChoice, SignInArguments};
 use crate::tools::{FormatWord, TOOLS};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::clock::Clock;
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 #[cfg(not(feature = "sandbox"))]
 use real::SandboxFlags;
@@ -545,14 +545,14 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
             Command::Store(command) => store::run(config, &command).await,
             #[cfg(feature = "sandbox")]
             Command::Sandbox { port, mail, calendar, fault, token_life } => {
-                sandbox::run(crate::sandbox::SandboxOptions {
+                sandbox::run(daysheet_sandbox::SandboxOptions {
                     port,
                     mail,
                     calendar,
                     today: config.sample_day,
                     faults: sandboxed::faults(fault.as_deref())?,
                     token_lifetime: std::time::Duration::from_secs(token_life),
-                    ..crate::sandbox::SandboxOptions::new(config.clock.clone())
+                    ..daysheet_sandbox::SandboxOptions::new(config.clock.clone())
                 })
                 .await
             }

@@ -15,21 +15,21 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::budget::value::{self, ValueStrategy};
+use daysheet_core::clock::Clock;
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::{self, UpstreamShare};
+use daysheet_core::provider::{ProviderEndpoints, ServiceSettings};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use oauth2::{ClientId, ClientSecret};
 use url::Url;
 
-use crate::access::AccessLevel;
-use crate::budget::count::Tokenizer;
-use crate::budget::value::{self, ValueStrategy};
-use crate::clock::Clock;
-use crate::encode::stc::StcVersion;
-use crate::encode::{Delimiter, Format};
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::upstream::{self, UpstreamShare};
-use crate::provider::{ProviderEndpoints, ServiceSettings};
 #[cfg(feature = "documents")]
 use crate::worker::Worker;
 

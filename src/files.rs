@@ -11,9 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
 use cap_fs_ext::{OpenOptionsMaybeDirExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions};
-
-use crate::error::{Error, ErrorKind, Result};
-use crate::text::{brief, quoted};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::text::{brief, quoted};
 
 /// The most files that have one name and a number.
 const MAX_NUMBERED: usize = 99;

@@ -35,19 +35,19 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use daysheet_auth::{CallingPerson, RequestDenial, TokenVerifier};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use guard::HostGuard;
 use http_body_util::BodyExt;
 use hyper::body::Bytes;
-use tokio::net::TcpListener;
-use tokio::sync::{Mutex, Semaphore};
-
-use crate::app::App;
-use crate::error::{Error, ErrorKind, Result};
-use crate::server::{RequestPermit, WRITES_END, unanswered};
-use guard::HostGuard;
 use identity::AuthChallenge;
 use limits::RequestLimits;
 use metrics::ServiceMetrics;
 use people::PersonApps;
+use tokio::net::TcpListener;
+use tokio::sync::{Mutex, Semaphore};
+
+use crate::app::App;
+use crate::server::{RequestPermit, WRITES_END, unanswered};
 
 /// How often apps that nobody uses any more are dropped.
 const SWEEP: Duration = Duration::from_secs(60);

@@ -12,12 +12,6 @@
 //! `server` names rmcp, only `providers/` names a provider's SDK, and what stands
 //! in the first four groups below is pure and total.
 
-pub use daysheet_core::call::{client, doubt, progress};
-pub use daysheet_core::{
-    access, body, budget, choice, clock, compose, describe, encode, error, event_time, flatten,
-    ical, project, provider, query, recurrence, row, schemas, text, time_parse, words,
-};
-
 pub mod accounts;
 pub mod config;
 pub mod files;
@@ -30,11 +24,6 @@ pub mod worker;
 
 pub mod prompts;
 pub mod tools;
-
-pub use daysheet_providers as providers;
-pub use daysheet_providers::net;
-#[cfg(feature = "sandbox")]
-pub use daysheet_sandbox as sandbox;
 
 pub mod pipeline;
 

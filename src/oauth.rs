@@ -16,6 +16,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_providers::net;
 use oauth2::basic::{BasicClient, BasicTokenResponse};
 use oauth2::{
     AccessToken, AuthType, AuthUrl, AuthorizationCode, EndpointNotSet, EndpointSet,
@@ -24,8 +26,6 @@ use oauth2::{
 };
 
 use crate::config::{self, Config, ServiceAccount};
-use crate::error::{Error, ErrorKind, Result};
-use crate::net;
 
 mod command;
 mod device;

@@ -14,16 +14,16 @@ pub mod page;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use daysheet_core::body;
+use daysheet_core::clock::Clock;
+use daysheet_core::error::Result;
+use daysheet_core::text::fence::ALPHABET;
+use daysheet_core::text::{LINE, wrapped};
 use sha2::{Digest, Sha256};
 
 use crate::accounts::Accounts;
-use crate::body;
-use crate::clock::Clock;
 use crate::config::{self, Config};
-use crate::error::Result;
 use crate::store::{OutputRecord, Store};
-use crate::text::fence::ALPHABET;
-use crate::text::{LINE, wrapped};
 
 /// The beginning of the URI of an output; its hash follows.
 pub const URI: &str = "daysheet://output/";
@@ -130,7 +130,7 @@ impl ResultStore {
     /// Returns the output with this hash, if there is one.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
         let cached = self.memory().get(hash);
         if let Some(cached) = cached {
@@ -159,7 +159,7 @@ impl ResultStore {
     /// Returns the recipe of the output with this hash, if there is one.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn recipe(&self, hash: &str) -> Result<Option<String>> {
         match self.get(hash).await? {
             None => Ok(None),
@@ -173,7 +173,7 @@ impl ResultStore {
     /// Deletes the outputs that concern the account with this id, here and in the store.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn purge(&self, account: &str) -> Result<()> {
         self.memory().purge(account);
         self.store.forget_outputs(account).await

@@ -39,6 +39,16 @@ mod undo;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use access::sign_in::{BegunSignIn, FinishedSignIn, finish};
+pub use answer::fit::{AnswerStats, ToolAnswer};
+pub use answer::inspect::{AnswerForm, InspectedAnswer};
+pub use answer::offered::unoffered;
+use daysheet_core::call::client::{ClientPrompts, NonInteractive};
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::ProviderConnector;
+pub use mail::attachment::URI as ATTACHMENT_URI;
+
 use self::access::guard::distrust;
 use self::access::sign_in::{sign_out, signed_in};
 use self::answer::inspect::inspect;
@@ -49,23 +59,13 @@ use self::mail::attachment::attachment_bytes;
 use self::run::{output_document, output_text, run_for};
 use self::states::KeptStates;
 use crate::accounts::{Accounts, SignedOut};
-use crate::client::{ClientPrompts, NonInteractive};
 use crate::config::Config;
-use crate::encode::Document;
-use crate::error::{Error, Result};
 use crate::outputs::ResultStore;
 use crate::pipeline::mail::send_recovery::SendRecovery;
 use crate::prompts::CompletionValues;
-use crate::provider::ProviderConnector;
 use crate::store::Store;
 use crate::tools::ToolRequest;
 use crate::unsubscribe::post::OneClickUnsubscriber;
-
-pub use access::sign_in::{BegunSignIn, FinishedSignIn, finish};
-pub use answer::fit::{AnswerStats, ToolAnswer};
-pub use answer::inspect::{AnswerForm, InspectedAnswer};
-pub use answer::offered::unoffered;
-pub use mail::attachment::URI as ATTACHMENT_URI;
 
 /// How long one account of several may take, unless set otherwise.
 pub const PATIENCE: Duration = Duration::from_secs(15);
@@ -125,7 +125,7 @@ impl Pipeline {
     /// Carries out a request.
     ///
     /// # Errors
-    /// Those of the tool; [`crate::error::ErrorKind::BudgetTooSmall`] when not even
+    /// Those of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] when not even
     /// the smallest form of the answer fits.
     pub async fn run_for(
         &self,
@@ -138,7 +138,7 @@ impl Pipeline {
     /// Carries out a request that only reads, and returns its answer in every format.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a tool that writes; else those of
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; else those of
     /// [`Pipeline::run_for`].
     pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
         inspect(&self.0, request).await
@@ -147,7 +147,7 @@ impl Pipeline {
     /// Returns the values that `typed` can become, and how many there are in all.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn complete(
         &self,
         values: CompletionValues,
@@ -168,8 +168,8 @@ impl Pipeline {
     /// Returns the complete text of an output, by its hash or URI.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is none, or no longer;
-    /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if the call was repeated and its answer
+    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is none, or no longer;
+    /// [`Kind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if the call was repeated and its answer
     /// has changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
         output_text(&self.0, id).await
@@ -187,7 +187,7 @@ impl Pipeline {
     /// Returns true if there is an output with this hash.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn has_output(&self, hash: &str) -> Result<bool> {
         has_output(&self.0, hash).await
     }
@@ -195,8 +195,8 @@ impl Pipeline {
     /// Signs an account out, and forgets what was kept of it.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is no such account;
-    /// [`Kind::Store`](crate::error::ErrorKind::Store). An error beside the outcome is that of the
+    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is no such account;
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store). An error beside the outcome is that of the
     /// audit log.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
         sign_out(&self.0, account).await

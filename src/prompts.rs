@@ -3,10 +3,9 @@
 //! A prompt is a few instructions and a brief, so that the model needs no call first.
 //! This module has the call; the server makes it and returns the result.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::brief;
 use serde_json::{Map, Value};
-
-use crate::error::{Error, Result};
-use crate::text::brief;
 
 /// The budget of the answer that is part of a prompt, in tokens.
 const BUDGET: u32 = 4_000;
@@ -133,7 +132,7 @@ impl Prompt {
     /// Returns the arguments of the call for its answer.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an unknown argument, or one
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown argument, or one
     /// that is not a text.
     pub fn call(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         let mut call = Map::new();
@@ -167,7 +166,7 @@ impl Prompt {
 /// Returns the prompt of that name.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument), with the known names.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), with the known names.
 pub fn find(name: &str) -> Result<&'static Prompt> {
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();

@@ -21,6 +21,15 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::call::client::{ClientPrompts, NonInteractive};
+use daysheet_core::call::progress::{CallCourse, CallProgress, SessionCalls};
+use daysheet_core::choice::WordChoice;
+use daysheet_core::describe;
+use daysheet_core::encode::Format;
+use daysheet_core::error::{self, Error, ErrorKind, Result};
+use daysheet_core::schemas;
+use daysheet_core::text::{TextKind, shown};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     CompletionInfo, ContentBlock, ErrorData, GetPromptRequestParams, GetPromptResponse,
@@ -38,18 +47,9 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-use crate::access::AccessLevel;
-use crate::choice::WordChoice;
-use crate::client::{ClientPrompts, NonInteractive};
-use crate::describe;
-use crate::encode::Format;
-use crate::error::{self, Error, ErrorKind, Result};
 use crate::outputs;
 use crate::pipeline::{ATTACHMENT_URI, Pipeline, ToolAnswer, unoffered};
-use crate::progress::{CallCourse, CallProgress, SessionCalls};
 use crate::prompts::{self, CompletionValues};
-use crate::schemas;
-use crate::text::{TextKind, shown};
 use crate::tools::{self, FormatWord};
 
 /// How long unfinished writes are waited for after the client is gone: longer than one
@@ -220,7 +220,7 @@ impl Server {
             return unoffered(tool, self.pipeline.config());
         }
         let known: Vec<_> = self.offered().map(|tool| tool.name).collect();
-        let (name, _) = crate::text::clip(crate::text::cell(name), 60);
+        let (name, _) = daysheet_core::text::clip(daysheet_core::text::cell(name), 60);
         Error::argument(format!("there is no tool `{name}`"))
             .next(format!("use one of: {}", known.join(", ")))
     }

@@ -23,15 +23,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use engine::ready::{ReadyConnections, StatementConnection};
+use engine::{OPENING, StoreEngine};
 use sqlx::{Any, AnyConnection, AnyPool, Transaction};
 use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, Semaphore};
 
-use crate::clock::Clock;
 use crate::config::{Config, KeyStore, RetentionDays};
-use crate::error::{Error, ErrorKind, Result};
-
-use engine::ready::{ReadyConnections, StatementConnection};
-use engine::{OPENING, StoreEngine};
 
 pub mod accounts;
 mod audit;

@@ -29,16 +29,16 @@ pub mod output;
 mod synonyms;
 mod view;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::encode::Format;
+use daysheet_core::error::Result;
+use daysheet_core::schemas::Table;
 use serde_json::{Map, Value, json};
 
 use self::args::CallArguments;
 pub use self::columns::{ColumnChoice, RowDetail};
 use self::kinds::DeclaredArguments;
 pub use self::view::{AnswerView, CallIdentity, FormatWord};
-use crate::access::AccessLevel;
-use crate::encode::Format;
-use crate::error::Result;
-use crate::schemas::Table;
 
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

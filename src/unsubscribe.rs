@@ -4,4 +4,4 @@
 
 pub mod post;
 
-pub use crate::text::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
+pub use daysheet_core::text::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};

@@ -14,6 +14,9 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use daysheet_core::body::{ReadableText, ReadingOptions};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::MessageContent;
 use daysheet_extract::{AnswerLine, ExtractRequest};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
@@ -23,9 +26,6 @@ pub use self::confine::WorkerReach;
 use self::job::BodyText;
 pub use self::job::{ConfinementProbe, WorkerJob};
 use self::places::{WorkerPermit, WorkerPlaces};
-use crate::body::{ReadableText, ReadingOptions};
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::MessageContent;
 
 /// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
 const SMALL: usize = 2 << 20;

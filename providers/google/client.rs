@@ -12,6 +12,11 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
+use daysheet_core::text::quoted_words;
 use google_apis_common::{Delegate, GetToken, Response, Retry};
 use http_body_util::BodyExt;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, IF_MATCH};
@@ -24,11 +29,6 @@ use url::Url;
 use super::wire::{LISTS, TransferFailure};
 use crate::limiter::{self, RateLimiter};
 use crate::net::{self, ResponsePermit, WholeResponse};
-use daysheet_core::access::AccessLevel;
-use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::{ServiceSettings, TokenSource};
-use daysheet_core::text::quoted_words;
 
 /// Returns the scopes that a sign-in requests from Google. Gmail has one scope for
 /// organizing mail, drafts and sending; only permanent deletion needs more.

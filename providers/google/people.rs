@@ -6,14 +6,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::{ListPage, PeopleQuery};
+use daysheet_core::text::{note, ours};
 use futures_util::future::{join_all, try_join_all};
 use serde_json::Value;
 use url::Url;
 
 use super::client::{GoogleClient, page};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::{ListPage, PeopleQuery};
-use daysheet_core::text::{note, ours};
 
 /// The fields of saved contacts that are read; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";

@@ -10,6 +10,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use daysheet_core::choice::{WordChoice, words};
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::upstream::UpstreamShare;
 use google_apis_common::Client;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
@@ -23,9 +26,6 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tower_service::Service;
 
 use crate::net::{self, FetchFailure, ResponsePermit};
-use daysheet_core::choice::{WordChoice, words};
-use daysheet_core::error::{Error, ErrorKind};
-use daysheet_core::provider::upstream::UpstreamShare;
 
 /// The maximum size of a list or a single object, in bytes. The longest that are
 /// requested, 2,500 events, have a kilobyte or two each.

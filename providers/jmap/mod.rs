@@ -12,9 +12,6 @@ pub mod query;
 use std::collections::HashMap;
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
-
-use crate::json::text;
 use client::{JmapClient, from};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
@@ -26,6 +23,9 @@ use daysheet_core::provider::{
 };
 use daysheet_core::schemas::{Service, Table};
 use query::FolderNames;
+use serde_json::{Value, json};
+
+use crate::json::text;
 
 /// What it can do.
 const MAIL: MailCapabilities = MailCapabilities {

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::convert::identity;
 use std::time::Duration;
 
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use graph_rs_sdk::http::Method;
 use serde_json::{Map, Value, json};
 
 use super::client::{GraphAccount, GraphRequest, IN_FLIGHT, PREFER, left_out, open};
 use super::response::{sub_answers, too_long};
-use daysheet_core::call::progress;
-use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The maximum number of requests in a batch at Graph.
 const BATCH: usize = 20;

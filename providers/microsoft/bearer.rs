@@ -1,13 +1,12 @@
 //! Our tokens for the Graph SDK, which asks for one before every request.
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::TokenSource;
 use graph_core::identity::ForceTokenRefresh;
 use graph_rs_sdk::GraphFailure;
 use graph_rs_sdk::error::{AuthExecutionError, AuthExecutionResult};
 use graph_rs_sdk::identity::ClientApplication;
-
-use daysheet_core::error::{Error, ErrorKind};
-use daysheet_core::provider::TokenSource;
 
 /// Provides our tokens to the SDK, which asks before every request.
 #[derive(Clone)]

@@ -15,6 +15,8 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
 use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, IF_MATCH};
 use graph_rs_sdk::http::{BodyRead, Method};
 use graph_rs_sdk::{GraphClient, GraphClientConfiguration};
@@ -27,8 +29,6 @@ use super::bearer::{GraphTokens, no_token};
 use super::response::{GraphResponse, MAX_ANSWER, connection_error, page, read};
 use crate::limiter::RateLimiter;
 use crate::net;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::{ServiceSettings, TokenSource};
 
 /// The maximum number of calls of one account in flight. Outlook allows four per
 /// mailbox, and Graph sends it the parts of a batch four at a time.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use jiff::{SignedDuration, Timestamp};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,6 @@ use super::client::GraphAccount;
 use super::response::{not_ours, page};
 use crate::json::text;
 use crate::tracked::TrackedItems;
-use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// Items of a page, and pages of a feed in one round.
 const SIZE: usize = 200;

@@ -4,15 +4,15 @@
 //! the person who signed in. Both are theirs even if the mailbox belongs to someone
 //! else, because no scope of ours opens other people's contacts.
 
+use daysheet_core::error::Result;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{ListPage, PeopleQuery};
+use daysheet_core::text::{folded, note};
 use serde_json::Value;
 
 use super::client::{GraphAccount, request};
 use super::response::page as items_of;
 use crate::json::text;
-use daysheet_core::error::Result;
-use daysheet_core::project::Projection;
-use daysheet_core::provider::{ListPage, PeopleQuery};
-use daysheet_core::text::{folded, note};
 
 /// The properties that saved contacts have, of those that columns read.
 const CONTACT: &[&str] =

@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::text::quoted_words;
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::limiter::{RateLimiter, retry_after};
 use crate::net::{self, LARGE, ResponsePermit};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::text::quoted_words;
 
 /// The longest answer that is read, in bytes.
 pub const MAX_ANSWER: usize = 32 << 20;

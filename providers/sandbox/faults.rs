@@ -11,12 +11,11 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, Result};
 use futures_util::future::BoxFuture;
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::Value;
-
-use daysheet_core::error::{Error, Result};
 
 /// The default delay of what is carried out late.
 const LATE: Duration = Duration::from_millis(400);

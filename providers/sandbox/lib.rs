@@ -43,24 +43,21 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use jiff::civil::Date;
-use tokio::net::TcpListener;
-use tokio::runtime;
-use tokio::sync::{oneshot, watch};
-
-use daysheet_core::clock::Clock;
-use daysheet_core::error::{Error, ErrorKind, Result};
-
-pub use faults::{AnswerAlteration, AnswerObserver, ApiExchange, FaultRates};
-pub use load::LoadReport;
-
 use auth::tokens::SignIn;
 use auth::tokens::device_codes::DeviceCodes;
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
+pub use faults::{AnswerAlteration, AnswerObserver, ApiExchange, FaultRates};
+use jiff::civil::Date;
+pub use load::LoadReport;
 use load::calendar::CalendarSource;
 pub use load::calendar::SAMPLE_ZONE;
 use state::{RequestState, SharedState};
 use store::mailbox::change::MailboxChange;
 use store::mailbox::{ArrivingMessage, Mailbox};
+use tokio::net::TcpListener;
+use tokio::runtime;
+use tokio::sync::{oneshot, watch};
 
 /// How a sandbox is set up.
 #[derive(Debug, Clone)]

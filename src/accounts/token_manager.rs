@@ -11,15 +11,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::AccountStatus;
+use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
 use oauth2::{AccessToken, RefreshToken};
 use serde::{Deserialize, Serialize};
 
 use super::SignedOut;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{self, GrantedTokens, RefreshRefusal, TokenAuthority, UnattendedAccess};
-use crate::provider::AccountStatus;
-use crate::provider::upstream::{CountKind, UpstreamRequests};
 use crate::store::{AccountRow, Store, account_identity};
 
 /// The minimum validity of a token that is returned, in seconds.

@@ -22,13 +22,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::Error;
-use sha2::{Digest, Sha256};
-
 use introspection::IntrospectionClient;
 use issuer::Issuer;
 pub use issuer::{IssuerClient, IssuerSettings, is_issuer};
 pub use jwt::ALGORITHMS;
 use jwt::Jwt;
+use sha2::{Digest, Sha256};
 pub use tokens::{TokenList, fingerprint, new_token};
 use web::WebSignIn;
 

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
+use daysheet_core::error::Result;
+use daysheet_core::provider::Account;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::app::App;
 use crate::config::Config;
-use crate::error::Result;
 use crate::oauth::SignIn;
 use crate::pipeline::BegunSignIn;
-use crate::provider::Account;
 use crate::tools::accounts::SignInArguments;
 
 /// Messages of libraries below this level contain whole requests, with mail in them.

@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use daysheet_core::error::Result;
+
 use crate::config::Config;
-use crate::error::Result;
 use crate::store::{LOCAL, Store};
 
 /// Prints the last lines, or all, the oldest first: those of one owner, or of all with the

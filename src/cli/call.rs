@@ -3,14 +3,14 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::{TextKind, shown};
 use serde_json::{Map, Value};
 
 use super::SandboxFlags;
 use super::client::{ConfirmFn, InProcessClient};
 use crate::app::App;
 use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::text::{TextKind, shown};
 use crate::tools::{self, ArgKind};
 
 /// Calls the tool and prints its blocks, a blank line between them.

@@ -9,16 +9,16 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use daysheet_core::describe;
+use daysheet_core::encode::stc::parse::PlacedValue;
+use daysheet_core::encode::stc::value::JsonValue;
+use daysheet_core::error;
+use daysheet_core::schemas::{self, Table};
+use daysheet_core::text::NoteKey;
 use regex::Regex;
 use serde_json::Value;
 
 use super::notation::{self, FileNotation, NotationProblem};
-use crate::describe;
-use crate::encode::stc::parse::PlacedValue;
-use crate::encode::stc::value::JsonValue;
-use crate::error;
-use crate::schemas::{self, Table};
-use crate::text::NoteKey;
 
 /// Scalars before the tables of a document, beside those that hold notes ([`NoteKey`]).
 const SCALARS: &[&str] = &[

@@ -1,12 +1,12 @@
 //! A minimal MCP client in the same process, so that `call` and `demo` print
 //! exactly what a client would get.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::server::{STATS, Server};
 
 /// Asks the user whether to do something.

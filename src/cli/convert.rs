@@ -6,10 +6,11 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::stc::write::write;
+use daysheet_core::error::{self, Error};
+
 use super::notation::{self, FileNotation, NotationProblem};
-use crate::encode::stc::StcVersion;
-use crate::encode::stc::write::write;
-use crate::error::{self, Error};
 
 /// What a file is converted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,6 +9,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use daysheet_core::budget::count::{TOKENIZER, tokens};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, Service as Of};
+use daysheet_core::text::clip;
+use daysheet_providers::net::path_segment;
+use daysheet_sandbox::FaultRates;
 use http_body_util::{BodyExt, Empty};
 use hyper::Request;
 use hyper::body::Bytes;
@@ -20,15 +28,7 @@ use super::client::{InProcessClient, ToolAnswer};
 use super::sandbox::report;
 use super::sandboxed::SandboxUser;
 use crate::app::App;
-use crate::budget::count::{TOKENIZER, tokens};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
-use crate::net::path_segment;
-use crate::project::project;
-use crate::provider::Account;
-use crate::sandbox::FaultRates;
-use crate::schemas::{ColumnLevel, MESSAGE, Service as Of};
-use crate::text::clip;
 
 /// Messages that the demo lists.
 const LISTED: usize = 10;

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use tokio::runtime::Handle;
 use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
@@ -9,7 +10,6 @@ use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Registry, fmt};
 
 use crate::config::{Config, LogForm};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Returns the variable by which the environment asks for the export of traces, if it does. Those
 /// that turn it off are not the library's business.

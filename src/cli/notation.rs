@@ -8,15 +8,14 @@ use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::stc::parse::{PlacedValue, placed, placed_json};
+use daysheet_core::encode::stc::scan::{ParseError, position};
+use daysheet_core::encode::stc::value::JsonValue;
+use daysheet_core::encode::stc::write::write;
+use daysheet_core::error::{self, Error, ErrorKind};
 use serde_json::Value;
 use toon_format::{DecodeOptions, Delimiter, EncodeOptions, ToonError};
-
-use crate::encode::stc::StcVersion;
-use crate::encode::stc::parse::{PlacedValue, placed, placed_json};
-use crate::encode::stc::scan::{ParseError, position};
-use crate::encode::stc::value::JsonValue;
-use crate::encode::stc::write::write;
-use crate::error::{self, Error, ErrorKind};
 
 /// What can stand between the cells of TOON.
 const DELIMITERS: [Delimiter; 3] = [Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe];

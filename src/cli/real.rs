@@ -2,10 +2,10 @@
 //! would ask for others.
 
 use clap::Args;
+use daysheet_core::error::Result;
 
 use crate::app::App;
 use crate::config::Config;
-use crate::error::Result;
 
 /// No flags.
 #[derive(Debug, Args, Default)]

@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use crate::error::Result;
-use crate::sandbox::{LoadReport, Sandbox, SandboxOptions};
+use daysheet_core::error::Result;
+use daysheet_sandbox::{LoadReport, Sandbox, SandboxOptions};
 
 /// Runs until ctrl-c.
 pub(super) async fn run(options: SandboxOptions) -> Result<ExitCode> {

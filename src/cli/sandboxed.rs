@@ -7,6 +7,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_sandbox::{FaultRates, SAMPLE_ZONE, Sandbox, SandboxOptions};
 use http_body_util::Empty;
 use hyper::Request;
 use hyper::body::Bytes;
@@ -15,11 +18,8 @@ use hyper_util::rt::TokioExecutor;
 use jiff::tz::TimeZone;
 
 use crate::app::App;
-use crate::clock::Clock;
 use crate::config::{Config, KeyStore};
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::BegunSignIn;
-use crate::sandbox::{FaultRates, SAMPLE_ZONE, Sandbox, SandboxOptions};
 use crate::store::Store;
 use crate::tools::accounts::SignInArguments;
 

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::describe;
-use crate::error::{Error, ErrorKind, Result};
-use crate::schemas::{self, TABLES};
+use daysheet_core::describe;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::schemas::{self, TABLES};
 
 /// Prints one table's columns, or all tables; as JSON Schema with `json`.
 pub(super) fn run(name: Option<&str>, json: bool) -> Result<ExitCode> {

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use daysheet_core::error::Result;
+#[cfg(feature = "http")]
+use daysheet_core::error::{Error, ErrorKind};
+
 use super::SandboxFlags;
 use crate::app::App;
 use crate::config::Config;
-use crate::error::Result;
-#[cfg(feature = "http")]
-use crate::error::{Error, ErrorKind};
 use crate::server::WRITES_END;
 
 /// Keeps the memory of this process, which has keys and mail, out of core dumps and from other

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::store::{CheckFindings, RotationOutcome, SERVER, Store, new_key};
 
 #[derive(Debug, Subcommand)]

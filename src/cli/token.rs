@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use crate::access::AccessLevel;
-use crate::error::Result;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::Result;
 
 /// Prints a random token, and its line for the file.
 pub(super) fn run(access: Option<AccessLevel>, label: Option<&str>) -> Result<ExitCode> {

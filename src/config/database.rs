@@ -1,9 +1,9 @@
 //! The PostgreSQL database of a state that several instances share.
 
+use daysheet_core::error::{Error, Result};
 use url::Url;
 
 use super::Config;
-use crate::error::{Error, Result};
 
 /// A PostgreSQL database. `Debug` and `Display` show neither user nor password.
 #[derive(Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl Config {
     /// gave.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not the URL of one.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of one.
     pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
         let database = DatabaseUrl::parse(url);
         self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);

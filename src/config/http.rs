@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use url::Url;
 
 use super::settings::{SettingSources, is_loopback};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The settings of the HTTP server.
 #[derive(Debug, Clone, Default)]

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use daysheet_core::error::Result;
+
 use super::OauthClient;
 use super::settings::SettingSources;
-use crate::error::Result;
 
 /// Who may call over HTTP: the people of an issuer, or the holders of static tokens.
 #[derive(Debug, Clone, Default)]

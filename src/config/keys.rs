@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 use super::settings::SettingSources;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The source of master keys if Daysheet does not keep them itself: a list of keys, each 32 bytes
 /// in Base64, newest first, separated by white space. `Debug` never shows a key.

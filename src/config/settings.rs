@@ -12,11 +12,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use daysheet_core::choice::nearest;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use toml::Value;
 use url::{Host, Url};
-
-use crate::choice::nearest;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How the environment's variables begin.
 const PREFIX: &str = "DAYSHEET_";

@@ -15,6 +15,7 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use self::member::{ListMember, guests, recipient, sample};
+pub use self::senders::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, needs_folder, sender, warnings};
 use self::senders::{is_unchecked, warnings_at};
 use crate::budget::count::tokens;
 use crate::event_time::{self, EventTime};
@@ -27,8 +28,6 @@ use crate::text::orders::{self, gives_orders};
 use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
 use crate::text::{self, deceptive};
-
-pub use self::senders::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, needs_folder, sender, warnings};
 
 /// The facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]

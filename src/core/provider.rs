@@ -11,16 +11,15 @@ pub mod mail;
 mod obstacle;
 pub mod upstream;
 
-pub use account::{Account, AccountStatus, TokenSource, TokenStore};
-pub use capabilities::{CalendarCapabilities, MailCapabilities};
-pub use endpoints::{ProviderEndpoints, ServiceSettings};
-pub use obstacle::TextObstacle;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use account::{Account, AccountStatus, TokenSource, TokenStore};
 use async_trait::async_trait;
+pub use capabilities::{CalendarCapabilities, MailCapabilities};
+pub use endpoints::{ProviderEndpoints, ServiceSettings};
 use jiff::Timestamp;
+pub use obstacle::TextObstacle;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

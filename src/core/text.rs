@@ -32,20 +32,18 @@ mod wrap;
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::is_combining_mark;
-use unicode_segmentation::UnicodeSegmentation;
-use unicode_width::UnicodeWidthStr;
-
-use fence::MARKS;
-
 pub use address::{MailAddress, address_list, is_machine, plain_local};
 pub use encoded::{parameter, quoted_printable};
+use fence::MARKS;
 pub use invisible::{TextKind, is_invisible, shown, visible};
 pub use note::note;
 pub use note::{
     Note, NoteKey, NoteTally, counted, ours, quoted, quoted_end, quoted_list, quoted_words,
 };
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 pub use wrap::{LINE, wrapped};
 
 /// Headers longer than this are not searched for encoded words: the search may scan the

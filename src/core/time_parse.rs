@@ -11,19 +11,18 @@ pub mod clock;
 pub mod dates;
 mod mention;
 
+use clock::ClockTime;
+pub use clock::minutes;
+use dates::DateWords;
 use jiff::civil::{Date, DateTime};
 use jiff::fmt::temporal::{Pieces, TimeZoneAnnotationKind};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use jiff::{Timestamp, ToSpan, Unit};
-
-pub use clock::minutes;
 pub use mention::mentioned;
 
 use crate::error::{Error, Result};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::text;
-use clock::ClockTime;
-use dates::DateWords;
 
 /// Forms of a time, suggested if one is not understood.
 const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \

@@ -28,7 +28,6 @@ mod xml;
 use std::io;
 
 use daysheet_core::body::signed;
-
 pub use kind::kind_of;
 pub use model::*;
 

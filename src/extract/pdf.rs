@@ -13,6 +13,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use daysheet_core::text::orders::gives_orders_unseen;
+use device::{DrawnPage, PageGlyph};
+use fields::{AnnotationContent, FormField};
+use fonts::{FontCache, PageFonts};
+use forms::FormCounts;
 use hayro_interpret::hayro_syntax::object::Rect as Area;
 use hayro_interpret::hayro_syntax::page::Page;
 use hayro_interpret::hayro_syntax::{LoadPdfError, Pdf};
@@ -25,10 +29,6 @@ use crate::{
     BlockSpan, ContentBlock, EmbeddedFile, Finding, HiddenUnit, HidingMethod, OutputSink, PAGES,
     PartUnit, PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
-use device::{DrawnPage, PageGlyph};
-use fields::{AnnotationContent, FormField};
-use fonts::{FontCache, PageFonts};
-use forms::FormCounts;
 
 /// The share of a page from which a picture is the page.
 const SCAN: f64 = 0.6;

@@ -17,13 +17,13 @@ use daysheet_auth::{
     ALGORITHMS, CallingPerson, IssuerClient, IssuerSettings, RequestDenial, TokenList,
     TokenVerifier, is_issuer, scope_of,
 };
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::access::AccessLevel;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::tools;
 
 /// The path of the metadata of everything at this address, and of `/mcp`.

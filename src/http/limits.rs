@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 use tokio::sync::Semaphore;
 
 use super::metrics::ServiceMetrics;
-use crate::clock::Clock;
 use crate::config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::ToolAnswer;
 use crate::server::{RequestPermit, RequestWatch};
 use crate::store::Store;

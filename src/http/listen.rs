@@ -16,6 +16,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -31,7 +32,6 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::unread::SharedBody;
-use crate::error::{Error, ErrorKind, Result};
 
 /// Connections at once; further ones wait to be accepted.
 const CONNECTIONS: usize = 4096;

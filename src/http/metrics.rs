@@ -14,6 +14,8 @@ use axum::extract::MatchedPath;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
+use daysheet_core::error::{self, Error, ErrorKind, Result};
+use daysheet_core::provider::upstream::{CountKind, UpstreamRequests};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
@@ -26,9 +28,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 use super::HttpState;
-use crate::error::{self, Error, ErrorKind, Result};
 use crate::pipeline::ToolAnswer;
-use crate::provider::upstream::{CountKind, UpstreamRequests};
 
 /// The media type of the text.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -14,13 +14,13 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Document, Format, json};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::stream;
 
 use super::negotiate::{STC, TextForm, choose};
 use crate::app::App;
-use crate::encode::stc::StcVersion;
-use crate::encode::{Document, Format, json};
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::parse_id;
 use crate::server::RequestWatch;
 use crate::tools;

@@ -25,17 +25,16 @@ use axum::http::header::{
 };
 use axum::response::{Redirect, Response};
 use axum::routing::get;
+use daysheet_core::call::progress::{self, CallCourse};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use layout::PageProblem;
+pub use sign_in::link;
 use tracing::Instrument;
 use url::Url;
 
 use super::HttpState;
-use layout::PageProblem;
-
 use crate::app::App;
-use crate::error::{Error, ErrorKind, Result};
-use crate::progress::{self, CallCourse};
 use crate::store::{SERVER, Store};
-pub use sign_in::link;
 
 /// What all pages share.
 pub(super) struct PageState {

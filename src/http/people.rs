@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use daysheet_auth::CallingPerson;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::Result;
 
-use crate::access::AccessLevel;
 use crate::app::App;
 use crate::config::AccessBy;
-use crate::error::Result;
 
 /// How long an app without a call is kept.
 const IDLE: Duration = Duration::from_secs(10 * 60);

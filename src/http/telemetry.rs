@@ -13,6 +13,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{self, Method, Response, StatusCode};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_providers::net;
 use hyper::body::Bytes;
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{
@@ -29,9 +31,6 @@ use tracing::{Level, Span};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::{Layer, Registry};
-
-use crate::error::{Error, ErrorKind, Result};
-use crate::net;
 
 /// How long the end waits for the last spans to be sent.
 const PATIENCE: Duration = Duration::from_secs(2);

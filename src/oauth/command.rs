@@ -7,14 +7,14 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use daysheet_core::clock::Clock;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::AccessToken;
 use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
 use super::is_sendable;
-use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How long a command may take; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);

@@ -6,13 +6,13 @@
 
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use jiff::Timestamp;
 use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
 
 use super::error_response::RecordingClient;
 use super::{GrantedTokens, TokenAuthority, client, error_messages, response_error};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 
 /// A sign-in that was begun: its code can be entered until it expires.
 pub struct DeviceSignIn {

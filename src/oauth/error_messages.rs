@@ -3,11 +3,12 @@
 //! The codes come from RFC 6749 and from the providers' consent pages; Microsoft's numbers are in
 //! `entra.rs`. `accounts.rs` decides whether an account changes its status.
 
+use daysheet_core::error::{Error, ErrorKind};
+
 use super::entra::RefusalMeaning;
 use super::error_response::OAuthErrorResponse;
 use super::{GrantEnd, OAuthProvider};
 use crate::config::TENANTS;
-use crate::error::{Error, ErrorKind};
 
 /// Explains a refusal of a sign-in, from a token endpoint or from the redirect.
 pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Error {

@@ -10,10 +10,9 @@
 use std::pin::Pin;
 use std::sync::{Mutex, PoisonError};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_providers::net;
 use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
-
-use crate::error::{Error, ErrorKind, Result};
-use crate::net;
 
 /// The prefix of Microsoft's error numbers.
 const NUMBER: &str = "AADSTS";

@@ -5,12 +5,12 @@
 
 use std::fmt;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use url::Url;
 
 use super::entra;
 use super::error_response::OAuthErrorResponse;
 use crate::config::{Config, OauthClient};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The properties of one provider. URLs are given the tenant, which is empty for
 /// providers without tenants.

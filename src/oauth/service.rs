@@ -4,6 +4,7 @@
 //! Each token is requested with an assertion that the account's key has signed. The key stays in
 //! its file: the store has only the tokens.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::header::CONTENT_TYPE;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use oauth2::basic::BasicTokenResponse;
@@ -14,7 +15,6 @@ use url::form_urlencoded::Serializer;
 use super::error_response::{OAuthErrorResponse, RecordingClient};
 use super::{GrantedTokens, TokenAuthority};
 use crate::config::{Config, ServiceAccount};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The grant of an assertion.
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";

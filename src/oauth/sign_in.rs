@@ -9,6 +9,7 @@
 
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{AuthorizationCode, CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
@@ -18,7 +19,6 @@ use super::error_response::OAuthErrorResponse;
 use super::listener::{CallbackOutcome, RedirectListener};
 use super::{GrantedTokens, OAuthProvider, TokenAuthority, client, error_messages, exchange};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How long a person has to sign in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);

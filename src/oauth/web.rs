@@ -6,6 +6,7 @@
 //! the random id that is its state, and can finish it on any instance. The caller also checks the
 //! state, and who returns.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{CsrfToken, PkceCodeVerifier, RedirectUrl};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -13,7 +14,6 @@ use url::Url;
 use super::sign_in::{ConsentPage, read_redirect};
 use super::{GrantedTokens, TokenAuthority, error_messages, exchange};
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 
 /// A sign-in in progress, with the PKCE verifier, which must stay secret.
 #[derive(Serialize, Deserialize)]

@@ -6,12 +6,12 @@
 
 use std::ops::Range;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::{LINE, wrapped};
+use daysheet_core::text::{counted, note, ours};
 use regex::{Regex, RegexBuilder};
 
 use super::page::{LONG_LINES, OutputPage, PageRequest, RemainingRoom, check, goes_on};
-use crate::error::{Error, Result};
-use crate::text::{LINE, wrapped};
-use crate::text::{counted, note, ours};
 
 /// The number of lines shown around one that matches.
 const AROUND: usize = 2;
@@ -23,7 +23,7 @@ const AROUND: usize = 2;
 /// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if no line matches, or the pattern
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if no line matches, or the pattern
 /// is not a regular expression.
 pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<OutputPage> {
     let regex = compile(pattern)?;

@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use crate::budget::count::Tokenizer;
-use crate::budget::fit::CEILING;
-use crate::error::{Error, Result};
-use crate::text::{LINE, wrapped};
-use crate::text::{Note, counted, note, ours};
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::budget::fit::CEILING;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::{LINE, wrapped};
+use daysheet_core::text::{Note, counted, note, ours};
 
 /// The requested lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct OutputPage {
 /// Returns the requested lines of `text`, unchanged.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there is no such line.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if there is no such line.
 pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;

@@ -5,6 +5,18 @@
 //! changes are shown: changes that did not fit, and those of an account that failed,
 //! are fetched again with the next cursor, so that nothing is lost.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::{WordChoice, words};
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime, zone_label};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{CHANGE, EVENT, MESSAGE, Service, Table, TableColumn, wire};
+use daysheet_core::text::{Note, NoteKey, counted, note, ours};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
@@ -12,24 +24,12 @@ use serde_json::{Value, json};
 
 use super::access::accounts::{AccountLabels, account_labels, named_or_all};
 use super::times::requested_zone;
-use crate::budget::WholeAnswer;
-use crate::choice::{WordChoice, words};
-use crate::encode::Document;
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, zone_label};
-use crate::flatten::RowContext;
 use crate::outputs::hash;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::calendar::{ChangeFeed, ItemDifference};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{CHANGE, EVENT, MESSAGE, Service, Table, TableColumn, wire};
 use crate::store::HandleKind;
-use crate::text::{Note, NoteKey, counted, note, ours};
 use crate::tools::changes::ChangesRequest;
 
 /// The maximum number of pages that one call fetches from one source.

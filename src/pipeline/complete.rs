@@ -4,18 +4,18 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use daysheet_core::error::Result;
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::project;
+use daysheet_core::provider::{Account, PeopleQuery};
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::{CATEGORY, FOLDER, MESSAGE, Table};
 use futures_util::future::join_all;
 
-use crate::error::Result;
-use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
 use crate::prompts::CompletionValues;
-use crate::provider::{Account, PeopleQuery};
-use crate::row::RowCell;
-use crate::schemas::{CATEGORY, FOLDER, MESSAGE, Table};
 use crate::store::HandleKind;
 
 /// The maximum number of values in one answer, as MCP has it.
@@ -32,7 +32,7 @@ const DAYS: &[&str] = &[
 /// begin with it come first. An account that does not answer is left out.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::ErrorKind::Store), and those of an unknown `account`.
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and those of an unknown `account`.
 pub async fn complete_argument(
     ctx: &Context,
     values: CompletionValues,

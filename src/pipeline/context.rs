@@ -6,17 +6,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::provider::{Account, ProviderConnector};
+use daysheet_core::query::DateContext;
+use daysheet_core::schemas::Service;
 use jiff::Timestamp;
 
 use super::states::KeptStates;
 use crate::accounts::Accounts;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::RowContext;
-use crate::progress;
-use crate::provider::{Account, ProviderConnector};
-use crate::query::DateContext;
-use crate::schemas::Service;
 use crate::store::Store;
 
 /// What every step of a call needs.

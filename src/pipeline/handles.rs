@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::{Account, FailedItem};
+use daysheet_core::row::RowTable;
+use daysheet_core::text::{Note, note};
+
 use super::context::Context;
 use super::rows::failed_note;
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::{Account, FailedItem};
-use crate::row::RowTable;
 use crate::store::HandleKind;
-use crate::text::{Note, note};
 
 /// Returns the provider's id of a handle of `kind`, and the account it belongs to.
 ///

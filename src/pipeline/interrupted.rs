@@ -5,10 +5,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::choice::WordChoice;
-use crate::error::Result;
+use daysheet_core::call::progress;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::Result;
+
 use crate::pipeline::context::Context;
-use crate::progress;
 use crate::store::WritingCall;
 use crate::tools::ToolAction;
 use crate::tools::calendar_respond::InvitationReply;
@@ -128,5 +129,5 @@ pub(super) fn of(action: &ToolAction) -> Option<String> {
         ToolAction::MailSend(send) => format!("mail_send id={}", send.id),
         _ => return None,
     };
-    Some(crate::text::clip(crate::text::cell(&what), 120).0)
+    Some(daysheet_core::text::clip(daysheet_core::text::cell(&what), 120).0)
 }

@@ -9,17 +9,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
+use daysheet_core::error::Result;
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::{Account, Mailbox, PeopleQuery};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{CONTACT, SAVED};
+use daysheet_core::text::sender_auth::{KnownPerson, imitated};
+use daysheet_core::text::{MailAddress, Note, NoteKey, note, ours, quoted_end};
+
 use super::people_cache::AccountPeople;
-use crate::error::Result;
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
 use crate::pipeline::context::Context;
-use crate::project::project;
-use crate::provider::{Account, Mailbox, PeopleQuery};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{CONTACT, SAVED};
-use crate::text::sender_auth::{KnownPerson, imitated};
-use crate::text::{MailAddress, Note, NoteKey, note, ours, quoted_end};
 
 /// How long an answer waits for it.
 const PATIENCE: Duration = Duration::from_secs(3);

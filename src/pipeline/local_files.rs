@@ -1,7 +1,8 @@
 //! Files of this machine that a call reads or saves.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+
 use super::context::Context;
-use crate::error::{Error, ErrorKind, Result};
 use crate::files::{AllowedFolders, LocalFile};
 
 /// Returns the folders of this machine that files may be in.

@@ -12,25 +12,25 @@ pub(super) mod suggestions;
 
 use std::collections::HashMap;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::encode::Document;
+use daysheet_core::error::Result;
+use daysheet_core::flatten::RowContext;
+use daysheet_core::provider::ListPage;
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::{ACCOUNT, CALENDAR, ROOM, SCHEMA, Service};
+use daysheet_core::text::{note, ours};
 use futures_util::future::try_join_all;
 
 use super::answer::cursor::save_cursor;
 use super::lookup::lists::{LookupPart, fetch_lists};
 use super::lookup::plan::{ASKED, KIND, LookupPlan, LookupPosition, contains, plan_lookup};
 use super::lookup::suggestions::unknown_people;
-use crate::budget::WholeAnswer;
-use crate::encode::Document;
-use crate::error::Result;
-use crate::flatten::RowContext;
 use crate::pipeline::access::sign_in::no_account_note;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::known_people::mark_look_alikes;
 use crate::pipeline::rows::{failed_note, missing_line, name_account, rows_of, zone_line};
-use crate::provider::ListPage;
-use crate::row::{RowCell, RowExtra, RowTable};
-use crate::schemas::{ACCOUNT, CALENDAR, ROOM, SCHEMA, Service};
-use crate::text::{note, ours};
 use crate::tools::lookup::LookupRequest;
 
 pub(crate) async fn lookup(ctx: &Context, lookup: LookupRequest) -> Result<WholeAnswer> {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::text::sender_auth::KnownPerson;
-use crate::text::{MailAddress, Note};
+use daysheet_core::text::sender_auth::KnownPerson;
+use daysheet_core::text::{MailAddress, Note};
 
 /// How long a list stays valid.
 pub(super) const GOOD: Duration = Duration::from_secs(600);

@@ -1,17 +1,17 @@
 //! Rows of a provider's objects, and the notes on those that are missing.
 
+use daysheet_core::encode::Document;
+use daysheet_core::error::Error;
+use daysheet_core::event_time::zone_label;
+use daysheet_core::flatten::{self, FlattenReport, RowContext};
+use daysheet_core::provider::FailedItem;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{self, ColumnLevel, Service, Table, TableColumn};
+use daysheet_core::text::{Note, NoteKey, note, ours, quoted};
 use serde_json::Value;
 
 use super::answer::recorded::record;
-use crate::encode::Document;
-use crate::error::Error;
-use crate::event_time::zone_label;
-use crate::flatten::{self, FlattenReport, RowContext};
-use crate::provider::FailedItem;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{self, ColumnLevel, Service, Table, TableColumn};
 use crate::store::HandleKind;
-use crate::text::{Note, NoteKey, note, ours, quoted};
 
 /// Returns a function that prefixes a note with the label of its account, if there are
 /// several.

@@ -7,6 +7,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::budget::fit::{self, CEILING, FittedAnswer, WholeBlocks, whole_document};
+use daysheet_core::budget::value;
+use daysheet_core::call::client::{ClientPrompts, NonInteractive};
+use daysheet_core::encode::{Document, Format};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::EVENT;
+use daysheet_core::text::{Note, note, ours};
 use futures_util::future::BoxFuture;
 
 use super::access::audit::interrupted_calls;
@@ -40,16 +49,7 @@ use super::mail::send::mail_send;
 use super::settings::manage;
 use super::undo::undo_change;
 use crate::accounts::steady;
-use crate::budget::WholeAnswer;
-use crate::budget::fit::{self, CEILING, FittedAnswer, WholeBlocks, whole_document};
-use crate::budget::value;
-use crate::client::{ClientPrompts, NonInteractive};
-use crate::encode::{Document, Format};
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::{self, StoredOutput};
-use crate::row::RowTable;
-use crate::schemas::EVENT;
-use crate::text::{Note, note, ours};
 use crate::tools::mail::MailModify;
 use crate::tools::output::OutputRead;
 use crate::tools::{self, AnswerView, CallIdentity, ToolAction, ToolEffect, ToolRequest};
@@ -68,7 +68,7 @@ const STALE: &str = "there is no snapshot of the first chunk: this one is of the
 /// Carries out a request.
 ///
 /// # Errors
-/// Those of the tool; [`crate::error::ErrorKind::BudgetTooSmall`] when not even
+/// Those of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] when not even
 /// the smallest form of the answer fits.
 pub async fn run_for(
     ctx: &Context,

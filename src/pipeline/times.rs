@@ -1,10 +1,10 @@
 //! The times of a call: now, and the zone of the user or the one that an argument names.
 
+use daysheet_core::error::Result;
+use daysheet_core::time_parse::{self, TimeContext};
 use jiff::tz::TimeZone;
 
 use super::context::Context;
-use crate::error::Result;
-use crate::time_parse::{self, TimeContext};
 
 /// Returns the current time, and the zone of the user.
 pub(super) fn time_context(ctx: &Context) -> TimeContext {

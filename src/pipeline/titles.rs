@@ -1,6 +1,6 @@
 //! Titles of events and subjects of messages, cut for the notes that quote them.
 
-use crate::text;
+use daysheet_core::text;
 
 /// The number of columns of a title in a line of ours.
 pub(super) const TITLE: usize = 60;

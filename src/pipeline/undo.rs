@@ -1,13 +1,14 @@
 //! Undoes what a call changed, by the id of its answer such as `u3`: messages, a draft, or events.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+
 use super::answer::undo_state::UndoState;
 use super::calendar::undo::undo_events;
 use super::context::Context;
 use super::mail::draft::undo::undo_edit;
 use super::mail::modify::undo::undo_messages;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::{Error, ErrorKind, Result};
 use crate::store::HandleKind;
 
 /// Undoes the change with this id.

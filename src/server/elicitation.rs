@@ -11,6 +11,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::progress;
+use daysheet_core::error::Result;
+use daysheet_core::text::{TextKind, brief, shown};
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
@@ -22,11 +26,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::clients;
-use crate::client::{ClientPrompts, Confirmation};
-use crate::error::Result;
-use crate::progress;
 use crate::store::Store;
-use crate::text::{TextKind, brief, shown};
 
 /// The name of the question in the requests of an answer.
 const CONFIRM: &str = "confirm";

@@ -1,13 +1,13 @@
 //! Answers and errors in MCP's form: text blocks and, for those who want it, the size of an
 //! answer in `_meta`.
 
+use daysheet_core::error::Error;
+use daysheet_core::text::cell;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, MetaObject};
 use serde_json::{Value, json};
 
-use crate::error::Error;
 use crate::outputs;
 use crate::pipeline::{AnswerStats, ToolAnswer};
-use crate::text::cell;
 
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";

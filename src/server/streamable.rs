@@ -22,6 +22,7 @@ use std::time::Duration;
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::stream::{Pending, Stream, poll_fn};
 use hmac::{Hmac, KeyInit, Mac};
 use http_body_util::combinators::BoxBody;
@@ -48,7 +49,6 @@ use tokio::time::{Instant, sleep};
 
 use super::elicitation::{OPEN, OpenQuestions};
 use super::{FORMAT, Server, clients, framing};
-use crate::error::{Error, ErrorKind, Result};
 use crate::store::{SERVER, Store};
 
 /// The response to an HTTP request.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use daysheet_core::error::Result;
 use tokio::time::Instant;
 
-use crate::error::Result;
 use crate::pipeline::ToolAnswer;
 
 /// The permit of a running request, held until it has ended.
@@ -19,13 +19,13 @@ pub trait RequestWatch: Send + Sync {
     /// Waits until another request may begin.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](crate::error::ErrorKind::RateLimited) with the next step, if none may.
+    /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) with the next step, if none may.
     async fn admit(&self) -> Result<RequestPermit>;
 
     /// Lets a document that is complete be read, which takes as long as its reader likes.
     ///
     /// # Errors
-    /// [`Kind::RateLimited`](crate::error::ErrorKind::RateLimited) if too many are being read.
+    /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) if too many are being read.
     fn reads(&self) -> Result<RequestPermit>;
 
     /// Records the outcome of a tool call, and how long it took.

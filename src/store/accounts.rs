@@ -11,16 +11,15 @@ mod unapproved;
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::AccountStatus;
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
+pub use unapproved::UnapprovedAddresses;
 
 use super::Store;
 use super::engine::locks::ProcessLock;
 use super::random::random;
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::AccountStatus;
-
-pub use unapproved::UnapprovedAddresses;
 
 /// What the settings rows of last uses begin with.
 const USED: &str = "used ";

@@ -4,10 +4,10 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 
 use super::{Store, files};
-use crate::error::{Error, ErrorKind, Result};
 
 const FILE: &str = "audit.jsonl";
 

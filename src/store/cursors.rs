@@ -9,10 +9,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::error::Result;
 use sha2::{Digest, Sha256};
 
 use super::{HandleKind, Store};
-use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
@@ -21,7 +21,7 @@ impl Store {
     /// Returns the number of the cursor with this state, for a handle such as `p3`.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn save_cursor(&self, state: &str) -> Result<u64> {
         let digest = STANDARD.encode(Sha256::digest(state.as_bytes()));
         let now = self.now();
@@ -70,7 +70,7 @@ impl Store {
     /// Returns the state of cursor `number`; `None` if there is none, or no longer.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn cursor(&self, number: u64) -> Result<Option<String>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection};
@@ -14,7 +15,6 @@ use url::Url;
 use super::schema::SCHEMA;
 use super::{OwnerTransaction, files};
 use crate::config::DatabaseUrl;
-use crate::error::{Error, ErrorKind, Result};
 
 pub(super) mod locks;
 pub(super) mod ready;

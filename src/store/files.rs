@@ -7,7 +7,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// Creates the folder and its parents, readable by the owner only (0700). An existing folder
 /// keeps its mode: it may be shared on purpose, and our files in it are private by themselves.

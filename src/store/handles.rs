@@ -10,10 +10,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::{OwnerTransaction, Store, numbered};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The number of ids in one statement, well below SQLite's limit of 32,766 parameters
 /// and PostgreSQL's of 65,535.

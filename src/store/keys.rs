@@ -18,12 +18,12 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 use super::files::{advice, private_folder, private_options, tighten};
 use super::random::{CipherKey, random};
 use super::{LOCAL, Store};
 use crate::config::{GivenKeys, KeyStore};
-use crate::error::{Error, ErrorKind, Result};
 
 mod data;
 mod keychain;

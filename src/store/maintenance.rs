@@ -5,12 +5,12 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::AssertSqlSafe;
 
 use super::engine::StoreEngine;
 use super::outputs::MICROSECONDS;
 use super::{EVERYBODY, SERVER, Store, audit, files, schema};
-use crate::error::{Error, ErrorKind, Result};
 
 mod check;
 mod transfer;

@@ -8,10 +8,10 @@
 //!
 //! The callers define the content of a recipe.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::AnyConnection;
 
 use super::Store;
-use crate::error::{Error, ErrorKind, Result};
 
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;

@@ -1,11 +1,11 @@
 //! One owner's own decisions: their access level, and the export and erasure of all their rows.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::Result;
 use serde_json::{Map, Value, json};
 use sqlx::{AssertSqlSafe, Column, Row};
 
 use super::{Store, audit, schema};
-use crate::access::AccessLevel;
-use crate::error::Result;
 
 /// The settings row of the person's own access level.
 const ACCESS: &str = "own_access";
@@ -24,7 +24,7 @@ impl Store {
     /// Returns the access level that the owner allows; `None` if they have set none.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn own_access(&self) -> Result<Option<AccessLevel>> {
         // An unknown word must not allow everything.
         let level = self.setting(ACCESS).await?;
@@ -34,7 +34,7 @@ impl Store {
     /// Stores the access level that the owner allows.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn set_own_access(&self, level: AccessLevel) -> Result<()> {
         self.set_setting(ACCESS, level.word()).await
     }
@@ -43,7 +43,7 @@ impl Store {
     /// again. Grants at the providers stay, unless the accounts were removed first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store); then at most the audit log was deleted.
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store); then at most the audit log was deleted.
     pub async fn erase(&self) -> Result<()> {
         if self.has_files() {
             audit::erase(self.home())?;
@@ -63,7 +63,7 @@ impl Store {
     /// keys. Times are RFC 3339. Sealed texts are decrypted if their key is available.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn export(&self) -> Result<Value> {
         let mut export = Map::new();
         export.insert("owner".to_owned(), self.owner().into());

@@ -2,7 +2,7 @@
 //!
 //! `keys.rs` stores keys, `secrets.rs` seals with them.
 
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// A key of XChaCha20-Poly1305.
 pub(super) type CipherKey = [u8; KEY_BYTES];

@@ -10,10 +10,10 @@
 //! same statements create the tables on PostgreSQL. There, a table with owners also gets the
 //! rule that a connection sees only the rows of the owner that it has named.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyPool, AssertSqlSafe};
 
 use super::engine::StoreEngine;
-use crate::error::{Error, ErrorKind, Result};
 
 /// One entry per schema version, from version 1 on: its statements, in order.
 const MIGRATIONS: &[&[&str]] = &[

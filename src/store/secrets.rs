@@ -15,13 +15,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use super::Store;
 use super::keys::MARK;
 use super::random::{CipherKey, KEY_BYTES, random};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The length of XChaCha20's nonce, in bytes; long enough to be drawn at random.
 const NONCE_BYTES: usize = 24;

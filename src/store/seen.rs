@@ -7,10 +7,10 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use daysheet_core::error::Result;
 use sqlx::AssertSqlSafe;
 
 use super::{Store, numbered};
-use crate::error::Result;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
@@ -26,7 +26,7 @@ impl Store {
     /// Records that untrusted text is shown now.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_strangers(&self) -> Result<()> {
         self.set_setting(SHOWN, &self.now().to_string()).await
     }
@@ -34,7 +34,7 @@ impl Store {
     /// Returns true if untrusted text was shown within a day, by any process.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn strangers_lately(&self) -> Result<bool> {
         let shown = self.setting(SHOWN).await?;
         let shown = shown.and_then(|shown| shown.parse::<i64>().ok());
@@ -44,7 +44,7 @@ impl Store {
     /// Stores what was shown of the events with these handle numbers.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn remember_events(&self, shown: &[(u64, [u8; 8])]) -> Result<()> {
         let now = self.now();
         let mut digests: HashMap<i64, String> = shown
@@ -115,7 +115,7 @@ impl Store {
     /// was not shown, or too long ago.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn seen_event(&self, number: u64) -> Result<Option<[u8; 8]>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);

@@ -4,11 +4,11 @@
 //! It ensures that a draft is sent only once, across calls, processes and crashes. The
 //! pipeline asks the provider what a row in doubt means.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
 use super::Store;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The seconds that caps are counted over.
 const HOUR: i64 = 60 * 60;

@@ -3,8 +3,9 @@
 //!
 //! It is HTML or plain text as the user gave it, and leaves this store only in messages.
 
+use daysheet_core::error::Result;
+
 use super::Store;
-use crate::error::Result;
 
 /// Returns the setting with an account's signature.
 fn name(account: &str) -> String {
@@ -15,7 +16,7 @@ impl Store {
     /// Returns the signature of the account with this id, if any.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn signature(&self, account: &str) -> Result<Option<String>> {
         self.setting(&name(account)).await
     }
@@ -23,7 +24,7 @@ impl Store {
     /// Stores the signature of the account with this id; an empty one removes it.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn keep_signature(&self, account: &str, text: &str) -> Result<()> {
         if !text.is_empty() {
             return self.set_setting(&name(account), text).await;

@@ -6,17 +6,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use daysheet_core::error::Result;
 
 use super::Store;
 use super::random::random;
-use crate::error::Result;
 
 impl Store {
     /// Stores `content` for `seconds`. Returns its id, 24 characters that are safe in URLs.
     /// `kind` is the purpose: an id is valid only for the kind that it was created with.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn put_ticket(&self, kind: &str, content: &str, seconds: i64) -> Result<String> {
         let id = URL_SAFE_NO_PAD.encode(random::<18>()?);
         let mut tx = self.writing().await?;
@@ -47,7 +47,7 @@ impl Store {
     /// gets it. `None` if it does not exist or has expired.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn take_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
         self.ticket(
             "DELETE FROM tickets \
@@ -62,7 +62,7 @@ impl Store {
     /// Returns the content of a ticket, and keeps it.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn peek_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
         self.ticket(
             "SELECT content FROM tickets \
@@ -77,7 +77,7 @@ impl Store {
     /// once, one succeeds. Returns false if it does not exist or was already filled.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn fill_ticket(&self, kind: &str, id: &str, content: &str) -> Result<bool> {
         sqlx::query(
             "UPDATE tickets SET content = $5 \

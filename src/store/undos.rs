@@ -4,17 +4,17 @@
 //! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
 //! after the days that the settings say. Numbers are never used again.
 
+use daysheet_core::error::Result;
 use sqlx::AnyConnection;
 
 use super::{HandleKind, Store};
-use crate::error::Result;
 
 impl Store {
     /// Stores the states before the change `what`; returns the number of the handle.
     /// `accounts` are ids, separated by spaces.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store): then nothing may be changed.
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): then nothing may be changed.
     pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
         let now = self.now();
         let mut tx = self.writing().await?;
@@ -52,7 +52,7 @@ impl Store {
     /// Returns the number of the last change `what` of an account, if it can still be undone.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn undo_of(&self, account: &str, what: &str) -> Result<Option<u64>> {
         let number: Option<i64> = sqlx::query_scalar(
             "SELECT MAX(number) FROM undos \
@@ -71,7 +71,7 @@ impl Store {
     /// Replaces what is stored under `number` by `state`; with `None` it is deleted.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn trim_undo(&self, number: u64, state: Option<&str>) -> Result<()> {
         let number = i64::try_from(number).unwrap_or(i64::MAX);
         let mut connection = self.connection().await?;
@@ -99,7 +99,7 @@ impl Store {
     /// or no longer.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn undo(&self, number: u64) -> Result<Option<(String, String)>> {
         let Ok(number) = i64::try_from(number) else {
             return Ok(None);
@@ -119,7 +119,7 @@ impl Store {
     /// the highest first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn keep_created(&self, account: &str, folder: &str, above: &[String]) -> Result<()> {
         if above.is_empty() || folder.is_empty() {
             return Ok(());
@@ -130,7 +130,7 @@ impl Store {
     /// Returns the paths of the levels that were created with a folder, the highest first.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn created_with(&self, account: &str, folder: &str) -> Result<Vec<String>> {
         let above = self.setting(&created_with(account, folder)).await?.unwrap_or_default();
         Ok(above.lines().map(str::to_owned).collect())

@@ -18,11 +18,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 
 use super::engine::locks::ProcessLock;
 use super::{Store, files};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "writing";

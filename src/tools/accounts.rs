@@ -1,9 +1,10 @@
 //! `accounts`: signing in and out.
 
+use daysheet_core::choice::{WordChoice, words};
+use daysheet_core::error::{Error, Result};
+
 use super::args::CallArguments;
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
-use crate::choice::{WordChoice, words};
-use crate::error::{Error, Result};
 
 tool! {
     /// List, add (connect), remove or re-authorise Gmail, Google, Outlook, Microsoft 365 accounts.
@@ -107,7 +108,7 @@ impl SignInArguments {
     /// Checks what any sign-in needs.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the shared mailbox is not an address.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the shared mailbox is not an address.
     pub fn check(&self) -> Result<()> {
         match &self.mailbox {
             Some(mailbox) if !mailbox.contains('@') => {

@@ -2,12 +2,12 @@
 //!
 //! The code that reads an argument by name interprets its value.
 
+use daysheet_core::choice::{WordChoice, nearest};
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::brief;
 use serde_json::{Map, Value};
 
 use super::{ArgKind, Tool, ToolArgument, synonyms};
-use crate::choice::{WordChoice, nearest};
-use crate::error::{Error, Result};
-use crate::text::brief;
 
 /// Arguments by their declared names, read by their declared kinds.
 pub(super) struct CallArguments {

@@ -1,10 +1,11 @@
 //! The arguments of `calendar_delete`.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::GuestNotice;
+
 use super::args::CallArguments;
 use super::calendar_save::{MAX_EVENTS, SeriesScope};
 use super::kinds::{NEEDED_IDS, SWITCH, TEXT, choice, tool};
-use crate::error::{Error, Result};
-use crate::provider::calendar::GuestNotice;
 
 tool! {
     /// Delete events; a meeting you organize is cancelled.

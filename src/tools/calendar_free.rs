@@ -1,10 +1,11 @@
 //! `calendar_free`: the people and the range.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::brief;
+use daysheet_core::words;
+
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, default, limit, tool};
-use crate::error::{Error, Result};
-use crate::text::brief;
-use crate::words;
 
 /// The maximum number of people in one call.
 const MAX_PEOPLE: usize = 50;
@@ -59,7 +60,7 @@ impl CalendarFree {
     /// Refuses names in place of addresses.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names them.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names them.
     pub fn check_people(&self) -> Result<()> {
         let names: Vec<&String> = self.who.iter().filter(|one| !is_address(one)).collect();
         let shown: Vec<String> = names.iter().map(|name| format!("`{}`", brief(name))).collect();

@@ -1,11 +1,12 @@
 //! The arguments of `calendar_respond`.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{GuestNotice, InvitationAnswer};
+use daysheet_core::words;
+
 use super::args::CallArguments;
 use super::calendar_save::SeriesScope;
 use super::kinds::{LIST, NEEDED, TEXT, needed, some_of, tool};
-use crate::error::{Error, Result};
-use crate::provider::calendar::{GuestNotice, InvitationAnswer};
-use crate::words;
 
 tool! {
     /// Accept, decline or answer an invitation, by event or message; or forward it.

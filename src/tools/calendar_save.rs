@@ -1,5 +1,8 @@
 //! `calendar_save`: what is to be written, as given.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
+use daysheet_core::words;
 use serde::{Deserialize, Serialize};
 
 use super::ArgKind;
@@ -8,9 +11,6 @@ use super::kinds::{
     ACCOUNT, ArgumentKind, IDS, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN,
     arguments, choice, default, objects, tool,
 };
-use crate::error::{Error, Result};
-use crate::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
-use crate::words;
 
 /// The most events of one call.
 pub const MAX_EVENTS: usize = 50;
@@ -109,7 +109,7 @@ fn reminder(args: &CallArguments, name: &str) -> Result<Option<Option<u32>>> {
     Ok(match args.text(name)? {
         None => None,
         Some(none) if none.eq_ignore_ascii_case("none") => Some(None),
-        Some(minutes) => Some(Some(crate::time_parse::minutes(&minutes)?)),
+        Some(minutes) => Some(Some(daysheet_core::time_parse::minutes(&minutes)?)),
     })
 }
 

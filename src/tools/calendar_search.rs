@@ -1,11 +1,12 @@
 //! `calendar_search`: the requested events.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::schemas::EVENT;
+use daysheet_core::words;
+
 use super::args::CallArguments;
 use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, limit, tool};
-use crate::error::{Error, Result};
-use crate::schemas::EVENT;
-use crate::words;
 
 /// The most events that one call shows by their ids.
 const MAX_IDS: usize = 50;

@@ -1,9 +1,10 @@
 //! `changes`: the cursor and the sources.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::text::brief;
+
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
-use crate::error::{Error, Result};
-use crate::text::brief;
 
 tool! {
     /// What is new, changed (and how) or gone in mail and calendars since a cursor; the first call

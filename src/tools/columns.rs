@@ -1,9 +1,9 @@
 //! The requested columns.
 
-use crate::error::{Error, Result};
-use crate::schemas::{ColumnLevel, MESSAGE, SENDER, THREAD, Table, TableColumn};
-use crate::text::brief;
-use crate::words;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, SENDER, THREAD, Table, TableColumn};
+use daysheet_core::text::brief;
+use daysheet_core::words;
 
 words! {
     /// How much of each row is shown.

@@ -4,13 +4,13 @@
 //! that schemas and docs are made of, and the reader of calls. A field's doc comment
 //! is what models read; what only readers of the code need is a comment.
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::schemas::Table;
 use serde_json::{Map, Value};
 
 use super::args::CallArguments;
 use super::{ArgKind, ToolArgument};
-use crate::choice::WordChoice;
-use crate::error::{Error, Result};
-use crate::schemas::Table;
 
 /// A kind of argument: what it takes, and how that is read as a `T`.
 pub(super) struct ArgumentKind<T> {
@@ -227,7 +227,7 @@ macro_rules! arguments {
             const ARGS: &'static [crate::tools::ToolArgument] =
                 &[$(Self::$field,)* $($(crate::tools::AnswerView::$view),+)?];
 
-            fn read(args: &crate::tools::args::CallArguments) -> crate::error::Result<Self> {
+            fn read(args: &crate::tools::args::CallArguments) -> daysheet_core::error::Result<Self> {
                 use crate::tools::kinds::ArgumentKind;
                 Ok(Self { $($field: ArgumentKind::<$type>::read(&$kind, args, Self::$field.name)?),* })
             }
@@ -258,7 +258,7 @@ macro_rules! tool {
                 name: stringify!($tool),
                 doc: concat!($($doc),+).trim_ascii(),
                 effect: crate::tools::ToolEffect::$effect,
-                access: crate::access::AccessLevel::$access,
+                access: daysheet_core::access::AccessLevel::$access,
                 args: <Self as crate::tools::kinds::DeclaredArguments>::ARGS,
                 read: |args| {
                     let request = <Self as crate::tools::kinds::DeclaredArguments>::read(args)?;

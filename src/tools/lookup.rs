@@ -1,9 +1,10 @@
 //! `lookup`: the requested list.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::schemas::LookupListing;
+
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
-use crate::error::{Error, Result};
-use crate::schemas::LookupListing;
 
 /// The most people that one lookup resolves.
 const MAX_EMAILS: usize = 50;

@@ -3,14 +3,15 @@
 //! Addresses, paths, names and times stay as they were given; what they mean is
 //! looked up where they are used.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::Importance;
+use daysheet_core::words;
+
 use super::args::CallArguments;
 use super::kinds::{
     ACCOUNT, ANY_ACCOUNT, IDS, ITEMS, ITEMS_IF_GIVEN, NEEDED, SWITCH, TEXT, VERBATIM, WRITTEN,
     choice, common, default, tool,
 };
-use crate::error::{Error, Result};
-use crate::provider::mail::Importance;
-use crate::words;
 
 /// The most messages and threads, or files, that are read in one call.
 pub const MAX_READ: usize = 25;

@@ -1,11 +1,12 @@
 //! `mail_search`: the requested messages.
 
+use daysheet_core::error::Result;
+use daysheet_core::schemas::{MESSAGE, SENDER, THREAD};
+use daysheet_core::words;
+
 use super::args::CallArguments;
 use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, limit, number, tool};
-use crate::error::Result;
-use crate::schemas::{MESSAGE, SENDER, THREAD};
-use crate::words;
 
 tool! {
     /// Find email (Gmail, Outlook), in the inbox or anywhere: messages or threads, newest first.

@@ -1,9 +1,9 @@
 //! The arguments of `manage`.
 
+use daysheet_core::words;
 use serde_json::{Map, Value};
 
 use super::kinds::{ACCOUNT, SETTINGS, SWITCH, TEXT, needed, tool};
-use crate::words;
 
 tool! {
     /// Create, update, delete or run: folders, labels, categories, rules, contacts, calendars;

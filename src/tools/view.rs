@@ -2,14 +2,14 @@
 //!
 //! The same for every tool that takes them. `budget` decides what fits.
 
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::words;
 use serde_json::{Map, Value};
 
 use super::args::CallArguments;
 use super::kinds::{BUDGET, DeclaredArguments, TEXT, arguments, common, common_choice};
 use super::{Tool, ToolEffect};
-use crate::encode::stc::StcVersion;
-use crate::encode::{Delimiter, Format};
-use crate::words;
 
 arguments! {
     /// How much of an answer to return, and its format. The instructions of the server

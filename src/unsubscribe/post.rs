@@ -7,6 +7,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use http_body_util::Full;
 use hyper::Request;
 use hyper::body::Bytes;
@@ -17,8 +18,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use rustls::pki_types::ServerName;
 use url::Url;
-
-use crate::error::{Error, ErrorKind, Result};
 
 /// Its time limit.
 const TIMEOUT: Duration = Duration::from_secs(10);

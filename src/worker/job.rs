@@ -6,12 +6,12 @@ use std::hint::black_box;
 use std::io::{self, BufRead, Read, Write};
 use std::thread;
 
+use daysheet_core::body::{self, NewAccount, ReadableText, ReadingOptions};
+use daysheet_core::provider::MessageContent;
 use daysheet_extract::{ExtractRequest, extract};
 use serde::{Deserialize, Serialize};
 
 use super::confine::{WorkerReach, confine, landlock};
-use crate::body::{self, NewAccount, ReadableText, ReadingOptions};
-use crate::provider::MessageContent;
 
 /// The stack of the thread that does the job, in bytes.
 const STACK: usize = 64 << 20;

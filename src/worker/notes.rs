@@ -1,7 +1,7 @@
 //! The notes of a worker, which a stranger's text may have taken over: only those pass that this
 //! program makes about a text, with numbers and quoted text in them.
 
-use crate::text::{Note, note, ours};
+use daysheet_core::text::{Note, note, ours};
 
 /// What `body::readable` notes. `{}` stands for numbers, quoted text, and [`WORDS`].
 const KNOWN: &[&str] = &[

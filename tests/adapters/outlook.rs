@@ -21,7 +21,6 @@ use tempfile::TempDir;
 
 use crate::common::client::ME;
 use crate::common::messages::{mailboxes, write_message};
-
 use crate::tap::{HttpRequest, HttpResponse, Outlook, PREFER, empty, long, respond};
 
 fn query(q: &str) -> Option<Query> {

@@ -13,12 +13,12 @@ use daysheet_providers::microsoft::mail::query::resolve_me;
 use daysheet_providers::microsoft::mail::query::{
     self as outlook_query, FolderNames, GraphQuery, SearchScope, folders, matches, reads,
 };
+use meaning::{Mail, any_mail, any_query, any_term, means, places};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::query::clock;
 use crate::common::query_cases::{CASES, Case};
-use meaning::{Mail, any_mail, any_query, any_term, means, places};
 
 /// The cases of pictures and signs, which Outlook's subjects are looked through
 /// for, and which the sandbox's Gmail finds everywhere.

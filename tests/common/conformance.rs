@@ -12,6 +12,7 @@ mod calendars;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Debug;
 
+pub use calendars::{KnownCalendar, calendars};
 use daysheet_core::call::client::NonInteractive;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::flatten::{FlattenReport, RowContext, RowRoom, flatten, instant};
@@ -33,10 +34,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-pub use calendars::{KnownCalendar, calendars};
-
 use super::messages::{outgoing, person, stored_draft};
-
 use crate::common::clock;
 
 /// What no message says and no id is.

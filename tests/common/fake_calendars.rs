@@ -4,23 +4,23 @@
 //!
 //! Objects are in Google's shape, or in Graph's as far as rows need it.
 
-use daysheet::provider::CalendarCapabilities;
-use daysheet::providers::{google, microsoft};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::error::{Error, ErrorKind, Result};
-use daysheet::event_time::{self, EventTime, ZonedTime};
-use daysheet::project::Projection;
-use daysheet::provider::calendar::{
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventGuest,
     EventListRequest, GuestNotice, InvitationAnswer, InvitationReply, ShowAs, WorkingHours,
 };
-use daysheet::provider::{ListPage, ListRequest, Mailbox, MessageContent};
-use daysheet::recurrence::EventRecurrence;
-use daysheet::schemas::Service;
+use daysheet_core::provider::{ListPage, ListRequest, Mailbox, MessageContent};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::schemas::Service;
+use daysheet_providers::{google, microsoft};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};

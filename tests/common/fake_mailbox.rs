@@ -1,29 +1,29 @@
 //! A mailbox in memory: it does what it is told, keeps a record of it, and fails where
 //! and how a test says. What lists and reads answer can be scripted.
 
-use daysheet::provider::MailCapabilities;
-use daysheet::providers::{google, microsoft};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::client::ClientPrompts;
-use daysheet::compose::mime;
-use daysheet::error::{Error, ErrorKind, Result};
-use daysheet::project::Projection;
-use daysheet::provider::calendar::ChangeFeed;
-use daysheet::provider::mail::{
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::compose::mime;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::MailCapabilities;
+use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::mail::{
     AttachmentContent, AutoReply, DraftOrigin, Drafts, FolderKind, FolderRef, MailPerson, MailRule,
     MailState, MailboxSettings, MessageAction, MessageActions, MessageFlag, OutgoingMessage,
     SendAlias, SendLookup, SendStatus, SentMessage, SettingsChange, SourceMessage, StoredDraft,
 };
-use daysheet::provider::{
+use daysheet_core::provider::{
     BodyForm, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
     ThreadMessage,
 };
-use daysheet::query::{Query, QueryTerm};
-use daysheet::schemas::{Service, Table};
+use daysheet_core::query::{Query, QueryTerm};
+use daysheet_core::schemas::{Service, Table};
+use daysheet_providers::{google, microsoft};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -1,7 +1,6 @@
 //! HTML messages as text and Markdown: whole expected outputs.
 
 use daysheet_core::text::html::{MailLink, TextStyle, html};
-
 use pulldown_cmark::{Event, Options, Parser};
 
 use crate::text::{all_equal, markdown, text};

@@ -13,9 +13,9 @@ use daysheet_core::row::{RowCell, RowExtra, RowTable};
 use daysheet_core::schemas::{FOLDER, MESSAGE, Table, TableColumn};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use tables::{OTHERS, TABLE, WRONG};
 
 use crate::encode::matching;
-use tables::{OTHERS, TABLE, WRONG};
 
 const VERSIONS: [StcVersion; 2] = [StcVersion::One, StcVersion::Two];
 

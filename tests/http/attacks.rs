@@ -204,7 +204,7 @@ async fn nothing_of_anothers_is_reached() {
         &issuer.url,
         "ann",
         None,
-        daysheet::access::AccessLevel::Full,
+        daysheet_core::access::AccessLevel::Full,
     );
 
     for (tool, arguments) in [

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use daysheet::error::ErrorKind;
 use daysheet::http::limits::{RequestLimits, TokenBucket};
 use daysheet::http::metrics::ServiceMetrics;
-use daysheet::provider::upstream::UpstreamRequests;
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::upstream::UpstreamRequests;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

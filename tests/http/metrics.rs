@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use daysheet::sandbox::FaultRates;
+use daysheet_sandbox::FaultRates;
 use regex::Regex;
 use serde_json::json;
 use tokio::net::TcpListener;

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING};
 use axum::http::{HeaderMap, HeaderValue, Request, StatusCode};
-use daysheet::encode::stc::parse::parse;
-use daysheet::encode::stc::value::JsonValue;
 use daysheet::http::negotiate::{TextForm, choose};
+use daysheet_core::encode::stc::parse::parse;
+use daysheet_core::encode::stc::value::JsonValue;
 use http_body_util::Empty;
 use hyper::body::Bytes;
 use hyper::client::conn::http2;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use daysheet::access::AccessLevel;
 use daysheet::config::AccessBy;
 use daysheet::http::people::PersonApps;
+use daysheet_core::access::AccessLevel;
 use serde_json::{Value, json};
 
 use crate::stage::{Caller, OLD, Stage, person};

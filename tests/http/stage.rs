@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use daysheet::access::AccessLevel;
 use daysheet::app::App;
 use daysheet::config::{AccessBy, Config};
 use daysheet::http::HttpState;
-use daysheet::sandbox::{Sandbox, SandboxOptions};
 use daysheet_auth::{CallingPerson, TokenVerifier};
+use daysheet_core::access::AccessLevel;
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::{Request, Response};
@@ -52,7 +52,7 @@ pub struct Stage {
     pub service: Arc<HttpState>,
     pub shared: Arc<Shared>,
     end: Option<oneshot::Sender<()>>,
-    served: Option<JoinHandle<daysheet::error::Result<()>>>,
+    served: Option<JoinHandle<daysheet_core::error::Result<()>>>,
 }
 
 /// What instances of one installation share.
@@ -179,7 +179,7 @@ impl Stage {
     }
 
     /// Asks the instance to end, and returns the task that serves until it has.
-    pub fn end(&mut self) -> JoinHandle<daysheet::error::Result<()>> {
+    pub fn end(&mut self) -> JoinHandle<daysheet_core::error::Result<()>> {
         self.end.take().unwrap().send(()).unwrap();
         self.served.take().unwrap()
     }

@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use daysheet::cli::check::checked;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::encode::stc::parse::parse;
-use daysheet::schemas::{TABLES, find_in_document};
 use daysheet::tools::TOOLS;
+use daysheet_core::encode::stc::parse::parse;
+use daysheet_core::schemas::{TABLES, find_in_document};
 use serde_json::Value;
 
 use crate::support::Session;

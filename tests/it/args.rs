@@ -1,7 +1,7 @@
 //! Declared once: what an argument takes is what is read, and nothing else is.
 
-use daysheet::encode::{Delimiter, Format};
 use daysheet::tools::{self, ArgKind, Tool, ToolArgument};
+use daysheet_core::encode::{Delimiter, Format};
 use serde_json::{Map, Value, json};
 
 /// What a call is read as, without its own words; an error if it is refused.

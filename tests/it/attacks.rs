@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::{FaultRates, Sandbox};
+use daysheet_sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -406,7 +406,7 @@ async fn snippets_and_links_come_as_requested() {
                 (call["account"], call["by"]) = (account.into(), by.into());
                 let rows = all(&mut session, call.clone(), table).await.unwrap();
                 let snippets = rows.iter().filter_map(|row| row["snippet"].as_str());
-                let longest = snippets.map(daysheet::text::width).max().unwrap();
+                let longest = snippets.map(daysheet_core::text::width).max().unwrap();
                 assert!((least..=most).contains(&longest), "{account} {call} {longest}");
                 let links = rows.iter().filter_map(|row| row["link"].as_str());
                 let count = if link { rows.len() } else { 0 };

@@ -9,11 +9,11 @@ mod tokens;
 
 use std::time::Duration;
 
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time;
-use daysheet::ical;
-use daysheet::provider::calendar::{EventData, InvitationAnswer};
-use daysheet::schemas::Service;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time;
+use daysheet_core::ical;
+use daysheet_core::provider::calendar::{EventData, InvitationAnswer};
+use daysheet_core::schemas::Service;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 

@@ -1,9 +1,8 @@
 //! What changes say of messages and events that differ, over the sandbox.
 
+use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-use daysheet::cli::sandboxed::SandboxUser;
 
 use crate::support::{ME, Session, column};
 

@@ -1,10 +1,10 @@
 //! Checks that stand before a write of an event, each with a call that nothing
 //! else refuses: what is taken out of the pipeline breaks a case here.
 
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::EventGuest;
-use daysheet::schemas::Service;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};

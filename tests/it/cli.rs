@@ -334,7 +334,7 @@ fn schemas_are_printed() {
     assert_eq!(schema["$id"], "daysheet://schema/message");
     let (_, out, _) = run(&home, &["schema", "--json"], &[], "");
     let all: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(all.as_array().unwrap().len(), daysheet::schemas::TABLES.len());
+    assert_eq!(all.as_array().unwrap().len(), daysheet_core::schemas::TABLES.len());
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use daysheet::access::AccessLevel;
 use daysheet::config::{Config, KeyStore, unknown};
-use daysheet::encode::stc::StcVersion;
-use daysheet::encode::{Delimiter, Format};
-use daysheet::error::{ErrorKind, Result};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::error::{ErrorKind, Result};
 use jiff::tz::TimeZone;
 
 use crate::common::clock;

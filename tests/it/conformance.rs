@@ -2,7 +2,7 @@
 //! rely on. They keep what those tests need; each promise that they do not keep is
 //! named here with the reason.
 
-use daysheet::schemas::Service;
+use daysheet_core::schemas::Service;
 
 use crate::common::conformance::{KnownCalendar, KnownMail, calendars, mailbox};
 use crate::common::fake_calendars::{Entry, FakeCalendars};

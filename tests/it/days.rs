@@ -9,12 +9,12 @@
 
 use std::sync::LazyLock;
 
-use daysheet::budget::count::tokens;
 use daysheet::cli::client::ToolAnswer;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::clock::Clock;
 use daysheet::config::Config;
-use daysheet::event_time::zone_label;
+use daysheet_core::budget::count::tokens;
+use daysheet_core::clock::Clock;
+use daysheet_core::event_time::zone_label;
 use jiff::civil::{Date, Time, Weekday, date};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, ToSpan, Zoned};

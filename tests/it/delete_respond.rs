@@ -1,10 +1,10 @@
 //! `calendar_delete`, `calendar_respond` and `manage`, over calendars in memory.
 
-use daysheet::client::Confirmation;
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::EventGuest;
-use daysheet::schemas::Service;
+use daysheet_core::call::client::Confirmation;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};

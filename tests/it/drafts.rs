@@ -5,14 +5,14 @@ mod mira;
 mod refusals;
 mod saved;
 
-use daysheet::client::NonInteractive;
-use daysheet::encode::Format;
-use daysheet::provider::mail::SourceMessage;
+use daysheet_core::call::client::NonInteractive;
+use daysheet_core::encode::Format;
+use daysheet_core::provider::mail::SourceMessage;
+use mira::{Mira, jonas};
 use serde_json::json;
 
 use crate::common::harness::call;
 use crate::common::messages::person;
-use mira::{Mira, jonas};
 
 /// A reply to a long message is composed on a thread for such work: while all of these are
 /// taken, other calls are answered.
@@ -127,8 +127,10 @@ async fn simple_reply_gives_a_short_answer() {
     );
     // Newsletters aside, there is no such note.
     let note = "remote pictures left out: 1 (setting `remote_pictures`)\n";
-    let tokens: usize =
-        blocks.iter().map(|block| daysheet::budget::count::tokens(&block.replace(note, ""))).sum();
+    let tokens: usize = blocks
+        .iter()
+        .map(|block| daysheet_core::budget::count::tokens(&block.replace(note, "")))
+        .sum();
     assert!(tokens <= 90, "{tokens}");
     let draft = mira.draft_message("draft1");
     assert_eq!(
@@ -381,7 +383,7 @@ async fn draft_stored_differently_is_reported() {
 
 #[tokio::test]
 async fn broken_connection_is_reported_as_unknown() {
-    use daysheet::error::{Error, ErrorKind};
+    use daysheet_core::error::{Error, ErrorKind};
     let mira = Mira::new(&[]).await;
     *mira.ana().fails.lock().unwrap() = Some(Error::new(ErrorKind::Network, "the line broke"));
     assert_eq!(

@@ -11,9 +11,9 @@ use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::KeyStore;
-use daysheet::encode::Format;
-use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::store::Store;
+use daysheet_core::encode::Format;
+use daysheet_sandbox::{FaultRates, Sandbox};
 use futures_util::future::join_all;
 use tempfile::TempDir;
 
@@ -365,7 +365,7 @@ fn completed_writes_are_recognised_in_the_current_state() {
         (json!({"reminders": {"overrides": [{"minutes": 5}]}}), false),
     ] {
         assert_eq!(
-            daysheet::providers::written::holds(Some(&there), &written),
+            daysheet_providers::written::holds(Some(&there), &written),
             expected,
             "{written}"
         );

@@ -1,9 +1,9 @@
 //! Files of this machine: only in allowed folders, whatever paths, links and
 //! names say; and attachments that are saved there.
 
-use daysheet::compose::names;
-use daysheet::error::ErrorKind;
 use daysheet::files::AllowedFolders;
+use daysheet_core::compose::names;
+use daysheet_core::error::ErrorKind;
 use tempfile::TempDir;
 
 /// A state folder with a secret, and in another place two allowed folders.

@@ -1,15 +1,16 @@
 //! Busy times and common slots, over several accounts that know some people.
 
+use std::collections::HashSet;
+use std::time::Duration;
+
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time::{self, EventTime};
-use daysheet::provider::calendar::WorkingHours;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::provider::calendar::WorkingHours;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use std::collections::HashSet;
-use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::calendar_search::{calendars, over};

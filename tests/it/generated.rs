@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use daysheet::schemas::{self, TABLES};
-use daysheet::{describe, event_time, server, tools};
+use daysheet::{server, tools};
+use daysheet_core::describe;
+use daysheet_core::event_time;
+use daysheet_core::schemas::{self, TABLES};
 use serde_json::Value;
 
 pub fn path(name: &str) -> PathBuf {
@@ -60,7 +62,7 @@ fn schemas_are_current_and_compatible() {
 
 #[test]
 fn removed_column_is_noticed() {
-    let old = describe::json_schema(&daysheet::schemas::MESSAGE);
+    let old = describe::json_schema(&daysheet_core::schemas::MESSAGE);
     let mut new = old.clone();
     new["properties"].as_object_mut().unwrap().remove("subject");
     new["properties"]["size"]["type"] = "string".into();
@@ -103,7 +105,7 @@ fn tool_list() -> String {
 #[test]
 fn tool_list_costs_few_tokens() {
     let list = serde_json::json!({"tools": server::list()}).to_string();
-    let tokens = daysheet::budget::count::tokens(&list);
+    let tokens = daysheet_core::budget::count::tokens(&list);
     assert!(tokens <= 3_520, "tools/list is {tokens} tokens");
 }
 

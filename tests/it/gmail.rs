@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 
 use base64::Engine;
-use daysheet::budget::count;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::FaultRates;
+use daysheet_core::budget::count;
+use daysheet_sandbox::FaultRates;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -302,7 +302,8 @@ async fn every_sample_message_is_readable() {
             assert!(text.trim().len() > 20, "{id}: {text}");
             assert!(!text.contains('\u{fffd}'), "{id}: {text}");
             assert!(!text.contains("IGNORE ALL PREVIOUS"), "{id}: {text}");
-            let odd: Vec<_> = text.chars().filter(|c| daysheet::text::is_invisible(*c)).collect();
+            let odd: Vec<_> =
+                text.chars().filter(|c| daysheet_core::text::is_invisible(*c)).collect();
             assert!(odd.len() < 4, "{id}: {odd:?}");
         }
     }

@@ -1,8 +1,8 @@
 //! iCalendar documents imported, and invitations in messages answered, over
 //! calendars in memory.
 
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time::EventTime;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time::EventTime;
 use serde_json::json;
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
@@ -238,7 +238,7 @@ async fn non_icalendar_input_is_refused() {
     std::fs::create_dir(&inside).unwrap();
     let good = folder.join("talk.ICS");
     std::fs::write(&good, document(TALK)).unwrap();
-    let brief = |path: &std::path::Path| daysheet::text::brief(path.to_str().unwrap());
+    let brief = |path: &std::path::Path| daysheet_core::text::brief(path.to_str().unwrap());
     let cases = cases! {
         "hello".to_owned(),
             "`ics` is `hello`, not iCalendar text: give text beginning with BEGIN:VCALENDAR, the \

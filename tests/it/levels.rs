@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use daysheet::access::AccessLevel;
 use daysheet::accounts::Accounts;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::provider::ProviderConnector;
-use daysheet::providers::Providers;
 use daysheet::store::Store;
 use daysheet::tools;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::provider::ProviderConnector;
+use daysheet_providers::Providers;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,12 +1,12 @@
 //! `manage` of mailboxes, and lookups of rules and automatic answers, over
 //! mailboxes in memory.
 
-use daysheet::budget::count::tokens;
-use daysheet::client::Confirmation;
-use daysheet::error::{Error, ErrorKind};
-use daysheet::provider::mail::{AutoReply, MailRule, ReplyAudience, RuleStep};
-use daysheet::query::{self, DateContext};
-use daysheet::schemas::Service;
+use daysheet_core::budget::count::tokens;
+use daysheet_core::call::client::Confirmation;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::mail::{AutoReply, MailRule, ReplyAudience, RuleStep};
+use daysheet_core::query::{self, DateContext};
+use daysheet_core::schemas::Service;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};

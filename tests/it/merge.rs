@@ -7,12 +7,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use daysheet::error::{Error, ErrorKind};
 use daysheet::pipeline::PATIENCE;
-use daysheet::provider::{
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::{
     FailedItem, ListPage, ListRequest, MessageContent, PeopleQuery, SearchTotal,
 };
-use daysheet::schemas::{Service, Table};
+use daysheet_core::schemas::{Service, Table};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

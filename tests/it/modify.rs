@@ -1,10 +1,10 @@
 //! `mail_modify`, over mailboxes in memory.
 
-use daysheet::budget::count::tokens;
-use daysheet::client::Confirmation;
-use daysheet::error::{Error, ErrorKind};
-use daysheet::provider::mail::MessageFlag;
-use daysheet::schemas::Service;
+use daysheet_core::budget::count::tokens;
+use daysheet_core::call::client::Confirmation;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::mail::MessageFlag;
+use daysheet_core::schemas::Service;
 use serde_json::json;
 
 use crate::common::fake_mailbox::{MailHarness, starred};

@@ -1,12 +1,12 @@
 //! Names in place of addresses: those of one saved contact are resolved, all others refused.
 
+use daysheet::cli::sandboxed::SandboxUser;
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::common::fake_mailbox::MailHarness;
 use crate::support::{ME, Session};
-use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::schemas::Service;
 
 const WHO: [&[(&str, &str)]; 2] = [&[("google", ME)], &[("microsoft", ME)]];
 

@@ -1,8 +1,8 @@
 //! Answers say only what the access level allows: whether events may be moved, and what the user
 //! has to change before a tool that an answer names can be used.
 
-use daysheet::provider::calendar::InvitationAnswer;
-use daysheet::schemas::Service;
+use daysheet_core::provider::calendar::InvitationAnswer;
+use daysheet_core::schemas::Service;
 use serde_json::json;
 
 use crate::common::fake_calendars::{CalendarHarness, guest};

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet::accounts::{Accounts, steady};
-use daysheet::clock::{Clock, ManualClock};
 use daysheet::config::Config;
 use daysheet::outputs::{ResultStore, StoredOutput, hash, parse_id};
 use daysheet::store::Store;
-use daysheet::text::{LINE, wrapped};
+use daysheet_core::clock::{Clock, ManualClock};
+use daysheet_core::text::{LINE, wrapped};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use sqlx::sqlite::SqliteConnectOptions;

@@ -1,8 +1,8 @@
 //! The pipeline over a scripted mailbox, for what no stand-in does on purpose.
 
-use daysheet::error::{Error, ErrorKind};
-use daysheet::provider::{FailedItem, ListPage, MessageContent, SearchTotal};
-use daysheet::schemas::Service;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::{FailedItem, ListPage, MessageContent, SearchTotal};
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};

@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use daysheet::client::{ClientPrompts, Confirmation};
-use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::EventGuest;
-use daysheet::provider::mail::{AutoReply, ReplyAudience};
-use daysheet::schemas::Service;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};

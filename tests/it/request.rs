@@ -1,9 +1,9 @@
 //! Arguments: read leniently, checked strictly, refused with the next step.
 
-use daysheet::encode::stc::StcVersion;
-use daysheet::encode::{Delimiter, Format};
-use daysheet::schemas::{CONTACT, MESSAGE, ROOM, THREAD};
 use daysheet::tools::{self, ColumnChoice, ToolAction, ToolEffect};
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::schemas::{CONTACT, MESSAGE, ROOM, THREAD};
 use serde_json::{Value, json};
 
 const TOON: Format = Format::Toon(Delimiter::Tab);

@@ -13,10 +13,10 @@ use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use daysheet::budget::count::tokens;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::{AnswerObserver, ApiExchange};
 use daysheet::tools::TOOLS;
+use daysheet_core::budget::count::tokens;
+use daysheet_sandbox::{AnswerObserver, ApiExchange};
 use serde_json::Value;
 use tokio::sync::watch;
 

@@ -1,9 +1,9 @@
 //! `calendar_save`: new events and changes, over calendars in memory.
 
-use daysheet::error::{Error, ErrorKind};
-use daysheet::event_time::EventTime;
-use daysheet::provider::calendar::EventData;
-use daysheet::schemas::Service;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventData;
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 
 use crate::common::clock;

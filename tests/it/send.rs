@@ -6,15 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::budget::count::tokens;
-use daysheet::client::{ClientPrompts, Confirmation, NonInteractive};
-use daysheet::clock::ManualClock;
-use daysheet::encode::{Delimiter, Format};
 use daysheet::pipeline::Pipeline;
-use daysheet::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
-use daysheet::provider::{ListPage, ListRequest, MessageContent};
-use daysheet::schemas::Service;
 use daysheet::store::{HandleKind, Store};
+use daysheet_core::budget::count::tokens;
+use daysheet_core::call::client::{ClientPrompts, Confirmation, NonInteractive};
+use daysheet_core::clock::ManualClock;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
+use daysheet_core::provider::{ListPage, ListRequest, MessageContent};
+use daysheet_core::schemas::Service;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

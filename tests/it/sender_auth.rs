@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use daysheet::client::Confirmation;
-use daysheet::flatten::{self, RowContext, RowRoom};
-use daysheet::provider::{ListPage, MessageContent, PlainText, TextPart};
-use daysheet::row::RowCell;
-use daysheet::schemas::{EVENT, Service};
-use daysheet::text::MailAddress;
-use daysheet::text::sender_auth::{
+use daysheet_core::call::client::Confirmation;
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::provider::{ListPage, MessageContent, PlainText, TextPart};
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::{EVENT, Service};
+use daysheet_core::text::MailAddress;
+use daysheet_core::text::sender_auth::{
     AuthResults, KnownPerson, SenderHeaders, imitated, looks_like, warnings,
 };
 use proptest::prelude::*;
@@ -192,7 +192,7 @@ fn senders_who_imitate_somebody_are_found() {
 }
 
 fn address(text: &str) -> MailAddress {
-    daysheet::text::address_list(text).remove(0)
+    daysheet_core::text::address_list(text).remove(0)
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use daysheet::access::AccessLevel;
 use daysheet::app::App;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::progress::{CallCourse, SessionCalls};
-use daysheet::sandbox::FaultRates;
-use daysheet::schemas::TABLES;
 use daysheet::tools;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::call::progress::{CallCourse, SessionCalls};
+use daysheet_core::schemas::TABLES;
+use daysheet_sandbox::FaultRates;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
@@ -398,7 +398,7 @@ fn schemas_are_listed_as_resources() {
         .iter()
         .map(|one| one["uri"].as_str().unwrap().to_owned())
         .collect();
-    assert_eq!(uris.len(), daysheet::schemas::TABLES.len());
+    assert_eq!(uris.len(), daysheet_core::schemas::TABLES.len());
     for uri in uris {
         let read = process.ask("resources/read", &json!({"uri": uri}));
         let schema: Value =
@@ -511,7 +511,7 @@ async fn server_waits_a_minute_for_running_calls() {
     let calls = SessionCalls::default();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let call = calls.run(CallCourse::default(), async {
-        daysheet::progress::begin_write().unwrap();
+        daysheet_core::call::progress::begin_write().unwrap();
         ended.await.unwrap();
     });
     let wait = async {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet::error::ErrorKind;
 use daysheet::oauth::SignIn;
+use daysheet_core::error::ErrorKind;
 use sha2::{Digest, Sha256};
 use token_server::{Answer, TokenServer, config, get, parameter, redirect, send, wait};
 use tokio::net::TcpStream;

@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::error::ErrorKind;
-use daysheet::provider::AccountStatus;
 use daysheet::store::sends::{PendingSend, SendCaps, SendStart};
 use daysheet::store::{AccountRow, HandleKind, Store};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::AccountStatus;
 use futures_util::future::join_all;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, Connection, SqliteConnection};

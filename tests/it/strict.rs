@@ -1,7 +1,7 @@
 //! Schemas of tools in the subsets that models' APIs accept, and calls as those demand them.
 
-use daysheet::encode::{Delimiter, Format};
 use daysheet::tools::{self, Tool};
+use daysheet_core::encode::{Delimiter, Format};
 use serde_json::{Map, Value, json};
 
 /// Returns a schema in OpenAI's strict form: all members are required, what is optional may be

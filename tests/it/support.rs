@@ -7,7 +7,7 @@ use daysheet::app::App;
 use daysheet::cli::client::{InProcessClient, ToolAnswer};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::sandbox::{FaultRates, Sandbox};
+use daysheet_sandbox::{FaultRates, Sandbox};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -1,12 +1,13 @@
 //! Mailing lists left: what messages say of it, which addresses are called, and
 //! what the user is asked.
 
-use daysheet::client::Confirmation;
-use daysheet::schemas::Service;
+use std::net::IpAddr;
+
 use daysheet::unsubscribe::post::{OneClickUnsubscriber, is_public};
 use daysheet::unsubscribe::{UnsubscribeWay, way};
+use daysheet_core::call::client::Confirmation;
+use daysheet_core::schemas::Service;
 use serde_json::json;
-use std::net::IpAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use url::Url;

@@ -7,7 +7,7 @@ use std::fs;
 use daysheet::app::App;
 use daysheet::cli::client::InProcessClient;
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::{FaultRates, Sandbox};
+use daysheet_sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, Connection, SqliteConnection};

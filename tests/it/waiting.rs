@@ -1,10 +1,10 @@
 //! Who of a conversation waits for an answer, by its messages.
 
-use daysheet::budget::WholeAnswer;
-use daysheet::encode::Document;
 use daysheet::pipeline::mail::read::items::{MessageLocation, items};
-use daysheet::row::{RowCell, RowExtra, RowTable};
-use daysheet::schemas::MESSAGE;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::encode::Document;
+use daysheet_core::row::{RowCell, RowExtra, RowTable};
+use daysheet_core::schemas::MESSAGE;
 
 /// Messages from the newest: when, from whom, flags, conversation; and what
 /// is thought of each.

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use daysheet::body::{PartForm, ReadingOptions, readable};
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet::worker::notes::checked;
 use daysheet::worker::places::WorkerPlaces;
 use daysheet::worker::{ConfinementProbe, Worker, WorkerEnd, WorkerTimes};
+use daysheet_core::body::{PartForm, ReadingOptions, readable};
+use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_extract::{AnswerLine, ExtractRequest, FileKind};
 use futures_util::FutureExt;
 use serde_json::json;

@@ -15,18 +15,18 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use daysheet::budget::WholeAnswer;
-use daysheet::budget::count::Tokenizer;
-use daysheet::budget::fit::{CEILING, FitOptions, fit};
-use daysheet::budget::plan::{BlockRendering, PlacementTier, PlannedBlock, plan};
-use daysheet::budget::value::ValueStrategy;
-use daysheet::encode::stc::StcVersion;
-use daysheet::encode::{Delimiter, Format};
-use daysheet::flatten::{RowContext, flatten};
-use daysheet::row::RowTable;
-use daysheet::schemas::{ColumnLevel, MESSAGE, Service};
-use daysheet::text;
-use daysheet::text::html::{TextStyle, html};
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::budget::fit::{CEILING, FitOptions, fit};
+use daysheet_core::budget::plan::{BlockRendering, PlacementTier, PlannedBlock, plan};
+use daysheet_core::budget::value::ValueStrategy;
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::flatten::{RowContext, flatten};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, Service};
+use daysheet_core::text;
+use daysheet_core::text::html::{TextStyle, html};
 
 use rows::{document, metadata};
 

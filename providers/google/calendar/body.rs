@@ -5,13 +5,6 @@
 
 use std::fmt::Write as _;
 
-use jiff::Zoned;
-use jiff::civil::DateTime;
-use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
-
-use super::facts::{flag, list, read_moment, read_when, some};
-use crate::json::text;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
@@ -20,6 +13,13 @@ use daysheet_core::provider::calendar::{
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::schemas::{EVENT, Service, ValueSource};
 use daysheet_core::text::brief;
+use jiff::Zoned;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::facts::{flag, list, read_moment, read_when, some};
+use crate::json::text;
 
 /// The longest time before an event that Google reminds at: four weeks.
 const MAX_REMINDER: u32 = 40_320;

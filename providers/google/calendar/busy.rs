@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::calendar::BusySchedule;
+use daysheet_core::text::{brief, quoted};
 use futures_util::future::join_all;
 use google_calendar3::api::FreeBusyRequest;
 use jiff::Timestamp;
@@ -10,9 +13,6 @@ use serde_json::{Value, json};
 use super::facts::list;
 use super::{GoogleCalendar, PRIMARY, Scope};
 use crate::json::text;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::calendar::BusySchedule;
-use daysheet_core::text::{brief, quoted};
 
 /// The most calendars that one question may be about.
 const AT_ONCE: usize = 50;

@@ -10,6 +10,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::{Calendars, ChangeFeed, ItemDifference, shown_names};
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
@@ -20,9 +23,6 @@ use super::{GoogleCalendar, Scope, page_items, time};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::tracked::{TrackedEvent, TrackedItems};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{Calendars, ChangeFeed, ItemDifference, shown_names};
 
 /// The page size for changes of one calendar. It is the same for the first token,
 /// because Google requires identical parameters.

@@ -2,14 +2,14 @@
 //!
 //! Pure: JSON in, plain data out, and never an error. The registry decides what columns show.
 
-use jiff::tz::TimeZone;
-use serde_json::Value;
-
-use crate::json::text;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::ical::series_uid;
 use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
 use daysheet_core::recurrence::EventRecurrence;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::json::text;
 
 /// The paths of an event that [`facts`] reads. Descriptions and conference entry points
 /// may be long, and are not requested in lists.

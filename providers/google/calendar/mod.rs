@@ -4,10 +4,20 @@
 //! `calendar/event`. This module has the reads; writes are in `write.rs`, changes since
 //! a cursor in `changes.rs`, and the facts of an event in `event_data.rs`.
 
-use daysheet_core::provider::CalendarCapabilities;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::ListPage;
+use daysheet_core::provider::calendar::{
+    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
+    GuestNotice, InvitationReply,
+};
+use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
+use daysheet_core::schemas::Service;
+use facts::{self as read, flag, mask, some};
 use futures_util::future::join_all;
 use google_calendar3::CalendarHub;
 use google_calendar3::api::Scope;
@@ -23,16 +33,6 @@ use super::wire::{self, LoopbackConnector};
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::net::path_segment;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::ListPage;
-use daysheet_core::provider::calendar::{
-    BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
-    GuestNotice, InvitationReply,
-};
-use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
-use daysheet_core::schemas::Service;
-use facts::{self as read, flag, mask, some};
 
 /// Google's id of the main calendar.
 const PRIMARY: &str = "primary";

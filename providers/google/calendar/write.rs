@@ -5,6 +5,11 @@
 
 use std::borrow::Cow;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::calendar::{
+    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationReply,
+};
 use hyper::Method;
 use serde_json::{Value, json};
 use url::Url;
@@ -15,11 +20,6 @@ use super::{GoogleCalendar, PRIMARY, Scope, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{
-    CalendarOp, EventChange, EventGuest, GuestNotice, InvitationReply,
-};
 
 /// How often a meeting link that is still being created is looked up.
 const LOOKS: usize = 3;

@@ -7,16 +7,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
 use serde_json::{Value, json};
 
 use super::states::{OWN, labels, state};
 use super::{GmailMailbox, LISTED, ME, Scope, format, list};
 use crate::json::text;
 use crate::tracked::moved;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
 
 /// Records of the history that are read at once.
 const AT_ONCE: u32 = 100;

@@ -6,13 +6,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use daysheet_core::project::Projection;
 use serde_json::Value;
 
 use super::changes::number;
 use super::states::labels;
 use super::{GmailMailbox, LABEL_LISTED, list, mask};
 use crate::json::text;
-use daysheet_core::project::Projection;
 
 /// What is kept of a label.
 const COUNTS: &[&str] = &["messagesTotal", "messagesUnread", "threadsTotal", "threadsUnread"];

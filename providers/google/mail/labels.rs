@@ -1,5 +1,9 @@
 //! Gmail's labels by their names; creating, renaming and deleting labels.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
+use daysheet_core::query;
+use daysheet_core::text::brief;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
@@ -8,10 +12,6 @@ use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::similar;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
-use daysheet_core::query;
-use daysheet_core::text::brief;
 
 /// The longest name of a label, in characters.
 const MAX_LEN: usize = 225;

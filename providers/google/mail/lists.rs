@@ -2,6 +2,10 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::Result;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{ListPage, PeopleQuery, SearchTotal, no_list};
+use daysheet_core::schemas::Table;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
@@ -10,10 +14,6 @@ use super::{GmailMailbox, LABEL_LISTED, ME, Scope, mask, name_in_rows};
 use crate::google::{client, people};
 use crate::json::text;
 use crate::net;
-use daysheet_core::error::Result;
-use daysheet_core::project::Projection;
-use daysheet_core::provider::{ListPage, PeopleQuery, SearchTotal, no_list};
-use daysheet_core::schemas::Table;
 
 impl GmailMailbox {
     /// Returns the rows of a table, as [`Mailbox::lookup`](daysheet_core::provider::Mailbox::lookup).

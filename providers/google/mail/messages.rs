@@ -3,6 +3,11 @@
 //! `parts.rs` decides which parts are text and decodes them; this module finds the
 //! attachments that can be sent again, including those that the HTML shows.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::TextPart;
+use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
+use daysheet_core::text::{address_list, cell, flowed, parameter};
 use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde_json::Value;
@@ -10,11 +15,6 @@ use serde_json::Value;
 use super::parts::{self, DecodedData, header, is_attached, is_text, shown_part};
 use super::{GmailMailbox, check};
 use crate::json::text;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::TextPart;
-use daysheet_core::provider::mail::{AttachmentInfo, Importance, MailPerson};
-use daysheet_core::text::{address_list, cell, flowed, parameter};
 
 /// The longest Message-ID that is believed, in bytes.
 const MAX_ID: usize = 900;

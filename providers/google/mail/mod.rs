@@ -5,12 +5,27 @@
 //! is requested (`format`, `metadataHeaders`, `fields`). The registry defines the
 //! columns, `parts.rs` reads a message's MIME tree, and `query.rs` writes a query.
 
-use daysheet_core::provider::MailCapabilities;
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use daysheet_core::body;
+use daysheet_core::call::progress::counted;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::MailCapabilities;
+use daysheet_core::provider::calendar::ChangeFeed;
+use daysheet_core::provider::mail::SendAlias;
+use daysheet_core::provider::{
+    BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
+    ThreadMessage, WholeThread,
+};
+use daysheet_core::provider::{ServiceSettings, TokenSource};
+use daysheet_core::query::{NOTHING, Query, QueryTerm};
+use daysheet_core::schemas::{Service, Table};
+use daysheet_core::text::brief;
+use daysheet_core::text::{Note, note, ours};
 use futures_util::future::join;
 use futures_util::stream::{self, StreamExt};
 use google_gmail1::Gmail as Hub;
@@ -26,21 +41,6 @@ use crate::json::text;
 use crate::labels::same_label;
 use crate::net::ResponsePermit;
 use crate::oldest;
-use daysheet_core::body;
-use daysheet_core::call::progress::counted;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::ChangeFeed;
-use daysheet_core::provider::mail::SendAlias;
-use daysheet_core::provider::{
-    BodyForm, FailedItem, ListPage, ListRequest, Mailbox, MessageContent, PeopleQuery, SearchTotal,
-    ThreadMessage, WholeThread,
-};
-use daysheet_core::provider::{ServiceSettings, TokenSource};
-use daysheet_core::query::{NOTHING, Query, QueryTerm};
-use daysheet_core::schemas::{Service, Table};
-use daysheet_core::text::brief;
-use daysheet_core::text::{Note, note, ours};
 
 /// The user that the token belongs to.
 const ME: &str = "me";

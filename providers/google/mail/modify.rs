@@ -7,6 +7,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
+use daysheet_core::call::progress::counted;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::mail::{
+    FolderKind, FolderRef, MailState, MessageAction, MessageActions,
+};
 use futures_util::stream::{self, StreamExt};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -15,12 +21,6 @@ use super::states::{LabelDifference, grouped, labels, of_step, state, state_of};
 use super::{GmailMailbox, check};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
-use daysheet_core::call::progress::counted;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::mail::{
-    FolderKind, FolderRef, MailState, MessageAction, MessageActions,
-};
 
 /// The most messages that one request changes.
 const AT_ONCE: usize = 1_000;

@@ -11,11 +11,6 @@ use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-use serde::Deserialize;
-use serde_json::{Value, json};
-
-use crate::google::client;
-use crate::json::text;
 use daysheet_core::body::entity::{self, MultipartChild, root};
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed, tnef};
@@ -23,6 +18,11 @@ use daysheet_core::error::Result;
 use daysheet_core::ical;
 use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
 use daysheet_core::text::{Note, charset, note, parameter, quoted_list};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::google::client;
+use crate::json::text;
 
 /// base64url as Gmail and its stand-ins write it, with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

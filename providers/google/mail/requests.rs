@@ -1,12 +1,12 @@
 //! Gmail's URLs for writes, and looking up interrupted ones.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::Method;
 use serde_json::Value;
 use url::Url;
 
 use super::{GmailMailbox, ME};
 use crate::net::path_segment;
-use daysheet_core::error::{Error, ErrorKind, Result};
 
 impl GmailMailbox {
     /// Returns a URL below the account, with each part of the path escaped.

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{MailState, MessageAction, MessageFlag};
+use daysheet_core::provider::{ThreadMessage, ThreadRole};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::json::text;
-use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{MailState, MessageAction, MessageFlag};
-use daysheet_core::provider::{ThreadMessage, ThreadRole};
 
 /// Where a message is, the strongest word first.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];

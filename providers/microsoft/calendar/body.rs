@@ -3,6 +3,12 @@
 //! Pure: from a [`EventChange`] and the present event to exactly the properties to send.
 //! What Outlook cannot do is refused here, before anything is written.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::provider::calendar::{
+    EventChange, EventGuest, EventVisibility, GuestNotice, ShowAs,
+};
+use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -11,12 +17,6 @@ use super::events::facts::{self, attendees, is_organizer, times};
 use super::events::{CALENDAR, RULE};
 use super::{online, zones};
 use crate::json::{is, nested, text};
-use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time::{self, EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, EventGuest, EventVisibility, GuestNotice, ShowAs,
-};
-use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// Checks that Outlook can make a change, as far as that depends only on the change and
 /// the event.

@@ -8,6 +8,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, shown_names};
+use daysheet_core::text::{note, quoted};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -20,10 +24,6 @@ use crate::microsoft::delta::{
 };
 use crate::net;
 use crate::tracked::{TrackedItems, short_series};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::EventTime;
-use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference, shown_names};
-use daysheet_core::text::{note, quoted};
 
 /// The range that is looked at, around the day it is begun.
 const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);

@@ -14,19 +14,9 @@ mod write;
 pub mod zones;
 
 use async_trait::async_trait;
-use daysheet_core::provider::CalendarCapabilities;
-use graph_rs_sdk::http::Method;
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
-use super::client::{GraphAccount, request};
-use super::response::{DENIED, not_ours};
-use crate::json::{is, text};
-use crate::limiter::rehearse;
-use crate::net;
-use crate::written::holds;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::CalendarCapabilities;
 use daysheet_core::provider::ListPage;
 use daysheet_core::provider::calendar::{
     BusySchedule, CalendarOp, Calendars, ChangeFeed, EventChange, EventData, EventListRequest,
@@ -35,7 +25,17 @@ use daysheet_core::provider::calendar::{
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
 use daysheet_core::schemas::Service;
 use events::facts;
+use graph_rs_sdk::http::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 use write::calendar_error;
+
+use super::client::{GraphAccount, request};
+use super::response::{DENIED, not_ours};
+use crate::json::{is, text};
+use crate::limiter::rehearse;
+use crate::net;
+use crate::written::holds;
 
 /// The properties of a calendar that are read.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";

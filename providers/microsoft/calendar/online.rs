@@ -6,11 +6,11 @@
 //! cannot be found, nothing is changed. They are of one meeting, so a copy of an event
 //! and a description that was edited are without those of the old one.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::plain;
 use serde_json::{Value, json};
 
 use crate::json::{is, nested, text};
-use daysheet_core::error::{Error, Result};
-use daysheet_core::flatten::plain;
 
 /// The minimum number of underscores of the line before the joining details.
 const LINE: &str = "____________________";

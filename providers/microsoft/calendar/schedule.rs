@@ -6,6 +6,10 @@
 
 use std::str::FromStr;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
+use daysheet_core::text::{brief, cell, clip};
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -15,10 +19,6 @@ use super::events::facts;
 use crate::json::{nested, text};
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::page;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
-use daysheet_core::text::{brief, cell, clip};
 
 /// Addresses of one call.
 const PEOPLE: usize = 20;

@@ -4,6 +4,11 @@
 //! creation of an event: it carries an id of ours, by which Graph recognizes it, so that it is
 //! safe to send once more if the first response was lost. `body.rs` builds the bodies.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::provider::calendar::{
+    EventChange, GuestNotice, InvitationAnswer, InvitationReply,
+};
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -17,11 +22,6 @@ use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{DENIED, not_ours};
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{
-    EventChange, GuestNotice, InvitationAnswer, InvitationReply,
-};
 
 /// The number of occurrences in a page, and of pages, when occurrences are deleted.
 const TOP: &str = "500";

@@ -4,12 +4,11 @@
 //! sent in a Windows zone whose clocks show the same, found by comparing the zones themselves: a
 //! table of names would be older than the zones. `event_time.rs` reads names.
 
+use daysheet_core::event_time;
 use jiff::Timestamp;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-
-use daysheet_core::event_time;
 
 /// The zones of Windows, from west to east; of those that are alike the one that
 /// people pick first.

@@ -9,6 +9,10 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
+use daysheet_core::text::note;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -21,10 +25,6 @@ use crate::microsoft::delta::{
 };
 use crate::net;
 use crate::tracked::{moved, short};
-use daysheet_core::error::{ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
-use daysheet_core::text::note;
 
 /// Messages older than this are not followed.
 const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);

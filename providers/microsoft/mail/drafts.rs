@@ -4,9 +4,6 @@
 //! plain text is not sent, and is read back from the HTML. Thread headers (`In-Reply-To`,
 //! `References`) are Exchange's, too; it sets them if a draft is created as a reply.
 
-use serde_json::{Map, Value, json};
-
-use crate::json::{is, nested, text};
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::provider::mail::{
     AttachmentContent, AttachmentInfo, Importance, MailPerson, OutgoingAttachment, OutgoingMessage,
@@ -14,6 +11,9 @@ use daysheet_core::provider::mail::{
 };
 use daysheet_core::text::cell;
 use daysheet_core::text::html::{TextStyle, html};
+use serde_json::{Map, Value, json};
+
+use crate::json::{is, nested, text};
 
 /// The properties of a draft that are requested.
 pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subject,body,from,toRecipients,\

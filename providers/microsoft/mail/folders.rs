@@ -6,15 +6,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::query::{PLACES, place};
+use daysheet_core::text::brief;
 use serde_json::Value;
 
 use crate::json::text;
 use crate::microsoft::client::GraphAccount;
 use crate::net;
 use crate::similar;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::query::{PLACES, place};
-use daysheet_core::text::brief;
 
 /// Our word for a well-known folder, and Graph's name that works as an id.
 const KNOWN: &[(&str, &str)] = &[

@@ -3,6 +3,11 @@
 //! The tree of folders itself is in `folders.rs`. Categories are identified by name
 //! everywhere, because messages have their names.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{FolderRef, LabelLook};
+use daysheet_core::query::PLACES;
+use daysheet_core::schemas::CATEGORY_COLORS;
+use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
@@ -13,11 +18,6 @@ use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::similar;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{FolderRef, LabelLook};
-use daysheet_core::query::PLACES;
-use daysheet_core::schemas::CATEGORY_COLORS;
-use daysheet_core::text::brief;
 
 /// Levels of a folder's name.
 const LEVELS: usize = 16;

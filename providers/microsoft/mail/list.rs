@@ -8,6 +8,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::project;
+use daysheet_core::provider::ListRequest;
+use daysheet_core::query::{NOTHING, PLACES, Query, QueryTerm};
+use daysheet_core::schemas::{CATEGORY, Service};
+use daysheet_core::text::{Note, note, ours, quoted};
 use serde_json::Value;
 
 use super::OutlookMailbox;
@@ -20,12 +26,6 @@ use crate::labels::same_label;
 use crate::microsoft::response::page;
 use crate::net;
 use crate::oldest;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::project;
-use daysheet_core::provider::ListRequest;
-use daysheet_core::query::{NOTHING, PLACES, Query, QueryTerm};
-use daysheet_core::schemas::{CATEGORY, Service};
-use daysheet_core::text::{Note, note, ours, quoted};
 
 /// The maximum page size that is requested.
 const MAX_PAGE: usize = 100;

@@ -4,14 +4,6 @@
 //! attachments. Messages are fetched together: one batch for the messages and one for the
 //! attachments of those that have any. The contents of attachments are never requested.
 
-use futures_util::stream::{self, StreamExt};
-use mail_parser::{MessageParser, MessagePart, MimeHeaders};
-use serde_json::{Value, json};
-
-use crate::json::text;
-use crate::microsoft::client::GraphAccount;
-use crate::microsoft::response::{not_ours, too_long};
-use crate::net;
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed};
 use daysheet_core::error::{Error, Result};
@@ -21,6 +13,14 @@ use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextObstacle,
 use daysheet_core::schemas::wire::GRAPH_HEADERS;
 use daysheet_core::text::html::MAX_INPUT;
 use daysheet_core::text::note;
+use futures_util::stream::{self, StreamExt};
+use mail_parser::{MessageParser, MessagePart, MimeHeaders};
+use serde_json::{Value, json};
+
+use crate::json::text;
+use crate::microsoft::client::GraphAccount;
+use crate::microsoft::response::{not_ours, too_long};
+use crate::net;
 
 /// A message larger than this is not shown raw, in bytes.
 const RAW_LIMIT: usize = 5 << 20;

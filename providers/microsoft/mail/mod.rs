@@ -19,21 +19,14 @@ mod onward;
 pub mod query;
 mod threads;
 
-use daysheet_core::provider::MailCapabilities;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use serde_json::{Value, json};
-use tokio::sync::{Mutex, OnceCell};
-
-use super::client::GraphAccount;
-use super::people;
-use crate::json::text;
-use crate::oldest;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
+use daysheet_core::provider::MailCapabilities;
 use daysheet_core::provider::calendar::ChangeFeed;
 use daysheet_core::provider::mail::SendAlias;
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
@@ -46,6 +39,13 @@ use daysheet_core::text::note;
 use draft::MADE;
 use folders::FolderTree;
 use list::{ListQuery, OVERLAP, moved_up};
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, OnceCell};
+
+use super::client::GraphAccount;
+use super::people;
+use crate::json::text;
+use crate::oldest;
 
 /// How long folder names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);

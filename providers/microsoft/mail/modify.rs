@@ -7,6 +7,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::mail::{
+    FolderKind, FolderRef, MailState, MessageAction, MessageActions, MessageFlag,
+};
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -17,11 +22,6 @@ use super::{folders, folders_write};
 use crate::json::{is, nested, text};
 use crate::microsoft::batch::BatchChange;
 use crate::microsoft::response::not_ours;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::mail::{
-    FolderKind, FolderRef, MailState, MessageAction, MessageActions, MessageFlag,
-};
 
 /// The properties of a message's state.
 const STATE: &str = "id,isRead,isDraft,flag,parentFolderId,categories";

@@ -10,6 +10,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::{
+    BodyForm, FailedItem, ListPage, ListRequest, SearchTotal, ThreadMessage, ThreadRole,
+    WholeThread,
+};
+use daysheet_core::text::note;
 use futures_util::future::join3;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,13 +29,6 @@ use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::too_long;
 use crate::oldest;
 use crate::written::hash;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::{
-    BodyForm, FailedItem, ListPage, ListRequest, SearchTotal, ThreadMessage, ThreadRole,
-    WholeThread,
-};
-use daysheet_core::text::note;
 
 /// Conversations that a cursor remembers; with more, the first are forgotten.
 const REMEMBERED: usize = 4_000;

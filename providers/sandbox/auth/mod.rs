@@ -6,10 +6,11 @@ mod oauth;
 mod pages;
 pub(super) mod tokens;
 
+use entra::{authorize, device, openid, token};
+
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
-use entra::{authorize, device, openid, token};
 
 /// What a route leads to.
 struct SignInCall<'a>(&'a dyn Fn(&RequestState, &HttpRequest) -> HttpResponse);

@@ -22,8 +22,12 @@ pub(super) mod sessions;
 mod settings;
 pub(super) mod upload;
 
+use context::{GmailContext, SERVICE};
 use hyper::StatusCode;
+use list::ListSubject;
+use resources::{DRAFT, LABEL, MESSAGE, THREAD};
 use serde_json::{Value, json};
+use settings::{LANGUAGE, SEND_AS, VACATION};
 
 use super::auth::google::bearer;
 use super::google::fields::{FieldShape, shape};
@@ -32,10 +36,6 @@ use super::google::{body, error};
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
-use context::{GmailContext, SERVICE};
-use list::ListSubject;
-use resources::{DRAFT, LABEL, MESSAGE, THREAD};
-use settings::{LANGUAGE, SEND_AS, VACATION};
 
 /// Parameters of the lists.
 const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];

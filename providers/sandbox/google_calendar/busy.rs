@@ -1,5 +1,6 @@
 //! Busy times: of one's own calendars, and of the other people of the sandbox.
 
+use daysheet_core::provider::calendar::{self, ShowAs};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -9,7 +10,6 @@ use super::event::{date_time, stamp};
 use super::read::{rfc3339, text};
 use crate::http::HttpResponse;
 use crate::store::calendars::SandboxCalendars;
-use daysheet_core::provider::calendar::{self, ShowAs};
 
 /// Calendars of one question, at most.
 const MAX_CALENDARS: usize = 50;

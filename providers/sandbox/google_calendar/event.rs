@@ -6,6 +6,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -13,8 +15,6 @@ use serde_json::{Map, Value, json};
 use crate::store::calendars::{
     CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same,
 };
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 
 /// Where Google's half keeps what only it knows of an event.
 pub(super) const OWN: &str = "google";

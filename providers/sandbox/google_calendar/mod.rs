@@ -18,8 +18,13 @@ mod read;
 mod shape;
 mod write;
 
+use calendars as lists;
+use error as refuse;
 use hyper::StatusCode;
+use read::object;
 use serde_json::{Map, Value};
+use shape::{READ_ENTRIES, WRITE_CALENDARS, WRITE_EVENTS};
+use write::CalendarWrite;
 
 use super::auth::google::bearer;
 use super::google::error as google_error;
@@ -29,11 +34,6 @@ use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
 use super::store::calendars::{SandboxCalendars, StoredCalendar};
-use calendars as lists;
-use error as refuse;
-use read::object;
-use shape::{READ_ENTRIES, WRITE_CALENDARS, WRITE_EVENTS};
-use write::CalendarWrite;
 
 /// The API's own name, in its errors.
 const SERVICE: &str = "calendar-json.googleapis.com";

@@ -1,6 +1,7 @@
 //! The larger parts of an event as clients send them: who is asked, the online
 //! conference, the properties of event types, and what is kept as it was sent.
 
+use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -9,7 +10,6 @@ use super::error::{self as refuse, bad_value};
 use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as own_of};
 use crate::http::HttpResponse;
 use crate::store::calendars::{GuestAnswer, StoredCalendar, StoredEvent, same};
-use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
 
 /// How a body is to be taken.
 pub(super) struct BodyReading<'a> {

@@ -8,6 +8,9 @@
 
 use std::str::FromStr;
 
+use daysheet_core::event_time::{ZonedTime, resolve};
+use daysheet_core::provider::calendar::{EventVisibility, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
@@ -20,9 +23,6 @@ use crate::google::fields::FieldShape;
 use crate::http::HttpResponse;
 use crate::store::calendars::StoredEvent;
 use crate::store::calendars::expand::moment;
-use daysheet_core::event_time::{ZonedTime, resolve};
-use daysheet_core::provider::calendar::{EventVisibility, ShowAs};
-use daysheet_core::recurrence::EventRecurrence;
 
 /// More reminders than this are refused.
 const MAX_REMINDERS: usize = 5;

@@ -3,6 +3,8 @@
 //! The organizer changes an event for all. Who is only asked may answer, ask
 //! others, and change what is their own affair; the rest is refused.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::provider::calendar::EventGuest;
 use serde_json::{Map, Value};
 
 use super::error::{self as refuse, bad_value};
@@ -16,8 +18,6 @@ use crate::http::{HttpRequest, HttpResponse};
 use crate::store::calendars::{
     CalendarAccess, GuestAnswer, SandboxCalendars, StoredCalendar, StoredEvent, event_id, same,
 };
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::EventGuest;
 
 /// An event that a request is about.
 struct EventTarget {

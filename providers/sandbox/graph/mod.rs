@@ -30,16 +30,6 @@ mod types;
 mod user;
 mod zones;
 
-use hyper::Method;
-use hyper::header::HeaderMap;
-use percent_encoding::percent_decode_str;
-use serde_json::Value;
-
-use super::auth::tokens::TokenAccess;
-use super::faults::DrawnFault;
-use super::http::{HttpRequest, HttpResponse};
-use super::routes::routes;
-use super::state::RequestState;
 use access::{access, let_in};
 use calendar::context::CalendarRef;
 use calendar::respond::MeetingAction;
@@ -48,12 +38,22 @@ use call::{MessagePart, ReadCall as Read};
 use delta::DeltaCall as Delta;
 use error::{GraphError, denied, no_segment, not_allowed};
 use exchange::ExchangeMailbox;
+use hyper::Method;
+use hyper::header::HeaderMap;
 use mail::reply_body::ReplyKind;
 use mail::{WriteCall as Write, send, upload};
 use params::{PreferHeader, QueryOptions};
+use percent_encoding::percent_decode_str;
 use request::RequestContext;
 use response::{GraphBody, GraphResponse};
+use serde_json::Value;
 use state::ConcurrencySlot;
+
+use super::auth::tokens::TokenAccess;
+use super::faults::DrawnFault;
+use super::http::{HttpRequest, HttpResponse};
+use super::routes::routes;
+use super::state::RequestState;
 
 /// Answers what comes below `/v1.0`. A slash too many, as Microsoft's own library for Python
 /// writes before `me`, is none.

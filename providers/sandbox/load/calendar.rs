@@ -20,6 +20,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use daysheet_core::clock::Clock;
+use daysheet_core::error::Result;
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::provider::calendar::EventGuest;
+use daysheet_core::text;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -29,12 +35,6 @@ use super::shift::WeekShift;
 use crate::store::calendars::{
     CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, event_id, instance_id,
 };
-use daysheet_core::clock::Clock;
-use daysheet_core::error::Result;
-use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
-use daysheet_core::provider::calendar::EventGuest;
-use daysheet_core::text;
 
 /// The calendars of the sample mailboxes' owner and of the people around:
 /// the path below the folder of the samples, and what is there.

@@ -20,15 +20,15 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use daysheet_core::error::Result;
+use files::{FileFilter, unreadable};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::civil::Date;
+use mbox::MboxMessage;
+use shift::WeekShift;
 
 use super::store::mailbox::{ArrivingMessage, Mailbox};
 use super::store::message::{self, MAX_MESSAGE};
-use daysheet_core::error::Result;
-use files::{FileFilter, unreadable};
-use mbox::MboxMessage;
-use shift::WeekShift;
 
 /// The mailboxes that the sandbox comes with: file, owner, messages. One
 /// person's, in private and at work.

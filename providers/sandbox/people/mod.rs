@@ -11,6 +11,7 @@ mod write;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use person::{PERSON, PeopleSource, SERVICE, mask, resource};
 use serde_json::{Map, Value, json};
 
 use super::auth::google::bearer;
@@ -22,7 +23,6 @@ use super::routes::routes;
 use super::state::RequestState;
 use super::store::mailbox::contacts::MailboxPerson;
 use super::store::settings::SavedContact;
-use person::{PERSON, PeopleSource, SERVICE, mask, resource};
 
 /// Rows of a search unless said otherwise, and at most.
 const SEARCH_ROWS: (usize, usize) = (10, 30);

@@ -7,6 +7,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use daysheet_core::ical;
+use daysheet_core::text::flowed::unflow;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mail_parser::DateTime;
@@ -15,8 +17,6 @@ use super::head::{self, HeaderField};
 use super::lines;
 use super::mime::{self, ParsedPart};
 use super::search_text::{beginning, each_word, has_phrase, number, visible, words};
-use daysheet_core::ical;
-use daysheet_core::text::flowed::unflow;
 
 /// No message is larger: Gmail's own limit is 50 MB, with encoding.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;

@@ -13,10 +13,9 @@ use base64::Engine as _;
 use base64::alphabet::STANDARD as STANDARD_ALPHABET;
 use base64::engine::general_purpose::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use daysheet_core::text::{parameter, quoted_printable};
 use mail_parser::parsers::MessageStream;
 use mail_parser::{ContentType, HeaderValue};
-
-use daysheet_core::text::{parameter, quoted_printable};
 
 use super::{head, lines};
 

@@ -11,10 +11,11 @@ pub mod scan;
 pub mod value;
 pub mod write;
 
-use super::Document;
-use crate::row::{RowCell, RowExtra, RowTable};
 use value::JsonValue;
 use write::{ROW, StcStyle, columns, heading, row, spell, write};
+
+use super::Document;
+use crate::row::{RowCell, RowExtra, RowTable};
 
 /// The versions of STC. Both have the same content and are read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

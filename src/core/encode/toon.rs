@@ -5,9 +5,9 @@
 //! it; quoting anything else is non-conforming.
 //! Decoding is not here: `daysheet check` uses the `toon-format` crate.
 
-use super::digits::{digits, ends, sign};
 use std::fmt::Write;
 
+use super::digits::{digits, ends, sign};
 use super::{Delimiter, Document};
 use crate::row::{RowCell, RowTable};
 

@@ -9,11 +9,11 @@
 
 use std::collections::HashMap;
 
-use super::CalendarCapabilities;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use super::CalendarCapabilities;
 use super::ListPage;
 use crate::error::{Error, Result};
 use crate::event_time::{EventTime, ZonedTime};

@@ -11,13 +11,12 @@ mod shown;
 
 use std::borrow::Cow;
 
+pub use shown::{TextKind, shown};
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
 use super::fence::theirs;
 use super::orders::gives_orders_unseen;
 use super::{Note, note, quoted};
-
-pub use shown::{TextKind, shown};
 
 /// Returns true for a character that shows nothing: Unicode's default-ignorable
 /// characters, direction marks, variation selectors, tags and the like; and for noncharacters,

@@ -8,13 +8,12 @@ mod auth_results;
 pub(super) mod script;
 mod twin;
 
+pub use auth_results::AuthResults;
 pub(crate) use script::is_mixed;
+pub use twin::{KnownPerson, imitated};
 
 use super::note::{note, quoted_end};
 use super::{MailAddress, Note, quoted};
-
-pub use auth_results::AuthResults;
-pub use twin::{KnownPerson, imitated};
 
 /// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,11 +4,6 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::fonts::PageFonts;
-use super::hidden::{self, CellPaint, PageBackdrop};
-use super::probe::{MaskRegion, PaintProbes};
-use crate::HidingMethod;
-use crate::run_style::TextVisibility;
 use hayro_interpret::encode::EncodedShadingPattern;
 use hayro_interpret::font::{Glyph as Shape, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
@@ -18,6 +13,12 @@ use hayro_interpret::{
     Paint as Source, SoftMask,
 };
 use unicode_normalization::UnicodeNormalization;
+
+use super::fonts::PageFonts;
+use super::hidden::{self, CellPaint, PageBackdrop};
+use super::probe::{MaskRegion, PaintProbes};
+use crate::HidingMethod;
+use crate::run_style::TextVisibility;
 
 /// The characters of a page at most.
 const CHARACTERS: usize = 200_000;

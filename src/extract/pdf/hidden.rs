@@ -3,10 +3,11 @@
 //! seen, because honest headings are; where their own paint is not known, or hardly differs from
 //! its ground, they are in doubt.
 
-use crate::HidingMethod;
-use crate::run_style::{ALIKE, LARGE, PALE, TextVisibility, apart};
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
+
+use crate::HidingMethod;
+use crate::run_style::{ALIKE, LARGE, PALE, TextVisibility, apart};
 
 /// The cells of a page at most; a cell of an A4 page is 1.4 points wide then.
 const CELLS: f64 = 250_000.0;

@@ -1,9 +1,10 @@
 //! Text out of characters with places: words, lines, columns and simple tables, as they are read.
 //! Knows nothing of PDF; the shares of an em below are tuned on real files.
 
-use super::device::PageGlyph;
 use hayro_interpret::kurbo::{Affine, Point};
 use unicode_normalization::UnicodeNormalization;
+
+use super::device::PageGlyph;
 
 /// Gaps in ems: from which characters are two words, from which words may be cells of a table, and
 /// from which lines may be columns of text.

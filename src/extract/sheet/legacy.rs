@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{Cursor, Write};
 
 use calamine::{Data, Dimensions, Reader, SheetType, SheetVisible, Xls, XlsError, Xlsb, XlsbError};
-
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 

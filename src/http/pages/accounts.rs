@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::provider::{Account, AccountStatus};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -12,10 +14,8 @@ use super::layout::{PageProblem, page, sentence, table, time};
 use super::outcome::ConnectOutcome;
 use super::session::{BrowserSession, FormPost, PageVisitor};
 use super::{PageState, carried_out};
-use crate::access::AccessLevel;
 use crate::config::Config;
 use crate::oauth::{OAuthProvider, PROVIDERS, provider_named};
-use crate::provider::{Account, AccountStatus};
 
 /// Scopes in words. Of a scope that is a URL, only the last part is listed.
 const SCOPES: &[(&str, &str)] = &[

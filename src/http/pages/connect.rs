@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::response::Response;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,6 @@ use super::session::{BrowserSession, FormPost, PageVisitor};
 use super::{PageState, accounts, carried_out};
 use crate::app::App;
 use crate::config::Config;
-use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{WebSignIn, provider_named};
 use crate::pipeline::{FinishedSignIn, finish};
 use crate::tools::accounts::SignInArguments;

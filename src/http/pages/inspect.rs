@@ -1,13 +1,13 @@
 //! One call's answer in every format, next to the provider's own JSON, with the tokens of each.
 
 use axum::response::Response;
+use daysheet_core::error::Result;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
 use super::layout::{PageProblem, page, sentence};
 use super::session::{BrowserSession, FormPost, PageVisitor};
 use crate::app::App;
-use crate::error::Result;
 use crate::pipeline::InspectedAnswer;
 use crate::tools::{self, TOOLS, Tool, ToolEffect};
 

@@ -5,11 +5,10 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::response::{Html, IntoResponse, Response};
+use daysheet_core::error::{Error, ErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, html};
-
-use crate::error::{Error, ErrorKind};
 
 /// The pages in the navigation.
 const NAVIGATION: [(&str, &str); 4] = [

@@ -4,13 +4,13 @@
 
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
 use super::PageState;
 use super::layout::sentence;
 use super::session::BrowserSession;
-use crate::error::{Error, ErrorKind, Result};
 
 /// The cookie, and its life in seconds.
 const OUTCOME: &str = "outcome";

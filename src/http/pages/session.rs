@@ -16,6 +16,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_auth::CallingPerson;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hmac::{Hmac, KeyInit, Mac};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
@@ -24,9 +26,7 @@ use sha2::Sha256;
 use super::PageState;
 use super::layout::{PageProblem, SignedIn};
 use super::sign_in::SignInWay;
-use crate::access::AccessLevel;
 use crate::app::App;
-use crate::error::{Error, ErrorKind, Result};
 use crate::server::RequestPermit;
 
 /// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody

@@ -13,6 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use daysheet_auth::web::{PendingSignIn, WebSignIn};
 use daysheet_auth::{CallingPerson, RequestDenial, TokenVerifier, fingerprint};
+use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::html;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -20,7 +21,6 @@ use url::Url;
 use super::PageState;
 use super::layout::{PageProblem, page, sentence};
 use super::session::{FormPost, fields};
-use crate::error::{Error, ErrorKind, Result};
 use crate::http::guard;
 use crate::store::{SERVER, Store};
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::text::quoted;
+
 use crate::pipeline::context::Context;
-use crate::provider::Account;
-use crate::text::quoted;
 
 /// The labels of accounts in rows and notes, by their ids.
 pub(crate) struct AccountLabels(HashMap<String, String>);

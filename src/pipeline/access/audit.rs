@@ -4,13 +4,13 @@
 //! a line, too. One JSON object per line in `audit.jsonl` in the state folder, readable only by
 //! its owner. No subject, no text, and only the domains of recipients.
 
+use daysheet_core::error::Result;
+use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::interrupted::begin_writing;
-use crate::text::{Note, note, ours};
 
 /// The tool that saves events, as the log names it: undoing is logged under its name, too.
 pub(crate) const CALENDAR_SAVE: &str = "calendar_save";
@@ -38,7 +38,7 @@ pub(crate) struct AuditEntry<'a> {
 /// Adds a line to the audit log.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::ErrorKind::Store) if it cannot be written: then
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if it cannot be written: then
 /// nothing should be.
 pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
@@ -72,7 +72,7 @@ pub(crate) async fn audit_after(ctx: &Context, entry: AuditEntry<'_>, notes: &mu
 /// they had no id before.
 ///
 /// # Errors
-/// [`Kind::Store`](crate::error::ErrorKind::Store) if the first line cannot be written:
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the first line cannot be written:
 /// then nothing was done. Those of the write.
 pub(crate) async fn run_logged<T>(
     ctx: &Context,

@@ -1,7 +1,8 @@
 //! Questions before something is deleted permanently.
 
-use crate::client::{ClientPrompts, Confirmation};
-use crate::error::{Error, Result};
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::error::{Error, Result};
+
 use crate::pipeline::context::Context;
 
 /// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody

@@ -13,27 +13,27 @@
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::ListRequest;
+use daysheet_core::provider::mail::{MailPerson, OutgoingMessage};
+use daysheet_core::query::{MessagePart, Query, QueryTerm};
+use daysheet_core::schemas::{MESSAGE, TableColumn};
+use daysheet_core::text::cell;
+use daysheet_core::text::{Note, note, ours};
 use futures_util::future::join_all;
 use url::Url;
 
 use super::taint::TaintTracker;
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, Confirmation};
 use crate::config::{AccessBy, Config, NewRecipients};
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::RowContext;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::ListRequest;
-use crate::provider::mail::{MailPerson, OutgoingMessage};
-use crate::query::{MessagePart, Query, QueryTerm};
-use crate::schemas::{MESSAGE, TableColumn};
 use crate::store::HandleKind;
-use crate::text::cell;
-use crate::text::{Note, note, ours};
 
 /// The number of addresses that are looked up concurrently.
 const AT_ONCE: usize = 8;

@@ -5,27 +5,27 @@
 //! sign in, and `add` only leads there. The sign-in itself is
 //! in `oauth`, the storage of accounts in `accounts`.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::choice::WordChoice;
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::ProviderConnector;
+use daysheet_core::schemas::{ACCOUNT, ColumnLevel, OUTCOME};
+use daysheet_core::text::{Note, note, ours, quoted};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::guard::require_access;
 use super::sign_ins::{PendingSignIn, SignInState};
-use crate::access::AccessLevel;
 use crate::accounts::{Accounts, SignedOut};
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::client::{ClientPrompts, Confirmation};
 use crate::config::Config;
-use crate::encode::Document;
-use crate::error::{Error, ErrorKind, Result};
 use crate::oauth::{self, DeviceSignIn, GrantedTokens, SignIn, UnattendedAccess};
 use crate::pipeline::context::Context;
 use crate::pipeline::interrupted::begin_writing;
 use crate::pipeline::rows::rows_of;
-use crate::provider::Account;
-use crate::provider::ProviderConnector;
-use crate::schemas::{ACCOUNT, ColumnLevel, OUTCOME};
-use crate::text::{Note, note, ours, quoted};
 use crate::tools::accounts::{AccountsOp, ProviderChoice, SignInArguments};
 
 /// A sign-in that is over.

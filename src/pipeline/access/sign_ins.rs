@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use daysheet_core::error::Error;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
-use crate::error::Error;
 use crate::tools::accounts::SignInArguments;
 
 /// Sign-ins that were started in this process and whose outcome was not yet reported.

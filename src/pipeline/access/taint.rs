@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use crate::budget::WholeAnswer;
-use crate::row::RowCell;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::row::RowCell;
 
 /// Records whether untrusted text was shown, and which recipients are known.
 #[derive(Debug, Default)]

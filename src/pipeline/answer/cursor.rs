@@ -7,11 +7,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
 
@@ -53,7 +53,7 @@ pub(crate) async fn load_cursor<T: DeserializeOwned>(
     let unknown = || {
         Error::new(
             ErrorKind::NotFound,
-            format!("there is no cursor `{}`", crate::text::brief(cursor)),
+            format!("there is no cursor `{}`", daysheet_core::text::brief(cursor)),
         )
         .next("use the `next` of the last page, or start again without cursor")
     };

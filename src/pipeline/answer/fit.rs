@@ -4,14 +4,15 @@
 
 use std::sync::Arc;
 
-use crate::budget::WholeAnswer;
-use crate::budget::fit::{self, CEILING, FitOptions, FittedAnswer, ShortenedCounts};
-use crate::budget::value::ValueStrategy;
-use crate::encode::{Document, Format};
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::budget::fit::{self, CEILING, FitOptions, FittedAnswer, ShortenedCounts};
+use daysheet_core::budget::value::ValueStrategy;
+use daysheet_core::encode::{Document, Format};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::text::Note;
+
 use crate::pipeline::context::Context;
-use crate::row::{RowCell, RowTable};
-use crate::text::Note;
 
 /// Rows that are fitted on a thread of their own.
 const MANY: usize = 100;

@@ -4,21 +4,21 @@
 //! comparison is with exactly what was answered: the properties that were requested, and not
 //! the texts of messages, which no row has.
 
+use daysheet_core::budget::fit::CEILING;
+use daysheet_core::budget::{WholeAnswer, value};
+use daysheet_core::call::client::NonInteractive;
+use daysheet_core::encode::stc::StcVersion;
+use daysheet_core::encode::{Delimiter, Format};
+use daysheet_core::error::{Error, Result};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::EVENT;
 use serde_json::Value;
 
 use super::fit::{AnswerOptions, answer_budget, fit_response, reserved_tokens};
 use super::output::keep_output;
 use super::recorded::recording;
-use crate::budget::fit::CEILING;
-use crate::budget::{WholeAnswer, value};
-use crate::client::NonInteractive;
-use crate::encode::stc::StcVersion;
-use crate::encode::{Delimiter, Format};
-use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::run::build_noted_response;
-use crate::row::RowTable;
-use crate::schemas::EVENT;
 use crate::tools::{self, ToolEffect, ToolRequest};
 
 /// One form of an answer.
@@ -46,7 +46,7 @@ pub struct InspectedAnswer {
 /// Carries out a request that only reads, and returns its answer in every format.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a tool that writes; else those of
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; else those of
 /// [`run_for`](crate::pipeline::run::run_for).
 pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAnswer> {
     let ToolRequest { action, view, call, .. } = request;

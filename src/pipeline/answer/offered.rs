@@ -1,13 +1,14 @@
 //! Tools that notes, errors and outcomes name as the next step, although they are not offered here.
 
-use crate::budget::WholeAnswer;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::Error;
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::OUTCOME;
+use daysheet_core::text::Note;
+
 use crate::config::Config;
-use crate::error::Error;
 use crate::pipeline::access::guard::above;
 use crate::pipeline::context::Context;
-use crate::row::RowCell;
-use crate::schemas::OUTCOME;
-use crate::text::Note;
 use crate::tools::{TOOLS, Tool};
 
 /// Returns the error that a tool is not offered here, and who can change that.

@@ -1,21 +1,21 @@
 //! The report of a call that writes: the outcome of each item, the events as their
 //! services have them, and the notes.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::GuestNotice;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ColumnLevel, OUTCOME};
+use daysheet_core::text::{Note, note, ours};
 use serde_json::{Value, json};
 
-use crate::budget::WholeAnswer;
-use crate::error::{Error, Result};
 use crate::pipeline::answer::undo_state::{UndoLog, save_undo};
 use crate::pipeline::calendar::guests::NotifiedGuests;
 use crate::pipeline::calendar::occurrences::{self, SeriesLog};
 use crate::pipeline::calendar::target::{CalendarOwner, written_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::GuestNotice;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ColumnLevel, OUTCOME};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
 
 /// The outcome of one item of a call that writes.
 #[derive(Debug, Clone, PartialEq, Eq)]

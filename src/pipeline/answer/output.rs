@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
+use daysheet_core::budget::{LongText, WholeAnswer};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::row::RowCell;
+use daysheet_core::text::brief;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::budget::{LongText, WholeAnswer};
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::page::{PageRequest, page};
 use crate::outputs::{self, grep::grep};
 use crate::pipeline::context::Context;
-use crate::row::RowCell;
-use crate::text::brief;
 use crate::tools::output::OutputRead;
 use crate::tools::{CallIdentity, ToolEffect};
 

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use crate::encode::Document;
-use crate::row::RowCell;
+use daysheet_core::encode::Document;
+use daysheet_core::row::RowCell;
 
 /// The number of rows remembered; the latest stay.
 const MAX_ROWS: usize = 5_000;

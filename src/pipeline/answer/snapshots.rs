@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::budget::WholeAnswer;
-use crate::encode::Format;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::encode::Format;
+
 use crate::tools::CallIdentity;
 
 /// How long an answer in chunks is kept.

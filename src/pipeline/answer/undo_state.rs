@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::MailState;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
-use crate::provider::mail::MailState;
 
 /// What is kept for an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

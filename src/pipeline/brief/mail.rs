@@ -9,6 +9,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::{ListRequest, Mailbox, PeopleQuery};
+use daysheet_core::query::{DateContext, Query};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ALIAS, ColumnLevel, MESSAGE, Table, TableColumn};
+use daysheet_core::text::{Note, NoteKey, counted, note, ours};
+use daysheet_core::time_parse::mentioned;
 use futures_util::future::{join_all, join4};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -16,21 +26,11 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::rules::{BriefMessage, ReaderMail};
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::mail::senders::{LookAlikes, WARNINGS, look_alikes_of, senders};
 use crate::pipeline::rows::{columns_of, name_account, rows_of};
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::{ListRequest, Mailbox, PeopleQuery};
-use crate::query::{DateContext, Query};
-use crate::row::RowTable;
-use crate::schemas::{ALIAS, ColumnLevel, MESSAGE, Table, TableColumn};
-use crate::text::{Note, NoteKey, counted, note, ours};
-use crate::time_parse::mentioned;
 
 /// Messages per page.
 const PAGE: usize = 100;

@@ -12,6 +12,21 @@ mod rules;
 
 use std::collections::{BTreeMap, HashSet};
 
+use daysheet_core::budget::plan::PlacementTier;
+use daysheet_core::budget::value::ValueHint;
+use daysheet_core::budget::{AnswerItem, RowLegend, WholeAnswer};
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{EventTime, weekday};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::EventData;
+use daysheet_core::query::{self, DateContext};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{
+    ColumnLevel, DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD,
+};
+use daysheet_core::text::{Note, NoteKey, counted, note, ours};
+use daysheet_core::time_parse::TimeContext;
 use futures_util::future::join;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -24,23 +39,10 @@ use super::calendar::clashes::{clashes, is_declined};
 use super::calendar::search::range::{self, TimeRange};
 use super::calendar::search::ranged::RangedEvents;
 use super::times::requested_zone;
-use crate::budget::plan::PlacementTier;
-use crate::budget::value::ValueHint;
-use crate::budget::{AnswerItem, RowLegend, WholeAnswer};
-use crate::choice::WordChoice;
-use crate::error::{Error, Result};
-use crate::event_time::{EventTime, weekday};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::calendar::search::ranged::{clash_rows, ranged_agenda, ranged_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
-use crate::provider::Account;
-use crate::provider::calendar::EventData;
-use crate::query::{self, DateContext};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ColumnLevel, DRAFTS, INVITED, NEEDS_ME, NEXT_DAY, TODAY, TOMORROW, UNREAD};
-use crate::text::{Note, NoteKey, counted, note, ours};
-use crate::time_parse::TimeContext;
 use crate::tools::brief::BriefRequest;
 
 /// The number of days back for which unanswered mail is considered.
@@ -480,7 +482,10 @@ fn left_out(mail: &BriefMail, agenda: &RangedEvents) -> Vec<Note> {
 
 fn all_failed(missing: &[Error], accounts: usize) -> Error {
     let first = missing.first().cloned().unwrap_or_else(|| {
-        Error::new(crate::error::ErrorKind::Internal, "an account was left without an answer")
+        Error::new(
+            daysheet_core::error::ErrorKind::Internal,
+            "an account was left without an answer",
+        )
     });
     match accounts {
         1 => first,

@@ -7,11 +7,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::text::{is_machine, plain_local};
+use daysheet_core::words;
 use jiff::Timestamp;
 use jiff::civil::Date;
-
-use crate::text::{is_machine, plain_local};
-use crate::words;
 
 /// The properties of a message in the inbox that the rules use.
 #[derive(Debug, Clone, Default)]

@@ -3,8 +3,12 @@
 //! Every guest sees the event change in their own calendar, whether they are notified or not, so
 //! all guests count. So does the owner of a calendar that is shared with the user.
 
-use crate::access::AccessLevel;
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest};
+use daysheet_core::text::Note;
+use daysheet_core::text::{cell, clip};
+
 use crate::pipeline::access::guard::{
     AskPolicy, GuardedWrite, WriteAudience, confirm, is_watchful,
 };
@@ -14,9 +18,6 @@ use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::EventTarget;
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{EventChange, EventData, EventGuest};
-use crate::text::Note;
-use crate::text::{cell, clip};
 
 /// The longest part of a question that the caller wrote, in columns.
 const SHOWN: usize = 200;
@@ -168,7 +169,7 @@ pub(super) async fn agreed_for(
     ctx: &Context,
     planned: &[(&EventTarget, EventWrite<'_>)],
     question: String,
-    caller: &dyn crate::client::ClientPrompts,
+    caller: &dyn daysheet_core::call::client::ClientPrompts,
     notes: &mut Vec<Note>,
 ) -> Result<()> {
     if !is_watchful(ctx).await? {

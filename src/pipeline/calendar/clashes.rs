@@ -3,13 +3,12 @@
 //!
 //! One rule for the brief, for searches, for events to be written and for invitations.
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{EventData, InvitationAnswer, ShowAs};
+use daysheet_core::text::{Note, note, ours};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
-
-use crate::choice::WordChoice;
-use crate::event_time::EventTime;
-use crate::provider::calendar::{EventData, InvitationAnswer, ShowAs};
-use crate::text::{Note, note, ours};
 
 /// The length from which an uncertain event contains others.
 const LONG_UNCERTAIN: SignedDuration = SignedDuration::from_hours(6);

@@ -1,6 +1,14 @@
 //! `calendar_delete`, `calendar_respond` and `manage`: writes that reach other people,
 //! or delete something.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::calendar::{EventChange, EventGuest, GuestNotice};
+use daysheet_core::text::{Note, note, ours};
+
 use super::guests::{notified, notify_missing, others};
 use super::save::destination::may_write;
 use super::save::follow::cut;
@@ -11,18 +19,11 @@ use super::target::{
     title, write_error,
 };
 use super::undo::{no_undo, write_event};
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, Result};
-use crate::event_time;
 use crate::pipeline::access::audit::AuditEntry;
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for, line};
 use crate::pipeline::context::Context;
-use crate::progress;
-use crate::provider::calendar::{EventChange, EventGuest, GuestNotice};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
 use crate::tools::calendar_delete::CalendarDelete;
 use crate::tools::calendar_save::SeriesScope;
 

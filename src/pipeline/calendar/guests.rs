@@ -1,14 +1,15 @@
 //! Guests: addresses read as strictly as those of mail, and lists combined so that no
 //! answer is lost.
 
-use crate::compose::people;
-use crate::error::{Error, Result};
+use daysheet_core::compose::people;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{EventData, EventGuest, GuestNotice};
+use daysheet_core::provider::mail::MailPerson;
+use daysheet_core::provider::{Account, CalendarCapabilities};
+use daysheet_core::text::{Note, brief, note, ours};
+
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::mistyped_notes;
-use crate::provider::calendar::{EventData, EventGuest, GuestNotice};
-use crate::provider::mail::MailPerson;
-use crate::provider::{Account, CalendarCapabilities};
-use crate::text::{Note, brief, note, ours};
 use crate::tools::calendar_save::EventWords;
 
 /// The maximum number of guests that one call may invite to one event.

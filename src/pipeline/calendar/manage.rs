@@ -1,13 +1,18 @@
 //! Creates, renames and deletes calendars.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{CalendarOp, MAIN};
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::{CALENDAR, ColumnLevel};
+use daysheet_core::text::{Note, note, quoted};
+use daysheet_core::time_parse;
 use serde_json::Value;
 
 use super::search::calendars::{KnownCalendar, forget_calendars};
 use super::target::{CalendarOwner, calendar_owner};
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, Result};
 use crate::pipeline::access::accounts::{account_named, several_accounts};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::erasure::no_undo;
@@ -19,11 +24,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of};
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{CalendarOp, MAIN};
-use crate::row::RowCell;
-use crate::schemas::{CALENDAR, ColumnLevel};
-use crate::text::{Note, note, quoted};
-use crate::time_parse;
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// Carries out a `manage` of a calendar.
@@ -35,7 +35,7 @@ pub(crate) async fn manage_calendar(
     if let Some(name) = request.set.keys().next() {
         return Err(Error::argument(format!(
             "a calendar has no `{}` to set",
-            crate::text::brief(name)
+            daysheet_core::text::brief(name)
         ))
         .next("give `name`, and `tz` for a new one, beside `set`"));
     }

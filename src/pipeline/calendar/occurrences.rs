@@ -6,22 +6,22 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::error::Result;
+use daysheet_core::project::project;
+use daysheet_core::provider::calendar::{EventChange, EventData};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{EVENT, TableColumn};
+use daysheet_core::text::{Note, note, ours};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::search::seen::{remember_events, substance};
 use super::target::CalendarOwner;
-use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::calendar::{EventChange, EventData};
-use crate::row::RowTable;
-use crate::schemas::{EVENT, TableColumn};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
 
 /// The range around now in which handles follow their occurrences.
 const BEHIND: SignedDuration = SignedDuration::from_hours(60 * 24);

@@ -3,25 +3,25 @@
 
 use std::sync::Arc;
 
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{Calendars, EventData};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ColumnLevel, EVENT};
+use daysheet_core::text::{self, Note};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::search::by_id::event_target;
 use super::search::seen::{remember_events, substance};
-use crate::encode::Document;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time::{self, EventTime};
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{hand_out_after, number_after};
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::pipeline::titles::short;
-use crate::provider::Account;
-use crate::provider::calendar::{Calendars, EventData};
-use crate::row::RowTable;
-use crate::schemas::{ColumnLevel, EVENT};
 use crate::store::HandleKind;
-use crate::text::{self, Note};
 use crate::tools::calendar_save::SeriesScope;
 
 /// The number of events that a question names.

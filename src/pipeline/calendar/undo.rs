@@ -3,6 +3,11 @@
 //! Before a change or a deletion, the event goes into the store, sealed. It is restored only if
 //! the write notified nobody, and if the event has not changed since.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::text::{Note, note, ours};
 use serde_json::Value;
 
 use super::guests::others;
@@ -12,9 +17,6 @@ use super::search::by_id::event_target;
 use super::target::{
     CalendarOwner, EventTarget, as_target, calendar_owner, event_line, fetch_event, listed, title,
 };
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
@@ -23,9 +25,7 @@ use crate::pipeline::answer::undo_state::{EventUndo, save_undo};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
-use crate::provider::calendar::{EventChange, GuestNotice};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
 
 /// The longest event that is kept, in bytes.
 const MAX_LEN: usize = 1 << 20;

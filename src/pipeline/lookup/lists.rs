@@ -1,11 +1,14 @@
 //! The lists of a lookup: fetched from each account, or ours.
 
+use daysheet_core::error::Result;
+use daysheet_core::project::project;
+use daysheet_core::provider::{Account, ListPage};
+use daysheet_core::schemas::{self, ACCOUNT, ListOrigin, ROOM, Service, Table};
 use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::people::{add_people_of_events, list_rooms};
 use super::plan::{AccountList, LookupPlan, LookupPosition};
-use crate::error::Result;
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::access::sign_in::account_objects;
 use crate::pipeline::calendar::search::calendars::{calendar_list, known_calendars, names_by_id};
@@ -13,9 +16,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::account_signatures;
 use crate::pipeline::rows::MissingAccount;
 use crate::pipeline::settings;
-use crate::project::project;
-use crate::provider::{Account, ListPage};
-use crate::schemas::{self, ACCOUNT, ListOrigin, ROOM, Service, Table};
 
 /// The list of one account, or of ours.
 pub(super) struct LookupPart {
@@ -78,7 +78,7 @@ async fn fetch_list(
         let items = if *table == ACCOUNT {
             account_objects(ctx).await?
         } else {
-            schemas::TABLES.iter().map(|table| crate::describe::summary(table)).collect()
+            schemas::TABLES.iter().map(|table| daysheet_core::describe::summary(table)).collect()
         };
         return Ok((None, listed(Service::Local, items)));
     };

@@ -9,20 +9,20 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::compose::people::{bare_names, with_addresses, without_addresses};
+use daysheet_core::error::Result;
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::{Account, PeopleQuery};
+use daysheet_core::schemas::{CONTACT, FROM_MAIL, SAVED};
+use daysheet_core::text::{MailAddress, Note, folded, note, ours, quoted_end};
 use futures_util::future::join_all;
 
 use super::people::guests_of;
-use crate::compose::people::{bare_names, with_addresses, without_addresses};
-use crate::error::Result;
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::{mark_tainted, new_among};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
-use crate::project::project;
-use crate::provider::{Account, PeopleQuery};
-use crate::schemas::{CONTACT, FROM_MAIL, SAVED};
-use crate::text::{MailAddress, Note, folded, note, ours, quoted_end};
 use crate::tools::ToolAction;
 
 /// The most names of one call that are looked up.
@@ -59,7 +59,7 @@ impl NameMatch {
 /// Replaces names of saved contacts in place of addresses; returns notes on them.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if several names are left, in whichever
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if several names are left, in whichever
 /// arguments; and errors of the store, which has to know that untrusted text was shown.
 pub(crate) async fn resolve_names(ctx: &Context, action: &mut ToolAction) -> Result<Vec<Note>> {
     // A draft is shown before it is sent, and free times reach nobody.

@@ -2,21 +2,21 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::project::project;
+use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::provider::{Account, ListPage, PeopleQuery};
+use daysheet_core::schemas::{CONTACT, EVENT, ROOM, Service, Table};
+use daysheet_core::text::{Note, NoteKey, note};
 use futures_util::future::join_all;
 use jiff::ToSpan;
 use serde_json::{Value, json};
 
 use super::plan::AccountList;
-use crate::error::{ErrorKind, Result};
-use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::calendar::save::destination::account_calendars;
 use crate::pipeline::calendar::target::calendar_owner;
 use crate::pipeline::context::Context;
-use crate::project::project;
-use crate::provider::calendar::EventListRequest;
-use crate::provider::{Account, ListPage, PeopleQuery};
-use crate::schemas::{CONTACT, EVENT, ROOM, Service, Table};
-use crate::text::{Note, NoteKey, note};
 
 /// The days back and ahead whose events are read.
 const DAYS: i64 = 90;

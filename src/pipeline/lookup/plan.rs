@@ -1,15 +1,17 @@
 //! What a lookup asks for: its arguments, or those of the first page that a cursor continues.
 
+use daysheet_core::error::Result;
+use daysheet_core::provider::{Account, ListPage, PeopleQuery};
+use daysheet_core::schemas::{
+    self, ACCOUNT, ColumnLevel, ListOrigin, LookupListing, Service, TableColumn,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Result;
 use crate::pipeline::access::accounts::{account_named, named_or_all};
 use crate::pipeline::answer::cursor::{another_search, load_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::columns_of;
-use crate::provider::{Account, ListPage, PeopleQuery};
-use crate::schemas::{self, ACCOUNT, ColumnLevel, ListOrigin, LookupListing, Service, TableColumn};
 use crate::tools::ColumnChoice;
 use crate::tools::lookup::LookupRequest;
 
@@ -182,8 +184,8 @@ pub(crate) fn contains(text: &str, q: &str) -> bool {
 mod by_word {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    use crate::choice::WordChoice;
-    use crate::schemas::LookupListing;
+    use daysheet_core::choice::WordChoice;
+    use daysheet_core::schemas::LookupListing;
 
     pub fn serialize<S: Serializer>(
         listing: &&'static LookupListing,

@@ -1,16 +1,17 @@
 //! Suggestions for names and addresses that nobody has.
 
+use daysheet_core::error::Error;
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{CONTACT, Service};
+use daysheet_core::text::{Note, is_machine, note, ours, quoted, quoted_end};
+
 use super::lists::fetch_lists;
 use super::people::texts;
 use super::plan::{LookupPlan, LookupPosition};
-use crate::error::Error;
-use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
-use crate::row::RowTable;
-use crate::schemas::{CONTACT, Service};
-use crate::text::{Note, is_machine, note, ours, quoted, quoted_end};
 
 /// People that are compared with an address nobody has.
 pub(super) const COMPARED: usize = 500;

@@ -5,18 +5,18 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{MESSAGE, Table};
+use daysheet_core::text::{Note, note};
 use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::listed_threads::key_and_thread;
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
-use crate::provider::{Account, Mailbox, ThreadMessage, ThreadRole};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{MESSAGE, Table};
 use crate::store::HandleKind;
-use crate::text::{Note, note};
 
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";

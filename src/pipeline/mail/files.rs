@@ -1,11 +1,11 @@
 //! Files of messages, by their ids.
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::mail::{AttachmentInfo, SourceMessage};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 
 /// Returns the message of an attachment, and what is known of the attachment.
 pub(super) async fn file_named(
-    mailbox: &dyn crate::provider::Mailbox,
+    mailbox: &dyn daysheet_core::provider::Mailbox,
     handle: &str,
     id: &str,
 ) -> Result<(String, AttachmentInfo)> {

@@ -2,11 +2,10 @@
 //!
 //! Whether messages were answered takes further requests, and is in `answered.rs`.
 
+use daysheet_core::flatten::{RowContext, texts};
+use daysheet_core::query::ListedConditions;
+use daysheet_core::schemas::MESSAGE;
 use serde_json::Value;
-
-use crate::flatten::{RowContext, texts};
-use crate::query::ListedConditions;
-use crate::schemas::MESSAGE;
 
 /// The column of signs of bulk mail.
 const BULK: &str = "bulk";

@@ -3,11 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::Account;
+use daysheet_core::schemas::{MESSAGE, Table};
 use serde_json::Value;
-
-use crate::flatten::{self, RowContext};
-use crate::provider::Account;
-use crate::schemas::{MESSAGE, Table};
 
 /// The column of the thread that a message is in.
 pub(crate) const THREAD: &str = "thread";

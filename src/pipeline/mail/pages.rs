@@ -6,19 +6,19 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
+use daysheet_core::query::ListedConditions;
+use daysheet_core::schemas::{CellKind, THREAD, Table};
+use daysheet_core::text::Note;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answered::{self, AnswerStates};
 use super::listed;
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
-use crate::provider::{ListPage, ListRequest, Mailbox, SearchTotal};
-use crate::query::ListedConditions;
-use crate::schemas::{CellKind, THREAD, Table};
-use crate::text::Note;
 
 /// The maximum number of pages of one provider for one page of ours.
 const MAX_PAGES: usize = 12;

@@ -8,24 +8,25 @@ pub(crate) mod accounts;
 mod by_sender;
 pub(crate) mod plan;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::encode::Document;
+use daysheet_core::error::Result;
+use daysheet_core::query::{ME, MessagePart, PLACES, Query, QueryTerm};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{MESSAGE, THREAD};
+use daysheet_core::text::{Note, note, ours};
+
 use self::accounts::{SearchPart, hidden_count, part_rows, search_accounts, total, total_hidden};
 use self::by_sender::search_senders;
 use self::plan::{
     KIND, SearchContext, is_everywhere, plan_search, search_context, search_query, words,
 };
 use super::pages::ListedRow;
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::encode::Document;
-use crate::error::Result;
 use crate::pipeline::answer::cursor::save_cursor;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::{missing_line, name_account, zone_line};
 use crate::pipeline::times::requested_zone;
-use crate::query::{ME, MessagePart, PLACES, Query, QueryTerm};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{MESSAGE, THREAD};
-use crate::text::{Note, note, ours};
 use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
 /// What neither service's `has:attachment` counts.

@@ -4,14 +4,19 @@
 //! it is looked for among the sent messages; it is never sent again automatically. The
 //! next call for a draft in doubt looks for it, and sends nothing.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::call::doubt::look_for;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::mail::{MailPerson, SendLookup, SendStatus, SentMessage, StoredDraft};
+use daysheet_core::text::{brief, cell, clip};
+use daysheet_core::time_parse::{self, TimeContext};
 use jiff::Timestamp;
 
 use super::draft::kept::discarded_before;
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::doubt::look_for;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::owner_of_id;
 use crate::pipeline::access::audit::{AuditEntry, audit_after, log_entry};
 use crate::pipeline::access::guard::{
@@ -21,13 +26,8 @@ use crate::pipeline::access::guard::{
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, resolve_handle};
-use crate::provider::Account;
-use crate::provider::Mailbox;
-use crate::provider::mail::{MailPerson, SendLookup, SendStatus, SentMessage, StoredDraft};
 use crate::store::HandleKind;
 use crate::store::sends::{JournalRecord, PendingSend, SendCaps, SendStart};
-use crate::text::{brief, cell, clip};
-use crate::time_parse::{self, TimeContext};
 use crate::tools::mail;
 
 /// The tool, as the audit log names it.

@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::body::{NewAccount, ReadableText};
+use daysheet_core::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
+use daysheet_core::provider::{Account, Mailbox};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{MESSAGE, Service};
+use daysheet_core::text::{MailAddress, Note, NoteKey, note, ours};
 use serde_json::Value;
 
-use crate::body::{NewAccount, ReadableText};
-use crate::flatten::{self, INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT, RowContext};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
-use crate::provider::{Account, Mailbox};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{MESSAGE, Service};
-use crate::text::{MailAddress, Note, NoteKey, note, ours};
 
 /// The column with the warnings.
 pub(crate) const WARNINGS: &str = "warn";

@@ -1,26 +1,27 @@
 //! Contacts: created, changed and deleted, found by their address or name.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::compose::people::ascii;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::PeopleQuery;
+use daysheet_core::provider::mail::{ContactCard, SettingsChange};
+use daysheet_core::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColumn};
+use daysheet_core::text::{MailAddress, Note, note, ours, quoted, quoted_end};
+
 use super::target::{
     SettingFields, SettingsContext, apply_settings, id, mail_context, no_id, nothing, one_outcome,
     rehearse_settings, settable, settings_row,
 };
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, Confirmation};
-use crate::compose::people::ascii;
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::erasure::no_undo;
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::{WILL_ASK, note_untrusted_quote, require_access};
 use crate::pipeline::context::Context;
 use crate::pipeline::known_people::look_alikes;
 use crate::pipeline::titles::short;
-use crate::project::project;
-use crate::provider::PeopleQuery;
-use crate::provider::mail::{ContactCard, SettingsChange};
-use crate::schemas::{CONTACT, CONTACT_ID, ColumnLevel, SAVED, TableColumn};
-use crate::text::{MailAddress, Note, note, ours, quoted, quoted_end};
 use crate::tools::manage::{ManageOp, ManageRequest};
 
 /// A contact that was found.

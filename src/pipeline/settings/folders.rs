@@ -3,28 +3,28 @@
 //! A folder with messages is deleted only if the call says what to do with them;
 //! deleting a label only removes it from its messages.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
+use daysheet_core::provider::{ListRequest, PeopleQuery, SearchTotal};
+use daysheet_core::query::{self, Query, QueryTerm};
+use daysheet_core::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME};
+use daysheet_core::text::{brief, note, quoted, quoted_list};
 use serde_json::Value;
 
 use super::target::{
     SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, rehearse_settings, settable, settings_row,
 };
-use crate::budget::WholeAnswer;
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::owner_named;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::modify::actions::{ActionArguments, CreatedFolder, missing_above};
 use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
-use crate::project::project;
-use crate::provider::mail::{FolderKind, FolderRef, LabelLook, SettingsChange};
-use crate::provider::{ListRequest, PeopleQuery, SearchTotal};
-use crate::query::{self, Query, QueryTerm};
-use crate::schemas::{CATEGORY, ColumnLevel, FOLDER, MESSAGE, OUTCOME};
 use crate::store::HandleKind;
-use crate::text::{brief, note, quoted, quoted_list};
 use crate::tools::mail::ModifyVerb;
 use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};
 

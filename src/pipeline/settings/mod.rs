@@ -2,7 +2,7 @@
 //! signatures and settings.
 //!
 //! The registry declares what can be set of each kind
-//! ([`Field::settable`](crate::schemas::TableColumn)). An answer shows the object as its
+//! ([`Field::settable`](daysheet_core::schemas::TableColumn)). An answer shows the object as its
 //! provider has it afterwards, in the columns of a lookup.
 
 mod contacts;
@@ -12,14 +12,15 @@ mod rule_text;
 pub(super) mod rules;
 pub(crate) mod target;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+
 use self::contacts::manage_contact;
 use self::folders::manage_folder;
 use self::reply::{auto_reply, mailbox_settings, set_signature};
 use self::rules::{manage_rule, run_rule};
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, Result};
 use crate::pipeline::calendar::manage::manage_calendar;
 use crate::pipeline::context::Context;
 use crate::tools::manage::{ManageKind, ManageOp, ManageRequest};

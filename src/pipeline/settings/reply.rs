@@ -2,6 +2,16 @@
 
 use std::borrow::Cow;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::compose::text;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten;
+use daysheet_core::provider::mail::{self, AutoReply, SettingsChange};
+use daysheet_core::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
+use daysheet_core::text::{note, ours};
+use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
@@ -9,12 +19,6 @@ use super::target::{
     SettingFields, SettingsContext, apply_settings, context_of, mail_context, nothing, one_outcome,
     one_row, planned_change, rehearse_settings, settable, settings_row, write_logged,
 };
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::compose::text;
-use crate::error::{Error, Result};
-use crate::flatten;
 use crate::pipeline::access::accounts::several_named;
 use crate::pipeline::access::guard::{AskPolicy, GuardedWrite, WriteAudience, confirm};
 use crate::pipeline::calendar::audience::line;
@@ -22,10 +26,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::remove_remote_pictures;
 use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
-use crate::provider::mail::{self, AutoReply, SettingsChange};
-use crate::schemas::{ALIAS, AUTO_REPLY, SETTING, Service};
-use crate::text::{note, ours};
-use crate::time_parse::{self, ParsedTime, TimeContext};
 use crate::tools::manage::ManageRequest;
 
 /// The columns of a signature, which is no table.
@@ -61,8 +61,10 @@ fn answers(reply: &AutoReply, own: &str) -> (WriteAudience, AskPolicy, String) {
         }
         _ => (who("anybody who writes to"), "everybody", AskPolicy::Always),
     };
-    let plain =
-        |html: &str| crate::text::html::html(html, crate::text::html::TextStyle::Text, false).text;
+    let plain = |html: &str| {
+        daysheet_core::text::html::html(html, daysheet_core::text::html::TextStyle::Text, false)
+            .text
+    };
     let body = match texts(reply) {
         None => line("Text", reply.html.as_deref().map(plain).as_deref()),
         Some((internal, external)) => format!(

@@ -1,11 +1,11 @@
 //! Rules in words: conditions in the query language, actions as `label:"Print shop"
 //! archive`. Both can be read back unchanged.
 
-use crate::error::{Error, Result};
-use crate::provider::MailCapabilities;
-use crate::provider::mail::RuleStep;
-use crate::query::{MessageState, Query, QueryTerm};
-use crate::text::brief;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::MailCapabilities;
+use daysheet_core::provider::mail::RuleStep;
+use daysheet_core::query::{MessageState, Query, QueryTerm};
+use daysheet_core::text::brief;
 
 /// The actions of a rule.
 const STEPS: &str = "read, star, archive, trash, never_spam, important, label:NAME and move:NAME";
@@ -82,7 +82,7 @@ pub(super) fn steps(steps: &[RuleStep], can: &MailCapabilities) -> String {
 /// Reads the actions of a rule.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for unknown words, and for forwarding.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for unknown words, and for forwarding.
 pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     let mut found = Vec::new();
     let mut words = words(text)?.into_iter();

@@ -3,6 +3,14 @@
 //! Rules with conditions or actions that our words cannot express are shown, deleted,
 //! and not changed. Rules that forward mail are never created.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{FolderKind, MailRule, RuleStep, SettingsChange};
+use daysheet_core::provider::{Account, MailCapabilities};
+use daysheet_core::query::{self, DateContext, Query, QueryTerm};
+use daysheet_core::schemas::{RULE, Service};
+use daysheet_core::text::{cell, clip, note, ours};
 use serde_json::{Value, json};
 
 use super::rule_text::{query, read_list, read_steps, steps};
@@ -10,9 +18,6 @@ use super::target::{
     SettingFields, SettingsContext, apply_settings, context_of, id, mail_context, no_id, nothing,
     one_outcome, one_row, planned_change, rehearse_settings, settable, settings_row,
 };
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::erasure::refused_erasure;
 use crate::pipeline::access::guard::{WILL_ASK, is_tainted};
@@ -22,12 +27,7 @@ use crate::pipeline::mail::modify::actions::{ActionArguments, find};
 use crate::pipeline::mail::modify::change_messages;
 use crate::pipeline::mail::modify::chosen::choose_messages;
 use crate::pipeline::titles::short;
-use crate::provider::mail::{FolderKind, MailRule, RuleStep, SettingsChange};
-use crate::provider::{Account, MailCapabilities};
-use crate::query::{self, DateContext, Query, QueryTerm};
-use crate::schemas::{RULE, Service};
 use crate::store::HandleKind;
-use crate::text::{cell, clip, note, ours};
 use crate::tools::mail::ModifyVerb;
 use crate::tools::manage::{ManageOp, ManageRequest};
 

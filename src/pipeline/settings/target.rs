@@ -5,12 +5,17 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::project;
+use daysheet_core::provider::mail::SettingsChange;
+use daysheet_core::provider::{Account, Mailbox};
+use daysheet_core::schemas::{ColumnLevel, Service, Table};
+use daysheet_core::text::Note;
 use serde_json::{Map, Value};
 
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::error::{Error, Result};
-use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::{account_labels, account_named, several_accounts};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -18,11 +23,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::hand_out_after;
 use crate::pipeline::rows::{columns_of, rows_of, zone_line};
 use crate::pipeline::titles::short;
-use crate::project::project;
-use crate::provider::mail::SettingsChange;
-use crate::provider::{Account, Mailbox};
-use crate::schemas::{ColumnLevel, Service, Table};
-use crate::text::Note;
 use crate::tools::manage::ManageRequest;
 
 /// The mailbox that is set up.
@@ -195,7 +195,7 @@ impl<'a> SettingFields<'a> {
     /// as `email` for `emails`.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument), which names the columns that can be set.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names the columns that can be set.
     pub(crate) fn of(request: &'a ManageRequest, columns: &[&str]) -> Result<Self> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {
@@ -208,7 +208,8 @@ impl<'a> SettingFields<'a> {
             }
         }
         let bad = members.keys().filter(|name| !columns.contains(&&***name));
-        let bad: Vec<String> = bad.map(|name| format!("`{}`", crate::text::brief(name))).collect();
+        let bad: Vec<String> =
+            bad.map(|name| format!("`{}`", daysheet_core::text::brief(name))).collect();
         if !bad.is_empty() {
             let kind = request.kind.word();
             return Err(Error::argument(format!("kind={kind} has no {} to set", bad.join(", ")))

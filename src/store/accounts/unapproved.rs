@@ -8,11 +8,11 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use daysheet_core::compose::people::ascii;
+use daysheet_core::error::Result;
 use sha2::{Digest, Sha256};
 
 use super::super::Store;
-use crate::compose::people::ascii;
-use crate::error::Result;
 
 /// The unapproved addresses of one account.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl Store {
     /// Returns the unapproved addresses of the account with this id.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn unapproved(&self, account: &str) -> Result<UnapprovedAddresses> {
         let digests: Vec<String> =
             sqlx::query_scalar("SELECT digest FROM unapproved WHERE owner = $1 AND account = $2")
@@ -44,7 +44,7 @@ impl Store {
     /// Records that addresses are added to contacts, and which one of them the user approved.
     ///
     /// # Errors
-    /// [`Kind::Store`](crate::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn note_unapproved(
         &self,
         account: &str,

@@ -11,13 +11,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 use sqlx::AnyConnection;
 use tokio::sync::Mutex;
 
 use super::super::{Store, files};
 use super::{StoreEngine, in_time};
-use crate::error::{Error, ErrorKind, Result};
 
 /// Where the files are, in the state folder.
 const FOLDER: &str = "locks";

@@ -10,11 +10,12 @@
 
 use std::fmt;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+
 use super::super::random::{CipherKey, random};
 use super::super::secrets::{decrypt, encrypt};
 use super::super::{EVERYBODY, Store};
 use super::master::{MasterKey, MasterKeySource, key_id};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The settings row with an owner's data keys.
 pub(in crate::store) const DATA_KEYS: &str = "data_keys";

@@ -6,12 +6,12 @@
 //!
 //! Built without the feature `keychain`, it always reports that there is none.
 
-use super::super::random::CipherKey;
-
 #[cfg(feature = "keychain")]
 pub(super) use native::{create, forget, read};
 #[cfg(not(feature = "keychain"))]
 pub(super) use none::{create, forget, read};
+
+use super::super::random::CipherKey;
 
 #[cfg(feature = "keychain")]
 mod native {

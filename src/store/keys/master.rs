@@ -8,13 +8,13 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sha2::{Digest, Sha256};
 use tokio::sync::Mutex;
 
 use super::super::random::CipherKey;
 use super::super::{SERVER, Store};
 use crate::config::{GivenKeys, KeyStore};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The settings row with the name of the master key in use.
 const IN_USE: &str = "master_key";

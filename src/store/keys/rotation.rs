@@ -6,13 +6,14 @@
 
 use std::time::Duration;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+
 use super::super::engine::locks::ProcessLock;
 use super::super::random::random;
 use super::super::{Store, account_identity};
 use super::data::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, TRIES, line};
 use super::master::{MasterKey, key_id};
 use crate::config::GivenKeys;
-use crate::error::{Error, ErrorKind, Result};
 
 /// How often to look for owners who were added in the meantime.
 const PASSES: usize = 5;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::Value;
 use sqlx::AssertSqlSafe;
 
 use super::super::{EVERYBODY, Store, account_identity, schema};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The findings. They contain nothing personal: owners who sign in are named by a digest.
 #[derive(Debug, Default)]

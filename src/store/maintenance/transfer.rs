@@ -1,9 +1,9 @@
 //! Moving the rows of all owners from SQLite to PostgreSQL.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::super::{AuditLine, OwnerTransaction, SERVER, Store, numbered, schema};
-use crate::error::{Error, ErrorKind, Result};
 
 /// The number of rows in one statement.
 const BATCH: usize = 500;

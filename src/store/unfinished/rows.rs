@@ -3,11 +3,12 @@
 //! Each has a lock as well, from before its row until after it. A row without a lock is of a call
 //! that was cut off; any instance reports it, to its owner.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+
 use super::super::Store;
 use super::super::engine::locks::ProcessLock;
 use super::super::random::random;
 use super::CutOff;
-use crate::error::{Error, ErrorKind, Result};
 
 impl Store {
     /// Adds a row for a call; returns its number, and the lock that says that the call goes on.

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 use daysheet_core::schemas::MESSAGE;
 
 use super::*;
-
 use crate::common::clock;
 
 const MAIN: &str = "AAMkAGVmMDEzMTM4-main";

@@ -9,7 +9,6 @@ use daysheet_core::provider::mail::{
 };
 
 use super::*;
-
 use crate::common::clock;
 
 /// What one reads of a draft with a file.

@@ -1,6 +1,6 @@
 //! Pages of an agenda: whatever their size, whatever happens between them.
 
-use daysheet::error::{Error, ErrorKind};
+use daysheet_core::error::{Error, ErrorKind};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
 use serde_json::{Value, json};

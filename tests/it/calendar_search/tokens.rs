@@ -1,7 +1,7 @@
 //! What a table of events costs, over the sample calendars of both providers.
 
-use daysheet::budget::count::tokens;
 use daysheet::cli::sandboxed::SandboxUser;
+use daysheet_core::budget::count::tokens;
 use serde_json::json;
 use tempfile::TempDir;
 

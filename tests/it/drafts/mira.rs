@@ -3,13 +3,13 @@
 use std::ops::Deref;
 use std::path::PathBuf;
 
-use daysheet::error::Result;
-use daysheet::provider::mail::{
+use daysheet::store::HandleKind;
+use daysheet_core::error::Result;
+use daysheet_core::provider::mail::{
     AttachmentInfo, MailPerson, OutgoingMessage, SendAlias, SourceMessage,
 };
-use daysheet::provider::{BodyForm, MessageContent};
-use daysheet::schemas::Service;
-use daysheet::store::HandleKind;
+use daysheet_core::provider::{BodyForm, MessageContent};
+use daysheet_core::schemas::Service;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
 //! What is refused before anything is written.
 
+use daysheet_core::provider::mail::SourceMessage;
 use serde_json::json;
 
 use super::mira::{Mira, jonas};
 use crate::common::messages::person;
-use daysheet::provider::mail::SourceMessage;
 
 #[tokio::test]
 async fn refused_drafts_write_nothing() {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use daysheet::cli::client::{InProcessClient, ToolAnswer};
-use daysheet::sandbox::{FaultRates, Sandbox};
 use daysheet::server::Server;
+use daysheet_sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 

@@ -1,9 +1,9 @@
 //! Pages of outputs, and what matches in them.
 
-use daysheet::budget::count::Tokenizer;
 use daysheet::outputs::grep::grep;
 use daysheet::outputs::page::{OutputPage, PageRequest, page};
-use daysheet::text::{LINE, wrapped};
+use daysheet_core::budget::count::Tokenizer;
+use daysheet_core::text::{LINE, wrapped};
 use proptest::prelude::*;
 use proptest::sample::select;
 

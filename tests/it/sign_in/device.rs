@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use daysheet::error::{ErrorKind, Result};
 use daysheet::oauth::DeviceSignIn;
+use daysheet_core::error::{ErrorKind, Result};
 
 use super::microsoft::granted;
 use super::token_server::{Answer, TokenServer, config};
-
 use crate::common::clock;
 
 fn code(interval: u32, lifetime: u32) -> Answer {

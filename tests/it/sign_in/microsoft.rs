@@ -5,16 +5,15 @@ use std::time::Duration;
 
 use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::Config;
-use daysheet::error::ErrorKind;
 use daysheet::oauth::{GrantedTokens, PROVIDERS, SignIn};
-use daysheet::provider::{Account, AccountStatus};
 use daysheet::tools::{self, ArgKind};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::{Account, AccountStatus};
 use oauth2::{AccessToken, RefreshToken};
 
 use super::token_server::{
     Answer, TokenServer, config, get, parameter, redirect, sign_in_at, wait,
 };
-
 use crate::common::clock;
 
 pub const EMAIL: &str = "mira@example.com";

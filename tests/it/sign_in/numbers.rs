@@ -1,9 +1,9 @@
 //! Microsoft's numbers: what is said at a sign-in, and what becomes of an account
 //! when a refresh is refused.
 
-use daysheet::error::{Error, ErrorKind};
 use daysheet::oauth::SignIn;
-use daysheet::provider::AccountStatus;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::provider::AccountStatus;
 
 use super::microsoft::{EMAIL, MIRA, tokens};
 use super::token_server::{Answer, TokenServer, get, redirect, sign_in_at};

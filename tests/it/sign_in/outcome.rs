@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use daysheet::access::AccessLevel;
 use daysheet::accounts::Accounts;
-use daysheet::encode::Format;
-use daysheet::error::{Error, ErrorKind, Result};
 use daysheet::pipeline::{BegunSignIn, Pipeline};
-use daysheet::provider::Account;
-use daysheet::provider::calendar::Calendars;
-use daysheet::provider::{Mailbox, ProviderConnector};
 use daysheet::store::Store;
 use daysheet::tools;
 use daysheet::tools::accounts::SignInArguments;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::encode::Format;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::Calendars;
+use daysheet_core::provider::{Mailbox, ProviderConnector};
 use serde_json::{Value, json};
 
 use super::token_server::{Answer, TokenServer, get, redirect};

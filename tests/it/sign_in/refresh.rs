@@ -7,16 +7,15 @@ use std::time::{Duration, Instant};
 
 use daysheet::accounts::{Accounts, SignedOut};
 use daysheet::config::{Config, KeyStore};
-use daysheet::error::ErrorKind;
 use daysheet::oauth::GrantedTokens;
-use daysheet::provider::{AccountStatus, TokenSource};
 use daysheet::store::{HandleKind, Store};
+use daysheet_core::error::ErrorKind;
+use daysheet_core::provider::{AccountStatus, TokenSource};
 use oauth2::{AccessToken, RefreshToken};
 use sqlx::Connection;
 use tokio::sync::Notify;
 
 use super::token_server::{Answer, TokenServer, config, sign_in};
-
 use crate::common::clock;
 
 const EMAIL: &str = "mira@example.com";
@@ -35,7 +34,7 @@ fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
 }
 
 /// Asks for a token eight times at once.
-async fn eight(accounts: &Accounts) -> Vec<daysheet::error::Result<String>> {
+async fn eight(accounts: &Accounts) -> Vec<daysheet_core::error::Result<String>> {
     let asks = (0..8).map(|_| accounts.bearer(MIRA));
     futures_util::future::join_all(asks).await
 }

@@ -176,7 +176,7 @@ async fn serve(
 }
 
 /// Tokens of a sign-in at `server`, whose answer to it they are.
-pub async fn sign_in(config: &Config) -> daysheet::error::Result<GrantedTokens> {
+pub async fn sign_in(config: &Config) -> daysheet_core::error::Result<GrantedTokens> {
     sign_in_at(config, "google", None).await
 }
 
@@ -185,7 +185,7 @@ pub async fn sign_in_at(
     config: &Config,
     provider: &str,
     tenant: Option<&str>,
-) -> daysheet::error::Result<GrantedTokens> {
+) -> daysheet_core::error::Result<GrantedTokens> {
     let sign_in = SignIn::start(config, provider, tenant, &["mail"], None).await?;
     let redirect = redirect(&sign_in, "code=the-code");
     let (tokens, _) = tokio::join!(wait(sign_in), get(&redirect));
@@ -193,7 +193,7 @@ pub async fn sign_in_at(
 }
 
 /// Waits for the tokens, and tells the browser that they were kept.
-pub async fn wait(sign_in: SignIn) -> daysheet::error::Result<GrantedTokens> {
+pub async fn wait(sign_in: SignIn) -> daysheet_core::error::Result<GrantedTokens> {
     let (tokens, page) = sign_in.wait().await?;
     page.signed_in("mira@example.com").await;
     Ok(tokens)

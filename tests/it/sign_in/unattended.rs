@@ -6,8 +6,8 @@ use std::path::Path;
 use daysheet::app::App;
 use daysheet::config::{Config, ServiceAccount};
 use daysheet::pipeline::BegunSignIn;
-use daysheet::sandbox::{Sandbox, SandboxOptions};
 use daysheet::tools::accounts::SignInArguments;
+use daysheet_sandbox::{Sandbox, SandboxOptions};
 use oauth2::ClientSecret;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -39,8 +39,14 @@ fn service_account() -> ServiceAccount {
 
 /// Calls a tool; its first block, whether it succeeds or not.
 async fn answer(app: &App, tool: &str, arguments: Value) -> String {
-    match call(&app.pipeline, tool, arguments, app.config.format, &daysheet::client::NonInteractive)
-        .await
+    match call(
+        &app.pipeline,
+        tool,
+        arguments,
+        app.config.format,
+        &daysheet_core::call::client::NonInteractive,
+    )
+    .await
     {
         Ok(blocks) => blocks[0].clone(),
         Err(error) => format!("! {error}"),

@@ -1,8 +1,8 @@
 //! One person's rows: exported in full and without secrets, and erased without a trace.
 
-use daysheet::provider::AccountStatus;
 use daysheet::store::sends::{PendingSend, SendCaps};
 use daysheet::store::{AccountRow, HandleKind, OutputRecord, Store, account_identity};
+use daysheet_core::provider::AccountStatus;
 
 use super::keys::claimed;
 use super::{MIRA, account, fresh};

@@ -9,11 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, Payload};
 use chacha20poly1305::{KeyInit, XChaCha20Poly1305, XNonce};
 use daysheet::config::KeyStore;
-use daysheet::error::ErrorKind;
 use daysheet::store::Store;
+use daysheet_core::error::ErrorKind;
 
 use super::{MIRA, account, raw, run};
-
 use crate::common::clock;
 
 /// True where no keychain can be reached, so that a test may ask for one without

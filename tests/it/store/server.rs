@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use daysheet::error::ErrorKind;
 use daysheet::store::{HandleKind, Store};
+use daysheet_core::error::ErrorKind;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection};
 
 use super::{MIRA, account, any, fresh, store};

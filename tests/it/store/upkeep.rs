@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use daysheet::clock::Clock;
 use daysheet::config::{Config, KeyStore};
-use daysheet::error::ErrorKind;
 use daysheet::store::{HandleKind, Store, account_identity};
+use daysheet_core::clock::Clock;
+use daysheet_core::error::ErrorKind;
 use jiff::SignedDuration;
 
 use super::keys::{claimed, old_text};

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::AnswerAlteration;
+use daysheet_sandbox::AnswerAlteration;
 use serde_json::Value;
 
 use super::{check_quotes, hostile};

@@ -18,7 +18,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet::config::Config;
-use daysheet::sandbox::AnswerAlteration;
+use daysheet_sandbox::AnswerAlteration;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use daysheet::cli::sandboxed::SandboxUser;
-use daysheet::sandbox::AnswerAlteration;
+use daysheet_sandbox::AnswerAlteration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,7 +1,6 @@
 //! Lists, sync tokens, calendars and what goes with them.
 
 use super::*;
-
 use crate::common::clock;
 
 #[tokio::test]

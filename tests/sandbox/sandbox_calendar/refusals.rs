@@ -1,7 +1,6 @@
 //! What is refused, and how.
 
 use super::*;
-
 use crate::common::clock;
 
 #[tokio::test]

@@ -5,6 +5,12 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::compose::ids::{ends, within};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{
+    AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
+};
+use daysheet_core::text::html::{TextStyle, html};
 use serde_json::Value;
 
 use crate::google::mail::messages::{
@@ -12,12 +18,6 @@ use crate::google::mail::messages::{
 };
 use crate::google::mail::{GmailMailbox, ME, Scope, check, list};
 use crate::json::text;
-use daysheet_core::compose::ids::{ends, within};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{
-    AttachmentContent, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft, not_a_draft,
-};
-use daysheet_core::text::html::{TextStyle, html};
 
 /// Drafts that are listed at once, and pages that are looked through for one.
 const AT_ONCE: &str = "500";

@@ -11,16 +11,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use hyper::Method;
-use jiff::Timestamp;
-use serde_json::{Value, json};
-
-use super::messages::{
-    ascii, existing_files, field, fields, is_under, message_id, people, sent_at, subject,
-};
-use super::{GmailMailbox, check, list};
-use crate::google::client;
-use crate::json::text;
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::compose::mime;
@@ -31,7 +21,17 @@ use daysheet_core::provider::mail::{
 };
 use daysheet_core::text::cell;
 use drafts::draft_conflict;
+use hyper::Method;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 use upload::MAX_MESSAGE;
+
+use super::messages::{
+    ascii, existing_files, field, fields, is_under, message_id, people, sent_at, subject,
+};
+use super::{GmailMailbox, check, list};
+use crate::google::client;
+use crate::json::text;
 
 /// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";

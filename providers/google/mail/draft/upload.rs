@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::Method;
 use hyper::header::{CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use serde_json::{Value, json};
@@ -15,8 +17,6 @@ use url::Url;
 
 use crate::google::client::FullResponse;
 use crate::google::mail::GmailMailbox;
-use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// The largest message that Gmail accepts, in bytes.
 pub(super) const MAX_MESSAGE: usize = 35 << 20;

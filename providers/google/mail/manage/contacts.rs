@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::ContactCard;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -9,8 +11,6 @@ use url::Url;
 use crate::google::mail::{GmailMailbox, list};
 use crate::json::text;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::ContactCard;
 
 /// The fields of a contact that are read.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";

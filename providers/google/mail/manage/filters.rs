@@ -5,6 +5,10 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{MailRule, RuleStep};
+use daysheet_core::query::{DateContext, MessagePart, Query, QueryTerm, one_or, parse};
+use daysheet_core::text::brief;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -13,10 +17,6 @@ use crate::google::mail::list;
 use crate::google::mail::query::compile;
 use crate::json::text;
 use crate::labels::is_category;
-use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{MailRule, RuleStep};
-use daysheet_core::query::{DateContext, MessagePart, Query, QueryTerm, one_or, parse};
-use daysheet_core::text::brief;
 
 /// Fields of a filter that hold words to look for.
 const WORDS: [&str; 3] = ["from", "to", "subject"];

@@ -7,6 +7,14 @@ mod filters;
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::mail::{
+    AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
+    SettingsChange,
+};
+use daysheet_core::text::brief;
+use filters::{criteria, rule};
 use hyper::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -17,14 +25,6 @@ use crate::google::client;
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::Mailbox;
-use daysheet_core::provider::mail::{
-    AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
-    SettingsChange,
-};
-use daysheet_core::text::brief;
-use filters::{criteria, rule};
 
 const FILTERS: [&str; 2] = ["settings", "filters"];
 const VACATION: [&str; 2] = ["settings", "vacation"];

@@ -5,6 +5,10 @@
 
 use std::str::FromStr;
 
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::ical::series_uid;
+use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
+use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -12,10 +16,6 @@ use serde_json::Value;
 
 use super::{CALENDAR, RULE, is_master};
 use crate::json::{is, nested, text};
-use daysheet_core::event_time::{self, EventTime};
-use daysheet_core::ical::series_uid;
-use daysheet_core::provider::calendar::{EventData, EventGuest, InvitationAnswer, ShowAs};
-use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// Returns the facts of an event of the mailbox `me`.
 pub fn facts(event: &Value, me: &str) -> Option<EventData> {

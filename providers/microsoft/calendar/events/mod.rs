@@ -7,6 +7,12 @@
 
 pub(crate) mod facts;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::ListPage;
+use daysheet_core::provider::calendar::EventListRequest;
+use daysheet_core::recurrence::{EventRecurrence, graph};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -16,12 +22,6 @@ use crate::microsoft::client::GraphAccount;
 use crate::microsoft::mail::check_as;
 use crate::microsoft::response::{not_ours, page};
 use crate::net;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::project::Projection;
-use daysheet_core::provider::ListPage;
-use daysheet_core::provider::calendar::EventListRequest;
-use daysheet_core::recurrence::{EventRecurrence, graph};
 
 /// The key of the calendar's id in events as they cross the port.
 pub const CALENDAR: &str = "calendarId";

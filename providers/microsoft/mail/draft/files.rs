@@ -2,6 +2,10 @@
 //!
 //! `upload.rs` adds one.
 
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
+use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;
 
 use super::upload::{attach, check, files};
@@ -10,10 +14,6 @@ use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
 use crate::microsoft::mail::{OutlookMailbox, count};
 use crate::net;
-use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, OutgoingMessage};
-use daysheet_core::text::quoted;
 
 impl OutlookMailbox {
     /// Removes attachments that Exchange has put into a reply or forward: those of a

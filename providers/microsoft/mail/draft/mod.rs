@@ -12,9 +12,18 @@ mod files;
 mod upload;
 
 use async_trait::async_trait;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{
+    AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
+    SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
+};
+use daysheet_core::text::{brief, cell};
+use files::sizes;
 use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use upload::files;
 
 use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,
@@ -24,15 +33,6 @@ use crate::json::{is, text};
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
-use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{
-    AttachmentContent, DraftOrigin, Drafts, MailPerson, OutgoingMessage, SendAlias, SendLookup,
-    SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
-};
-use daysheet_core::text::{brief, cell};
-use files::sizes;
-use upload::files;
 
 /// Files of one message that are listed, and pages of them.
 pub(super) const MAX_FILES: usize = 500;

@@ -8,6 +8,10 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::OutgoingAttachment;
+use daysheet_core::text::brief;
 use graph_rs_sdk::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE};
 use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
@@ -18,10 +22,6 @@ use crate::limiter::counted;
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
-use daysheet_core::call::client::ClientPrompts;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::OutgoingAttachment;
-use daysheet_core::text::brief;
 
 /// From this size on, in bytes, Exchange requires an upload in pieces.
 const IN_PIECES: usize = 3 << 20;

@@ -3,6 +3,8 @@
 //! They belong to the person who signed in, even if the mailbox belongs to someone
 //! else; so they are not written from there. `microsoft/people.rs` reads them.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::ContactCard;
 use graph_rs_sdk::http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
@@ -13,8 +15,6 @@ use crate::microsoft::mail::{OutlookMailbox, check_as};
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::ContactCard;
 
 /// Contacts in a page, and pages, that are looked through for a new one.
 const TOP: &str = "1000";

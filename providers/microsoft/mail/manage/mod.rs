@@ -8,6 +8,9 @@ mod rules;
 mod settings;
 
 use async_trait::async_trait;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{AutoReply, MailRule, MailboxSettings, SettingsChange};
+use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
@@ -18,9 +21,6 @@ use crate::limiter::rehearse;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
-use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::mail::{AutoReply, MailRule, MailboxSettings, SettingsChange};
-use daysheet_core::text::brief;
 
 /// Where rules are.
 const RULES: &str = "mailFolders/inbox/messageRules";

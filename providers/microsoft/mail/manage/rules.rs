@@ -5,15 +5,15 @@
 //! of them negated; every other query is refused, with what is possible. Other parts of
 //! a rule are described in words, and such a rule is never written.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::{MailPerson, MailRule, RuleStep};
+use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm, one_or};
+use daysheet_core::text::{brief, cell};
 use serde_json::{Map, Value, json};
 
 use crate::json::{is, nested, text};
 use crate::microsoft::mail::drafts;
 use crate::microsoft::mail::folders::FolderTree;
-use daysheet_core::error::{Error, Result};
-use daysheet_core::provider::mail::{MailPerson, MailRule, RuleStep};
-use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm, one_or};
-use daysheet_core::text::{brief, cell};
 
 /// The size that Exchange treats as unlimited, in kilobytes.
 const NO_LIMIT: u64 = 2_147_483_647;

@@ -2,6 +2,10 @@
 //!
 //! All of it is one object, of which Graph changes the named fields. Times are written in UTC.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
+use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -11,10 +15,6 @@ use crate::json::{nested, text};
 use crate::microsoft::calendar::zones;
 use crate::microsoft::mail::OutlookMailbox;
 use crate::written::holds;
-use daysheet_core::error::{Error, Result};
-use daysheet_core::event_time;
-use daysheet_core::provider::mail::{AutoReply, ReplyAudience};
-use daysheet_core::text::brief;
 
 /// Returns the settings.
 pub async fn settings(outlook: &OutlookMailbox) -> Result<Value> {

@@ -7,12 +7,12 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
+use daysheet_core::text::search_text::{has_phrase, words};
 use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::labels::same_label;
-use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
-use daysheet_core::text::search_text::{has_phrase, words};
 
 /// The names of a mailbox's folders.
 #[derive(Debug, Clone, Copy)]

@@ -12,7 +12,6 @@ mod normal;
 mod write;
 
 pub use check::{FolderNames, matches, reads};
-
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{ME, MessagePart, PLACES, Query, QueryTerm};
 use daysheet_core::text::Note;

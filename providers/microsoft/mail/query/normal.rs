@@ -4,12 +4,13 @@
 //! conditions are removed. Conditions that Outlook does not support in any language are
 //! dropped here, with notes.
 
-use crate::labels::is_category;
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm, one_or};
 use daysheet_core::text::brief;
 use daysheet_core::text::search_text::{is_punctuation, words};
 use daysheet_core::text::{Note, note, quoted};
+
+use crate::labels::is_category;
 
 /// A query in its normal form.
 pub(super) struct NormalQuery {

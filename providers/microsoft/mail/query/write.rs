@@ -3,11 +3,10 @@
 //! OData for `$filter` and KQL for `$search`. A part is written exactly or not at all;
 //! user input is quoted and has no syntax there.
 
-use jiff::tz::TimeZone;
-use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
-
 use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm};
 use daysheet_core::text::search_text::words;
+use jiff::tz::TimeZone;
+use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
 /// Before all mail: 1900-01-01.
 const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
 use daysheet_core::error::{Error, ErrorKind, Result};
 use device_codes::DeviceCodes;
 

@@ -1,6 +1,7 @@
 //! Graph's answers with events: by their ids, in lists, and as a calendar
 //! shows them.
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -17,7 +18,6 @@ use crate::graph::response::GraphBody;
 use crate::graph::types::EVENT;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::{SandboxCalendars, StoredEvent, same};
-use daysheet_core::event_time::{EventTime, ZonedTime};
 
 /// The longest stretch of time that can be looked at.
 const MAX_DAYS: i64 = 1_825;

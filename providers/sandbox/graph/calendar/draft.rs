@@ -1,6 +1,8 @@
 //! What a client wants of an event: a body that was checked, made into a
 //! change of one.
 
+use daysheet_core::event_time::ZonedTime;
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 use jiff::civil::DateTime;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Map, Value};
@@ -11,8 +13,6 @@ use crate::graph::error::{GraphError, invalid_property, invalid_recipients, unkn
 use crate::graph::ids::named_guid;
 use crate::graph::zones::{RequestedZone, iana_name};
 use crate::store::calendars::{StoredEvent, same};
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 
 /// People that a meeting can have.
 const MAX_PEOPLE: usize = 500;

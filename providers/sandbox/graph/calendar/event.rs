@@ -4,6 +4,9 @@
 
 use std::cell::OnceCell;
 
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
+use daysheet_core::recurrence::graph;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
@@ -17,9 +20,6 @@ use crate::graph::types::EVENT;
 use crate::graph::zones::{graph_time, windows_name};
 use crate::store::calendars::share::CALLED_OFF;
 use crate::store::calendars::{StoredEvent, same};
-use daysheet_core::event_time::{EventTime, ZonedTime};
-use daysheet_core::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
-use daysheet_core::recurrence::graph;
 
 /// The moment at which nothing has happened yet.
 const NEVER: &str = "0001-01-01T00:00:00Z";

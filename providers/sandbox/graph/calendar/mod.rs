@@ -14,7 +14,9 @@ mod schedule;
 pub(super) mod shown;
 mod write;
 
+use context::{CalendarContext, CalendarRef};
 use hyper::{Method, StatusCode};
+use respond::MeetingAction;
 use serde_json::{Map, Value, json};
 
 use super::access;
@@ -32,8 +34,6 @@ use crate::auth::tokens;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
 use crate::store::calendars::{self, CalendarAccess};
-use context::{CalendarContext, CalendarRef};
-use respond::MeetingAction;
 
 /// What is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,14 +3,14 @@
 //!
 //! A pattern that passes is read as the adapter reads it, by `recurrence/graph.rs` of the core.
 
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::recurrence::graph;
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use serde_json::Value;
 
 use crate::graph::error::{GraphError, invalid_property, unknown_zone};
 use crate::graph::zones::iana_name;
-use daysheet_core::recurrence::EventRecurrence;
-use daysheet_core::recurrence::graph;
 
 /// Days to look at for the first one that a pattern allows.
 const SEARCH: usize = 366 * 8;

@@ -1,6 +1,8 @@
 //! What is done with meetings: answering them, calling them off, forwarding
 //! them.
 
+use daysheet_core::event_time::ZonedTime;
+use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
 use hyper::StatusCode;
 use serde_json::{Map, Value};
 
@@ -14,8 +16,6 @@ use crate::graph::response::GraphResponse;
 use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::calendars::{self, same};
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
 
 /// What is done with a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! `getSchedule`: when people and rooms are busy.
 
+use daysheet_core::event_time::resolve;
+use daysheet_core::provider::calendar::EventVisibility;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -15,8 +17,6 @@ use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{RequestedZone, windows_name};
 use crate::store::calendars::{StoredEvent, same};
-use daysheet_core::event_time::resolve;
-use daysheet_core::provider::calendar::EventVisibility;
 
 /// People and rooms of one request.
 const MAX_PEOPLE: usize = 20;

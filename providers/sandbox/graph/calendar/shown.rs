@@ -1,11 +1,11 @@
 //! Events as a calendar shows them: what each is in its series, and the id it
 //! goes by.
 
+use daysheet_core::event_time::EventTime;
 use jiff::tz::TimeZone;
 
 use super::context::CalendarContext;
 use crate::store::calendars::expand::EventOccurrence;
-use daysheet_core::event_time::EventTime;
 
 /// What an event is in its series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

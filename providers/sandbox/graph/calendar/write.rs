@@ -1,6 +1,8 @@
 //! Events that are made, changed and deleted. Graph always tells the others of
 //! a meeting; there is no way to ask it not to.
 
+use daysheet_core::event_time::ZonedTime;
+use daysheet_core::provider::calendar::EventGuest;
 use hyper::StatusCode;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
@@ -16,8 +18,6 @@ use crate::graph::types::EVENT;
 use crate::graph::types::read::read;
 use crate::store::calendars::share::CALLED_OFF;
 use crate::store::calendars::{CalendarAccess, StoredEvent, event_id, same};
-use daysheet_core::event_time::ZonedTime;
-use daysheet_core::provider::calendar::EventGuest;
 
 /// How far from an occurrence its neighbours are looked for.
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);

@@ -4,6 +4,7 @@
 //! the series comes before them, whole. What lies outside the stretch and has
 //! changed is reported like what is deleted, as the service does.
 
+use daysheet_core::event_time::EventTime;
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -14,7 +15,6 @@ use crate::graph::calendar::event::called_off;
 use crate::graph::calendar::shown::{EventKind, ShownEvent, second};
 use crate::graph::error::GraphError;
 use crate::store::calendars::StoredEvent;
-use daysheet_core::event_time::EventTime;
 
 /// Occurrences of a series that is gone, at most.
 const MAX_OCCURRENCES: usize = 1_000;

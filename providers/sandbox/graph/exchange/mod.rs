@@ -10,7 +10,10 @@ pub(super) mod state;
 
 use std::sync::Arc;
 
+use folders::MailFolder;
+use index::MailboxIndex;
 use serde_json::{Map, Value, json};
+use state::{ExchangeState, MessageNotes};
 
 use super::error::{GraphError, folder_not_found, malformed_id, not_found};
 use super::ids::MailboxIds;
@@ -22,9 +25,6 @@ use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::contacts::MailboxPeople;
 use crate::store::message::Message;
 use crate::store::mime;
-use folders::MailFolder;
-use index::MailboxIndex;
-use state::{ExchangeState, MessageNotes};
 
 /// A mailbox with its index.
 #[derive(Debug, Clone, Copy)]

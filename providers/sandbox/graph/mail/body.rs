@@ -4,6 +4,7 @@
 //! Exchange keeps one body, HTML or plain, and so does this; a message with both
 //! becomes one of HTML when it is written anew.
 
+use daysheet_core::compose;
 use mail_builder::MessageBuilder;
 use mail_builder::headers::address::Address;
 use mail_builder::headers::content_type::ContentType;
@@ -20,7 +21,6 @@ use crate::graph::people::{self, EmailAddress};
 use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime::{self, ParsedPart};
-use daysheet_core::compose;
 
 /// A message that is being written.
 #[derive(Debug, Clone, Default)]

@@ -20,6 +20,9 @@ pub(super) mod send;
 mod settings;
 pub(super) mod upload;
 
+use context::MailContext;
+use reply_body::ReplyKind;
+
 use super::access::let_in;
 use super::error::GraphError;
 use super::params::PreferHeader;
@@ -27,8 +30,6 @@ use super::response::GraphResponse;
 use crate::auth::tokens::TokenAccess;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
-use context::MailContext;
-use reply_body::ReplyKind;
 
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,9 @@
 //! and the parameters of actions. Bodies are held against them in
 //! `read.rs`.
 
-use super::{ADDRESS, BODY, ObjectType, PropertyType, RECIPIENT, TIME, WEEKDAYS, action, object};
-
 use PropertyType::{Instant, Many, Number, Of, Text, Truth, Word};
+
+use super::{ADDRESS, BODY, ObjectType, PropertyType, RECIPIENT, TIME, WEEKDAYS, action, object};
 
 /// How much something matters.
 const IMPORTANCE: PropertyType = Word(&["low", "normal", "high"]);

@@ -2,6 +2,7 @@
 //! a type does not have, and values of other kinds, before anybody looks at what
 //! they mean.
 
+use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 use hyper::body::Bytes;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -10,8 +11,6 @@ use serde_json::{Map, Value};
 use super::{ObjectType, PropertyType};
 use crate::graph::error::{GraphError, bad_request, unreadable_body, wrong_body};
 use crate::http::HttpRequest;
-
-use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 
 /// Reads a body of a type, which may be left out where nothing in it is
 /// needed. Members with annotations, and those that are null, are gone from it.

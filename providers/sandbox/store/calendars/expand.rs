@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{SandboxCalendars, StoredEvent, instance_id};
-use daysheet_core::event_time::{EventTime, ZonedTime, find_zone, resolve};
 
 /// Occurrences of one series in one answer, at most.
 const MAX_OCCURRENCES: usize = 5_000;

@@ -13,15 +13,14 @@ mod write;
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
-use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
-
 use daysheet_core::clock::Clock;
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
 use daysheet_core::recurrence::EventRecurrence;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 /// All calendars of a sandbox.
 ///

@@ -2,10 +2,10 @@
 //! goes to the copies in the others' main calendars, and their answers come
 //! back. All copies have one UID.
 
+use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer};
 use serde_json::Map;
 
 use super::{GuestAnswer, SandboxCalendars, StoredEvent, instance_id, same};
-use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer};
 
 /// What an event has among its `more` that was called off by somebody else.
 pub(crate) const CALLED_OFF: &str = "isCancelled";

@@ -1,8 +1,9 @@
 //! How events change: every change has its mark, and what is deleted stays as a
 //! tombstone.
 
-use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 use daysheet_core::event_time::EventTime;
+
+use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 
 impl SandboxCalendars {
     /// Adds an event; its place. With `tell`, the people who are asked get it

@@ -10,14 +10,14 @@ pub(crate) mod contacts;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
+use change::{HistoryEvent, HistoryRecord};
+use contacts::MailboxPeople;
 use sha2::{Digest, Sha256};
 
 use super::labels::UserLabels;
 use super::message::{Message, MessageFacts};
 use super::search_text::number;
 use super::threads;
-use change::{HistoryEvent, HistoryRecord};
-use contacts::MailboxPeople;
 
 /// The history id before the first message came.
 const FIRST_HISTORY: u64 = 100_000;

@@ -3,8 +3,9 @@
 //!
 //! It knows neither JSON's grammar nor STC's.
 
-use super::super::digits::{digits, ends, sign};
 use std::fmt;
+
+use super::super::digits::{digits, ends, sign};
 
 /// The maximum nesting of lists and objects. A table is two levels, a list of objects.
 /// Deeper values are refused, so that no text can exhaust the stack.

@@ -11,12 +11,10 @@ mod style;
 mod values;
 mod visibility;
 
-pub use sheets::select::{MatchWork, WORK};
-pub use visibility::{CssVisibility, VisibilityWalker};
-
 use cssparser::{Delimiter, ParseError, Parser};
-
+pub use sheets::select::{MatchWork, WORK};
 use values::property;
+pub use visibility::{CssVisibility, VisibilityWalker};
 
 /// `name: value`, with `!important` taken off the value.
 #[derive(Debug, Clone, PartialEq, Eq)]

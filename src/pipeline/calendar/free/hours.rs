@@ -1,14 +1,13 @@
 //! Stretches of time, and the hours in which people meet.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::provider::calendar::WorkingHours;
+use daysheet_core::text;
+use daysheet_core::time_parse::clock::ClockTime;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
-
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime};
-use crate::provider::calendar::WorkingHours;
-use crate::text;
-use crate::time_parse::clock::ClockTime;
 
 /// The minutes of a day.
 const DAY: u16 = 24 * 60;

@@ -14,6 +14,18 @@ mod slots;
 
 use std::collections::HashMap;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{EventTime, find_zone, zone_label};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{BUSY, ColumnLevel, SLOT, Service, Table};
+use daysheet_core::text::{Note, NoteKey, note, ours};
+use daysheet_core::time_parse::{self, TimeContext};
 use futures_util::future::{join, join_all};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -26,22 +38,10 @@ use self::people::{BusyKind, BusyPerson, BusyTime, stretch};
 use self::slots::{AbsenceReason, slots, stretches};
 use super::search::range::{self, TimeRange};
 use super::target::span;
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::encode::Document;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time::{EventTime, find_zone, zone_label};
-use crate::flatten::RowContext;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
 use crate::pipeline::times::requested_zone;
-use crate::provider::Account;
-use crate::provider::calendar::{BusySchedule, WorkingHours};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{BUSY, ColumnLevel, SLOT, Service, Table};
-use crate::text::{Note, NoteKey, note, ours};
-use crate::time_parse::{self, TimeContext};
 use crate::tools::calendar_free::{CalendarFree, SlotSort};
 
 /// The number of working days considered if no end is given.

@@ -3,6 +3,13 @@
 //! Services report only a person's main calendar to others. A dentist's appointment in
 //! a second calendar takes as much time.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{Calendars, EventListRequest};
+use daysheet_core::schemas::{EVENT, TableColumn};
+use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 
@@ -11,15 +18,8 @@ use super::super::search::calendars::{KnownCalendar, calendar_list, known_calend
 use super::super::search::range::TimeRange;
 use super::hours::TimeStretch;
 use super::people::{BusyKind, BusyTime};
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::calendar::{Calendars, EventListRequest};
-use crate::schemas::{EVENT, TableColumn};
-use crate::text::{Note, note, quoted};
 
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
@@ -111,7 +111,7 @@ async fn look(
             let answer = match answer {
                 Ok(answer) => answer,
                 Err(error) => {
-                    failed.push(error.context(crate::text::brief(name)));
+                    failed.push(error.context(daysheet_core::text::brief(name)));
                     continue;
                 }
             };

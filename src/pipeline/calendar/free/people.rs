@@ -1,15 +1,15 @@
 //! The people queried, and what is known of their time.
 
+use daysheet_core::choice::{WordChoice, words};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::provider::calendar::{BusySchedule, WorkingHours};
+use daysheet_core::schemas::{BUSY, BUSY_TITLE, Service, TableColumn, wire};
+use daysheet_core::text::quoted;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::hours::{TimeStretch, merge, without};
-use crate::choice::{WordChoice, words};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{BusySchedule, WorkingHours};
-use crate::schemas::{BUSY, BUSY_TITLE, Service, TableColumn, wire};
-use crate::text::quoted;
 
 words! {
     /// The kinds of busy time, the weightiest first, by their words in the column `show`.

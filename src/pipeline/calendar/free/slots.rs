@@ -9,12 +9,12 @@
 
 use std::cmp::Reverse;
 
+use daysheet_core::words;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use super::hours::TimeStretch;
 use super::people::{BusyKind, BusyPerson};
-use crate::words;
 
 /// Seconds of the grid that slots begin on, in local time.
 const QUARTER: i64 = 15 * 60;

@@ -1,18 +1,18 @@
 //! An answer to an invitation: its proposed time, its outcome, and how it is called.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{InvitationAnswer, InvitationReply};
+use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::event_time::EventTime;
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::audience::line;
 use crate::pipeline::calendar::save::span::{PreviousTime, read};
 use crate::pipeline::calendar::target::{CalendarOwner, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
-use crate::provider::calendar::{InvitationAnswer, InvitationReply};
-use crate::text::{Note, note, ours};
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::EventWords;
 

@@ -1,14 +1,16 @@
 //! Invitations in messages: the event in the calendar that they are about, or one
 //! created from them.
 
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time;
+use daysheet_core::ical::IcalEvent;
+use daysheet_core::provider::calendar::{EventChange, EventGuest, GuestNotice, InvitationAnswer};
+use daysheet_core::text::{Note, brief, note, ours, quoted_list};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
-use crate::client::ClientPrompts;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time;
-use crate::ical::IcalEvent;
 use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::access::guard::{WriteAudience, confirm};
@@ -23,8 +25,6 @@ use crate::pipeline::calendar::target::{
 };
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::provider::calendar::{EventChange, EventGuest, GuestNotice, InvitationAnswer};
-use crate::text::{Note, brief, note, ours, quoted_list};
 use crate::tools::calendar_respond::CalendarRespond;
 
 /// The result for a message with an invitation.

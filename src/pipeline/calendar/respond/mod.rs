@@ -3,6 +3,13 @@
 pub(crate) mod answers;
 mod invited;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest, InvitationAnswer};
+use daysheet_core::text::{Note, note, quoted};
 use invited::InvitedEvent;
 
 use self::answers::{TOOL, add_answered, confirmed, proposed_time, response, word};
@@ -12,10 +19,6 @@ use super::guests::{guest, guest_line};
 use super::save::calendar_save;
 use super::save::span::PreviousTime;
 use super::target::{EventTarget, as_shown, event_line, named_event, title, write_error};
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::{Error, Result};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm, require_access};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -23,10 +26,7 @@ use crate::pipeline::calendar::audience::{act, line};
 use crate::pipeline::calendar::undo::write_event;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
-use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{EventChange, EventData, EventGuest, InvitationAnswer};
 use crate::store::HandleKind;
-use crate::text::{Note, note, quoted};
 use crate::tools::calendar_respond::CalendarRespond;
 use crate::tools::calendar_save::{CalendarSave, SeriesScope};
 

@@ -3,15 +3,19 @@
 //! Only the given fields change, and only if the event is still as it was shown. All
 //! events of a call are checked before the first is written.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::call::progress;
+use daysheet_core::error::Result;
+use daysheet_core::provider::calendar::EventChange;
+use daysheet_core::text::{Note, note, ours, quoted};
+
 use super::clash::{self, ClashCandidate, find_clashes};
 use super::destination::account_calendars;
 use super::follow;
 use super::ready::{ReadyChange, ready_change};
 use super::span::moment;
 use super::split::split_series;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::Result;
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::calendar::audience::{EventWrite, agreed_for};
@@ -20,9 +24,6 @@ use crate::pipeline::calendar::occurrences;
 use crate::pipeline::calendar::target::{about, each_once, listed, named_events, write_error};
 use crate::pipeline::calendar::undo::{no_undo, write_event};
 use crate::pipeline::context::Context;
-use crate::progress;
-use crate::provider::calendar::EventChange;
-use crate::text::{Note, note, ours, quoted};
 use crate::tools::calendar_save::{CalendarSave, EventWords, IfConflict};
 
 pub(super) async fn change_events(

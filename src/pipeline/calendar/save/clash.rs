@@ -6,13 +6,19 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{EventTime, ZonedTime};
+use daysheet_core::project::project;
+use daysheet_core::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::schemas::{EVENT, TableColumn};
+use daysheet_core::text::search_text::words;
+use daysheet_core::text::{Note, note, ours, quoted, quoted_end};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::destination::account_calendars;
-use crate::error::{Error, Result};
-use crate::event_time::{EventTime, ZonedTime};
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
     TimeClaim, absences, away, is_declined, meets_absence, overlap,
@@ -22,12 +28,6 @@ use crate::pipeline::calendar::search::calendars::KnownCalendar;
 use crate::pipeline::calendar::target::{CalendarOwner, calendar_owner, event_handles, span};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::project::project;
-use crate::provider::calendar::{EventChange, EventData, EventListRequest, ShowAs};
-use crate::recurrence::EventRecurrence;
-use crate::schemas::{EVENT, TableColumn};
-use crate::text::search_text::words;
-use crate::text::{Note, note, ours, quoted, quoted_end};
 
 /// The number of days ahead for which occurrences of a series are checked.
 const AHEAD: i64 = 90;
@@ -554,7 +554,7 @@ fn among(one: &ClashCandidate, at: usize, other: &ClashCandidate, zone: &TimeZon
 /// Returns true for an event at the first of the times, with the same length and title.
 fn is_twin(candidate: &ClashCandidate, there: &EventData) -> bool {
     let first = candidate.times.first();
-    let title = |text: &str| crate::text::cell(text);
+    let title = |text: &str| daysheet_core::text::cell(text);
     first == Some(&(there.start, there.end))
         && title(&candidate.title) == title(&there.title)
         && !there.cancelled

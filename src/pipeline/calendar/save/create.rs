@@ -1,14 +1,17 @@
 //! New events: checked, compared with existing ones, written one by one.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::text::{Note, note, quoted};
 use futures_util::future::join;
 use serde_json::Value;
 
 use super::clash::{self, ClashCandidate, ItemClashes, compare_clashes, events_near, find_clashes};
 use super::destination::{CalendarDestination, find_destination};
 use super::make::{self, PlannedChange};
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::{Error, Result};
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
 use crate::pipeline::access::guard::{WriteAudience, confirm};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -19,9 +22,6 @@ use crate::pipeline::calendar::undo::keep_created;
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
 use crate::pipeline::titles::short;
-use crate::progress;
-use crate::provider::calendar::{EventChange, GuestNotice};
-use crate::text::{Note, note, quoted};
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// A new event, and its name in the answer.

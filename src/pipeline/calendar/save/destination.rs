@@ -1,7 +1,9 @@
 //! The target of a write: which account, which of its calendars, and whether it may be
 //! written to.
 
-use crate::error::{Error, ErrorKind, Result};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::text::{self, brief};
+
 use crate::pipeline::access::accounts::{account_named, named_or_all, owner_named};
 use crate::pipeline::calendar::search::calendars::{
     CalendarSelector, KnownCalendar, calendar_list, calendar_selectors, known_calendars,
@@ -10,7 +12,6 @@ use crate::pipeline::calendar::search::calendars::{
 use crate::pipeline::calendar::target::{CalendarOwner, EventTarget, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::store::HandleKind;
-use crate::text::{self, brief};
 
 /// The number of calendars that an error names.
 const NAMED: usize = 12;

@@ -1,23 +1,23 @@
 //! Occurrences of imported series that are not as their rule has them.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::ical::IcalEvent;
+use daysheet_core::project::project;
+use daysheet_core::provider::calendar::{EventChange, EventData, GuestNotice};
+use daysheet_core::schemas::EVENT;
+use daysheet_core::text::Note;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::source;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time::{self, EventTime};
-use crate::ical::IcalEvent;
 use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::run_logged;
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
-use crate::project::project;
-use crate::provider::calendar::{EventChange, EventData, GuestNotice};
-use crate::schemas::EVENT;
-use crate::text::Note;
 
 /// Writes the exceptions of an imported series, and reports the event.
 pub(super) async fn finish_import(

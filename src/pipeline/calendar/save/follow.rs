@@ -1,6 +1,17 @@
 //! The parts of a series that is split: where it is cut, its exceptions, and the copy that
 //! becomes the new series. The writes are in `split.rs`.
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::provider::calendar::{
+    EventChange, EventData, EventVisibility, GuestNotice, ShowAs,
+};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::EVENT;
+use daysheet_core::text::{Note, note, ours};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -8,18 +19,9 @@ use serde_json::Value;
 use super::make;
 use super::series::SeriesBase;
 use super::span::{civil, moment};
-use crate::choice::WordChoice;
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime};
-use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::calendar::target::{EventTarget, fetch_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::{EventChange, EventData, EventVisibility, GuestNotice, ShowAs};
-use crate::recurrence::EventRecurrence;
-use crate::row::RowCell;
-use crate::schemas::EVENT;
-use crate::text::{Note, note, ours};
 
 /// Exceptions that are named in a note.
 const NAMED: usize = 3;
@@ -65,9 +67,11 @@ pub(crate) fn cut(
         .checked_add(length)
         .map_err(|_| Error::argument("the event would be out of range"))?;
     let end = match &first {
-        crate::event_time::ZonedTime::Day(_) => crate::event_time::ZonedTime::Day(last.date()),
-        crate::event_time::ZonedTime::At(_, zone) => {
-            crate::event_time::ZonedTime::At(last, zone.clone())
+        daysheet_core::event_time::ZonedTime::Day(_) => {
+            daysheet_core::event_time::ZonedTime::Day(last.date())
+        }
+        daysheet_core::event_time::ZonedTime::At(_, zone) => {
+            daysheet_core::event_time::ZonedTime::At(last, zone.clone())
         }
     };
     Ok(Some(SplitSeries { before, base: SeriesBase { start: first, end, repeat: after, zone } }))

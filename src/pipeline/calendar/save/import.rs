@@ -5,6 +5,15 @@
 
 use std::collections::BTreeSet;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time;
+use daysheet_core::ical::{CalendarDocument, IcalEvent};
+use daysheet_core::provider::calendar::{EventChange, GuestNotice};
+use daysheet_core::row::RowCell;
+use daysheet_core::text::{Note, note, ours, quoted};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -15,11 +24,6 @@ use super::exceptions::finish_import;
 use super::import_item::{ImportItem, ImportOutcome, differing};
 use super::make;
 use super::source::{self, ImportRest, KIND, import_rest, read_document};
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time;
-use crate::ical::{CalendarDocument, IcalEvent};
 use crate::pipeline::access::audit::AuditEntry as Line;
 use crate::pipeline::access::audit::CALENDAR_SAVE;
 use crate::pipeline::access::audit::run_logged;
@@ -33,10 +37,6 @@ use crate::pipeline::calendar::target::{
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::titles::short;
-use crate::progress;
-use crate::provider::calendar::{EventChange, GuestNotice};
-use crate::row::RowCell;
-use crate::text::{Note, note, ours, quoted};
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The most events of one call.

@@ -1,13 +1,14 @@
 //! An event of a document that is imported: what it becomes, and how it differs from the event
 //! that is there already.
 
+use daysheet_core::ical::IcalEvent;
+use daysheet_core::provider::calendar::{EventChange, EventData};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::text::html;
+use daysheet_core::text::search_text::words;
+
 use super::clash::ItemClashes;
-use crate::ical::IcalEvent;
 use crate::pipeline::calendar::target::EventTarget;
-use crate::provider::calendar::{EventChange, EventData};
-use crate::recurrence::EventRecurrence;
-use crate::text::html;
-use crate::text::search_text::words;
 
 /// An event of a document, with the exceptions of its series.
 pub(super) struct ImportItem {

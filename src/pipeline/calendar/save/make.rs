@@ -3,20 +3,20 @@
 //! No service is called here: everything that can be refused without one is refused
 //! here, before anything is written.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{EventChange, EventData, EventGuest, ShowAs};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::text::brief;
+use daysheet_core::text::{Note, note, ours};
+use daysheet_core::time_parse::TimeContext;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::span::{self, EventSpan, PreviousTime};
-use crate::error::{Error, Result};
-use crate::event_time;
 use crate::pipeline::calendar::guests;
 use crate::pipeline::calendar::target::span as shown;
-use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{EventChange, EventData, EventGuest, ShowAs};
-use crate::recurrence::EventRecurrence;
-use crate::text::brief;
-use crate::text::{Note, note, ours};
-use crate::time_parse::TimeContext;
 use crate::tools::calendar_save::EventWords;
 
 /// A change, and how its times were understood.

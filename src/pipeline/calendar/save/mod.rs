@@ -18,12 +18,13 @@ pub(super) mod source;
 pub(crate) mod span;
 pub(crate) mod split;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::error::Result;
+
 use self::change::change_events;
 use self::create::create_events;
 use self::import::import_events;
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::tools::calendar_save::CalendarSave;
 

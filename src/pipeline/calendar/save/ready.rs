@@ -1,5 +1,10 @@
 //! A change of an event, checked and ready to be written.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{EventChange, EventData, GuestNotice};
+use daysheet_core::recurrence::EventRecurrence;
+use daysheet_core::text::Note;
 use jiff::tz::TimeZone;
 
 use super::destination::may_write;
@@ -7,16 +12,11 @@ use super::follow::{SeriesExceptions, SplitSeries, cut, find_exceptions};
 use super::make::PlannedChange;
 use super::series::SeriesBase;
 use super::span::{EventSpan, PreviousTime, moment};
-use crate::error::{Error, Result};
-use crate::event_time::EventTime;
 use crate::pipeline::calendar::guests::{notify_missing, others};
 use crate::pipeline::calendar::save::{make, series, span};
 use crate::pipeline::calendar::target::{EventTarget, as_shown, event_line, master_of, title};
 use crate::pipeline::context::Context;
 use crate::pipeline::times::time_context;
-use crate::provider::calendar::{EventChange, EventData, GuestNotice};
-use crate::recurrence::EventRecurrence;
-use crate::text::Note;
 use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.

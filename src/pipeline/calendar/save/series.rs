@@ -3,16 +3,16 @@
 //! Moves are differences of local time: an event moved from nine to ten is at ten in
 //! summer and in winter.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::recurrence::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, place};
+use daysheet_core::text::brief;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, ToSpan};
 
 use super::make::begins;
 use super::span::{EventSpan, civil, moment};
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::recurrence::{DAYS, EventRecurrence, RecurrenceRule, RuleEnd, place};
-use crate::text::brief;
 
 /// A recurring event, or the part of one that begins with an occurrence.
 #[derive(Debug, Clone)]

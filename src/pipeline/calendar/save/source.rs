@@ -1,23 +1,23 @@
 //! The source of an iCalendar document: the call itself, a file, a message, or the cursor of an
 //! import that continues; and the conversion of its events to changes.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::BodyForm;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{EventChange, EventVisibility, ShowAs};
+use daysheet_core::schemas::MESSAGE;
+use daysheet_core::text::{Note, brief};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::ical::{self, CalendarDocument, IcalEvent};
 use crate::pipeline::answer::cursor::{IdDigest, load_cursor};
 use crate::pipeline::calendar::guests::check_guests;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::BodyForm;
-use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{EventChange, EventVisibility, ShowAs};
-use crate::schemas::MESSAGE;
 use crate::store::HandleKind;
-use crate::text::{Note, brief};
 use crate::tools::calendar_save::{CalendarSave, IfConflict};
 
 /// The kind of an import's cursors.

@@ -1,17 +1,17 @@
 //! The time of an event to be written: start, end and length as given, made into two
 //! moments that fit together.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{BESIDE, EventTime, ZonedTime};
+use daysheet_core::text::brief;
+use daysheet_core::text::{Note, note, ours};
+use daysheet_core::time_parse::clock::ClockTime;
+use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use jiff::ToSpan;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::error::{Error, Result};
-use crate::event_time::{BESIDE, EventTime, ZonedTime};
 use crate::pipeline::calendar::target::span as shown;
-use crate::text::brief;
-use crate::text::{Note, note, ours};
-use crate::time_parse::clock::ClockTime;
-use crate::time_parse::{self, ParsedTime, TimeContext};
 use crate::tools::calendar_save::EventWords;
 
 /// The length in minutes of a timed event without a given length.

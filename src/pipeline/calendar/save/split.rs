@@ -3,11 +3,13 @@
 //! The new series is created first and the old one cut then, so that a failure in between leaves
 //! too much and never too little; the excess is removed again.
 
+use daysheet_core::error::Result;
+use daysheet_core::provider::calendar::EventChange;
+use daysheet_core::text::{note, ours};
 use serde_json::Value;
 
 use super::follow::{SplitSeries, copied, shorten_series};
 use super::ready::ReadyChange;
-use crate::error::Result;
 use crate::pipeline::access::audit::{AuditEntry, CALENDAR_SAVE, run_logged};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport};
 use crate::pipeline::calendar::guests::notified;
@@ -16,8 +18,6 @@ use crate::pipeline::calendar::target::{EventTarget, fetch_event, write_error};
 use crate::pipeline::calendar::undo::{keep_created, write_event};
 use crate::pipeline::context::Context;
 use crate::pipeline::interrupted::{begin_writing, may_leave};
-use crate::provider::calendar::EventChange;
-use crate::text::{note, ours};
 
 /// Writes the change of an occurrence and all later ones.
 pub(super) async fn split_series(

@@ -2,6 +2,17 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::budget::LongText;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::event_time::zone_label;
+use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::provider::Account;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ColumnLevel, EVENT, TableColumn};
+use daysheet_core::text::fence::theirs;
+use daysheet_core::text::{self, Note, NoteKey, note};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -10,23 +21,12 @@ use super::calendars::{self, calendar_list};
 use super::ics::{FetchedEvent, FetchedEvents, ics_document};
 use super::parts::fill_rules;
 use super::seen::remember_events;
-use crate::budget::LongText;
-use crate::budget::WholeAnswer;
-use crate::encode::Document;
-use crate::error::{Error, ErrorKind, Result};
-use crate::event_time::zone_label;
-use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::access::accounts::{account_labels, owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::rows::{columns_of, failed_line, rows_of};
 use crate::pipeline::times::requested_zone;
-use crate::provider::Account;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ColumnLevel, EVENT, TableColumn};
 use crate::store::HandleKind;
-use crate::text::fence::theirs;
-use crate::text::{self, Note, NoteKey, note};
 use crate::tools::ColumnChoice;
 use crate::tools::calendar_search::{CalendarSearch, EventForm};
 

@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{Calendars, MAIN, shown_names};
+use daysheet_core::row::RowCell;
+use daysheet_core::schemas::{CALENDAR, TableColumn};
+use daysheet_core::text;
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::flatten::RowContext;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::rows::rows_of;
-use crate::provider::Account;
-use crate::provider::calendar::{Calendars, MAIN, shown_names};
-use crate::row::RowCell;
-use crate::schemas::{CALENDAR, TableColumn};
 use crate::store::HandleKind;
-use crate::text;
 
 /// Names of the main calendar, besides its own.
 const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];

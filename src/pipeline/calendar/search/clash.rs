@@ -1,14 +1,19 @@
 //! `calendar_search q=is:clash`: the events of a range that compete for the reader's time.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::{EventData, ShowAs};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::ColumnLevel;
+use daysheet_core::text::{Note, NoteKey, counted, note, ours};
+use daysheet_core::time_parse::TimeContext;
 use jiff::tz::TimeZone;
 
 use super::matching::QUERY;
 use super::range;
 use super::ranged::{clash_rows, ranged_agenda, ranged_rows};
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::error::{Error, Result};
-use crate::event_time::EventTime;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::calendar::clashes::{
@@ -17,11 +22,6 @@ use crate::pipeline::calendar::clashes::{
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::zone_line;
 use crate::pipeline::times::requested_zone;
-use crate::provider::calendar::{EventData, ShowAs};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::ColumnLevel;
-use crate::text::{Note, NoteKey, counted, note, ours};
-use crate::time_parse::TimeContext;
 use crate::tools::calendar_search::{CalendarSearch, EventForm, EventSort};
 
 /// Returns the table `clashes` of a range.

@@ -6,21 +6,23 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::event_time::{self, EventTime, ZonedTime};
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::{
+    Calendars, EventData, EventGuest, EventVisibility, ShowAs,
+};
+use daysheet_core::schemas::EVENT;
+use daysheet_core::text::{Note, TextKind, is_invisible, note, quoted, shown};
+use daysheet_core::time_parse::ParsedTime;
 use futures_util::future::join_all;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::choice::WordChoice;
-use crate::event_time::{self, EventTime, ZonedTime};
-use crate::flatten::{self, RowContext, RowRoom};
-use crate::ical::{self, CalendarDocument, IcalEvent};
 use crate::pipeline::context::Context;
-use crate::provider::Account;
-use crate::provider::calendar::{Calendars, EventData, EventGuest, EventVisibility, ShowAs};
-use crate::schemas::EVENT;
-use crate::text::{Note, TextKind, is_invisible, note, quoted, shown};
-use crate::time_parse::ParsedTime;
 
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;

@@ -4,13 +4,13 @@
 //! same query finds the same events in every calendar. A word is found at the
 //! beginning of a word, whatever its case; a phrase as neighbours.
 
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
-use crate::project::{Projection, project};
-use crate::provider::calendar::EventData;
-use crate::query::{self, DateContext, MessagePart, Query, QueryTerm};
-use crate::schemas::{EVENT, Service, TableColumn};
-use crate::text::search_text::words;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::{Projection, project};
+use daysheet_core::provider::calendar::EventData;
+use daysheet_core::query::{self, DateContext, MessagePart, Query, QueryTerm};
+use daysheet_core::schemas::{EVENT, Service, TableColumn};
+use daysheet_core::text::search_text::words;
 
 /// Operators of a search for events.
 const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \

@@ -19,6 +19,19 @@ pub(crate) mod range;
 pub(crate) mod ranged;
 pub(super) mod seen;
 
+use daysheet_core::budget::LongText;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::zone_label;
+use daysheet_core::ical;
+use daysheet_core::provider::Account;
+use daysheet_core::query::DateContext;
+use daysheet_core::row::RowCell;
+use daysheet_core::text::fence::theirs;
+use daysheet_core::text::{Note, note, ours};
+use daysheet_core::time_parse::TimeContext;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -32,24 +45,11 @@ use self::merge::{MergedRows, merge};
 use self::pages::{AgendaPart, AgendaRequest};
 use self::plan::AgendaPlan;
 use super::search::parts::{agenda_parts, event_rows};
-use crate::budget::LongText;
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::encode::Document;
-use crate::error::{Error, Result};
-use crate::event_time::zone_label;
-use crate::ical;
 use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::missing_line;
 use crate::pipeline::times::requested_zone;
-use crate::provider::Account;
-use crate::query::DateContext;
-use crate::row::RowCell;
-use crate::text::fence::theirs;
-use crate::text::{Note, note, ours};
-use crate::time_parse::TimeContext;
 use crate::tools::calendar_search::{CalendarSearch, EventForm, EventSort};
 
 /// The kind of its cursors.
@@ -234,7 +234,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
         {
             return Err(Error::argument(format!(
                 "a requested calendar belongs to {other}, not to {}",
-                crate::text::brief(name)
+                daysheet_core::text::brief(name)
             ))
             .next("leave out `account`: the handle implies it"));
         }

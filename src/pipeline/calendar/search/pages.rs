@@ -8,6 +8,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::Projection;
+use daysheet_core::provider::calendar::{Calendars, EventData, EventListRequest};
+use daysheet_core::provider::{Account, ListPage};
+use daysheet_core::text::{Note, note, quoted};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -16,13 +22,7 @@ use super::calendars::{KnownCalendar, names_by_id};
 use super::matching::{self, EventQuery};
 use super::position::{AccountPosition, EventPosition, mark};
 use super::range::TimeRange;
-use crate::error::{Error, Result};
-use crate::flatten::RowContext;
 use crate::pipeline::answer::cursor::IdDigest;
-use crate::project::Projection;
-use crate::provider::calendar::{Calendars, EventData, EventListRequest};
-use crate::provider::{Account, ListPage};
-use crate::text::{Note, note, quoted};
 
 /// The maximum number of requests to one service for one page of ours.
 const MAX_ROUNDS: usize = 12;
@@ -142,7 +142,7 @@ pub(super) async fn fetch_pages(
         for at in unread {
             let page = pages.next().unwrap_or_else(|| {
                 Err(Error::new(
-                    crate::error::ErrorKind::Internal,
+                    daysheet_core::error::ErrorKind::Internal,
                     "a calendar was left without an answer",
                 ))
             });

@@ -1,5 +1,13 @@
 //! The events that one account contributes to a search, and their rows.
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::project::project;
+use daysheet_core::provider::CalendarCapabilities;
+use daysheet_core::provider::calendar::{Calendars, EventData};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{EVENT, TableColumn};
+use daysheet_core::text::{Note, note, ours};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -9,19 +17,11 @@ use super::pages::{AgendaPart, AgendaRequest, EventRow, fetch_pages};
 use super::plan::AgendaPlan;
 use super::position::AccountPosition;
 use super::seen::remember_events;
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::{AccountLabels, account_labels};
 use crate::pipeline::calendar::search::matching;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{MissingAccount, name_account, rows_of};
-use crate::project::project;
-use crate::provider::CalendarCapabilities;
-use crate::provider::calendar::{Calendars, EventData};
-use crate::row::RowTable;
-use crate::schemas::{EVENT, TableColumn};
-use crate::text::{Note, note, ours};
 
 /// The number of series per account whose rules a page shows.
 const MAX_SERIES: usize = 50;

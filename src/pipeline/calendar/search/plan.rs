@@ -1,5 +1,10 @@
 //! The request for an agenda: what it finds, what it shows, and where it continues.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::query::DateContext;
+use daysheet_core::schemas::{ColumnLevel, EVENT, TableColumn};
+use daysheet_core::text::{Note, note, ours};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
@@ -8,12 +13,7 @@ use super::merge::MergedRows;
 use super::pages::{AgendaPart, EventRow};
 use super::position::{AccountPosition, EventPosition, IdDigests};
 use super::range::TimeRange;
-use crate::error::{Error, Result};
 use crate::pipeline::rows::{MissingAccount, missing_line, name_account};
-use crate::provider::Account;
-use crate::query::DateContext;
-use crate::schemas::{ColumnLevel, EVENT, TableColumn};
-use crate::text::{Note, note, ours};
 use crate::tools::ColumnChoice;
 
 /// The maximum number of marks of shown events in a cursor.

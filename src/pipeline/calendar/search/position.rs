@@ -8,13 +8,13 @@ use std::collections::HashSet;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventData;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
-use crate::event_time::EventTime;
 use crate::pipeline::answer::cursor::{IdDigest, SeenIds};
-use crate::provider::calendar::EventData;
 
 /// The position of an event: by its start, whole days first, then by its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

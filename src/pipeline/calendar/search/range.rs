@@ -1,13 +1,12 @@
 //! The range of an agenda: what was given, and what it means.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
-
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime};
-use crate::time_parse::{self, ParsedTime, TimeContext};
 
 /// The number of days shown by default.
 const DAYS: i32 = 7;

@@ -2,6 +2,15 @@
 //!
 //! The same search as `calendar_search`, in one page. The caller chooses what is shown.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::calendar::EventData;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{CLASH, ColumnLevel};
+use daysheet_core::text::{self, Note, NoteKey, clip, note, ours, quoted};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
@@ -11,22 +20,13 @@ use super::pages::{AgendaPart, AgendaRequest, EventRow};
 use super::parts::{agenda_parts, event_rows};
 use super::plan::AgendaPlan;
 use super::range::TimeRange;
-use crate::access::AccessLevel;
 use crate::config::Config;
-use crate::error::{Error, Result};
-use crate::event_time::{self, EventTime};
-use crate::flatten::RowContext;
 use crate::pipeline::access::guard::above;
 use crate::pipeline::calendar::clashes::EventClash;
 use crate::pipeline::calendar::guests::others;
 use crate::pipeline::calendar::target::span;
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::rows_of;
-use crate::provider::Account;
-use crate::provider::calendar::EventData;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{CLASH, ColumnLevel};
-use crate::text::{self, Note, NoteKey, clip, note, ours, quoted};
 
 /// The maximum number of events.
 const MAX_EVENTS: u32 = 500;

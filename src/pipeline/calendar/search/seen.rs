@@ -1,12 +1,12 @@
 //! The events that the reader has seen: which of their properties count, and remembering them.
 
+use daysheet_core::error::Result;
+use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventData;
+use daysheet_core::row::{RowCell, RowTable};
 use sha2::{Digest, Sha256};
 
-use crate::error::Result;
-use crate::event_time::EventTime;
 use crate::pipeline::context::Context;
-use crate::provider::calendar::EventData;
-use crate::row::{RowCell, RowTable};
 
 /// Returns a digest of an event's time, place and title. It does not change if guests
 /// answer, or if the service changes hidden fields.

@@ -2,10 +2,16 @@
 
 use std::collections::HashMap;
 
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::project::project;
+use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
+use daysheet_core::provider::{Account, BodyForm};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ATTACHMENT, ColumnLevel, MESSAGE};
+use daysheet_core::text::{self, Note, note, ours};
 use futures_util::future::join_all;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
@@ -13,13 +19,7 @@ use crate::pipeline::mail::files::{self, split_id};
 use crate::pipeline::mail::read::messages::MessageTarget;
 use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::mail::{AttachmentInfo, SourceMessage};
-use crate::provider::{Account, BodyForm};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ATTACHMENT, ColumnLevel, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::{self, Note, note, ours};
 
 /// The maximum columns of a name that is shown.
 const NAME: usize = 120;

@@ -2,17 +2,17 @@
 //!
 //! A worker returns data, so that no file can write a note.
 
+use daysheet_core::body::STYLES_UNREAD;
+use daysheet_core::body::entity::unknown;
+use daysheet_core::error::{Error, ErrorKind};
+use daysheet_core::text::fence::theirs;
+use daysheet_core::text::note::QuotedText;
+use daysheet_core::text::{self, Note, brief, note, ours, quoted_list};
 use daysheet_extract::{
     BlockSpan, ExtractRequest, FileKind, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark,
     ReadFailure, ReadingEnd, RowsOf,
 };
 
-use crate::body::STYLES_UNREAD;
-use crate::body::entity::unknown;
-use crate::error::{Error, ErrorKind};
-use crate::text::fence::theirs;
-use crate::text::note::QuotedText;
-use crate::text::{self, Note, brief, note, ours, quoted_list};
 use crate::worker::WorkerEnd;
 
 /// Returns what a file is, in words.

@@ -12,6 +12,16 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::LongText;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::progress;
+use daysheet_core::compose::names;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::provider::mail::AttachmentInfo;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ATTACHMENT, ColumnLevel};
+use daysheet_core::text::{self, Note, deceptive, note, ours, quoted};
 use futures_util::future::join_all;
 use sha2::{Digest, Sha256};
 
@@ -23,23 +33,13 @@ use self::chosen::{
 use self::reading::read_files;
 use super::files::{file_named, split_id};
 use super::read::messages::MessageTarget;
-use crate::access::AccessLevel;
-use crate::budget::LongText;
-use crate::budget::WholeAnswer;
-use crate::compose::names;
-use crate::error::{Error, Result};
 use crate::files::SavedFile;
 use crate::pipeline::access::guard::{mark_tainted, require_access};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, resolve_handle};
 use crate::pipeline::local_files::file_folders;
-use crate::progress;
-use crate::provider::mail::AttachmentInfo;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ATTACHMENT, ColumnLevel};
 use crate::store::HandleKind;
-use crate::text::{self, Note, deceptive, note, ours, quoted};
 use crate::tools::mail::{FileForm, MailAttachment};
 
 /// The beginning of the URI of an attachment; its handle follows.
@@ -97,8 +97,8 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> R
 /// Returns the bytes and the media type of an attachment, by the URI of a link.
 ///
 /// # Errors
-/// [`Kind::NotFound`](crate::error::ErrorKind::NotFound) if there is no such attachment, or no longer;
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large; those of the provider.
+/// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is no such attachment, or no longer;
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is too large; those of the provider.
 pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
     let handle = uri.strip_prefix(URI).unwrap_or(uri);
     let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;

@@ -3,6 +3,15 @@
 //! Files are fetched and read here; how their content is written is in `render`, and what is said
 //! about it in `words`.
 
+use daysheet_core::budget::LongText;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
+use daysheet_core::text::fence::OURS;
+use daysheet_core::text::{Note, brief, note, ours};
 use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, InnerFile, ReadingEnd, RowsOf};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
@@ -14,21 +23,12 @@ use super::chosen::{
 };
 use super::findings;
 use super::render::{self, FileText};
-use crate::budget::LongText;
-use crate::budget::WholeAnswer;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::local_files::file_reader;
 use crate::pipeline::mail::files::file_of;
 use crate::pipeline::rows::{rows_of, zone_line};
-use crate::progress;
-use crate::provider::Account;
-use crate::row::RowTable;
-use crate::schemas::{ATTACHMENT_TEXT, CONTACT, INSIDE, INVITATION, Table};
 use crate::store::HandleKind;
-use crate::text::fence::OURS;
-use crate::text::{Note, brief, note, ours};
 use crate::tools::ColumnChoice;
 use crate::tools::mail::{MAX_READ, MailAttachment};
 use crate::worker::{Worker, WorkerEnd};

@@ -3,17 +3,17 @@
 //!
 //! Pure. All strings are cleaned here: what a worker returns is as untrusted as the file.
 
+use daysheet_core::encode::toon::{self, SheetCell};
+use daysheet_core::text::deceptive::{self, DisarmedText, inert_cell};
+use daysheet_core::text::fence::{OURS, theirs};
+use daysheet_core::text::invisible::{self, InvisibleUse};
+use daysheet_core::text::orders::{self, gives_orders};
+use daysheet_core::text::{self, Note};
 use daysheet_extract::{
     BlockSpan, CellValue, FileKind, PieceMark, SheetBlock, TextBlock, TextPiece,
 };
 
 use super::findings;
-use crate::encode::toon::{self, SheetCell};
-use crate::text::deceptive::{self, DisarmedText, inert_cell};
-use crate::text::fence::{OURS, theirs};
-use crate::text::invisible::{self, InvisibleUse};
-use crate::text::orders::{self, gives_orders};
-use crate::text::{self, Note};
 
 /// The maximum columns of a cell.
 const CELL: usize = 1_000;

@@ -3,22 +3,22 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use daysheet_core::compose::names;
+use daysheet_core::compose::text::TextForms;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::Projection;
+use daysheet_core::provider::BodyForm;
+use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, SourceMessage};
+use daysheet_core::text::brief;
 use percent_encoding::percent_decode_str;
 
 use super::people::named_message;
 use super::steps::DraftContext;
-use crate::compose::names;
-use crate::compose::text::TextForms;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::local_files::local_file;
 use crate::pipeline::mail::files::file_named;
-use crate::project::Projection;
-use crate::provider::BodyForm;
-use crate::provider::mail::{AttachmentContent, OutgoingAttachment, SourceMessage};
 use crate::store::HandleKind;
-use crate::text::brief;
 
 /// The maximum number of attachments of a message.
 const MAX_ATTACHMENTS: usize = 50;
@@ -78,8 +78,9 @@ async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<Outgoin
     if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
         return Err(too_large(item, most));
     }
-    let subject =
-        crate::compose::read(source.as_bytes()).map(|read| read.subject).unwrap_or_default();
+    let subject = daysheet_core::compose::read(source.as_bytes())
+        .map(|read| read.subject)
+        .unwrap_or_default();
     let name = if subject.is_empty() { format!("{item}.eml") } else { format!("{subject}.eml") };
     Ok(new_attachment(&name, "message/rfc822", source.into_bytes()))
 }

@@ -1,16 +1,18 @@
 //! The content of a draft before a change, kept so that the change can be undone.
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{
+    Importance, MailPerson, MailState, OutgoingMessage, StoredDraft,
+};
+use daysheet_core::text::{Note, note};
 use serde::{Deserialize, Serialize};
 
 use super::steps::DraftContext;
-use crate::choice::WordChoice;
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::answer::undo_state::{AccountUndo, DraftUndo, MessageUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::draft::attachments;
-use crate::provider::mail::{Importance, MailPerson, MailState, OutgoingMessage, StoredDraft};
-use crate::text::{Note, note};
 
 /// The longest content that is kept, in bytes.
 pub(crate) const MAX_LEN: usize = 1 << 20;
@@ -34,7 +36,7 @@ pub(super) struct KeptContent {
 impl KeptContent {
     pub(super) fn of(content: &OutgoingMessage) -> Self {
         let content = content.clone();
-        let file = |file: crate::provider::mail::OutgoingAttachment| {
+        let file = |file: daysheet_core::provider::mail::OutgoingAttachment| {
             let size = attachments::size(&file.content);
             (file.name, size)
         };
@@ -62,7 +64,7 @@ impl KeptContent {
         let mut left = now.files.clone();
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         for (name, size) in self.files {
-            let same = |file: &crate::provider::mail::OutgoingAttachment| {
+            let same = |file: &daysheet_core::provider::mail::OutgoingAttachment| {
                 file.name == name && attachments::size(&file.content) == size
             };
             match left.iter().position(same) {

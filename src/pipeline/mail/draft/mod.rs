@@ -15,6 +15,18 @@ pub(crate) mod undo;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::compose::text::{self, TextForms};
+use daysheet_core::compose::{quote, reply, without_remote_pictures};
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Account;
+use daysheet_core::provider::mail::{
+    DraftOrigin, OutgoingMessage, SendAlias, SourceMessage, StoredDraft,
+};
+use daysheet_core::row::RowCell;
+use daysheet_core::text as words;
+use daysheet_core::text::{Note, note, ours, quoted_list};
 use futures_util::future::join;
 use serde_json::{Value, json};
 
@@ -23,11 +35,6 @@ use self::kept::{discarded_before, keep_discard, keep_edit, record_discard, reco
 use self::people::{doubtful_recipients, named_message, sending_aliases};
 use self::preview::draft_preview;
 use self::steps::{DraftContext, NewDraft, off_loop};
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::compose::text::{self, TextForms};
-use crate::compose::{quote, reply, without_remote_pictures};
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{account_named, owner_named};
 use crate::pipeline::access::audit::{
     AuditEntry, BEGUN, audit_after, log_entry, outcome, run_logged,
@@ -37,12 +44,7 @@ use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, handle_after, resolve_handle};
 use crate::pipeline::titles::short;
-use crate::provider::Account;
-use crate::provider::mail::{DraftOrigin, OutgoingMessage, SendAlias, SourceMessage, StoredDraft};
-use crate::row::RowCell;
 use crate::store::HandleKind;
-use crate::text as words;
-use crate::text::{Note, note, ours, quoted_list};
 use crate::tools::mail::{BodyFormat, DraftMode, MailDraft};
 
 /// The tool, as the audit log names it.
@@ -705,7 +707,7 @@ fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
 
 /// Returns a subject unchanged, if it is one line.
 fn line(subject: &str) -> Result<String> {
-    let odd = |c: char| c.is_control() || crate::text::is_invisible(c);
+    let odd = |c: char| c.is_control() || daysheet_core::text::is_invisible(c);
     if let Some(c) =
         subject.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {

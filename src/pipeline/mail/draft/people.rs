@@ -2,18 +2,19 @@
 
 use std::collections::HashSet;
 
+use daysheet_core::compose::people;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{MailPerson, SendAlias, SourceMessage};
+use daysheet_core::provider::{Account, ThreadRole};
+use daysheet_core::text::brief;
+use daysheet_core::text::{Note, note};
+
 use super::steps::DraftContext;
-use crate::compose::people;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::known_people::mistyped_notes;
-use crate::provider::mail::{MailPerson, SendAlias, SourceMessage};
-use crate::provider::{Account, ThreadRole};
 use crate::store::HandleKind;
-use crate::text::brief;
-use crate::text::{Note, note};
 use crate::tools::mail::MailDraft;
 
 /// The maximum number of recipients of a message.

@@ -1,21 +1,22 @@
 //! The preview of a draft: all recipients, in full.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::{LongText, WholeAnswer};
+use daysheet_core::compose::quote::{self, DraftParts};
+use daysheet_core::provider::mail::{
+    Importance, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft,
+};
+use daysheet_core::row::RowCell;
+use daysheet_core::text::opening::opening;
+use daysheet_core::text::{self, MailAddress, deceptive};
+use daysheet_core::text::{Note, note, ours, quoted, quoted_list};
+
 use super::attachments;
 use super::steps::{DraftContext, NewDraft, off_loop};
-use crate::access::AccessLevel;
-use crate::budget::{LongText, WholeAnswer};
-use crate::compose::quote::{self, DraftParts};
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::number_after;
-use crate::provider::mail::{
-    Importance, MailPerson, OutgoingAttachment, OutgoingMessage, StoredDraft,
-};
-use crate::row::RowCell;
 use crate::store::HandleKind;
-use crate::text::opening::opening;
-use crate::text::{self, MailAddress, deceptive};
-use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// A text of at most so many characters is shown without a fence.
 const SHORT: usize = 400;

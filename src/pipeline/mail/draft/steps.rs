@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::mail::OutgoingMessage;
-use crate::provider::{Account, Mailbox};
-use crate::text::Note;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::OutgoingMessage;
+use daysheet_core::provider::{Account, Mailbox};
+use daysheet_core::text::Note;
 
 /// Shorter texts, in bytes, are worked on at once.
 pub(crate) const LONG: usize = 64 << 10;

@@ -4,14 +4,16 @@
 //! edit is undone by writing the earlier content again. Until then it is in the store,
 //! sealed; bytes of attachments are not.
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::ClientPrompts;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::text::{note, quoted_list};
+
 use super::attachments::check_sizes;
 use super::kept::{KeptContent, identity};
 use super::steps::NewDraft;
 use super::{people, rewrite_draft, stored_draft};
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::client::ClientPrompts;
-use crate::error::{Error, ErrorKind, Result};
 use crate::outputs::hash;
 use crate::pipeline::access::guard::{check_allow_list, everybody, require_access};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -20,7 +22,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handle;
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
-use crate::text::{note, quoted_list};
 
 /// Restores the content that a draft had before an edit. That can be undone, too.
 pub(crate) async fn undo_edit(

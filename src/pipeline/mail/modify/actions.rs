@@ -5,17 +5,17 @@
 
 use std::collections::HashMap;
 
-use jiff::Timestamp;
-
-use crate::choice::WordChoice;
-use crate::error::{Error, ErrorKind, Result};
-use crate::provider::Mailbox;
-use crate::provider::mail::{
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::mail::{
     FolderKind, FolderRef, LabelLook, MailState, MessageAction, MessageFlag, SettingsChange,
 };
-use crate::query;
+use daysheet_core::query;
+use daysheet_core::text::{Note, brief, note, quoted, quoted_list};
+use jiff::Timestamp;
+
 use crate::store::Store;
-use crate::text::{Note, brief, note, quoted, quoted_list};
 use crate::tools::mail::ModifyVerb;
 
 /// One step of the port, and the state that it leads to.

@@ -4,21 +4,21 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::{ListRequest, Mailbox, SearchTotal};
+use daysheet_core::query::{self, Query};
+use daysheet_core::schemas::MESSAGE;
+use daysheet_core::text::Note;
 use futures_util::future::join_all;
 
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::access::accounts::{account_labels, named_or_all};
 use crate::pipeline::context::Context;
 use crate::pipeline::mail::read::messages::by_owner;
 use crate::pipeline::mail::read::targets::resolve_targets;
 use crate::pipeline::rows::name_account;
-use crate::project::project;
-use crate::provider::Account;
-use crate::provider::{ListRequest, Mailbox, SearchTotal};
-use crate::query::{self, Query};
-use crate::schemas::MESSAGE;
-use crate::text::Note;
 use crate::tools::mail::MAX_MESSAGES;
 
 /// Messages of a page.

@@ -16,6 +16,16 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use daysheet_core::access::AccessLevel;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
+use daysheet_core::call::doubt::look_for;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::Mailbox;
+use daysheet_core::provider::mail::MailState;
+use daysheet_core::text::{Note, note};
+use daysheet_core::time_parse;
 use futures_util::future::{OptionFuture, join, join_all};
 
 use self::actions::{ActionArguments, PlannedAction, plan_actions};
@@ -24,12 +34,6 @@ use self::report::{ChangeReport, first_lines, report_changes, subjects};
 use self::unsubscribe::leave_lists;
 use self::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::search::plan::folder_of;
-use crate::access::AccessLevel;
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::client::{ClientPrompts, MaybeDryRun};
-use crate::doubt::look_for;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::several_accounts;
 use crate::pipeline::access::audit::{BEGUN, audit_after, log_entry};
 use crate::pipeline::access::erasure::{no_undo, refused_erasure};
@@ -38,10 +42,6 @@ use crate::pipeline::answer::undo_state::{AccountUndo, UndoState};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
 use crate::pipeline::times::time_context;
-use crate::provider::Mailbox;
-use crate::provider::mail::MailState;
-use crate::text::{Note, note};
-use crate::time_parse;
 use crate::tools::mail::{MailModify, ModifyVerb};
 
 pub(crate) async fn mail_modify(

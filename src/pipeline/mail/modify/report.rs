@@ -4,27 +4,27 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::Result;
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::project::project;
+use daysheet_core::provider::mail::{MailState, MessageFlag};
+use daysheet_core::provider::{BodyForm, MailCapabilities, Mailbox};
+use daysheet_core::query;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, MODIFIED, TableColumn};
+use daysheet_core::text::{Note, note, ours};
 use futures_util::future::join_all;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::chosen::MessageChoice;
 use super::work::{AccountBatch, MessageChange, MessageOutcome, grouped};
-use crate::budget::WholeAnswer;
-use crate::error::Result;
-use crate::flatten::{self, RowContext};
 use crate::pipeline::answer::outcome::{ItemOutcome, outcome_rows};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
-use crate::project::project;
-use crate::provider::mail::{MailState, MessageFlag};
-use crate::provider::{BodyForm, MailCapabilities, Mailbox};
-use crate::query;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ColumnLevel, MESSAGE, MODIFIED, TableColumn};
 use crate::store::HandleKind;
-use crate::text::{Note, note, ours};
 
 /// Messages shown before a change is carried out.
 const SHOWN: usize = 5;

@@ -4,20 +4,21 @@
 //! the change did, where that still holds: other changes to the same message stay, and if someone
 //! changed the same part of it since, it is left alone and reported.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::Result;
+use daysheet_core::provider::Account;
+use daysheet_core::provider::mail::{FolderKind, MailState};
+use daysheet_core::text::{Note, note, ours, quoted, quoted_list};
+
 use super::actions::PlannedAction;
 use super::chosen::{ChosenMessages, MessageChoice};
 use super::report::{ChangeReport, report_changes, subjects};
 use super::work::{AccountBatch, MessageChange, MessageOutcome};
 use super::write_changes;
-use crate::budget::WholeAnswer;
-use crate::error::Result;
 use crate::pipeline::access::accounts::{account_labels, several_accounts};
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
 use crate::pipeline::context::Context;
 use crate::pipeline::rows::name_account;
-use crate::provider::Account;
-use crate::provider::mail::{FolderKind, MailState};
-use crate::text::{Note, note, ours, quoted, quoted_list};
 
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
@@ -157,7 +158,7 @@ async fn remaining_folders(
 fn restored_messages(
     account: Account,
     label: String,
-    mailbox: std::sync::Arc<dyn crate::provider::Mailbox>,
+    mailbox: std::sync::Arc<dyn daysheet_core::provider::Mailbox>,
 ) -> ChosenMessages {
     ChosenMessages { account, label, mailbox, ids: Vec::new() }
 }

@@ -2,12 +2,17 @@
 //! always asked first, agrees; by a draft of a message, which needs no consent until it is
 //! sent; else the user gets the link.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::call::client::{ClientPrompts, Confirmation};
+use daysheet_core::call::progress;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
+use daysheet_core::schemas::Service;
+use daysheet_core::text::Note;
+use daysheet_core::text::sender_auth::AuthResults;
 use futures_util::future::join_all;
 
 use super::chosen::{ChosenMessages, MessageChoice};
-use crate::budget::WholeAnswer;
-use crate::client::{ClientPrompts, Confirmation};
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::audit::{AuditEntry, run_logged};
 use crate::pipeline::access::guard::{check_allow_list, note_untrusted_quote};
 use crate::pipeline::answer::outcome::{ItemOutcome, WriteReport, write_report};
@@ -15,12 +20,7 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::handle_after;
 use crate::pipeline::mail::draft::people::message_id;
 use crate::pipeline::titles::short;
-use crate::progress;
-use crate::provider::mail::{DraftOrigin, MailPerson, OutgoingMessage, SourceMessage};
-use crate::schemas::Service;
 use crate::store::HandleKind;
-use crate::text::Note;
-use crate::text::sender_auth::AuthResults;
 use crate::unsubscribe::{UnsubscribeMessage, UnsubscribeWay, way};
 
 /// The maximum number of messages whose lists are left in one call: the user is asked
@@ -231,7 +231,7 @@ async fn draft_unsubscribe(
         subject: message.subject.clone(),
         html: html(&message.text),
         text: message.text.clone(),
-        importance: crate::provider::mail::Importance::Normal,
+        importance: daysheet_core::provider::mail::Importance::Normal,
         in_reply_to: None,
         references: Vec::new(),
         files: Vec::new(),

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use daysheet_core::provider::mail::MailState;
+
 use super::actions::{CreatedFolder, PlannedAction};
 use super::chosen::ChosenMessages;
 use crate::pipeline::access::audit::AuditEntry;
 use crate::pipeline::answer::undo_state::{AccountUndo, CreatedUndo, MessageUndo};
-use crate::provider::mail::MailState;
 
 /// The actions on messages of one account, and their outcomes.
 pub(super) struct AccountBatch {

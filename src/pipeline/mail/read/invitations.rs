@@ -3,25 +3,25 @@
 //!
 //! A calendar that cannot be read costs a note, never the message.
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::Result;
+use daysheet_core::event_time::{self, EventTime};
+use daysheet_core::flatten::RowContext;
+use daysheet_core::ical::{self, IcalEvent, rows};
+use daysheet_core::provider::calendar::{EventData, EventGuest};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ColumnLevel, INVITATION};
+use daysheet_core::text::{Note, note, ours, quoted};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::messages::{FetchedMessage, by_account};
-use crate::budget::WholeAnswer;
-use crate::error::Result;
-use crate::event_time::{self, EventTime};
-use crate::flatten::RowContext;
-use crate::ical::{self, IcalEvent, rows};
 use crate::pipeline::calendar::clashes::TimeClaim;
 use crate::pipeline::calendar::save::clash::{self, ClashCandidate, find_clashes};
 use crate::pipeline::calendar::target::{CalendarOwner, calendar_owner};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
-use crate::provider::calendar::{EventData, EventGuest};
-use crate::row::RowTable;
-use crate::schemas::{ColumnLevel, INVITATION};
-use crate::text::{Note, note, ours, quoted};
 
 /// The maximum number of events of one message; an attached file may hold a year.
 const MAX_EVENTS: usize = 5;

@@ -5,9 +5,9 @@
 //! messages are settled, and so are those before them. A draft is no reply, and never takes the
 //! place of the message that it answers.
 
-use crate::budget::value::ValueHint;
-use crate::budget::{AnswerItem, WholeAnswer};
-use crate::row::RowCell;
+use daysheet_core::budget::value::ValueHint;
+use daysheet_core::budget::{AnswerItem, WholeAnswer};
+use daysheet_core::row::RowCell;
 
 /// The account and thread of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

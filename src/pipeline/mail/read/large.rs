@@ -1,9 +1,10 @@
 //! HTML of a size whose reading could hold up the server: it is read in a process of its own.
 
-use crate::body::{ReadableText, ReadingOptions};
+use daysheet_core::body::{ReadableText, ReadingOptions};
+use daysheet_core::provider::{MessageContent, TextPart};
+
 use crate::pipeline::context::Context;
 use crate::pipeline::local_files::file_reader;
-use crate::provider::{MessageContent, TextPart};
 
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.
 const SMALL: usize = 256 << 10;

@@ -1,16 +1,17 @@
 //! The lengths of messages' texts, for lists: a reader sees what reading them would cost
 //! at most.
 
+use daysheet_core::error::Error;
+use daysheet_core::flatten::{RowContext, RowRoom};
+use daysheet_core::project::project;
+use daysheet_core::provider::Mailbox;
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::MESSAGE;
+use daysheet_core::text::fence::lengths;
+
 use super::messages::ReadRest;
 use super::{AT_ONCE, SUBJECT, body_form, make_readable, text_of};
-use crate::error::Error;
-use crate::flatten::{RowContext, RowRoom};
 use crate::pipeline::context::Context;
-use crate::project::project;
-use crate::provider::Mailbox;
-use crate::row::{RowCell, RowTable};
-use crate::schemas::MESSAGE;
-use crate::text::fence::lengths;
 use crate::tools::mail::BodyChoice;
 
 /// The column that shows them.

@@ -1,12 +1,12 @@
 //! The messages that a call reads: their columns, their order by account, and those that a
 //! cursor keeps for later.
 
+use daysheet_core::body::ReadableText;
+use daysheet_core::error::Result;
+use daysheet_core::provider::MessageContent;
+use daysheet_core::schemas::{MESSAGE, TableColumn};
 use serde::{Deserialize, Serialize};
 
-use crate::body::ReadableText;
-use crate::error::Result;
-use crate::provider::MessageContent;
-use crate::schemas::{MESSAGE, TableColumn};
 use crate::tools::ColumnChoice;
 
 /// The columns of a message that is read.

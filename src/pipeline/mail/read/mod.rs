@@ -15,6 +15,17 @@ pub(super) mod targets;
 
 use std::collections::HashMap;
 
+use daysheet_core::body::{self, PartForm, ReadableText, ReadingOptions};
+use daysheet_core::budget::LongText;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::flatten::{self, RowContext, RowRoom};
+use daysheet_core::project::project;
+use daysheet_core::provider::{BodyForm, MessageContent};
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
+use daysheet_core::text::{self, TextKind, fence, note, ours, shown};
 use futures_util::future::{join, join_all};
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -30,24 +41,13 @@ use super::read::messages::{
     FetchedMessage, MessageTarget, ReadRest, by_account, by_owner, columns,
 };
 use super::senders::{look_alikes_of, needs_folders, senders};
-use crate::body::{self, PartForm, ReadableText, ReadingOptions};
-use crate::budget::LongText;
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::error::{Error, ErrorKind, Result};
-use crate::flatten::{self, RowContext, RowRoom};
 use crate::pipeline::access::accounts::account_labels;
 use crate::pipeline::answer::cursor::{load_cursor, save_cursor};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::{assign_handle, assign_handles};
 use crate::pipeline::rows::{failed_line, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
-use crate::project::project;
-use crate::provider::{BodyForm, MessageContent};
-use crate::row::{RowCell, RowTable};
-use crate::schemas::{ATTACHMENT, BODY, ColumnLevel, MESSAGE};
 use crate::store::HandleKind;
-use crate::text::{self, TextKind, fence, note, ours, shown};
 use crate::tools::mail::{BodyChoice, MailRead};
 
 /// Messages in one answer.

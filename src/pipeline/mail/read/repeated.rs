@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use daysheet_core::row::{RowCell, RowTable};
+use daysheet_core::text::fence::OURS;
+
 use super::items::MessageLocation;
 use super::messages::FetchedMessage;
-use crate::row::{RowCell, RowTable};
-use crate::text::fence::OURS;
 
 /// The fewest lines and characters that are worth a line of ours.
 const LINES: usize = 3;

@@ -1,14 +1,15 @@
 //! Delivery reports and receipts among messages: a row for each recipient.
 
+use daysheet_core::body::report;
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::error::Result;
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ColumnLevel, REPORT};
+
 use super::messages::{FetchedMessage, by_account};
-use crate::body::report;
-use crate::budget::WholeAnswer;
-use crate::error::Result;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::rows_of;
-use crate::row::RowTable;
-use crate::schemas::{ColumnLevel, REPORT};
 
 /// Adds the table of reports, if there are any.
 pub(super) async fn add_reports(

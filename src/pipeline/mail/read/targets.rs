@@ -2,18 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use daysheet_core::choice::WordChoice;
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::project::project;
+use daysheet_core::provider::{
+    Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole,
+};
+use daysheet_core::text::{self, Note, note, ours};
+
 use super::messages::{MessageTarget, ReadRest, columns};
-use crate::choice::WordChoice;
-use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::access::accounts::{owner_named, owner_of_id};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered::FetchedThreads;
 use crate::pipeline::mail::draft::people::message_of_draft;
-use crate::project::project;
-use crate::provider::{Account, BodyForm, Mailbox, MessageContent, ThreadMessage, ThreadRole};
 use crate::store::HandleKind;
-use crate::text::{self, Note, note, ours};
 use crate::tools::mail::MailRead;
 
 /// From this length on, a letter and digits may be a provider's id; shorter ones are handles.

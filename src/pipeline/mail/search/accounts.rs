@@ -2,11 +2,16 @@
 
 use std::sync::Arc;
 
+use daysheet_core::error::Result;
+use daysheet_core::flatten::RowContext;
+use daysheet_core::project::project;
+use daysheet_core::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::MESSAGE;
+use daysheet_core::text::{Note, note};
 use futures_util::future::{join, join_all};
 
 use super::plan::{SearchContext, folder_of, is_everywhere, with_date};
-use crate::error::Result;
-use crate::flatten::RowContext;
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::placeholder_rows;
 use crate::pipeline::known_people::prefetch_people;
@@ -20,11 +25,6 @@ use crate::pipeline::mail::senders::{
 };
 use crate::pipeline::mail::{answered, listed, listed_threads};
 use crate::pipeline::rows::{MissingAccount, name_account, rows_of};
-use crate::project::project;
-use crate::provider::{Account, FailedItem, ListRequest, Mailbox, SearchTotal};
-use crate::row::RowTable;
-use crate::schemas::MESSAGE;
-use crate::text::{Note, note};
 
 /// One account of a search.
 pub(super) struct SearchPart {

@@ -5,23 +5,23 @@
 
 use std::cmp::Reverse;
 
+use daysheet_core::budget::WholeAnswer;
+use daysheet_core::choice::WordChoice;
+use daysheet_core::encode::Document;
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::{self, RowContext};
+use daysheet_core::row::RowTable;
+use daysheet_core::schemas::{ColumnLevel, MESSAGE, SENDER, TableColumn};
+use daysheet_core::text::{Note, counted, note, ours};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::accounts::{SearchPart, hidden_count, part_context, search_accounts};
 use super::plan::{SearchContext, is_everywhere, plan_search, search_context, search_query};
-use crate::budget::WholeAnswer;
-use crate::choice::WordChoice;
-use crate::encode::Document;
-use crate::error::{Error, Result};
-use crate::flatten::{self, RowContext};
 use crate::pipeline::context::Context;
 use crate::pipeline::handles::assign_handles;
 use crate::pipeline::rows::{columns_of, missing_line, name_account, rows_of, zone_line};
 use crate::pipeline::times::requested_zone;
-use crate::row::RowTable;
-use crate::schemas::{ColumnLevel, MESSAGE, SENDER, TableColumn};
-use crate::text::{Note, counted, note, ours};
 use crate::tools::ColumnChoice;
 use crate::tools::mail_search::{MailSearch, RowOrder};
 

@@ -1,11 +1,16 @@
 //! What a search asks for: its arguments, or those of the first page that a cursor continues.
 
+use daysheet_core::error::{Error, Result};
+use daysheet_core::flatten::RowRoom;
+use daysheet_core::provider::{Account, HIDDEN};
+use daysheet_core::query::{
+    self, DateContext, ListedConditions, ME, MessagePart, Query, QueryTerm,
+};
+use daysheet_core::schemas::{self, ColumnLevel, MESSAGE, Table, TableColumn};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
-use crate::flatten::RowRoom;
 use crate::pipeline::access::accounts::{
     AccountLabels, account_labels, account_named, named_or_all,
 };
@@ -14,9 +19,6 @@ use crate::pipeline::context::Context;
 use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::mail::answered;
 use crate::pipeline::mail::pages::PagePosition;
-use crate::provider::{Account, HIDDEN};
-use crate::query::{self, DateContext, ListedConditions, ME, MessagePart, Query, QueryTerm};
-use crate::schemas::{self, ColumnLevel, MESSAGE, Table, TableColumn};
 use crate::store::HandleKind;
 use crate::tools::ColumnChoice;
 use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};

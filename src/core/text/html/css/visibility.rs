@@ -19,6 +19,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use backdrop::{ColourFilter, TextBackdrop, TextContrast};
+use bounds::ElementBounds;
+use clip::ClipBoxes;
+use collapse::is_collapsed;
+use empty_boxes::{LoosePosition, PaintedBox};
+
 use super::sheets::select::MatchWork;
 use super::style::cascade::StyleCascade;
 use super::style::computed::ComputedStyle;
@@ -27,11 +33,6 @@ use super::values::property::{CssProperty, CssProperty as P};
 use crate::text::html::HidingReason;
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
 use crate::text::html::writer::WhiteSpace;
-use backdrop::{ColourFilter, TextBackdrop, TextContrast};
-use bounds::ElementBounds;
-use clip::ClipBoxes;
-use collapse::is_collapsed;
-use empty_boxes::{LoosePosition, PaintedBox};
 
 /// Text smaller than this, in pixels, is not seen.
 const TINY: f32 = 1.5;

@@ -1,29 +1,29 @@
-//! The whole: tools, accounts, adapters and the program. What needs no I/O is tested in
+//! Tools, accounts, adapters and the program as a whole. Code without I/O is tested in
 //! `tests/core`, the adapters in `tests/adapters`, the sandbox in `tests/sandbox`.
 //!
-//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//! Each group of files with its subject; the numbers are the invariants of `docs/architecture.md`.
 //!
-//! | files | what they prove | invariants |
+//! | files | subject | invariants |
 //! |---|---|---|
-//! | `layers`, `naming`, `promises`, `generated` | who names whom; words that are gone from names; docs name tests that exist; generated files are current | 1–4, 6, 10, 11 |
-//! | `sender_auth` | what is said of senders | 9 |
+//! | `layers`, `naming`, `promises`, `generated` | dependencies of modules; retired words in names; tests that the docs name; generated files | 1–4, 6, 10, 11 |
+//! | `sender_auth` | findings about senders | 9 |
 //! | `both`, `notices` | queries, reports and unreadable texts mean the same at both providers | 18 |
-//! | `outputs` | long answers are kept, and read on in | 13 |
-//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | layer 5 and arguments, each by itself | 16 |
-//! | `conformance` | what the port promises, of the mailboxes and calendars in memory | |
-//! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts (in memory): order, pages, one that fails | 12, 13, 17 |
-//! | `drafts`, `send`, `modify`, `manage`, `names`, `reach` | mail is written (mailboxes in memory): whom it reaches, once, undone | 24, 26, 28 |
-//! | `save`, `import`, `delete_respond`, `checks` | events are written (calendars in memory): all checks before the first write | 21 |
-//! | `gmail` | the main job over Gmail | 9, 13, 14, 16, 17 |
+//! | `outputs` | long answers are kept and can be read on | 13 |
+//! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | the modules of layer 5, and arguments | 16 |
+//! | `conformance` | the port's promises, kept by the mailboxes and calendars in memory | |
+//! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, failures | 12, 13, 17 |
+//! | `drafts`, `send`, `modify`, `arrange`, `names`, `reach` | writes of mail (mailboxes in memory): audience, exactly once, undo | 24, 26, 28 |
+//! | `save`, `import`, `outward`, `checks` | writes of events (calendars in memory): all checks before the first write | 21 |
+//! | `gmail` | the main tasks over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `offered`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
-//! | `discovery`, `strict` | what clients do with the list of tools: search it, and convert its schemas | |
+//! | `discovery`, `strict` | the list of tools in clients: searches, and conversion of schemas | |
 //! | `days` | whole calls at random instants: every weekday, summer time, ends of years | 38 |
-//! | `routes` | the sandbox has no route that no adapter calls | |
-//! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; writes that break off; calls that are cancelled; disks that are full | 16, 28, 29, 31 |
-//! | `server`, `cli` | the program, over its pipes and as it is typed | 6, 29 |
+//! | `routes` | adapters use every route of the sandbox | |
+//! | `attacks`, `strangers`, `faults`, `cancel`, `unwritable` | hostile mail; interrupted writes; cancelled calls; full disks | 16, 28, 29, 31 |
+//! | `server`, `cli` | the program, over its pipes and by its command line | 6, 29 |
 //!
-//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox, and
-//! mailboxes and calendars in memory under a pipeline.
+//! Helpers: `support` is a session over the sandbox; `tests/common` has a client of the sandbox,
+//! and mailboxes and calendars in memory below a pipeline.
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]
@@ -94,9 +94,10 @@ mod unsubscribe;
 mod unwritable;
 mod waiting;
 #[cfg(feature = "documents")]
+mod wording;
 mod worker;
 
-/// No test file is left out of its suite.
+/// Every test file belongs to its suite.
 #[test]
 fn every_test_file_is_listed() {
     for suite in ["tests/core", "tests/sandbox", "tests/adapters", "tests/it", "tests/http"] {

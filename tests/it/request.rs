@@ -1,4 +1,4 @@
-//! Arguments: read leniently, checked strictly, refused with the next step.
+//! Reading of arguments: lenient in form, strict in content, and refused with the next step.
 
 use daysheet::tools::{self, ColumnChoice, ToolAction, ToolEffect};
 use daysheet_core::encode::stc::StcVersion;
@@ -46,7 +46,7 @@ fn lenient_argument_forms_are_accepted() {
     }
     assert_eq!(
         parse("mail_read", &json!({"ids": "m1, t2,m1", "quoted": "true", "body": "md"})),
-        "Read(Read { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, signature: false, links: false, cursor: None, tz: None, account: None })"
+        "MailRead(MailRead { ids: [\"m1\", \"t2\"], body: Markdown, quoted: true, signature: false, links: false, cursor: None, tz: None, account: None })"
     );
     assert_eq!(parse("accounts", &json!({})), "Accounts(List(None))");
     assert_eq!(
@@ -59,7 +59,7 @@ fn lenient_argument_forms_are_accepted() {
             &json!({"op": "add", "provider": "Microsoft", "flow": "device", "tenant": "consumers",
                     "account": "a@x.example", "mailbox": "team@x.example"})
         ),
-        "Accounts(Add(Add { provider: \"microsoft\", tenant: Some(\"consumers\"), \
+        "Accounts(Add(SignInArguments { provider: \"microsoft\", tenant: Some(\"consumers\"), \
          address: Some(\"a@x.example\"), mailbox: Some(\"team@x.example\"), device: true }))"
     );
 }
@@ -121,13 +121,13 @@ fn unintelligible_arguments_are_refused() {
         parse("mail_read", &json!({"ids": many})),
         "! `ids` has 26 ids, more than 25: read them in several calls"
     );
-    // A huge or hostile value is shown short and on one line.
+    // A huge or hostile value is quoted briefly and on one line.
     let huge = "x\n".repeat(5_000_000);
     let reported = parse("mail_search", &json!({"by": huge}));
     assert!(reported.len() < 200 && !reported.contains('\n'), "{}", reported.len());
 }
 
-/// A call that says that it only reads is repeated for `output_read`, and kept to its budget.
+/// A call that only reads can be repeated for `output_read`, within its budget.
 #[test]
 fn effect_is_that_of_the_call() {
     for (arguments, expected) in cases! {

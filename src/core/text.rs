@@ -1,13 +1,15 @@
 //! Makes untrusted text safe and short.
 //!
-//! Everything a sender wrote passes through here before a model reads it: subjects, names and
-//! snippets become one clean line ([`cell`], [`clip`]), bodies become plain lines ([`lines`],
+//! All text by senders passes through here before a model reads it: subjects, names and snippets
+//! become one clean line ([`cell`], [`clip`]), bodies become plain lines ([`lines`],
 //! [`html`](html::html)), quoted replies are separated from new text ([`quote`]) and fenced
-//! ([`fence`]), bytes in any charset become a string ([`charset`]), a text is split into its
-//! words ([`search_text`]), and into lines that can be numbered ([`wrapped`]). Text of ours that quotes
-//! untrusted words is a [`Note`]. Nothing here fails: odd or hostile input gives odd text, never
-//! an error, a panic or a long wait. Nothing here does I/O, knows a provider, or decides how much
-//! text an answer can afford; that is up to the budget.
+//! ([`fence`]), bytes in any charset become a string ([`charset`]), and a text is split into its
+//! words ([`search_text`]) or into lines that can be numbered ([`wrapped`]). Text of ours that quotes
+//! untrusted words is a [`Note`].
+//!
+//! No function here fails: odd or hostile input gives odd text, never an error, a panic or a long
+//! wait. None does I/O, knows a provider, or decides how much text an answer can afford; that is up
+//! to the budget.
 
 pub mod address;
 pub mod armour;
@@ -50,14 +52,14 @@ pub use wrap::{LINE, wrapped};
 /// rest of the text for each of them, and no honest header comes near.
 const MAX_HEADER: usize = 16 * 1024;
 
-/// How far [`clip`] goes back for the end of a word, in characters.
+/// Number of characters that [`clip`] searches backwards for the end of a word.
 const WORD_REACH: usize = 16;
 
-/// The longest run of spaces and tabs that [`lines`] keeps: more is no layout.
+/// Maximum length of a run of spaces and tabs that [`lines`] keeps: a longer one is not layout.
 const MAX_RUN: usize = 200;
 
-/// Returns one clean line: without invisible characters and our marks, every run of white space and
-/// control characters one space, none at the ends.
+/// Returns one clean line: without invisible characters and our marks, with each run of white space
+/// and control characters as one space, and none at the ends.
 pub fn cell(s: &str) -> String {
     let seen = invisible::visible(s);
     let mut out = String::with_capacity(seen.len());
@@ -84,9 +86,9 @@ pub fn folded(name: &str) -> String {
     cell(&name.to_lowercase().nfd().filter(|c| !is_combining_mark(*c)).collect::<String>())
 }
 
-/// Shortens `s` to at most `most` columns; the flag tells whether it was cut.
+/// Shortens `s` to at most `most` columns; the flag is true if it was cut.
 ///
-/// A column is a character, and two for one of double width: a Chinese or Japanese character
+/// A character takes one column, or two if it has double width: a Chinese or Japanese character
 /// says, and costs, as much as several letters. The cut falls between graphemes, at the end of a
 /// word if one is near, and is marked with `…`, which counts as one of the columns.
 pub fn clip(s: String, most: usize) -> (String, bool) {
@@ -97,8 +99,8 @@ pub fn clip(s: String, most: usize) -> (String, bool) {
     let Some(room) = most.checked_sub(1) else {
         return (String::new(), true);
     };
-    // Only the part that can be shown is looked at, plus the character after
-    // it, which tells whether the last grapheme is whole.
+    // Only the part that can be shown is examined, plus the character after it, which tells whether
+    // the last grapheme is whole.
     let end = byte_of(&s, most.saturating_add(1));
     let shown = s.get(..end).unwrap_or_default();
     let (mut head_len, mut width, mut all) = (0, 0, end == s.len());
@@ -132,7 +134,7 @@ pub fn width(s: &str) -> usize {
     if s.is_ascii() { s.len() } else { s.graphemes(true).map(columns).sum() }
 }
 
-/// Returns the end of `s` that has at most `most` columns, after a `…`.
+/// Returns the end of `s`, with a `…` before it, in at most `most` columns.
 pub fn clip_start(s: &str, most: usize) -> String {
     let mut width = 1;
     let fitting = s.grapheme_indices(true).rev().take_while(|(_, grapheme)| {
@@ -166,7 +168,7 @@ fn byte_of(s: &str, index: usize) -> usize {
     s.char_indices().nth(index).map_or(s.len(), |(at, _)| at)
 }
 
-/// Returns true for white space, and the braille blank that only looks like it.
+/// Returns true for white space, and for the braille blank, which only looks like it.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{2800}'
 }
@@ -176,8 +178,7 @@ pub fn entities(s: &str) -> Cow<'_, str> {
     html_escape::decode_html_entities(s)
 }
 
-/// Shortens an argument of the call for an error: clean and on one line. Text of anyone
-/// else is [`quoted`].
+/// Shortens an argument of the call for an error, to one clean line. Text by others is [`quoted`].
 pub fn brief(s: &str) -> String {
     note::shortly(s, 60)
 }
@@ -214,8 +215,8 @@ pub fn lines(s: &str) -> String {
     out
 }
 
-/// Cuts a text of more than `most` bytes; what is left is one character longer than that, so that
-/// it is seen to be cut.
+/// Cuts a text of more than `most` bytes. One character more is kept, so that the text is still
+/// recognised as too long.
 pub fn truncate(text: &mut String, most: usize) {
     let end = text.ceil_char_boundary(most.saturating_add(1));
     if end < text.len() {
@@ -224,7 +225,7 @@ pub fn truncate(text: &mut String, most: usize) {
     }
 }
 
-/// Appends one line without the white space at its end; false if it is blank.
+/// Appends one line without the white space at its end; returns false if it is blank.
 fn push_line(out: &mut String, line: &str) -> bool {
     let mut any = false;
     let mut run = String::new();

@@ -1,9 +1,8 @@
-//! Names and addresses out of `From`, `To` and `Cc`.
+//! Parsing of names and addresses in `From`, `To` and `Cc`.
 //!
-//! A reader of RFC 5322 address lists that takes what it gets: groups, quoted
-//! names, comments, encoded words, folded lines, and everything malformed that
-//! real mail holds. It looks at each character once and does not check that an
-//! address could receive mail.
+//! A tolerant reader of RFC 5322 address lists: it accepts groups, quoted names, comments, encoded
+//! words, folded lines, and the malformed lists of real mail. It reads each character once and does
+//! not check that an address could receive mail.
 
 use std::fmt;
 
@@ -44,7 +43,7 @@ impl fmt::Display for MailAddress {
     }
 }
 
-/// Returns the name as it may stand before `<address>`.
+/// Cleans a name so that it can be written before `<address>`.
 fn clean_name(raw: &str) -> String {
     let decoded = header(raw);
     let bare: String = decoded.chars().filter(|c| !matches!(c, '<' | '>')).collect();
@@ -70,18 +69,18 @@ pub fn address_list(s: &str) -> Vec<MailAddress> {
     reader.done
 }
 
-/// What has been read of the address at hand.
+/// The parts of the current address read so far.
 #[derive(Default)]
 struct AddressReader {
     done: Vec<MailAddress>,
     phrase: String,
     comment: String,
     angle: Option<String>,
-    /// Signs whose closing part is not there any more.
+    /// Signs whose closing counterpart is missing in the rest of the list.
     unclosed: Vec<BracketSign>,
 }
 
-/// A sign that needs a second one to close it.
+/// A sign that needs a closing counterpart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BracketSign {
     Quote,
@@ -91,8 +90,7 @@ enum BracketSign {
 }
 
 impl AddressReader {
-    /// Takes in `c`, and as much of what follows as belongs to it; returns
-    /// what is left.
+    /// Reads `c` and the following text that belongs to it; returns the rest.
     fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
         match c {
             '"' => {
@@ -110,8 +108,8 @@ impl AddressReader {
             }
             '(' => {
                 if let Some((text, after)) = self.once(BracketSign::Paren, || comment(rest)) {
-                    // At the end of a name it is read with it, because services that decode
-                    // a name do not always quote what was encoded in it.
+                    // After a name, a comment is read as a part of the name, because services that
+                    // decode names do not always quote the decoded text.
                     if after.trim_start().starts_with('<') && !self.phrase.trim().is_empty() {
                         self.phrase.push_str(&format!("({text})"));
                     } else {
@@ -126,15 +124,15 @@ impl AddressReader {
                     self.phrase.push(' ');
                     return rest;
                 };
-                // The last bracket wins, as mail programs have it; an earlier
-                // one was part of an unquoted name.
+                // The last bracket wins, as in mail programs; an earlier one was part of an
+                // unquoted name.
                 if let Some(earlier) = self.angle.replace(text.to_owned()) {
                     self.phrase.push_str(&earlier);
                 }
                 return after;
             }
             '=' if rest.starts_with('?') => {
-                // An encoded word is taken whole: its text may hold commas.
+                // An encoded word is read as a whole, because its text may contain commas.
                 let (word, after) = encoded_word(rest);
                 self.phrase.push('=');
                 self.phrase.push_str(word);
@@ -142,7 +140,7 @@ impl AddressReader {
             }
             '\\' => {}
             ',' | ';' => self.finish(),
-            // A group's name; an address may hold a colon only in brackets. Without the end of a
+            // The name of a group; outside brackets, an address has no colon. Without the end of a
             // group, it is part of a name that was encoded.
             ':' if self.angle.is_none()
                 && !self.phrase.contains('@')
@@ -156,9 +154,8 @@ impl AddressReader {
         rest
     }
 
-    /// What `search` finds for an opening sign. A search that came to the end
-    /// of the text is not repeated for every further sign; those count for
-    /// nothing.
+    /// Returns the result of `search` for an opening sign. A search that reached the end of the
+    /// text is not repeated for further signs, which are then ignored.
     fn once<T>(&mut self, mark: BracketSign, search: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.unclosed.contains(&mark) {
             return None;
@@ -170,7 +167,7 @@ impl AddressReader {
         found
     }
 
-    /// Ends the address at hand.
+    /// Ends the current address.
     fn finish(&mut self) {
         let phrase = std::mem::take(&mut self.phrase);
         let comment = std::mem::take(&mut self.comment);
@@ -197,7 +194,7 @@ impl AddressReader {
     }
 }
 
-/// Returns the text up to the closing quote, unescaped, and what follows it.
+/// Returns the unescaped text up to the closing quote, and the text after it.
 fn quoted_string(rest: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut escaped = false;
@@ -214,7 +211,7 @@ fn quoted_string(rest: &str) -> Option<(String, &str)> {
     None
 }
 
-/// Returns the text up to the closing parenthesis, nested ones included, and what follows it.
+/// Returns the text up to the closing parenthesis, nested ones included, and the text after it.
 fn comment(rest: &str) -> Option<(&str, &str)> {
     let mut depth = 1_usize;
     let mut escaped = false;
@@ -233,8 +230,8 @@ fn comment(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the rest of an encoded word, after its `=`, and what follows it. A word ends
-/// within 75 characters; a few more are allowed.
+/// Returns the rest of an encoded word, after its `=`, and the text after it. A word may have 75
+/// characters (RFC 2047, 2); a few more are allowed.
 fn encoded_word(rest: &str) -> (&str, &str) {
     let mut marks = 0;
     for (at, c) in rest.char_indices().take(200) {
@@ -250,7 +247,8 @@ fn encoded_word(rest: &str) -> (&str, &str) {
     ("", rest)
 }
 
-/// Returns an address without angle brackets: the word with the `@`; the others are its name.
+/// Parses an address without angle brackets: it is the word with the `@`, and the other words are
+/// its name.
 fn bare(phrase: &str) -> (String, String) {
     let phrase = phrase.trim();
     let is_address = |word: &&str| word.contains('@');
@@ -263,14 +261,14 @@ fn bare(phrase: &str) -> (String, String) {
     }
 }
 
-/// Returns the part of an address before the @, without a tag after a plus sign: its letters and
-/// digits, in lower case.
+/// Returns the letters and digits of an address before the @, in lower case and without a tag after
+/// a plus sign.
 pub fn plain_local(email: &str) -> String {
     let local = email.split(['@', '+']).next().unwrap_or_default();
     local.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns true for an address that nobody reads: of notices, and of servers.
+/// Returns true for an address that no person reads, such as a `noreply` or `postmaster` address.
 pub fn is_machine(email: &str) -> bool {
     let local = plain_local(email);
     local.contains("noreply")

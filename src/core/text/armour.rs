@@ -1,26 +1,26 @@
-//! Files and signatures that stand in the middle of a text.
+//! Files and signatures within a text.
 //!
-//! Old mail programs wrote attachments into the text (uuencode), and PGP writes what it encrypts
-//! or signs there. Nobody reads such lines: each block becomes one line of ours that names it,
-//! and a signed text is left without what is around it. Nothing is decoded or checked here.
+//! Old mail programs wrote attachments into the text (uuencode), and PGP writes encrypted or signed
+//! content there. People do not read such lines: each block becomes one line of ours that names it,
+//! and the lines around a signed text are removed. Blocks are neither decoded nor verified here.
 
 use super::fence::OURS;
 use super::{cell, clip, quoted};
 
-/// Longest name of a file that is shown.
+/// Maximum length of a file name shown, in columns.
 const MAX_NAME: usize = 60;
-/// So many characters of Base64 in a row are no text.
+/// Number of characters of Base64 above which a run is data.
 const MIN_ENCODED: usize = 2_000;
 /// Header lines within a block of PGP (RFC 9580, 6.2.2).
 const HEADERS: &[&str] = &["Version", "Comment", "Hash", "Charset", "MessageID"];
-/// Shorter lines belong to such a block only at its end.
+/// Minimum length of the lines of such a run, except the last one.
 const MIN_LINE: usize = 40;
 
-/// Returns clean lines of a sender with one line of ours for each block that is no text.
+/// Replaces each block that is not text by one line of ours.
 pub fn named(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let mut out = Vec::with_capacity(lines.len());
-    // The header of a signed text has been left out, its signature has not come yet.
+    // True after the header of a signed text, until its signature.
     let mut signed = false;
     let mut at = 0;
     while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
@@ -41,13 +41,13 @@ pub fn named(text: &str) -> String {
     out.join("\n")
 }
 
-/// A block of lines and what is written for it.
+/// A block of lines, and the name written instead of it.
 struct ArmourBlock {
     lines: usize,
     name: Option<String>,
 }
 
-/// `begin 644 name`, lines that begin with their length, `end`.
+/// Recognises a uuencoded file: `begin 644 name`, lines that begin with their length, `end`.
 fn uuencoded(lines: &[&str]) -> Option<ArmourBlock> {
     let (mode, name) = lines.first()?.strip_prefix("begin ")?.split_once(' ')?;
     if !matches!(mode.len(), 3 | 4) || !mode.bytes().all(|b| matches!(b, b'0'..=b'7')) {
@@ -61,11 +61,11 @@ fn uuencoded(lines: &[&str]) -> Option<ArmourBlock> {
                 Some(format!("file {}, {bytes} bytes, uuencoded in the text", quoted(&name)));
             return Some(ArmourBlock { lines: number + 1, name });
         }
-        // A length of 0 is written as a backtick, or as a space, which is gone.
+        // A length of 0 is written as a backtick, or as a space, which has been removed.
         let Some(first) = line.bytes().next() else { continue };
         let length = usize::from(first.checked_sub(b' ')?) & 63;
         let digits = line.len() - 1;
-        // White space at the end of a line, which stands for zeros, is gone as well.
+        // Spaces at the end of a line encode zeros, and have been removed as well.
         if digits > length.div_ceil(3) * 4 + 2 || line.bytes().any(|b| !matches!(b, b' '..=b'`')) {
             return None;
         }
@@ -74,7 +74,7 @@ fn uuencoded(lines: &[&str]) -> Option<ArmourBlock> {
     None
 }
 
-/// The blocks of PGP, and the header of a signed text.
+/// Recognises a block of PGP, and the header of a signed text.
 fn pgp(lines: &[&str], signed: &mut bool) -> Option<ArmourBlock> {
     let kind = lines.first()?.strip_prefix("-----BEGIN PGP ")?.strip_suffix("-----")?;
     if kind == "SIGNED MESSAGE" {
@@ -91,19 +91,20 @@ fn pgp(lines: &[&str], signed: &mut bool) -> Option<ArmourBlock> {
         _ => return None,
     };
     let end = format!("-----END PGP {kind}-----");
-    // Whatever else stands in it is a text that people read.
+    // Anything else in a block is text that people read.
     let is_armour = |line: &str| {
         let digits = |b: u8| b.is_ascii_alphanumeric() || b"+/=".contains(&b);
         let header = || line.split_once(": ").is_some_and(|(name, _)| HEADERS.contains(&name));
         line.bytes().all(digits) || header()
     };
     let inside = lines.iter().skip(1).take_while(|line| is_armour(line)).count();
+    // A block without an end is text: dropping it would also drop everything below.
     lines.get(inside + 1).filter(|line| **line == end)?;
     *signed = false;
     Some(ArmourBlock { lines: inside + 2, name: Some(name) })
 }
 
-/// Long runs of Base64.
+/// Recognises a long run of Base64.
 fn encoded(lines: &[&str]) -> Option<ArmourBlock> {
     let digits = |line: &&&str| {
         !line.is_empty() && line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))

@@ -1,10 +1,10 @@
-//! Decodes bytes in any charset.
+//! Decoding of bytes in any charset.
 //!
-//! Mail declares the charset of its text, and is wrong often enough that the bytes are
-//! checked first: valid UTF-8 is UTF-8. Only declarations of charsets whose bytes look
-//! like ASCII (ISO-2022, HZ, UTF-7) or contain zeros (UTF-16) are trusted before that.
-//! A text that declares no known charset is detected, with a note. A library undoes
-//! base64; quoted-printable is undone in `encoded.rs`.
+//! Messages declare the charset of their text, and are wrong often enough that the bytes are
+//! checked first: valid UTF-8 is UTF-8. Only declarations of charsets whose bytes look like ASCII
+//! (ISO-2022, HZ, UTF-7) or contain zeros (UTF-16) are trusted before that. If a text declares no
+//! known charset, it is detected, with a note. Base64 is decoded by a library, quoted-printable in
+//! `encoded.rs`.
 
 mod detect;
 mod rare;
@@ -14,15 +14,16 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 
 use super::note::{Note, note, ours};
 
-/// The number of bytes in which an XML or HTML document can declare its charset.
+/// Number of bytes in which an XML or HTML document can declare its charset.
 const HEAD: usize = 64 << 10;
 
-/// The reason why a decoded text may not be what was written.
+/// The reason why a decoded text may be wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CharsetDoubt {
     /// The charset that was used, by its name on the web.
     pub charset: &'static str,
-    /// True if it was detected; false if it was declared, and some bytes are invalid in it.
+    /// True if the charset was detected; false if it was declared, but some bytes are invalid in
+    /// it.
     pub detected: bool,
 }
 
@@ -36,7 +37,7 @@ impl From<CharsetDoubt> for Note {
     }
 }
 
-/// Decodes `bytes`, with a doubt if the result may not be what was written.
+/// Decodes `bytes`, with a doubt if the result may be wrong.
 pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<CharsetDoubt>) {
     decode_in(bytes, charset, &[])
 }
@@ -51,6 +52,7 @@ pub fn decode_in(
     message: &[u8],
 ) -> (String, Option<CharsetDoubt>) {
     let label = charset.map(clean_label).unwrap_or_default();
+    // As in browsers, a byte order mark overrides any declaration.
     if let Some((marked, _)) = Encoding::for_bom(bytes) {
         return by(marked, bytes);
     }
@@ -66,6 +68,7 @@ pub fn decode_in(
     {
         return by(encoding, bytes);
     }
+    // ISO-2022-JP is valid ASCII, so an undeclared text is recognised by its escape characters.
     let escapes = known.is_none() && bytes.contains(&0x1b);
     if let Ok(text) = std::str::from_utf8(bytes)
         && !(escapes && detect::detect(bytes, &[]) == ISO_2022_JP)
@@ -83,8 +86,8 @@ pub fn decode_in(
     (text.into_owned(), Some(CharsetDoubt { charset: encoding.name(), detected: true }))
 }
 
-/// Returns the encoding that a clean label declares; none for names of ASCII, in which no text
-/// with other characters can be.
+/// Returns the encoding that a clean label declares; `None` for names of ASCII, which text with
+/// other characters cannot be in.
 fn declared(label: &str) -> Option<&'static Encoding> {
     let ascii = ["us-ascii", "ascii", "ansi_x3.4-1968", "ascii-us", "7bit", "8bit", "default"];
     encoding(label).filter(|_| !ascii.contains(&label))
@@ -102,7 +105,7 @@ fn within(bytes: &[u8]) -> Option<&'static Encoding> {
     let metas = head.split("<meta").skip(1).map(|rest| (rest, "charset"));
     let mut places = xml.map(|(tag, _)| (tag, "encoding")).into_iter().chain(metas);
     let found = places.find_map(|(tag, name)| declared(&after(tag.split('>').next()?, name)?));
-    // A declaration that can be read is not in UTF-16.
+    // A declaration that can be read as ASCII is not in UTF-16.
     found.filter(|encoding| encoding.is_ascii_compatible())
 }
 
@@ -115,7 +118,7 @@ fn after(text: &str, name: &str) -> Option<String> {
     rest.split(ends).next().filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
-/// Returns UTF-16 for Latin text of two bytes a character that lacks a byte order mark.
+/// Returns the byte order of Latin text in UTF-16 that lacks a byte order mark.
 pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = bytes.get(..1024).unwrap_or(bytes);
     let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|byte| **byte == 0).count();
@@ -127,7 +130,7 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// What a text in an unknown state is made of.
+/// A piece of a text in an unknown state.
 pub(super) enum MixedText<'a> {
     /// Bytes in the declared charset.
     Bytes(&'a [u8]),
@@ -135,8 +138,8 @@ pub(super) enum MixedText<'a> {
     Text(&'a str),
 }
 
-/// The text, if its characters were bytes in the declared charset that somebody
-/// took for Latin letters; none when they can be what was meant.
+/// Returns the text if its characters were bytes in the declared charset that were read as Latin
+/// letters; `None` if the characters may be the intended ones.
 pub(super) fn undone(mixed: &[MixedText<'_>], charset: &str) -> Option<String> {
     let encoding = encoding(&clean_label(charset))?;
     let mut bytes = Vec::new();
@@ -156,7 +159,7 @@ pub(super) fn undone(mixed: &[MixedText<'_>], charset: &str) -> Option<String> {
     (!meant).then(|| text.into_owned())
 }
 
-/// The byte that was read as this Latin letter, in ISO 8859-1 or windows-1252.
+/// Returns the byte that reads as this Latin letter, in ISO 8859-1 or windows-1252.
 fn latin(c: char) -> Option<u8> {
     u8::try_from(c).ok().or_else(|| {
         let text = c.to_string();
@@ -170,18 +173,18 @@ pub fn is_known(label: &str) -> bool {
     encoding(&clean_label(label)).is_some()
 }
 
-/// Decodes in `encoding`, or in the one a byte order mark names.
+/// Decodes in `encoding`, or in the one that a byte order mark names.
 fn by(encoding: &'static Encoding, bytes: &[u8]) -> (String, Option<CharsetDoubt>) {
     let (text, used, damaged) = encoding.decode(bytes);
     (text.into_owned(), damaged.then_some(CharsetDoubt { charset: used.name(), detected: false }))
 }
 
-/// Decodes UTF-7, which browsers dropped and mail still has; mail-parser reads it.
+/// Decodes UTF-7 with `mail-parser`: browsers dropped it, and mail still has it.
 fn utf7(bytes: &[u8]) -> (String, Option<CharsetDoubt>) {
     match charset_decoder(b"utf-7") {
-        // It takes each direct byte for a character, so only ASCII is safe.
+        // The decoder takes each unshifted byte for a character, so only ASCII is safe.
         Some(decoder) if bytes.is_ascii() => {
-            // The decoder lets go of a shifted run when something ends it.
+            // The decoder emits a shifted run only when another character ends it.
             let mut whole = bytes.to_vec();
             whole.push(b'\n');
             let mut text = decoder(&whole);
@@ -194,7 +197,7 @@ fn utf7(bytes: &[u8]) -> (String, Option<CharsetDoubt>) {
     }
 }
 
-/// Returns true if text in `encoding` can pass for valid UTF-8 that it is not.
+/// Returns true if text in `encoding` could pass for valid UTF-8.
 fn disguised(encoding: &'static Encoding, bytes: &[u8]) -> bool {
     if encoding == UTF_16LE || encoding == UTF_16BE {
         return bytes.contains(&0) || std::str::from_utf8(bytes).is_err();
@@ -211,8 +214,8 @@ fn clean_label(raw: &str) -> String {
         .to_ascii_lowercase()
 }
 
-/// The encoding a label means: the web's labels first, then what mail programs
-/// write instead of them.
+/// Returns the encoding that a label means: first by the labels of the web, then by names that mail
+/// programs write instead.
 fn encoding(label: &str) -> Option<&'static Encoding> {
     if let Some(found) = Encoding::for_label_no_replacement(label.as_bytes()) {
         return Some(found);
@@ -258,8 +261,8 @@ fn encoding(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label_no_replacement(known.as_bytes())
 }
 
-/// `cp-1252`, `win1252`, `ibm943c`, `ms-932`, `iso8859-15-windows`: the number is
-/// what counts.
+/// Returns the encoding of a label with a number that decides: `cp-1252`, `win1252`, `ibm943c`,
+/// `ms-932`, `iso8859-15-windows`.
 fn numbered_charset(label: &str) -> Option<&'static Encoding> {
     let digits: String = label.chars().filter(char::is_ascii_digit).collect();
     if let Some(part) = digits.strip_prefix("8859") {
@@ -270,6 +273,7 @@ fn numbered_charset(label: &str) -> Option<&'static Encoding> {
     if !page {
         return None;
     }
+    // Code page identifiers of Windows.
     let known = match digits.parse::<u16>().ok()? {
         819 => "windows-1252",
         866 => "ibm866",

@@ -1,9 +1,11 @@
-//! What a text would do to the program that shows it, or make its reader believe.
+//! Disarming of text: everything that a program would follow is broken, and misleading hosts are
+//! explained.
 //!
-//! Pictures in Markdown and HTML that a program would fetch are written out, and what else would
-//! be a link or an element of HTML to a program that shows Markdown loses a sign: `[a]\(address)`,
-//! `[a]\: address`, `< svg …>`. Long `data:` URLs become their type and size, and a host whose
-//! characters look like another's, or that stands behind a name and an @, is followed by what it is.
+//! Pictures in Markdown and HTML that a program would fetch are replaced by a description. Other
+//! text that a Markdown program would take for a link or an HTML element is broken by an added
+//! sign: `[a]\(address)`, `[a]\: address`, `< svg …>`. Long `data:` URLs become their type and
+//! size. A host whose characters look like another's, or that follows a name and an @, is followed
+//! by an explanation.
 
 use std::collections::BTreeSet;
 
@@ -12,29 +14,29 @@ use super::html::links::LinkTarget;
 use super::look_alike::{MAX_HOST, explain};
 use super::{Note, cell, clip, note, quoted_list};
 
-/// The most that is looked at of a picture's description and of its address, in bytes.
+/// Maximum length of a picture's description and of its address, in bytes.
 const MAX_ALT: usize = 400;
 const MAX_URL: usize = 4_000;
-/// Shorter `data:` URLs stay.
+/// Maximum length of a `data:` URL that stays, in bytes.
 const MIN_DATA: usize = 60;
-/// Hosts that are explained in a text.
+/// Maximum number of hosts explained in a text.
 const MAX_HOSTS: usize = 20;
-/// The most that is looked at of an address for its scheme.
+/// Maximum length of an address that is searched for its scheme, in bytes.
 const MAX_SCHEME: usize = 100;
-/// Pictures, links and tags of a text that are looked at closely.
+/// Maximum number of pictures, links and tags of a text that are examined closely.
 const MAX_SIGNS: usize = 2_000;
 
-/// What was written out in a text.
+/// The pictures that were replaced in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DisarmedText {
-    /// How many pictures.
+    /// Their number.
     pub pictures: usize,
-    /// Where they would have been fetched from.
+    /// The hosts that they would have been loaded from.
     pub hosts: BTreeSet<String>,
 }
 
 impl DisarmedText {
-    /// Returns the note on what was written out.
+    /// Returns a note on the replaced pictures, if there are any.
     pub fn note(&self) -> Option<Note> {
         let from = quoted_list(&self.hosts);
         match self.pictures {
@@ -49,7 +51,7 @@ impl DisarmedText {
     }
 }
 
-/// Returns a clean text in which nothing is fetched and hosts are what they seem.
+/// Returns a clean text with its pictures replaced and its misleading hosts explained.
 pub fn disarm(text: &str, disarmed: &mut DisarmedText) -> String {
     let text = inert(text, disarmed);
     let mut explained = BTreeSet::new();
@@ -64,19 +66,19 @@ pub fn disarm(text: &str, disarmed: &mut DisarmedText) -> String {
     out
 }
 
-/// Returns a text with its pictures written out, and no other sign in it that a program which
-/// shows Markdown would follow. It does not matter what stands around a sign: a part of the text
-/// may be shown, in whatever place.
+/// Replaces the pictures of a text, and breaks every other sign that a Markdown program would
+/// follow. The text around a sign does not matter, because any part of the text may be shown, in
+/// any place.
 pub fn inert(text: &str, disarmed: &mut DisarmedText) -> String {
     followed(text, &['!', '<', ']'], true, disarmed)
 }
 
-/// The same for JSON and XML, of which the tags stay.
+/// Does the same for JSON and XML, whose tags stay.
 pub fn inert_source(text: &str, disarmed: &mut DisarmedText) -> String {
     followed(text, &['!', ']'], true, disarmed)
 }
 
-/// The same for what is not between fences, without a line of ours.
+/// Does the same for text outside of fences, without remarks of ours.
 pub fn inert_cell(text: String, disarmed: &mut DisarmedText) -> String {
     if text.contains("](") || text.contains("]:") || text.contains('<') {
         followed(&text, &['!', '<', ']'], false, disarmed)
@@ -85,13 +87,13 @@ pub fn inert_cell(text: String, disarmed: &mut DisarmedText) -> String {
     }
 }
 
-/// Returns a text on one clean line in which nothing is followed.
+/// Returns a text on one clean line, disarmed.
 pub fn line(text: &str) -> String {
     inert_cell(cell(text), &mut DisarmedText::default())
 }
 
-/// Returns a text in which none of these signs is followed, with remarks on links that are not
-/// what they say.
+/// Disarms the given signs of a text. With `remarks`, links that lead to another host than their
+/// text names are explained.
 fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedText) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -109,6 +111,7 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
         looked += usize::from(begins);
         let few = looked <= MAX_SIGNS;
         let picture = match sign {
+            // After a backslash, `![` is a link and not a picture.
             "!" if begins && few && !before.ends_with('\\') => markdown(from),
             "<" if begins && few => element(from),
             _ => None,
@@ -117,7 +120,7 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
             Some(picture) => {
                 disarmed.pictures += 1;
                 let host = host_of(picture.url).unwrap_or_else(|| "an unknown host".to_owned());
-                // Another picture may be in it.
+                // The description may contain another picture.
                 let alt = cell(&picture.alt.replace(['[', ']', '<', '>'], " "));
                 let alt = clip(alt, MAX_HOST).0;
                 out.push_str("[image: ");
@@ -125,6 +128,8 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
                 out.push_str(if alt.is_empty() { "at " } else { ", at " });
                 out.push_str(&host);
                 out.push(']');
+                // The replacement ends in a bracket, which must not become a link with the text
+                // after it.
                 if from.get(picture.len..).is_some_and(|rest| rest.starts_with(['(', ':'])) {
                     out.push('\\');
                 }
@@ -133,12 +138,13 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
             }
             None => {
                 out.push_str(sign);
+                // Beyond the limit, less of each tag is searched, so that the work stays bounded.
                 let most = if few { MAX_URL } else { MAX_ALT };
                 let link = sign == "]" && begins && few && remarks;
                 let link = link.then(|| betrayed(&out, after)).flatten();
                 match sign {
                     "]" if begins => out.push('\\'),
-                    // A backslash means nothing within a block of HTML.
+                    // Within a block of HTML, a backslash has no effect.
                     "<" if begins && has_attributes(from, most) => out.push(' '),
                     _ => {}
                 }
@@ -154,13 +160,14 @@ fn followed(text: &str, signs: &[char], remarks: bool, disarmed: &mut DisarmedTe
     out
 }
 
-/// Returns the address in brackets behind a link's text, and where it leads, if the text names
-/// another host. `before` ends with the text and its bracket.
+/// Returns the bracketed address after a link's text, and the host that it leads to, if the text
+/// names another one. `before` ends with the text and its bracket.
 fn betrayed<'t>(before: &str, after: &'t str) -> Option<(&'t str, String)> {
     let inner = after.strip_prefix('(')?;
     let end = closing(inner, '(', ')', MAX_URL)?;
     let target = after.get(..end + 2)?;
     let url = address(inner.get(..end)?);
+    // The target is copied unchanged, so it must not contain signs to disarm.
     if !is_remote(url) || target.contains(['!', '<', ']']) {
         return None;
     }
@@ -172,8 +179,8 @@ fn betrayed<'t>(before: &str, after: &'t str) -> Option<(&'t str, String)> {
     Some((target, clip(cell(&host), MAX_HOST).0))
 }
 
-/// Returns true if what stands after `](` or `]:` is an address with a scheme or a host, or may be
-/// one when it is unescaped. It may stand on the next line, in a quote.
+/// Returns true if the text after `](` or `]:` is an address with a scheme or a host, or may be one
+/// once it is unescaped. The address may be on the next line, within a quote.
 fn leads_away(after: &str) -> bool {
     let after = after.trim_start_matches([' ', '\t']);
     let after =
@@ -186,9 +193,9 @@ fn leads_away(after: &str) -> bool {
         || target.split_once(':').is_some_and(|(_, rest)| !rest.is_empty())
 }
 
-/// Returns true for a tag that may name an address, because it has attributes or its end is not
-/// among so many bytes; and for those that hold a style sheet or a script. An address of the web
-/// in angle brackets is none.
+/// Returns true for a tag that may name an address, because it has attributes or does not end
+/// within `most` bytes, and for style sheets and scripts. A web address in angle brackets is not a
+/// tag.
 fn has_attributes(from: &str, most: usize) -> bool {
     let seen = from.get(1..from.floor_char_boundary(most)).unwrap_or_default();
     let tag = seen.split('>').next().unwrap_or_default();
@@ -227,11 +234,12 @@ fn address(target: &str) -> &str {
     target.split(|c: char| c.is_whitespace() || c == '>').next().unwrap_or_default()
 }
 
-/// Returns where the bracket is that closes a text, at most so far.
+/// Returns the position of the bracket that closes a text, within `most` bytes.
 fn closing(text: &str, open: char, close: char, most: usize) -> Option<usize> {
     let (mut depth, mut before) = (0_usize, ' ');
     for (at, c) in text.char_indices().take_while(|(at, _)| *at <= most) {
         match c {
+            // A link does not span paragraphs or lines of ours.
             OURS => return None,
             '\n' if before == '\n' => return None,
             _ if before == '\\' => {}
@@ -294,7 +302,7 @@ fn push_line(out: &mut String, line: &str, explained: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns what stands for a long `data:` URL in a word, and what stands around it.
+/// Returns the replacement of a long `data:` URL in a word, and the text around it.
 fn data_url(word: &str) -> Option<(&str, String, &str)> {
     let at = word.find("data:")?;
     let (before, url) = word.split_at_checked(at)?;

@@ -1,10 +1,9 @@
-//! Encoded words (RFC 2047) and parameters (RFC 2231) of header fields made into text, and
-//! quoted-printable (RFC 2045) into bytes.
+//! Decoding of encoded words (RFC 2047) and parameters (RFC 2231) of header fields, and of
+//! quoted-printable (RFC 2045).
 //!
-//! Takes what mail programs really write: spaces and raw characters inside a
-//! word, base64 without its padding, a character of several bytes cut in two by
-//! the end of a word, charsets by any of their names. What is no encoded word
-//! stays as it is. Where addresses begin and end is `address.rs`'s business.
+//! The forms that mail programs really write are accepted: spaces and raw characters inside a word,
+//! Base64 without padding, a character of several bytes split between two words, charsets by any of
+//! their names. Text other than encoded words is kept. Addresses are separated in `address.rs`.
 
 use base64::Engine;
 use base64::alphabet::STANDARD;
@@ -14,7 +13,7 @@ use percent_encoding::percent_decode_str;
 
 use super::charset;
 
-/// Base64 as it comes, with or without its padding.
+/// Base64 with or without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -22,8 +21,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// How far the end of a word is looked for, in bytes. A word has 75 characters
-/// at most; not everybody counts.
+/// Number of bytes searched for the end of a word. A word has at most 75 characters (RFC 2047, 2),
+/// but not every program complies.
 const WINDOW: usize = 2_000;
 
 /// An encoded word.
@@ -32,18 +31,18 @@ struct EncodedWord<'a> {
     data: Vec<EncodedData<'a>>,
 }
 
-/// What a word is made of.
+/// A piece of an encoded word.
 enum EncodedData<'a> {
     /// Bytes in the word's charset.
     Bytes(Vec<u8>),
-    /// What should have been encoded and was not.
+    /// Text that should have been encoded.
     Raw(&'a str),
 }
 
-/// Returns a line with its encoded words decoded.
+/// Decodes the encoded words of a line.
 ///
-/// White space between two words is none (RFC 2047, 6.2). Neighbours in one charset are decoded
-/// together, because many mail programs cut a character of several bytes in two.
+/// White space between two words is dropped (RFC 2047, 6.2). Adjacent words in one charset are
+/// decoded together, because many mail programs split a character of several bytes between them.
 pub(super) fn decode_words(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut pending: Option<EncodedWord<'_>> = None;
@@ -75,8 +74,8 @@ pub(super) fn decode_words(line: &str) -> String {
 
 /// Returns a parameter of `Content-Type` or `Content-Disposition`, such as a file's name.
 ///
-/// Sections are joined before they are decoded, because many programs cut a character in two
-/// (RFC 2231, 3), and encoded words are read although they should not be there.
+/// Sections are joined before they are decoded, because many programs split a character between two
+/// (RFC 2231, 3). Encoded words are decoded, although they are not allowed here.
 pub fn parameter(field: &str, name: &str) -> Option<String> {
     let mut sections: Vec<(usize, bool, String)> = Vec::new();
     for (key, value) in pieces(field).into_iter().skip(1).filter_map(|piece| piece.split_once('='))
@@ -89,15 +88,18 @@ pub fn parameter(field: &str, name: &str) -> Option<String> {
             return (!value.is_empty()).then_some(value);
         }
         let number = rest.trim_matches('*');
+        // `name*` without a number is the only section.
         if let (Some(_), Ok(number)) = (rest.strip_prefix('*'), format!("0{number}").parse()) {
             sections.push((number, rest.ends_with('*'), value));
         }
     }
+    // The order of parameters has no meaning (RFC 2045, 5).
     sections.sort_by_key(|(number, ..)| *number);
     let mut charset = None;
     let mut bytes = Vec::new();
     for (at, (_, encoded, value)) in sections.iter().enumerate() {
         let mut value = value.as_str();
+        // Only the first section names the charset (RFC 2231, 4.1).
         if at == 0
             && *encoded
             && let [label, _, rest] = value.splitn(3, '\'').collect::<Vec<_>>()[..]
@@ -125,7 +127,7 @@ fn pieces(field: &str) -> Vec<&str> {
     field.split(split).collect()
 }
 
-/// Returns the content of a quoted string; other text as it is.
+/// Returns the content of a quoted string; other text unchanged.
 fn unquoted(value: &str) -> String {
     let Some(inner) = value.strip_prefix('"') else { return value.to_owned() };
     let mut text = String::with_capacity(inner.len());
@@ -140,14 +142,14 @@ fn unquoted(value: &str) -> String {
     text
 }
 
-/// Decodes quoted-printable (RFC 2045, 6.7); a `=` that begins no escape stays as it is.
+/// Decodes quoted-printable (RFC 2045, 6.7); a `=` that begins no escape is kept.
 pub fn quoted_printable(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let content = line.strip_suffix(b"\n").unwrap_or(line);
         let content = content.strip_suffix(b"\r").unwrap_or(content);
         let end = line.get(content.len()..).unwrap_or_default();
-        // White space at the end of a line was added on the way.
+        // White space at the end of a line was added in transit (RFC 2045, 6.7).
         let content = content.trim_ascii_end();
         let (mut rest, end) = match content.strip_suffix(b"=") {
             Some(content) => (content, &[][..]),
@@ -199,7 +201,7 @@ fn next(line: &str) -> Option<(&str, EncodedWord<'_>, &str)> {
     None
 }
 
-/// Reads `charset?Q?text?=`, and returns its length.
+/// Reads `charset?Q?text?=`; also returns its length.
 fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
     let window = inside.get(..inside.floor_char_boundary(WINDOW))?;
     let (charset, rest) = window.split_once('?')?;
@@ -217,7 +219,7 @@ fn word(inside: &str) -> Option<(EncodedWord<'_>, usize)> {
     Some((EncodedWord { charset, data }, length))
 }
 
-/// Decodes the Q encoding: `_` is a space, `=C3` a byte, and a `=` before anything else is one.
+/// Decodes the Q encoding: `_` is a space, `=C3` a byte, and any other `=` is kept.
 fn quoted_words(text: &str) -> Vec<EncodedData<'_>> {
     let mut data = Vec::new();
     let mut bytes = Vec::new();
@@ -258,17 +260,17 @@ fn base64(text: &str) -> Option<Vec<u8>> {
         .filter(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
         .collect();
     if digits.len() % 4 == 1 {
-        // Six bits are no byte.
+        // Six bits do not make a byte.
         digits.pop();
     }
     BASE64.decode(digits).ok()
 }
 
 impl EncodedWord<'_> {
-    /// Writes the text.
+    /// Writes the decoded text.
     ///
-    /// Raw characters are what they are when the charset has them. Otherwise they
-    /// were bytes in the charset that somebody on the way took for Latin letters.
+    /// Raw characters are kept if the charset has them. If it does not, they were bytes in the
+    /// charset that a program on the way read as Latin letters.
     fn write(&self, out: &mut String) {
         let raw = self.data.iter().any(|data| matches!(data, EncodedData::Raw(_)));
         if raw && let Some(text) = charset::undone(&self.latin(), self.charset) {

@@ -1,9 +1,9 @@
 //! Fences around untrusted text, which no sender can forge.
 //!
-//! A fence's word depends on a secret and on the text, so a sender cannot guess it, and
-//! it is the same for the same text. Lines of ours within the fences begin with the
-//! word, too: [`OURS`] marks them, a character that no cleaned text of a sender
-//! contains, and [`Fence::with_word`] replaces it by the word.
+//! The word of a fence depends on a secret and on the text: a sender cannot guess it, and it is the
+//! same for the same text. Lines of ours within a fence begin with the word as well. Until it is
+//! known, they begin with [`OURS`], a character that is removed from all text by senders, and
+//! [`Fence::with_word`] replaces it by the word.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -33,8 +33,8 @@ pub const FORWARDED_MESSAGE: &str = "[forwarded message]";
 /// The line above a text that a reader may not see.
 pub const MAY_BE_HIDDEN: &str = "[this may include hidden text]";
 
-/// Returns the number of characters in whose place a line of ours stands, without its mark:
-/// `[signature: 9 characters not shown; …]`. For a heading, that is none.
+/// Returns the number of characters that a line of ours, without its mark, replaces: `[signature: 9
+/// characters not shown; …]`. A heading replaces 0.
 fn left_out(line: &str) -> Option<usize> {
     if [QUOTED_HISTORY, FORWARDED_MESSAGE, MAY_BE_HIDDEN].contains(&line.trim_end()) {
         return Some(0);
@@ -44,8 +44,8 @@ fn left_out(line: &str) -> Option<usize> {
     after.contains("not shown; ").then_some(count)
 }
 
-/// Returns the numbers of characters of a text with marks: of what it shows, without our marks and
-/// our lines in place of something, and of what these stand for.
+/// Returns two numbers of characters for a text with marks: shown, without our marks and the lines
+/// that replace text, and replaced by these lines.
 pub fn lengths(text: &str) -> (usize, usize) {
     let (mut shown, mut folded) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -64,7 +64,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Creates the fence of `text`, of which a part may be shown.
+    /// Creates the fence of `text`, of which only a part may be shown.
     pub fn new(text: &str, secret: &[u8; 32]) -> Self {
         Self { word: word(text, secret) }
     }
@@ -79,8 +79,8 @@ impl Fence {
         text.replace(OURS, &format!("{} ", self.word))
     }
 
-    /// Returns the number of characters of the text without the words before our lines, and
-    /// without lines in place of what is left out.
+    /// Returns the number of characters of the text, without the words before our lines and without
+    /// lines that replace text.
     pub fn chars(&self, text: &str) -> usize {
         let word = format!("{} ", self.word);
         let length = |line: &str| line.chars().count() - line.matches(&word).count() * word.len();
@@ -93,7 +93,7 @@ impl Fence {
         &self.word
     }
 
-    /// Returns the `shown` part of the text between fences, as the block called `name`.
+    /// Returns `shown` between fences, as the block called `name`.
     pub fn around(&self, name: &str, shown: &str) -> String {
         let word = &self.word;
         format!("<<<{name} {word}\n{shown}\n{word}>>>")
@@ -101,7 +101,7 @@ impl Fence {
 }
 
 fn word(text: &str, secret: &[u8; 32]) -> String {
-    // HMAC takes keys of any length.
+    // HMAC takes keys of any length, so this does not fail.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret) else {
         return String::new();
     };

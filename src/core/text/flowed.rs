@@ -1,12 +1,10 @@
-//! RFC 3676 `format=flowed`: paragraphs that were wrapped for transport made
-//! whole again.
+//! Joining of paragraphs that were wrapped for transport: `format=flowed` (RFC 3676).
 //!
-//! A line that ends in a space goes on in the next one, unless that one is
-//! quoted to a different depth. Whether a part is flowed at all, its content
-//! type says; that is for the caller to read.
+//! A line that ends in a space continues in the next one, unless that is quoted to a different
+//! depth. The caller reads from the content type whether a part is flowed.
 
-/// Joins the flowed lines of `text` and undoes its space-stuffing. With `delsp` the
-/// space that marks a soft line end is not part of the text.
+/// Joins the flowed lines of `text` and undoes its space-stuffing. With `delsp`, the space that
+/// marks a soft line end is removed.
 pub fn unflow(text: &str, delsp: bool) -> String {
     let mut out = String::with_capacity(text.len());
     // The quote depth of the line that waits for its continuation.

@@ -1,13 +1,12 @@
-//! HTML mail as text.
+//! HTML messages as text.
 //!
-//! The way of a mail: [`parse`] makes a tree of it, within limits; [`prune`]
-//! takes out what a reader would not see (hidden text above all); [`render`]
-//! writes the rest as plain text or Markdown, with the help of [`table`] for
-//! what a table is and [`links`] for where links go.
-//! Every step takes time in proportion to the input and none recurses, so no
-//! mail can stall or crash the program. Quoted replies come out as `> ` lines
-//! or with the header lines they have; telling them apart is the work of
-//! [`quote`](super::quote).
+//! [`parse`] builds a tree, within limits. [`prune`] removes text that a reader would not see.
+//! [`render`] writes the rest as plain text or Markdown, with the help of [`table`] for tables and
+//! of [`links`] for link targets.
+//!
+//! Every step takes time proportional to the input and none recurses, so no message can stall or
+//! crash the program. Quoted replies are written as `> ` lines or with their header lines;
+//! [`quote`](super::quote) separates them.
 
 mod css;
 mod elements;
@@ -28,26 +27,25 @@ pub use parse::{MAX_INPUT, shorten};
 use super::fence::theirs;
 use super::invisible::InvisibleUse;
 
-/// An HTML mail as text.
+/// An HTML message as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HtmlText {
-    /// The text, clean as by [`lines`](super::lines).
+    /// The text, cleaned by [`lines`](super::lines).
     pub text: String,
-    /// The links that are numbered in the text, from one; empty unless asked
-    /// for.
+    /// The links that are numbered in the text, from 1; empty unless requested.
     pub links: Vec<MailLink>,
-    /// What was left out because a reader would not see it.
+    /// Text left out because a reader would not see it.
     pub hidden: HiddenText,
-    /// What is shown although a reader may not see it.
+    /// Text shown although a reader may not see it.
     pub doubt: DoubtfulText,
-    /// What its invisible characters are there for.
+    /// The purposes of its invisible characters.
     pub unseen: InvisibleUse,
-    /// How many characters were left out because they stand in more elements
-    /// than are looked at, which may hide them.
+    /// The number of characters left out because they are nested too deeply to find out whether
+    /// they are hidden.
     pub deep: usize,
-    /// True if the mail was over a limit and not all of it was read.
+    /// True if a limit was exceeded, so that not everything was read.
     pub cut: bool,
-    /// The number of pictures to be seen that no word stands for.
+    /// The number of visible pictures without a text.
     pub pictures: usize,
 }
 
@@ -56,16 +54,16 @@ pub struct HtmlText {
 pub struct HiddenText {
     /// Its characters, without white space.
     pub chars: usize,
-    /// Those of them that newsletters begin with, for the preview in a list of mail.
+    /// The part of `chars` that is preview text, which newsletters put first for lists of messages.
     pub preview: usize,
-    /// In how many places the others are.
+    /// The number of places with other hidden text.
     pub places: usize,
     /// True if it reads like an order to an assistant.
     pub orders: bool,
 }
 
 impl HiddenText {
-    /// Adds what another part of the message hides.
+    /// Adds the hidden text of another part of the message.
     pub fn add(&mut self, other: &Self) {
         self.chars += other.chars;
         self.preview += other.preview;
@@ -77,40 +75,40 @@ impl HiddenText {
 /// Text that is shown although a reader may not see it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DoubtfulText {
-    /// Its characters, without white space; 0 if it may be any of them.
+    /// Its characters, without white space; 0 if any text may be affected.
     pub chars: usize,
-    /// Why it may be hidden; empty if nothing is in doubt.
+    /// The reasons why it may be hidden; empty if no text is in doubt.
     pub why: BTreeSet<HidingReason>,
 }
 
 impl DoubtfulText {
-    /// Adds what another part of the message may hide.
+    /// Adds the text in doubt of another part of the message.
     pub fn add(&mut self, other: &Self) {
         self.chars += other.chars;
         self.why.extend(&other.why);
     }
 }
 
-/// Why a text may be hidden.
+/// A reason why a text may be hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HidingReason {
-    /// It stands on a picture or a gradient that may have its colour.
+    /// On a picture or a gradient that may have the text's colour.
     Picture,
-    /// It is hardly darker, or lighter, than its ground.
+    /// Hardly darker or lighter than its ground.
     Pale,
-    /// It is very small.
+    /// Very small.
     Small,
-    /// A box may lie over it.
+    /// Possibly covered by a box.
     Covered,
-    /// It may be moved out of sight.
+    /// Possibly moved out of sight.
     Moved,
-    /// It may be cut off.
+    /// Possibly cut off.
     Clipped,
-    /// Its colours are mixed with others.
+    /// In colours that are blended with others.
     Blended,
-    /// It hangs on a style that is not computed.
+    /// Dependent on a style that is not computed.
     Script,
-    /// The style sheets are over a limit.
+    /// In a message whose style sheets exceed a limit.
     Limit,
 }
 
@@ -131,41 +129,40 @@ impl HidingReason {
     }
 }
 
-/// A link of a mail.
+/// A link in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailLink {
     /// The address, without tracking parameters.
     pub url: String,
     /// The text of the first link to it; empty if that is the address itself.
     pub text: String,
-    /// What is to be known about where it leads; empty if that is all in the address.
+    /// A remark on the target; empty if the address says it all.
     pub remark: String,
 }
 
-/// What the text is to look like.
+/// The format of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextStyle {
-    /// Plain text: no signs but list markers and quote marks.
+    /// Plain text, with no markup but list markers and quote marks.
     Text,
     /// Markdown, with headings, emphasis and tables.
     Markdown,
 }
 
-/// Returns the text of an HTML mail. With `links`, links are numbered, as in `text
+/// Returns the text of an HTML message. With `links`, links are numbered in the text, as in `text
 /// [1]`, and listed.
 pub fn html(input: &str, style: TextStyle, links: bool) -> HtmlText {
     html_within(input, style, links, WORK)
 }
 
-/// Does the same for a mail whose style sheets may make no more than `work`, so that a test
-/// soon reaches the limit.
+/// Does the same with the limit `work` for style sheets, so that a test reaches it quickly.
 pub fn html_within(input: &str, style: TextStyle, links: bool, work: usize) -> HtmlText {
     let mut html = read(input, style, links, work);
     html.text = theirs(html.text);
     html
 }
 
-/// Does the same as [`html`], with [`OURS`](super::fence::OURS) before each line of ours.
+/// Does the same as [`html`], with [`OURS`](super::fence::OURS) before each of our own lines.
 pub fn marked(input: &str, style: TextStyle, links: bool) -> HtmlText {
     read(input, style, links, WORK)
 }

@@ -1,11 +1,10 @@
 //! Characters that take up no room on a screen.
 //!
-//! Senders pad previews with them, hide instructions in them and split words
-//! with them; a reader sees nothing of it and a model pays for all of it. They
-//! go, except for the few that change how visible neighbours look: joiners
-//! inside Persian and Indic words and inside emoji, and the selector that
-//! turns a sign into an emoji. What is merely blank is left to the caller. [`scan`] tells what
-//! those that go were there for.
+//! Senders pad previews with them, hide instructions in them and split words with them. Readers do
+//! not see them, and a model pays for all of them. They are removed, except for the few that change
+//! how visible neighbours look: joiners inside Persian and Indic words and inside emoji, and the
+//! selector that turns a sign into an emoji. Blank characters are left to the caller. [`scan`]
+//! finds out the purposes of the removed ones.
 
 mod shown;
 
@@ -18,9 +17,9 @@ use super::fence::theirs;
 use super::orders::gives_orders_unseen;
 use super::{Note, note, quoted};
 
-/// Returns true for a character that shows nothing: Unicode's default-ignorable
-/// characters, direction marks, variation selectors, tags and the like; and for noncharacters,
-/// except those that [mark](super::fence::MARKS) text of ours.
+/// Returns true for a character that is not displayed: Unicode's default-ignorable characters,
+/// direction marks, variation selectors, tags and the like, and noncharacters other than [our
+/// marks](super::fence::MARKS).
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}'
@@ -45,15 +44,15 @@ pub fn is_invisible(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Removes the invisible characters of `s`, except those that shape a visible
-/// neighbour. A second pass changes nothing.
+/// Removes the invisible characters of `s`, except for the ones that shape a visible neighbour. A
+/// second pass has no effect.
 pub fn visible(s: &str) -> Cow<'_, str> {
     if !s.chars().any(is_invisible) {
         return Cow::Borrowed(s);
     }
     let mut out = String::with_capacity(s.len());
-    // The character right before, if it was kept: a joiner next to one that
-    // was dropped is part of a run, and runs are padding.
+    // The previous character, if it was kept: a joiner next to a dropped one is part of a run, and
+    // runs are padding.
     let mut before: Option<char> = None;
     let mut rest = s.chars().peekable();
     while let Some(c) = rest.next() {
@@ -66,8 +65,8 @@ pub fn visible(s: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Writes the invisible characters of `s` out, except those that shape a visible neighbour: each
-/// run of them by its number.
+/// Replaces each run of invisible characters in `s` by its number, except for characters that shape
+/// a visible neighbour.
 pub fn written_out(s: &str) -> Cow<'_, str> {
     if !s.chars().any(is_invisible) {
         return Cow::Borrowed(s);
@@ -102,7 +101,7 @@ fn shapes(before: Option<char>, c: char, after: Option<char>) -> bool {
     }
 }
 
-/// Letters and marks of scripts that use joiners, and emoji.
+/// Returns true for letters and marks of scripts that use joiners, and for emoji.
 fn joins(c: char) -> bool {
     let mark = matches!(c, '\u{600}'..='\u{109f}' | '\u{1780}'..='\u{17ff}');
     !c.is_ascii()
@@ -111,8 +110,8 @@ fn joins(c: char) -> bool {
         && (mark || c.is_alphabetic() || is_emoji(c))
 }
 
-/// Returns true for the blocks that hold emoji; generous, as nothing depends on it but
-/// whether a selector or joiner next to it may stay.
+/// Returns true for the blocks that contain emoji. It is generous, because it decides only whether
+/// an adjacent selector or joiner may stay, and whether a picture's description is an emoji.
 pub(super) fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'
@@ -125,40 +124,40 @@ pub(super) fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Joiners and spaces of no width: the ones of which hidden texts are written in two signs.
+/// Joiners and spaces without width, two of which encode the bits of hidden texts.
 const WIDTHLESS: [char; 5] = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
-/// So many of them in a row are no padding.
+/// Minimum length of a run of them that is not padding.
 const BINARY: usize = 16;
-/// Fewer characters spell nothing.
+/// Minimum length of a text that is spelled in invisible characters.
 const SPELLED: usize = 4;
-/// How far a word is followed to either side.
+/// Number of characters of a word that are examined on either side.
 const WORD: usize = 40;
-/// Examples that are kept.
+/// Maximum number of examples.
 const EXAMPLES: usize = 3;
-/// Padding that is worth a note.
+/// Number of padding characters above which there is a note.
 const PADDING: usize = 200;
-/// Longer lines are not laid out.
+/// Maximum length of a line that is laid out, in bytes.
 const LINE: usize = 2_000;
 
-/// What the invisible characters of a text are there for.
+/// The purposes of the invisible characters of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InvisibleUse {
-    /// How many fill up a preview, between blanks or at an end.
+    /// Number of characters that pad a preview, between blanks or at an end.
     pub padding: usize,
-    /// How many words they split, which hides them from filters.
+    /// Number of words that they split, which hides the words from filters.
     pub splits: usize,
     /// The first of these words.
     pub words: Vec<String>,
-    /// What they spell: in tags, in selectors, or in bits.
+    /// The text that they spell: in tags, in selectors, or in bits.
     pub spelled: String,
-    /// How many of them spell it, or seem to.
+    /// Number of characters that spell it, or seem to.
     pub spelling: usize,
-    /// A part of a line that direction marks turn around: as written, and as people see it.
+    /// A part of a line that direction marks reverse: as written, and as people see it.
     pub turned: Option<(String, String)>,
 }
 
 impl InvisibleUse {
-    /// Returns what a reader has to know of it.
+    /// Returns the notes about these characters.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some((written, shown)) = &self.turned {
@@ -199,12 +198,12 @@ impl InvisibleUse {
     }
 }
 
-/// Adds what the invisible characters of `s` are there for.
+/// Adds the purposes of the invisible characters of `s`.
 pub fn scan(s: &str, unseen: &mut InvisibleUse) {
     if s.is_ascii() || !s.chars().any(is_invisible) {
         return;
     }
-    // Examples are quoted in notes, where a mark of ours would mean something.
+    // Examples are quoted in notes, where a mark of ours would have a meaning.
     let s = &*theirs(s.to_owned());
     let chars: Vec<char> = s.chars().collect();
     let mut at = 0;
@@ -228,7 +227,7 @@ pub fn scan(s: &str, unseen: &mut InvisibleUse) {
     }
 }
 
-/// Adds how people see a text of which the markup turns the direction around.
+/// Adds the order in which people see a text whose direction the markup reverses.
 pub fn scan_reversed(s: &str, unseen: &mut InvisibleUse) {
     for line in s.lines() {
         if unseen.turned.is_some() {
@@ -238,10 +237,10 @@ pub fn scan_reversed(s: &str, unseen: &mut InvisibleUse) {
     }
 }
 
-/// Adds what one run of invisible characters is there for.
+/// Adds the purpose of one run of invisible characters.
 fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut InvisibleUse) {
     let (last, next) = (before.last().copied(), after.first().copied());
-    // England's flag, and its like.
+    // The flags of England, Scotland and Wales are spelled in tags.
     let flag = last == Some('\u{1f3f4}') && run.len() <= 8;
     if let Some(text) = spelled(run).filter(|_| !flag) {
         unseen.spelling += run.len();
@@ -251,6 +250,7 @@ fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut InvisibleU
         }
         return;
     }
+    // In scripts from Hebrew on, words use such characters legitimately.
     let plain = |c: &char| c.is_alphabetic() && *c < '\u{590}';
     let soft = run == ['\u{ad}'];
     // Hyphens between syllables are honest, between single characters they are not.
@@ -281,7 +281,7 @@ fn run_of(before: &[char], run: &[char], after: &[char], unseen: &mut InvisibleU
     }
 }
 
-/// Returns the text that a run of invisible characters spells.
+/// Returns the text that a run of invisible characters spells, if any.
 fn spelled(run: &[char]) -> Option<String> {
     let tags: String = run
         .iter()
@@ -308,16 +308,17 @@ fn spelled(run: &[char]) -> Option<String> {
         bits.chunks(8).map(|bits| char::from(byte(bits))).collect()
     };
     let readable = |text: &String| text.chars().all(|c| c.is_ascii_graphic() || c == ' ');
+    // Either of the two signs may be the 1; the readable result decides.
     signs.iter().map(|sign| text(*sign)).find(readable)
 }
 
-/// Returns true for tags and variation selectors, by which hidden texts are spelled, and the flags
-/// of England, Scotland and Wales.
+/// Returns true for tags and variation selectors, which spell hidden texts and the flags of
+/// England, Scotland and Wales.
 pub(super) fn spells(c: char) -> bool {
     ('\u{e0020}'..='\u{e007f}').contains(&c) || selector(c).is_some()
 }
 
-/// Returns the byte that a variation selector stands for in hidden texts.
+/// Returns the byte that a variation selector encodes in hidden texts.
 fn selector(c: char) -> Option<u8> {
     match u32::from(c) {
         code @ 0xfe00..=0xfe0f => u8::try_from(code - 0xfe00).ok(),
@@ -326,7 +327,7 @@ fn selector(c: char) -> Option<u8> {
     }
 }
 
-/// Returns true for characters that turn the text after them around.
+/// Returns true for characters that change the direction of the text after them.
 fn turns(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

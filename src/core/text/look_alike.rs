@@ -1,14 +1,14 @@
-//! Hosts that are not what they seem: one that looks like another, or stands behind a name.
+//! Hosts that mislead: one that looks like another, or that follows a name and an @.
 //!
-//! Where they are pointed out is known to `deceptive` and to the links of `html`.
+//! They are pointed out by `deceptive` and by the links of `html`.
 
 use super::clip;
 use super::sender_auth::script;
 
-/// Longest host and description shown.
+/// Maximum length of a host or a description shown, in columns.
 pub(super) const MAX_HOST: usize = 80;
 
-/// Returns what the host in a word is, if it is another one than it seems.
+/// Explains the host in a word, if it is another one than it seems.
 pub(super) fn explain(word: &str) -> Option<String> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/');
     let (named, authority) = match word.split_once("://") {
@@ -26,7 +26,7 @@ pub(super) fn explain(word: &str) -> Option<String> {
     let host = host.trim_matches(|c: char| !c.is_alphanumeric());
     let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
-    // Abbreviations have full stops, too.
+    // Abbreviations contain full stops, too.
     let short = host.rsplit('.').next().is_none_or(|last| last.chars().count() < 2);
     if short || !host.contains('.') || host.len() > 253 || !host.split('.').all(is_label) {
         return None;
@@ -40,9 +40,10 @@ pub(super) fn explain(word: &str) -> Option<String> {
         .map(|_| format!("goes to {}", clip(host.to_lowercase(), MAX_HOST).0))
 }
 
-/// Returns what a host looks like, if it is not what it seems, and its name in ASCII.
+/// Returns the appearance of a misleading host, and its name in ASCII.
 pub(super) fn seems(host: &str) -> Option<(String, String)> {
     let plain = url::quirks::domain_to_unicode(host);
+    // International names are honest unless they mix scripts or can be read as Latin.
     let odd = || plain.split(['.', '-']).any(script::is_mixed) || script::latin(&plain).is_some();
     if plain.is_ascii() || !odd() {
         return None;

@@ -19,7 +19,7 @@ use crate::error::Error;
 pub const MAX_QUOTED: usize = 40;
 /// The maximum columns of a service's explanation of a refusal.
 const WORDS: usize = 160;
-/// The columns of a note: more than any of ours has, and an end to all of them.
+/// Maximum length of a note, in columns; none of ours is as long.
 const MAX_COLUMNS: usize = 4_000;
 /// The maximum number of names that a list shows.
 const NAMES: usize = 8;
@@ -36,7 +36,7 @@ pub struct Note {
 }
 
 /// The name of a value before the rows, which holds the most important notes: clients that shorten
-/// an answer keep its beginning, and some pass on nothing else.
+/// an answer keep its beginning, and some pass on only that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteKey {
     /// Parts of the answer that could not be fetched: an account, a calendar, a message.
@@ -79,13 +79,13 @@ impl Note {
         Self { key: self.key, row: self.row.clone(), ..Self::made(self.kind, text) }
     }
 
-    /// Has the note written before the rows, in the value of this key.
+    /// Moves the note before the rows, into the value of this key.
     #[must_use]
     pub fn with_key(self, key: NoteKey) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// Has the note shown together with the row whose first cell is `row`, such as `m12`.
+    /// Shows the note together with the row whose first cell is `row`, such as `m12`.
     #[must_use]
     pub fn about(self, row: String) -> Self {
         Self { row: Some(row), ..self }
@@ -126,12 +126,13 @@ impl NoteTally {
         Self { most, notes }
     }
 
-    /// Takes a note.
+    /// Adds a note.
     pub fn add(&mut self, note: Note) {
         let alike = |(one, _): &(Note, usize)| (one.kind, one.key) == (note.kind, note.key);
         let many = self.notes.iter().filter(|one| alike(one)).count();
         let same = self.notes.iter().position(|(one, _)| *one == note);
         let last = self.notes.iter().rposition(alike);
+        // Beyond the limit, a note is counted with the last one of its kind.
         let at = same.or(last.filter(|_| many >= self.most));
         match at.and_then(|at| self.notes.get_mut(at)) {
             Some((_, more)) => *more += 1,
@@ -269,6 +270,7 @@ pub fn quoted_list(texts: impl IntoIterator<Item = impl AsRef<str>>) -> QuotedTe
 pub(super) fn shortly(text: &str, most: usize) -> String {
     let start: String = text.chars().take(1_000).collect();
     let mut line = cell(&start).replace('`', "'");
+    // A replacement can form another sequence with the signs beside it.
     while line.contains("<<<") || line.contains(">>>") {
         line = line.replace("<<<", "<").replace(">>>", ">");
     }

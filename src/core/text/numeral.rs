@@ -1,11 +1,12 @@
-//! The numbers of list items as letters and Roman numerals, by the names that Office files and
-//! CSS use for them. What stands around a number is up to whoever writes the list.
+//! Numbers of list items as letters and Roman numerals, by the names that Office files and CSS use
+//! for them. The caller writes the signs around a number.
 
 /// Returns a number in the notation that a format names.
 pub fn numeral(number: u32, format: &str) -> String {
     match format {
         "none" => String::new(),
         "decimalZero" | "decimal-leading-zero" => format!("{number:02}"),
+        // Letters and Roman numerals have no zero.
         _ if number == 0 => number.to_string(),
         "lowerLetter" | "a" => repeated(number),
         "upperLetter" | "A" => repeated(number).to_uppercase(),
@@ -21,6 +22,7 @@ pub fn numeral(number: u32, format: &str) -> String {
 fn repeated(number: u32) -> String {
     let index = number.saturating_sub(1);
     let char = char::from(b'a' + (index % 26) as u8);
+    // The limit keeps a hostile number from becoming a long text.
     char.to_string().repeat((index / 26 + 1).min(8) as usize)
 }
 
@@ -35,7 +37,7 @@ fn alphabetic(mut number: u32) -> String {
     digits.iter().rev().collect()
 }
 
-/// Returns a Roman numeral in small letters; above 3,999 there is none.
+/// Returns a Roman numeral in lower case; numbers above 3,999 stay decimal.
 fn roman(number: u32) -> String {
     const PARTS: &[(u32, &str)] = &[
         (1000, "m"),

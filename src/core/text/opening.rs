@@ -1,20 +1,20 @@
-//! How a message begins, from where it says something.
+//! The opening of a message, from its first words with content.
 //!
-//! A provider's snippet has no line breaks: what belongs to a greeting, a quotation or a
-//! repeated subject is guessed by their words, and stays if nothing would be left.
+//! A provider's snippet has no line breaks, so greetings, quotations and repeated subjects are
+//! recognised by their words. They stay if too little would be left.
 
 use super::cell;
 use super::invisible::{is_invisible, spells};
 use super::orders::gives_orders;
 
-/// Characters that have to be left for anything to be taken away.
+/// Minimum number of characters left after a removal.
 const LEAST: usize = 12;
-/// The maximum length of a greeting, in characters and in words.
+/// Maximum length of a greeting, in characters and in words.
 const GREETING: usize = 60;
 const GREETING_WORDS: usize = 5;
-/// The maximum length of the line before a quotation, in characters.
+/// Maximum length of the line before a quotation, in characters.
 const QUOTING: usize = 160;
-/// Invisible characters in a row that fill a list of mail up behind a preheader.
+/// Number of invisible characters in a row from which they pad a preview after a preheader.
 const FILLER: usize = 3;
 
 /// Words that greetings begin with, in lower case.
@@ -26,7 +26,7 @@ const GREETINGS: &str = "\
     olá|prezado|prezada|beste|geachte|hej|hei|kära|kære|szanowni|szanowna|szanowny|\
     dzień dobry|cześć|здравствуйте|привет|уважаемый|уважаемая|уважаемые|дорогой|дорогая|\
     добрый день|αγαπητέ|αγαπητή|γεια σου|عزيزي|عزيزتي|مرحبا";
-/// Greetings that follow the name, and end there.
+/// Greetings that follow the name and are complete.
 const AFTER_NAME: &str = "\
     様|您好：|您好,|您好，|你好：|你好，|здравствуй!";
 /// Ends of the line before a quotation, in lower case.
@@ -36,11 +36,11 @@ const QUOTES: &[&str] = &[
 ];
 /// Beginnings of such a line that have a date.
 const DATED: &[&str] = &["On ", "Am ", "Le ", "El ", "Il giorno ", "Op ", "Em ", "Den "];
-/// Returns how a text begins, on one clean line: without the filled-up preheader, the
-/// greeting, the line before a quotation and the repeated subject at its beginning, and
-/// without a quotation at its end.
+/// Returns the opening of a text on one clean line: without the padded preheader, the greeting, the
+/// line before a quotation and the repeated subject at its beginning, and without a quotation at
+/// its end.
 ///
-/// Never empty if `raw` is not; orders to an assistant are replaced by words of ours.
+/// It is never empty if `raw` is not. Orders to an assistant are replaced by words of ours.
 pub fn opening(raw: &str, subject: &str) -> String {
     if gives_orders(raw) {
         return "(orders to an assistant, not shown)".to_owned();
@@ -49,7 +49,7 @@ pub fn opening(raw: &str, subject: &str) -> String {
     let subject = cell(subject);
     let subject = bare(&subject);
     let mut rest = text.as_str();
-    // A greeting may follow the subject, and the other way round.
+    // A greeting may follow the subject, or precede it.
     for _ in 0..3 {
         let next = without(rest, subject).or_else(|| greeted(rest)).or_else(|| quoting(rest));
         match next {
@@ -62,13 +62,13 @@ pub fn opening(raw: &str, subject: &str) -> String {
     if rest.starts_with('>') { format!("(begins with a quote) {rest}") } else { rest.to_owned() }
 }
 
-/// Returns what follows a preheader that is filled up with invisible characters; all of
-/// it if nothing does.
+/// Returns the text after a preheader that is padded with invisible characters, or the whole text
+/// without one.
 fn after_filler(raw: &str) -> &str {
     let (mut run, mut end) = (0, 0);
     for (at, c) in raw.char_indices() {
         match c {
-            // Those that spell something fill nothing up; some flags are spelled.
+            // Characters that spell a text are not padding; some flags are spelled.
             c if spells(c) => {}
             c if is_invisible(c) => run += 1,
             c if c.is_whitespace() => {}
@@ -95,7 +95,7 @@ fn bare(subject: &str) -> &str {
     rest
 }
 
-/// Returns what follows the subject, if the text begins with it.
+/// Returns the text after the subject, if it begins with the subject.
 fn without<'t>(text: &'t str, subject: &str) -> Option<&'t str> {
     let mut rest = text.chars();
     let mut count = 0;
@@ -108,10 +108,11 @@ fn without<'t>(text: &'t str, subject: &str) -> Option<&'t str> {
     }
     let rest = rest.as_str();
     let ends = !rest.starts_with(char::is_alphanumeric);
+    // A short subject may begin a sentence by chance.
     (count >= 8 && ends).then(|| trimmed(rest))
 }
 
-/// Returns what follows a greeting.
+/// Returns the text after a greeting.
 fn greeted(text: &str) -> Option<&str> {
     let head = text.get(..byte_after(text, GREETING)).unwrap_or_default();
     let lower = head.to_lowercase();
@@ -123,7 +124,7 @@ fn greeted(text: &str) -> Option<&str> {
         let ends =
             |c: char| matches!(c, ',' | '!' | ':' | ';' | '،' | '，' | '：' | '。' | '–' | '—');
         let (at, mark) = head.char_indices().find(|(_, c)| ends(*c))?;
-        // What is longer says something.
+        // A longer one is more than a greeting.
         if head.get(..at)?.split_whitespace().count() > GREETING_WORDS {
             return None;
         }
@@ -140,22 +141,23 @@ fn greeted(text: &str) -> Option<&str> {
     text.get(end.min()?..).map(trimmed)
 }
 
-/// Returns what follows the line before a quotation, if the text begins with one.
+/// Returns the text after the line that introduces a quotation, if it begins with one.
 fn quoting(text: &str) -> Option<&str> {
     let end = quoting_end(text)?;
     let head = text.get(..end)?;
+    // Without a date, only a short line is taken for an introduction.
     let named = head.split(' ').count() <= 5;
     let dated = DATED.iter().any(|start| head.starts_with(start));
     (named || dated).then(|| trimmed(text.get(end..).unwrap_or_default()))
 }
 
-/// Returns the byte after the first line before a quotation.
+/// Returns the end of the first line that introduces a quotation, in bytes.
 fn quoting_end(text: &str) -> Option<usize> {
     let head = text.get(..byte_after(text, QUOTING)).unwrap_or_default();
     QUOTES.iter().filter_map(|end| Some(head.find(end)? + end.len())).min()
 }
 
-/// Returns a text without a quotation that follows it.
+/// Removes a quotation at the end of a text.
 fn before_quotation(text: &str) -> &str {
     let starts = text.match_indices(' ').map(|(at, _)| at);
     let mut starts = starts.filter(|at| {
@@ -165,7 +167,7 @@ fn before_quotation(text: &str) -> &str {
     starts.next().and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
-/// Returns a text without the signs between a greeting and what follows it.
+/// Removes the signs between a greeting and the text after it.
 fn trimmed(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ',' | '.' | '!' | ':' | '-'))
 }

@@ -1,8 +1,8 @@
-//! Orders to an assistant in texts of strangers.
+//! Orders to an assistant in untrusted text.
 //!
-//! A guess from words alone, in eleven languages: whoever is fooled by none of them has read a
-//! warning too many. [`gives_orders`] is for texts that people see, of which most are honest;
-//! [`gives_orders_unseen`] for those that nobody sees, of which hardly any is.
+//! They are guessed from words alone, in eleven languages; a wrong guess costs one warning too
+//! many. [`gives_orders`] is for text that people see, most of which is honest;
+//! [`gives_orders_unseen`] is for text that people do not see, hardly any of which is honest.
 
 use std::sync::LazyLock;
 
@@ -54,12 +54,12 @@ const VERBS: &[&str] = &[
     "забудь",
     "забудьте",
 ];
-/// Words for the instructions that are meant, not those on a box of lamps.
+/// Words that distinguish an assistant's instructions from the instructions for a lamp.
 const ORDERED: &[&str] = &[
     "all", "your", "system", "alle", "deine", "sämtliche", "toutes", "tes", "todas", "tus",
     "tutte", "tue", "suas", "tuas", "jouw", "wszystkie", "swoje", "twoje", "все", "свои", "твои",
 ];
-/// Such words that people use of each other's instructions, too: they count after a verb that
+/// Such words that people also use for each other's instructions: they count after a verb that
 /// begins a sentence.
 const EARLIER: &[&str] = &[
     "any", "previous", "prior", "earlier", "above", "vorherigen", "vorherige", "bisherigen",
@@ -79,10 +79,10 @@ const INSTRUCTIONS: &[&str] = &[
     "instruções", "instructies", "aanwijzingen", "instrukcje", "polecenia", "инструкции",
     "указания",
 ];
-/// Words from the verb to the instructions.
+/// Maximum number of words from the verb to the instructions.
 const ORDER: usize = 6;
 
-/// What programs that talk to models write around what they say, in lower case.
+/// Marks that programs write around the messages of models, in lower case.
 const TAGS: &[&str] = &[
     "<system>", "</system>", "[inst]", "<<sys>>", "<|im_start|>", "<|im_end|>", "<|system|>",
     "<|start_header_id|>", "<|endoftext|>", "### instruction:", "begin system prompt",
@@ -91,8 +91,8 @@ const TAGS: &[&str] = &[
     "</tool_call>", "<tool_response>", "<start_of_turn>", "<end_of_turn>", "[tool_calls]",
     "[tool_results]", "[available_tools]", "<|user|>", "<|assistant|>", "<|eot_id|>",
 ];
-/// How calls of tools and their results begin in JSON, without blanks and backslashes. What only
-/// speaks of such a member does not.
+/// Beginnings of tool calls and their results in JSON, without blanks and backslashes. Text that
+/// only mentions such a member does not contain them.
 const CALLS: &[&str] = &[
     "\"tool_calls\":[{",
     "\"function_call\":{\"",
@@ -100,13 +100,13 @@ const CALLS: &[&str] = &[
     "\"type\":\"tool_use\"",
     "\"type\":\"tool_result\"",
 ];
-/// Members that a result of a tool has together in the protocol of this program.
+/// Members that a tool result has together in the protocol of this program.
 const RESULT: &[&str] = &["\"jsonrpc\":", "\"result\":{", "\"content\":[{\"type\":"];
-/// Who speaks in the record of a chat, and is obeyed.
+/// Speakers in a chat transcript that are obeyed.
 const SPEAKERS: &[&str] = &["assistant:", "system:"];
-/// What may stand around such a word.
+/// Signs that may surround a speaker.
 const AROUND: &[char] = &['*', '#', '_', '[', ']', '"', '\''];
-/// Verbs of what is ordered in such a record; they need an address, or all of something.
+/// Verbs of orders in such a transcript; they need an address, or all of something.
 const ACTS: &[&str] = &[
     "pay", "transfer", "wire", "delete", "trash", "reply", "call", "run", "open", "upload",
     "überweise", "lösche", "paie", "supprime", "paga", "elimina", "apague", "betaal", "verwijder",
@@ -117,7 +117,7 @@ const ALL: &[&str] = &[
     "all", "every", "alle", "tous", "toutes", "todos", "todas", "tutti", "tutte", "wszystkie",
     "все",
 ];
-/// What is addressed to an assistant alone: words in lower case, parted by single spaces.
+/// Phrases that address only an assistant: words in lower case, separated by single spaces.
 const PHRASES: &[&str] = &[
     "do not tell the user",
     "don t tell the user",
@@ -185,23 +185,23 @@ const UNSPACED: &[&str] = &[
     "不要告訴用戶",
     "无需告知用户",
 ];
-/// Chinese verbs and nouns of an order, the noun at most so many characters later.
+/// Chinese verbs and nouns of an order, and the maximum number of characters between them.
 const IGNORE: &[&str] = &["忽略", "无视", "無視", "忘记", "忘記"];
 const DIRECTIONS: &[&str] = &["指令", "指示", "提示词", "命令"];
 const APART: usize = 12;
-/// Words that mean an assistant and those it works for, in texts that nobody sees.
+/// Words for an assistant and the people it works for, in text that people do not see.
 const ADDRESSED: &[&str] =
     &["the user", "the assistant", "language model", "system prompt", "ai assistant", "ai agent"];
-/// Verbs by which something is sent to an address, in texts that nobody sees.
+/// Verbs for sending something to an address, in text that people do not see.
 const SEND: &[&str] = &[
     "send", "forward", "sende", "leite", "weiterleiten", "envoie", "envoyez", "transfère", "envía",
     "reenvía", "invia", "inoltra", "envie", "encaminhe", "stuur", "wyślij", "prześlij", "отправь",
     "перешли",
 ];
-/// Words from such a verb to the address.
+/// Maximum number of words from such a verb to the address.
 const ADDRESS: usize = 14;
 
-/// Words without which a text of words gives no order that is known here.
+/// Words of which every recognised order in words has one, if it does not name instructions.
 const SIGNS: &[&str] = &[
     "user",
     "benutzer",
@@ -227,7 +227,8 @@ const SIGNS: &[&str] = &[
     "system",
 ];
 
-/// Those words by their lengths in bytes: every word of every row is looked up.
+/// These words and the ones for instructions, by length in bytes: every word of every row is looked
+/// up.
 static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     let mut all: Vec<Vec<&str>> = Vec::new();
     for sign in SIGNS.iter().chain(INSTRUCTIONS) {
@@ -237,12 +238,13 @@ static SIGNS_BY_LENGTH: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
     all
 });
 
-/// Returns true if a text may give an order: nearly all have no such sign at all.
+/// Returns true if a text may give an order; nearly all texts have no such sign.
 fn may_order(text: &str) -> bool {
     let is_sign = |word: &str| {
         let signs = SIGNS_BY_LENGTH.get(word.len()).into_iter().flatten();
         signs.into_iter().any(|sign| word.eq_ignore_ascii_case(sign))
     };
+    // Tags and JSON need no such word, and East Asian text is not split into words.
     text.contains(|c: char| matches!(c, '<' | '[' | '#' | '{') || c >= '\u{3000}')
         || text.split(|c: char| !c.is_alphanumeric()).any(is_sign)
 }
@@ -267,8 +269,8 @@ pub fn gives_orders(raw: &str) -> bool {
         || IGNORE.iter().any(|verb| text.split(verb).skip(1).any(directs))
 }
 
-/// Returns true for a text that nobody sees and that gives orders to an assistant, as far as its
-/// words show.
+/// Returns true for a text that people do not see and that gives orders to an assistant, judging by
+/// its words.
 pub fn gives_orders_unseen(text: &str) -> bool {
     if gives_orders(text) {
         return true;
@@ -288,12 +290,12 @@ fn calls(lower: &str) -> bool {
     if !lower.contains('{') {
         return false;
     }
+    // In JSON within a string, the quotes are escaped.
     let dense: String = lower.chars().filter(|c| !c.is_whitespace() && *c != '\\').collect();
     CALLS.iter().any(|call| dense.contains(call)) || RESULT.iter().all(|part| dense.contains(part))
 }
 
-/// Returns true if a line, or a sentence, is an order in the record of a chat. A snippet has no
-/// lines any more.
+/// Returns true if a line or a sentence is an order in a chat transcript. A snippet has no lines.
 fn speaks(raw: &str) -> bool {
     raw.lines().any(|line| {
         let line = cell(line).to_lowercase();
@@ -308,7 +310,7 @@ fn speaks(raw: &str) -> bool {
     })
 }
 
-/// Returns true if words begin with an act upon an address, or upon all of something.
+/// Returns true if words begin with an act on an address, or on all of something.
 fn acts(words: &[&str]) -> bool {
     let mut words = words.iter().map(|word| word.trim_matches(|c: char| ",.;".contains(c)));
     let Some(verb) = words.find(|word| !matches!(*word, "" | "please" | "now" | "bitte")) else {
@@ -347,14 +349,14 @@ fn has_phrase(words: &[(String, bool)], phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| text.contains(&format!(" {phrase} ")))
 }
 
-/// Returns true if words order to ignore instructions.
+/// Returns true if words are an order to ignore instructions.
 fn overrides(words: &[(String, bool)]) -> bool {
     let is_instruction = |word: &str| INSTRUCTIONS.contains(&word);
     let orders = |from: usize, begins: bool| {
         let next = words.get(from..).unwrap_or_default().iter().map(|(word, _)| word.as_str());
         let next = || next.clone().take(ORDER);
         let Some(noun) = next().position(is_instruction) else { return false };
-        // Romance languages say which ones after the noun.
+        // In Romance languages, such a word may follow the noun.
         let near = || next().take(noun + 2);
         let has = |list: &[&str]| near().any(|word| list.contains(&word));
         has(ORDERED) || begins && has(EARLIER) && !has(OWN)

@@ -1,12 +1,12 @@
-//! Texts that ask for payment to another account than before: the commonest fraud by mail.
+//! Recognition of texts that ask for payment to a new account, the commonest fraud by mail.
 //!
-//! A text has to name an account by its number, and to say that it is new or has changed.
-//! Invoices name accounts, and shops announce new things: each alone means nothing. The words
-//! are those of ten languages, Chinese and Japanese; texts in others go unnoticed.
+//! A text counts if it names an account by its number and says that it is new or has changed.
+//! Invoices name accounts and shops announce new things, so one of the two is not enough. The words
+//! are in ten languages, Chinese and Japanese; texts in other languages are not recognised.
 
 use super::search_text::words;
 
-/// Words for new and old, as they stand beside an account.
+/// Words for new and old, in the forms that they have beside an account.
 const NEW: &str = "\
     new|old|different|updated|another|previous|former|neu|neue|neuen|neuer|neues|neuem|alte|\
     alten|altes|geänderte|geänderten|andere|anderes|sofort|künftig|nouveau|nouvel|nouvelle|\
@@ -19,7 +19,7 @@ const CHANGED: &str = "\
     changent|modifié|modifiées|changement|cambiado|cambio|cambia|cambiato|cambiati|cambiate|\
     gewijzigd|veranderd|wijziging|mudou|mudaram|alterados|alteração|zmieniony|zmienił|zmiana|\
     ändrats|ändrat|ændret|endret|изменились|изменился|изменение";
-/// Words that mean where money goes, whatever stands beside them.
+/// Words that mean a bank account in any context.
 const CERTAIN: &str = "\
     iban|bankverbindung|kontoverbindung|bankdaten|kontodaten|bankkonto|kontonummer|rib|bancaire|\
     bancaires|bancaria|bancarias|bancarios|bancarie|bancario|bancária|bancários|bankgegevens|\
@@ -27,18 +27,18 @@ const CERTAIN: &str = "\
 /// Words that may mean another kind of account.
 const POSSIBLE: &str = "\
     account|konto|konta|compte|cuenta|conto|rekening|conta|rachunek|rachunku|счёт|счет";
-/// Words before `details` that make them those of an account.
+/// Words before `details` that make them the details of an account.
 const DETAILS: &[&str] = &["bank", "banking", "payment", "account", "wire", "remittance"];
-/// Words before an account that make it the reader's: banks and shops write of those.
+/// Words before an account that make it the reader's, as banks and shops write.
 const YOURS: &[&str] = &[
     "your", "ihr", "ihre", "ihrem", "ihren", "ihres", "dein", "deine", "deinem", "votre", "vos",
     "ton", "tu", "su", "tuo", "tua", "vostro", "uw", "je", "sua", "seu", "twój", "twoje", "ditt",
     "din", "ваш", "ваши",
 ];
-/// Words after `account` that make it another.
+/// Words after `account` that give it another meaning.
 const OTHERWISE: &[&str] =
     &["manager", "managers", "executive", "team", "settings", "password", "tenu", "rendu"];
-/// Words that a number of an account follows.
+/// Words before the number of an account.
 const NUMBERS: &[&str] = &[
     "account", "acct", "kontonummer", "konto", "compte", "cuenta", "conto", "rekeningnummer",
     "rekening", "conta", "rachunku", "konta", "kontonr", "счёт", "счет",
@@ -55,11 +55,11 @@ pub fn names_new_account(text: &str) -> bool {
         || parts(text).any(|part| tells_of_change(&words(part))) && has_account_number(text)
 }
 
-/// Returns the parts of a text between signs: a word belongs to those beside it.
+/// Returns the parts of a text between punctuation marks, within which words belong together.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut before = ' ';
     text.split(move |c: char| {
-        // A full stop after a number is part of a date.
+        // A full stop after a number belongs to a date.
         let ends = match c {
             '.' => !before.is_ascii_digit(),
             c => matches!(c, '!' | '?' | ';' | ':' | ',' | '\n' | '|' | '·' | '•'),
@@ -112,8 +112,8 @@ fn has_account_number(text: &str) -> bool {
     })
 }
 
-/// Returns true if tokens begin with an IBAN (ISO 13616), in groups or not. Its check digits
-/// may be wrong.
+/// Returns true if tokens begin with an IBAN (ISO 13616), in groups or not. Its check digits are
+/// not verified.
 fn is_iban(tokens: &[&str]) -> bool {
     let mut number = String::new();
     for token in tokens {
@@ -127,10 +127,11 @@ fn is_iban(tokens: &[&str]) -> bool {
     let country = chars.by_ref().take(2).all(|c| c.is_ascii_uppercase());
     let check = chars.by_ref().take(2).all(|c| c.is_ascii_digit());
     let digits = number.chars().filter(char::is_ascii_digit).count();
+    // An IBAN has 15 to 34 characters.
     country && check && number.len() >= 15 && digits >= 10
 }
 
-/// Returns true if tokens begin with a word for an account, and have its number next.
+/// Returns true if tokens begin with a word for an account, followed by its number.
 fn is_numbered(tokens: &[&str]) -> bool {
     let Some((first, rest)) = tokens.split_first() else {
         return false;

@@ -1,10 +1,10 @@
-//! Separates new text from quoted text.
+//! Separation of new text from quoted text.
 //!
-//! A reply carries the whole thread below it. [`split`] separates the new text from the quoted and
-//! from what stands below it, by the conventions of mail programs in the larger languages and by
-//! the marks that the HTML left (see [`fence`](super::fence)). It works on clean lines and errs on
-//! the side of new text: replies written between the quotes stay whole, and so do forwarded
-//! messages, which are sent for their quoted part. [`fold`](fold()) shows the parts.
+//! A reply carries the whole thread below it. [`split`] separates the new text from quotes and from
+//! the parts below a text, by the conventions of mail programs in the larger languages and by the
+//! marks left from the HTML (see [`fence`](super::fence)). It works on clean lines. In doubt, text
+//! counts as new: replies between quotes stay whole, and so do forwarded messages, which are sent
+//! for their quoted part. [`fold`](fold()) shows the parts.
 
 mod fold;
 mod foot;
@@ -20,15 +20,16 @@ use marks::{
 
 use super::fence::QUOTE;
 
-/// Shorter blocks at the beginning are quoted to be answered right there.
+/// Minimum number of lines of a quote at the beginning; a shorter one stays with the answer below
+/// it.
 const MIN_LEADING: usize = 3;
 
-/// A mail's text in parts; every line of it is in one of them.
+/// The text of a message in parts; every line is in one of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct QuoteParts {
     /// The new text of this message.
     pub fresh: String,
-    /// A message that it sends on, with the lines above it.
+    /// A message that it forwards, with the lines above it.
     pub forwarded: Option<String>,
     /// The text it quotes, with the line that introduces it.
     pub quoted: Option<String>,
@@ -36,17 +37,17 @@ pub struct QuoteParts {
     pub signature: Option<String>,
     /// Paragraphs about confidentiality and the like.
     pub disclaimer: Option<String>,
-    /// What a mailing list adds.
+    /// The footer of a mailing list.
     pub footer: Option<String>,
 }
 
-/// Parts new text from quoted text and signature, whatever the subject is.
+/// Separates new text from quoted text and signature, without regard to the subject.
 pub fn split_quoted(text: &str) -> QuoteParts {
     split(text, "")
 }
 
-/// Parts a text from what it quotes or sends on, and from what stands below it. The `subject`
-/// decides whether a block of header lines begins history or a forwarded message.
+/// Separates a text from quotes, from a forwarded message and from the parts below it. The
+/// `subject` decides whether a block of header lines begins history or a forwarded message.
 pub fn split(text: &str, subject: &str) -> QuoteParts {
     let marked = spread(text);
     let lines: Vec<&str> = marked.iter().map(String::as_str).collect();
@@ -57,6 +58,7 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
         sort: sort(subject),
         topic: topic(subject),
     };
+    // Quotes and header lines below the beginning of a forwarded message belong to that message.
     if let Some((above, below)) = text.forwarded().and_then(|at| lines.split_at_checked(at)) {
         let mut foot = MessageFoot::default();
         let fresh = foot.take(above);
@@ -67,7 +69,7 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
     {
         return history(fresh, quoted, MessageFoot::default(), &lines);
     }
-    // A signature or the footer of a list may stand below the quote.
+    // A signature or the footer of a list may be below the quote.
     let mut foot = MessageFoot::default();
     let rest = foot.take(&lines);
     if let Some((fresh, quoted)) = trailing(rest).and_then(|at| rest.split_at_checked(at)) {
@@ -79,7 +81,7 @@ pub fn split(text: &str, subject: &str) -> QuoteParts {
     parts(rest, &[], &[], foot)
 }
 
-/// Returns the parts of an answer; if none of it is new, nothing is parted.
+/// Returns the parts of a reply; a reply without new text is left whole.
 fn history<'t>(
     fresh: &[&'t str],
     quoted: &[&'t str],
@@ -105,7 +107,7 @@ fn parts(fresh: &[&str], quoted: &[&str], forwarded: &[&str], foot: MessageFoot<
     }
 }
 
-/// Returns true if lines of a text introduce what follows them as quoted.
+/// Returns true if lines introduce the text after them as quoted.
 pub(super) fn introduces(lines: &[&str]) -> bool {
     let last = lines.len().saturating_sub(1);
     let headers: Vec<Option<HeaderKind>> = lines.iter().map(|line| header(line)).collect();
@@ -114,21 +116,23 @@ pub(super) fn introduces(lines: &[&str]) -> bool {
         || lines.last().is_some_and(|line| original_message(line) || forwards(line))
 }
 
-/// The lines of a message, and what its subject says of it.
+/// The lines of a message, and the meaning of its subject.
 struct MessageLines<'a> {
     lines: &'a [&'a str],
-    /// What the label of each line names.
+    /// The header field that each line is labelled as.
     headers: &'a [Option<HeaderKind>],
     sort: SubjectMark,
     topic: String,
 }
 
 impl MessageLines<'_> {
-    /// Returns where a message begins that this one sends on.
+    /// Returns the line at which a forwarded message begins.
     fn forwarded(&self) -> Option<usize> {
         let lines = self.lines;
         let divider = (0..lines.len()).find(|at| self.divides(*at));
+        // A divider below the beginning of history belongs to the history.
         let divider = divider.filter(|at| self.plain_cut(*at).is_none());
+        // In a reply, header lines begin history and not a forwarded message.
         if divider.is_some() || self.sort == SubjectMark::Reply {
             return divider;
         }
@@ -165,8 +169,8 @@ impl MessageLines<'_> {
             })
     }
 
-    /// Returns where quoted text begins among the first lines that is not marked line by line: at
-    /// a divider, at a block of header lines, or at "On …, Ann wrote:".
+    /// Returns the line before `end` at which quoted text begins that is not marked line by line:
+    /// at a divider, at a block of header lines, or at "On …, Ann wrote:".
     fn plain_cut(&self, end: usize) -> Option<usize> {
         for (at, line) in self.lines.iter().enumerate().take(end) {
             let rest = self.lines.get(at..).unwrap_or_default();
@@ -184,6 +188,8 @@ impl MessageLines<'_> {
             {
                 let after = rest.get(found.lines..).unwrap_or_default();
                 let next = after.iter().find(|line| !line.is_empty());
+                // If marked lines follow, the quote is found by its marks, because answers may be
+                // between them.
                 if next.is_some_and(|line| !is_quoted(line) && !forwards(line)) {
                     return Some(at);
                 }
@@ -192,8 +198,8 @@ impl MessageLines<'_> {
         None
     }
 
-    /// Returns true for a block of header lines above an older message. A form that was filled in
-    /// on a web page has such lines, too; an answer has a mark before its subject.
+    /// Returns true for a block of header lines above an older message. A form on a web page sends
+    /// such lines as well, so the subject decides: a reply has a mark before it.
     fn is_history(&self, at: usize) -> bool {
         block(self.lines, self.headers, at).is_some_and(|block| {
             let older = topic(block.subject);
@@ -203,7 +209,7 @@ impl MessageLines<'_> {
         })
     }
 
-    /// Returns the place of the rule above line `at`, if there is one.
+    /// Returns the position of the rule above line `at`, or `at` without one.
     fn with_rule(&self, at: usize) -> usize {
         let above = self.lines.get(..at).unwrap_or_default();
         match above.iter().rposition(|line| !line.is_empty()) {
@@ -213,7 +219,7 @@ impl MessageLines<'_> {
     }
 }
 
-/// Returns where a quote begins that continues to the end, with its introduction.
+/// Returns the line at which a quote begins, with its introduction, that continues to the end.
 fn trailing(lines: &[&str]) -> Option<usize> {
     let last = lines.iter().rposition(|line| !line.is_empty())?;
     if !lines.get(last).is_some_and(|line| is_quoted(line)) {
@@ -230,8 +236,8 @@ fn trailing(lines: &[&str]) -> Option<usize> {
     }
 }
 
-/// Returns where the lines begin that introduce a quote and end in line `last`, or in one that
-/// only looks quoted after it.
+/// Returns the first line of an introduction of a quote that ends in line `last`, or in a later one
+/// that only looks quoted.
 fn introduction(lines: &[&str], last: usize) -> Option<usize> {
     let found = |back: usize| {
         let at = last.checked_sub(back)?;
@@ -239,14 +245,14 @@ fn introduction(lines: &[&str], last: usize) -> Option<usize> {
         (at + found.lines > last).then_some((at, found.begun))
     };
     let begun = |back| found(back).filter(|(_, begun)| *begun);
-    // The longest that fits: its last line alone may look like a shorter one.
+    // The longest one counts, because its last line alone may look like a shorter one.
     let at = (0..marks::MAX_ATTRIBUTION)
         .find_map(begun)
         .or_else(|| (0..marks::MAX_ATTRIBUTION).rev().find_map(found));
     at.map(|(at, _)| at)
 }
 
-/// Returns where a quote at the beginning ends, if everything after it is new.
+/// Returns the end of a quote at the beginning, if everything after it is new.
 fn leading(lines: &[&str]) -> Option<usize> {
     let first = lines.iter().position(|line| !line.is_empty())?;
     let introduced = attribution(lines.get(first..)?).map_or(0, |found| found.lines);

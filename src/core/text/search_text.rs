@@ -1,9 +1,9 @@
 //! Text as a search sees it: a sequence of words.
 //!
-//! A search finds whole words, whatever their case, and never parts of them. A
-//! word here is a run of letters and digits in lower case; scripts without
-//! spaces are cut into single characters, so that any run of them can be found
-//! as a phrase. What a provider's own index does beyond that is not known here.
+//! A search finds whole words in any case, and never parts of them. Here, a word is a run of
+//! letters and digits in lower case; scripts without spaces are split into single characters, so
+//! that any run of them can be found as a phrase. Further rules of a provider's index are not known
+//! here.
 
 /// Returns the words of a text, in order and in lower case.
 pub fn words(text: &str) -> Vec<String> {
@@ -12,7 +12,7 @@ pub fn words(text: &str) -> Vec<String> {
     found
 }
 
-/// The same, handed over one by one.
+/// Calls `found` with each word of a text.
 pub fn each_word(text: &str, mut found: impl FnMut(&str)) {
     let mut word = String::new();
     for char in text.chars() {
@@ -35,13 +35,13 @@ pub fn each_word(text: &str, mut found: impl FnMut(&str)) {
     }
 }
 
-/// Returns true if `phrase` stands in `text` as neighbours; the empty one always does.
+/// Returns true if the words of `phrase` follow one another in `text`, or if it is empty.
 pub fn has_phrase(text: &[String], phrase: &[String]) -> bool {
     phrase.is_empty() || text.windows(phrase.len()).any(|words| words == phrase)
 }
 
 /// Returns true for a text of signs that no mail service searches: punctuation, currencies,
-/// operators. Not for emoji, which Gmail finds.
+/// operators. Emoji do not count, because Gmail finds them.
 pub fn is_punctuation(text: &str) -> bool {
     text.chars().all(|c| {
         c.is_ascii_punctuation()
@@ -53,19 +53,19 @@ pub fn is_punctuation(text: &str) -> bool {
     })
 }
 
-/// Characters that are written without spaces between words.
+/// Returns true for characters that are written without spaces between words.
 fn is_single(char: char) -> bool {
     matches!(char,
         '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Marks that belong to the letter before them.
+/// Returns true for marks that belong to the letter before them.
 fn is_mark(char: char) -> bool {
     matches!(char, '\u{300}'..='\u{36f}')
 }
 
-/// Characters that are not there for a reader, so no end of a word either.
+/// Returns true for characters that no reader sees, which do not end a word.
 fn is_invisible(char: char) -> bool {
     matches!(char, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
 }

@@ -1,8 +1,8 @@
-//! Judges the sender of a message: by the receiving provider's findings
-//! (Authentication-Results, RFC 8601), and by oddities of the names and domains.
+//! Warnings about the sender of a message, by the receiving provider's findings
+//! (Authentication-Results, RFC 8601) and by oddities of names and domains.
 //!
-//! Never fails, whatever a sender writes. It has no list of public suffixes: which domains belong
-//! together is guessed from their last labels, and nothing is blocked because of it.
+//! No input makes it fail. There are no lists of public suffixes: domains of one organisation are
+//! recognised by their last labels, and a message is never blocked because of that guess.
 
 mod auth_results;
 pub(super) mod script;
@@ -18,16 +18,16 @@ use super::{MailAddress, Note, quoted};
 /// The header fields of a message that are checked, unchanged.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SenderHeaders<'a> {
-    /// The first Authentication-Results: later ones a sender may have written.
+    /// The first Authentication-Results field; later ones may be the sender's.
     pub results: Option<&'a str>,
-    /// The names that the receiving provider puts into its own, see
-    /// [`AuthResults::read`].
+    /// The names that the receiving provider writes into its own fields, see [`AuthResults::read`].
     pub receivers: &'a [&'a str],
-    /// From.
+    /// The From field.
     pub from: Option<&'a str>,
-    /// A second From, which no message may have: programs differ in which of them they show.
+    /// A second From field, which no message may have (RFC 5322, 3.6): programs differ in the one
+    /// that they show.
     pub second_from: Option<&'a str>,
-    /// Reply-To.
+    /// The Reply-To field.
     pub reply_to: Option<&'a str>,
 }
 
@@ -40,7 +40,7 @@ pub struct SenderWarning {
     pub note: Note,
 }
 
-/// Returns the warnings about a message to the account `own`, most telling first.
+/// Returns the warnings about a message to the account `own`, the most important one first.
 pub fn warnings(headers: &SenderHeaders, own: &str) -> Vec<SenderWarning> {
     let mut found = Vec::new();
     let from = super::address_list(headers.from.unwrap_or_default());
@@ -67,6 +67,7 @@ fn unproven(results: &AuthResults, email: &str, domain: &str) -> Option<SenderWa
     let word = if is(&results.dmarc, &["fail"]) {
         "dmarc"
     } else if is(&results.dmarc, &["pass", "bestguesspass"]) || is(&results.dkim, &["pass"]) {
+        // SPF fails for forwarded messages, so a pass of another check is enough.
         return None;
     } else if is(&results.spf, &["fail", "softfail"]) {
         "spf"
@@ -103,7 +104,7 @@ fn name(sender: &MailAddress, domain: &str) -> Option<SenderWarning> {
     })
 }
 
-/// Warns of a message by several senders, of which people may see another than the first.
+/// Warns of a message by several senders, of which people may see another one than the first.
 fn several(from: &[MailAddress], second: Option<&str>) -> Option<SenderWarning> {
     let second = super::address_list(second.unwrap_or_default());
     let first = from.first()?;
@@ -113,7 +114,7 @@ fn several(from: &[MailAddress], second: Option<&str>) -> Option<SenderWarning> 
     Some(SenderWarning { word: "senders", note: note!("From says {}, but also {}", first, other) })
 }
 
-/// Answers that go to other people than the sender.
+/// Warns of replies that go to other people than the sender.
 fn replies(reply_to: Option<&str>, domain: &str) -> Option<SenderWarning> {
     let answers = super::address_list(reply_to?);
     let other = answers.iter().find(|one| {
@@ -126,7 +127,7 @@ fn replies(reply_to: Option<&str>, domain: &str) -> Option<SenderWarning> {
     })
 }
 
-/// Warns of letters that look like those of another script.
+/// Warns of letters that look like letters of another script.
 fn spelling(sender: &MailAddress, domain: &str, own: &str) -> Vec<SenderWarning> {
     let mut found = Vec::new();
     let plain = to_unicode(domain);
@@ -180,7 +181,7 @@ fn domain(email: &str) -> &str {
     email.rsplit_once('@').map_or("", |(_, domain)| domain)
 }
 
-/// Returns the domains of addresses and the bare domains that occur in a name.
+/// Returns the domains of addresses, and bare domains, that occur in a name.
 fn claims(name: &str) -> impl Iterator<Item = String> {
     let ends = |c: char| c.is_whitespace() || ",;:()[]<>\"'|/".contains(c);
     name.split(ends).filter_map(|word| {
@@ -203,21 +204,21 @@ fn claims(name: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// Last labels by which a domain is recognized without an @ before it. Those that are
-/// also words, as in `node.js` or `Dr.No`, are not included.
+/// Top-level domains by which a domain is recognised without an @ before it. Ones that are also
+/// words, as in `node.js` or `Dr.No`, are not included.
 const ENDINGS: &[&str] = &[
     "com", "net", "org", "info", "biz", "edu", "gov", "mil", "int", "io", "co", "app", "dev",
     "example", "de", "uk", "fr", "nl", "ch", "eu", "ru", "cn", "jp", "pl", "se", "dk", "fi", "ca",
     "au", "br", "es",
 ];
 
-/// Returns true for domains of the same organization, as far as their ends show.
+/// Returns true for domains of the same organisation, as far as their last labels show.
 fn related(one: &str, other: &str) -> bool {
     organisation(&ascii(one)) == organisation(&ascii(other))
 }
 
-/// Returns the last two labels of a domain; three if the second last is one that
-/// countries register under.
+/// Returns the last two labels of a domain, or three if the second last is one that countries
+/// register under.
 pub(super) fn organisation(domain: &str) -> String {
     let labels: Vec<&str> = domain.trim_end_matches('.').split('.').collect();
     let shared = |label: &str| {
@@ -234,7 +235,7 @@ pub(super) fn organisation(domain: &str) -> String {
     labels.get(from..).unwrap_or_default().join(".")
 }
 
-/// Returns a domain in ASCII, as it is sent.
+/// Returns a domain in ASCII, as sent.
 fn ascii(domain: &str) -> String {
     to_ascii(domain).unwrap_or_else(|| domain.to_lowercase())
 }
@@ -244,7 +245,7 @@ fn to_ascii(domain: &str) -> Option<String> {
     (!ascii.is_empty()).then_some(ascii)
 }
 
-/// Returns a domain as it is read.
+/// Returns a domain in Unicode, as displayed.
 fn to_unicode(domain: &str) -> String {
     match url::quirks::domain_to_unicode(domain) {
         none if none.is_empty() => domain.to_lowercase(),

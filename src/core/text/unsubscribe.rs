@@ -1,28 +1,28 @@
 //! The ways out of a mailing list, as its messages name them (RFC 2369, RFC 8058).
 //!
-//! The header fields are read here, and trusted as little as possible. Which addresses may
-//! be called, and whether one is, is decided elsewhere.
+//! The header fields are read here, and trusted as little as possible. Whether an address may be
+//! called, and is called, is decided elsewhere.
 
 use url::{Host, Url};
 
-/// The longest header field that is read, in bytes.
+/// Maximum length of a header field that is read, in bytes.
 const MAX_HEADER: usize = 16_384;
-/// The maximum length of a message that asks for removal from a list.
+/// Maximum length of the subject and the text of a message that asks for removal, in characters.
 const TEXT: usize = 1_000;
 
 /// A way out of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnsubscribeWay {
-    /// One request, which needs nothing else (RFC 8058).
+    /// One POST request, which is complete by itself (RFC 8058).
     Post(Url),
     /// A message.
     Mail(UnsubscribeMessage),
-    /// A page that a person has to look at.
+    /// A page for a person.
     Open(Url),
 }
 
 impl UnsubscribeWay {
-    /// Returns its word in the column `unsubscribe`.
+    /// Returns the word for the way in the column `unsubscribe`.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Post(_) => "one-click",
@@ -54,6 +54,7 @@ pub fn way(headers: &[(String, String)]) -> Option<UnsubscribeWay> {
             .filter(|value| value.len() <= MAX_HEADER)
     };
     let list = value("List-Unsubscribe")?;
+    // No other value is valid (RFC 8058, 3.1).
     let one_click = value("List-Unsubscribe-Post")
         .is_some_and(|value| value.trim().eq_ignore_ascii_case("List-Unsubscribe=One-Click"));
     let urls: Vec<Url> = uris(list).iter().filter_map(|uri| Url::parse(uri).ok()).collect();
@@ -68,7 +69,7 @@ pub fn way(headers: &[(String, String)]) -> Option<UnsubscribeWay> {
     page.map(|url| UnsubscribeWay::Open(url.clone()))
 }
 
-/// Returns the texts between angle brackets; white space in them is from folded lines.
+/// Returns the URIs between angle brackets; white space in them is from folded lines.
 fn uris(list: &str) -> Vec<String> {
     list.split('<')
         .skip(1)
@@ -88,7 +89,7 @@ fn one_request(url: &Url) -> bool {
     url.scheme() == "https" || local
 }
 
-/// Returns true for a web address without credentials in it.
+/// Returns true for a web address without credentials.
 fn callable(url: &Url) -> bool {
     let host = match url.host() {
         Some(Host::Domain(name)) => !name.is_empty(),
@@ -109,6 +110,7 @@ fn message(url: &Url) -> Option<UnsubscribeMessage> {
     let to = percent_encoding::percent_decode_str(url.path()).decode_utf8().ok()?;
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !",;<>\"()".contains(c);
     let (local, domain) = to.split_once('@')?;
+    // Only one plain address is accepted: a `mailto:` may also list several recipients.
     if local.is_empty() || !domain.contains('.') || domain.contains('@') || !to.chars().all(plain) {
         return None;
     }

@@ -1,17 +1,17 @@
-//! A text in lines of a bounded length, so that every part of it has a number.
+//! Splitting of a text into lines of bounded length, so that every part of it has a number.
 //!
-//! Pure and stable: what a text begins with has the same lines whatever follows
-//! it, so that a number means the same line in a text and in its beginning.
+//! The result is stable: the beginning of a text has the same lines in every continuation, so a
+//! number means the same line in a text and in its beginning.
 
-/// The most characters of a line of an output.
+/// Maximum number of characters in a line of an output.
 pub const LINE: usize = 500;
 
 /// Splits `text` into lines; the caller numbers them from 1.
 ///
-/// They are slices that together are the text again, each with the `\n` that ends it. A line of
-/// more than `most` characters (without the `\n`) is several slices: a slice without a `\n` is
-/// continued by the next one, or ends the text. It is cut after the last blank in the second half
-/// of what fits, or where it is full. The empty text has no lines.
+/// The lines are slices that add up to the text, each with the `\n` that ends it. A line of more
+/// than `most` characters (without the `\n`) becomes several slices; a slice without a `\n` is
+/// continued by the next one, or ends the text. A line is cut after the last blank in the second
+/// half of the part that fits, or else at the limit. The empty text has no lines.
 pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
     let most = most.max(1);
     let mut lines = Vec::new();
@@ -26,7 +26,7 @@ pub fn wrapped(text: &str, most: usize) -> Vec<&str> {
     lines
 }
 
-/// Returns the first piece of a line that is too long for one, and the rest.
+/// Returns the first piece of a line that is too long, and the rest.
 fn split_at_width(line: &str, most: usize) -> Option<(&str, &str)> {
     let inner = line.strip_suffix('\n').unwrap_or(line);
     // No line has more characters than bytes.

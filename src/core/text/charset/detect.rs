@@ -1,15 +1,15 @@
-//! Finds the charset of text that declares none, as browsers do (`chardetng`).
+//! Detection of the charset of text that declares none, as in browsers (`chardetng`).
 //!
-//! Few letters fit many charsets, so the other words of the same message decide with them.
+//! Many charsets fit a few letters, so the other words of the same message help to decide.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
 
 use super::{after, declared};
 
-/// The bytes of a text, and of the message around it, that are looked at.
+/// Number of bytes examined of a text, and of the message around it.
 const LOOK: usize = 64 << 10;
-/// With fewer bytes above ASCII, a text is too short to be told by itself.
+/// Number of bytes above ASCII below which a text is too short to be detected by itself.
 const SHORT: usize = 60;
 
 /// Returns the charset of `bytes`, which are a part or a header field of `message`.
@@ -20,6 +20,7 @@ pub fn detect(bytes: &[u8], message: &[u8]) -> &'static Encoding {
     let fits = |encoding: &&'static Encoding| {
         !encoding.decode_without_bom_handling(text).1 && *encoding != UTF_8
     };
+    // A charset that the message declares elsewhere is more likely than a guess.
     declared_in(message)
         .into_iter()
         .chain([guess(text, message)])

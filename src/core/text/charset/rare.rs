@@ -31,6 +31,7 @@ pub fn shifted(bytes: &[u8], label: &str) -> Option<String> {
         } else if let Some(after) = rest.strip_prefix(out_of) {
             (rest, high) = (after, 0);
         } else if let Some(after) = rest.strip_prefix(b"\x1b$)C") {
+            // RFC 1557 requires this designation at the beginning; it has no further effect.
             rest = after;
         } else if let Some(after) =
             rest.strip_prefix(b"~~").filter(|_| encoding == GBK && high == 0)

@@ -1,10 +1,10 @@
-//! Computed style: what the style sheets of a mail, its attributes and the browser's
-//! own rules make of each element, and whether its text is seen.
+//! Computed style of HTML: the effect of style sheets, attributes and the browser's own rules on
+//! each element, and whether its text is seen.
 //!
-//! The way: [`sheets`] reads style sheets and their selectors, [`values`] what they set,
-//! [`style`] decides which of that holds and computes the look of an element, and [`visibility`]
-//! walks the document and decides for each text: shown, hidden, or in doubt. Nothing is laid out: a text is hidden when a bound proves it
-//! out of sight, and what proves nothing either way is in doubt.
+//! [`sheets`] reads style sheets and selectors, [`values`] their values. [`style`] selects the
+//! declarations that apply to an element and computes its style. [`visibility`] walks the document and
+//! decides for each text: shown, hidden, or in doubt. No layout is computed: a text is hidden if a
+//! bound proves that it is out of sight; if no bound decides, it is in doubt.
 
 mod sheets;
 mod style;
@@ -16,7 +16,7 @@ pub use sheets::select::{MatchWork, WORK};
 use values::property;
 pub use visibility::{CssVisibility, VisibilityWalker};
 
-/// `name: value`, with `!important` taken off the value.
+/// A declaration: `name: value`, without its `!important`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CssDeclaration {
     /// The property, in lower case.
@@ -25,7 +25,7 @@ pub struct CssDeclaration {
     pub value: String,
 }
 
-/// Returns the declarations of a `style` attribute as they are written.
+/// Returns the declarations of a `style` attribute as written.
 pub fn declarations(block: &str) -> Vec<CssDeclaration> {
     let mut input = Parser::new(block);
     let mut found = Vec::new();
@@ -42,6 +42,7 @@ pub fn declarations(block: &str) -> Vec<CssDeclaration> {
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ").to_ascii_lowercase();
             Ok::<_, ParseError<()>>(CssDeclaration { name, value })
         });
+        // As in a browser, a broken declaration is skipped up to its semicolon.
         found.extend(one.ok());
         if input.is_exhausted() {
             return found;
@@ -49,7 +50,7 @@ pub fn declarations(block: &str) -> Vec<CssDeclaration> {
     }
 }
 
-/// Returns true for a property that may hide text.
+/// Returns true for the name of a property that may hide text.
 pub fn matters(name: &str) -> bool {
     !property::named(name).is_empty()
 }

@@ -1,30 +1,30 @@
-//! What single elements are, whatever stands around them.
+//! Classification of single elements, independent of their surroundings.
 //!
-//! The names that make blocks, the classes and styles by which mail programs
-//! mark quotes and tight paragraphs, and what stands for a picture. How all
-//! that is written is up to the renderer.
+//! This covers the names that make blocks, the classes and styles by which mail programs mark
+//! quotes and tight paragraphs, and the text for a picture. The renderer decides how they are
+//! written.
 
 use super::css;
 use super::tree::{DomTree, NodeId};
 use crate::text::orders::gives_orders_unseen;
 use crate::text::{cell, clip, invisible};
 
-/// Longest description of a picture.
+/// Maximum length of a picture's description.
 const MAX_ALT: usize = 80;
-/// How much of a link's text is looked at.
+/// Maximum length of a link's text that is examined.
 const MAX_LINK_TEXT: usize = 500;
 
-/// Descriptions that describe nothing.
+/// Descriptions without information.
 const EMPTY_ALTS: &[&str] = &[
     "image", "img", "picture", "photo", "logo", "icon", "banner", "spacer", "pixel", "blank",
     "tracking", "tracking pixel", "divider", "line", "header", "footer", "inline image",
 ];
 
-/// Returns the text for a picture: its description, if that is informative; an emoji,
-/// if it is one.
+/// Returns the text for a picture: its description if that is informative, or the emoji that it
+/// shows.
 pub fn picture_text(tree: &DomTree, id: NodeId) -> Option<String> {
     let alt = cell(tree.attr(id, "alt")?);
-    // Nobody who sees the picture reads this; a long one is a hiding place.
+    // People who see the picture do not read its description, so a long one is a hiding place.
     if alt.chars().count() > MAX_ALT {
         return None;
     }
@@ -42,15 +42,15 @@ pub fn picture_text(tree: &DomTree, id: NodeId) -> Option<String> {
     if !alt.contains(char::is_alphanumeric) {
         return None;
     }
-    // Who sees the picture does not read them.
+    // People who see the picture would not read the order.
     if gives_orders_unseen(&alt) {
         return Some("[image: orders to an assistant, not shown]".to_owned());
     }
     Some(format!("[image: {alt}]"))
 }
 
-/// Returns raised or lowered digits and signs as characters of their own; none if any of
-/// the text has no such character.
+/// Returns raised or lowered text in superscript or subscript characters; `None` if one of its
+/// characters has no such form.
 pub fn shifted(text: &str, raised: bool) -> Option<String> {
     let signs = if raised {
         "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾"
@@ -65,7 +65,7 @@ pub fn shifted(text: &str, raised: bool) -> Option<String> {
     (!text.is_empty() && text.len() <= 20).then(|| text.chars().map(sign).collect()).flatten()
 }
 
-/// Returns true if a picture is to be seen in the element.
+/// Returns true if the element is or contains a picture.
 pub fn pictured(tree: &DomTree, id: NodeId) -> bool {
     let background = |id: NodeId| {
         css::declarations(tree.attr(id, "style").unwrap_or_default())
@@ -93,12 +93,12 @@ pub fn text_below(tree: &DomTree, id: NodeId) -> String {
     clip(cell(&out), MAX_LINK_TEXT).0
 }
 
-/// Returns the longest run of backticks, which a fence has to exceed.
+/// Returns the length of the longest run of backticks, for a fence that exceeds it.
 pub fn longest_ticks(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
-/// Elements that stand on lines of their own.
+/// Returns true for an element on lines of its own.
 pub fn is_block(name: &str) -> bool {
     matches!(
         name,
@@ -158,7 +158,7 @@ pub fn is_block(name: &str) -> bool {
     )
 }
 
-/// Returns true for the paragraphs of editors that write blank lines as paragraphs.
+/// Returns true for a paragraph of an editor that writes blank lines as paragraphs.
 pub fn tight(tree: &DomTree, id: NodeId) -> bool {
     let class = tree.attr(id, "class").unwrap_or_default();
     let office = ["MsoNormal", "MsoPlainText", "xmsonormal", "MsoListParagraph"]
@@ -170,12 +170,12 @@ pub fn tight(tree: &DomTree, id: NodeId) -> bool {
             .any(|d| d.name == "margin" && d.value.split(' ').all(|part| part.starts_with('0')))
 }
 
-/// What an element is of a message, by what the programs that write mail call it.
+/// The role of an element in a message, as mail programs mark it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessagePart {
     /// The line that introduces a quote.
     Attribution,
-    /// The lines above an older message: it ends where the message does.
+    /// The header lines above an older message, which reaches to the end of the message.
     Heading,
     /// A container of quotes, and of answers between them.
     Container,
@@ -185,7 +185,7 @@ pub enum MessagePart {
     Signature,
 }
 
-/// Classes and ids that name a part.
+/// Classes and ids that mark a role.
 const PARTS: &[(&str, MessagePart)] = &[
     ("gmail_attr", MessagePart::Attribution),
     ("moz-cite-prefix", MessagePart::Attribution),
@@ -204,18 +204,18 @@ const PARTS: &[(&str, MessagePart)] = &[
     ("ms-outlook-mobile-signature", MessagePart::Signature),
     ("applemailsignature", MessagePart::Signature),
 ];
-/// Colours of the line above the headers that Outlook writes.
+/// Styles of the line that Outlook draws above the headers of an older message.
 const LINES: &[&str] = &["border-top:solid#e1e1e11.0pt", "border-top:solid#b5c4df1.0pt"];
 
-/// Returns what an element is of a message; `None` for most.
+/// Returns the role of an element in a message; `None` for most.
 pub fn part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
     let classes = tree.attr(id, "class").unwrap_or_default().split_ascii_whitespace();
     let named = classes.map(|class| (class, true));
     let mut named = named.chain(tree.attr(id, "id").map(|id| (id.trim(), false)));
     let found = named.find_map(|(name, class)| {
-        // Outlook and others write a letter before the names of what they quote.
+        // Outlook and others prefix the names in HTML that they quote.
         let name = name.trim_start_matches("x_");
-        // A class of that name may be of a site's own.
+        // As a class, this name may be the site's own; only the id is the mail program's.
         let (known, part) = PARTS.iter().find(|(known, _)| name.eq_ignore_ascii_case(known))?;
         (*known != "signature" || !class).then_some(*part)
     });
@@ -223,7 +223,7 @@ pub fn part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
         let text = text_below(tree, id);
         text.split(' ').take(3).any(|word| word.ends_with([':', '：']))
     };
-    // A heading without its lines would make history of all that follows.
+    // Without its header lines, a heading would turn everything below it into history.
     found.filter(|part| *part != MessagePart::Heading || labelled()).or_else(|| {
         let style = tree.attr(id, "style").filter(|style| style.contains("border-top"))?;
         let style = style.replace(|c: char| c.is_ascii_whitespace(), "").to_ascii_lowercase();
@@ -232,12 +232,12 @@ pub fn part(tree: &DomTree, id: NodeId) -> Option<MessagePart> {
     })
 }
 
-/// Returns true if a `blockquote` stands in an element.
+/// Returns true if an element contains a `blockquote`.
 pub fn has_blockquote(tree: &DomTree, id: NodeId) -> bool {
     tree.below(id).any(|id| tree.name(id) == "blockquote")
 }
 
-/// Returns true for a `blockquote` of which its mail program says that it is a quote.
+/// Returns true for a `blockquote` that its mail program marks as a quote.
 pub fn is_cited(tree: &DomTree, id: NodeId) -> bool {
     tree.attr(id, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("cite"))
         || tree.attr(id, "cite").is_some()

@@ -1,10 +1,10 @@
-//! The targets of links, and whether their texts agree.
+//! Targets of links, and a check that their texts agree.
 //!
-//! Only web and mail addresses and telephone numbers are kept. Tracking parameters and the
-//! wrappers that mail systems put around links are removed, so that the address is the one the
-//! sender meant; what other redirectors name is added ([`redirect`]). A text that names one host
-//! or number on a link to another is the oldest trick of phishing; it is detected here and
-//! reported by the renderer.
+//! Only web addresses, mail addresses and telephone numbers are kept. Tracking parameters and the
+//! wrappers of mail systems are removed, so that the address is the one the sender meant; the hosts
+//! that other redirectors name are added ([`redirect`]). A text that names one host or number on a
+//! link to another is the oldest trick of phishing: it is detected here and reported by the
+//! renderer.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::MailLink;
 use super::redirect::{self, bare_host, related};
 use crate::text::{cell, clip, look_alike};
 
-/// Parameters that serve only to recognise the reader.
+/// Parameters that only identify the reader.
 const TRACKING: &[&str] = &[
     "fbclid", "gclid", "dclid", "gbraid", "wbraid", "gad_source", "msclkid", "yclid", "twclid",
     "ttclid", "li_fat_id", "igshid", "igsh", "si", "mkt_tok", "_hsenc", "_hsmi", "__hstc",
@@ -23,12 +23,12 @@ const TRACKING: &[&str] = &[
     "ml_subscriber", "ml_subscriber_hash", "_openstat", "cvid", "elqtrackid", "elqtrack", "dm_i",
     "trk", "trkinfo", "xtor", "epik", "guce_referrer", "guce_referrer_sig",
 ];
-/// How the names of others begin.
+/// Prefixes of further such parameters.
 const TRACKING_PREFIXES: &[&str] =
     &["utm_", "mc_", "_branch_", "trk_", "vero_", "pk_", "mtm_", "hsa_", "bsft_"];
 
-/// Endings that make a word without a scheme a host name. Two-letter endings
-/// count as well, but for those that are also file names.
+/// Endings that make a word without a scheme a host name. Two-letter endings count as well, except
+/// for extensions of file names.
 const ENDINGS: &[&str] = &[
     "com", "net", "org", "edu", "gov", "mil", "int", "info", "biz", "app", "dev", "xyz", "online",
     "shop", "site", "store", "club", "top", "live", "cloud", "tech", "bank", "email", "link",
@@ -37,27 +37,27 @@ const ENDINGS: &[&str] = &[
 const FILE_ENDINGS: &[&str] =
     &["js", "ts", "md", "rs", "py", "sh", "cs", "vb", "pl", "ps", "gz", "so", "cc", "hs"];
 
-/// The digits of the shortest number that a text is taken to name.
+/// Minimum number of digits for which a text names a telephone number.
 const MIN_DIGITS: usize = 5;
 
-/// How much of a link's text stands in the list of links.
+/// Maximum length of a link's text in the list of links, in columns.
 const MAX_TEXT: usize = 80;
 
-/// A link's target.
+/// The target of a link.
 pub struct LinkTarget {
-    /// The address, clean.
+    /// The address, cleaned.
     pub url: String,
-    /// The host it leads to; for mail, the domain; for a call, the number.
+    /// The host it leads to; the domain of a mail address, the number of a call.
     host: String,
     mail: Option<String>,
     /// True for a telephone number.
     calls: bool,
-    /// The host of the address that it names as its own target.
+    /// The host that a redirector names as its target.
     names: Option<String>,
 }
 
 impl LinkTarget {
-    /// Returns the target of an `href`, if it is one to keep.
+    /// Returns the target of an `href`, or `None` if it is not kept.
     pub fn of(href: &str) -> Option<Self> {
         let href = href.trim();
         let whole = if href.starts_with("//") {
@@ -72,11 +72,11 @@ impl LinkTarget {
             "mailto" => {
                 let mail = url.path().to_ascii_lowercase();
                 let host = mail.rsplit('@').next().unwrap_or_default().to_owned();
-                // What it would have as an address of the web: it is shown in a line of ours.
+                // Escaped as in a web address, because it is shown in a line of ours.
                 let url = url.as_str().replace(' ', "%20").replace('[', "%5B").replace(']', "%5D");
                 Some(Self { url, host, mail: Some(mail), calls: false, names: None })
             }
-            // Numbers are written with all kinds of signs, and with words.
+            // Numbers contain all kinds of signs, and words.
             "tel" | "sms" => {
                 let number = url.path().split([';', '?']).next().unwrap_or_default();
                 let host: String =
@@ -97,7 +97,7 @@ impl LinkTarget {
                 let _ = url.set_password(None);
                 let names = redirect::named(&url);
                 without_tracking(&mut url);
-                // It is shown in a line of ours, where this would make a link of Markdown.
+                // In a line of ours, this would become a Markdown link.
                 let url = url.as_str().replace("](", "%5D(");
                 Some(Self { url, host, mail: None, calls: false, names })
             }
@@ -105,18 +105,19 @@ impl LinkTarget {
         }
     }
 
-    /// Returns what a link without words is shown as: where it leads.
+    /// Returns the text shown for a link without words: its mail address, host or number.
     pub fn place(&self) -> &str {
         self.mail.as_deref().unwrap_or(&self.host)
     }
 
-    /// Returns true if the text is the mail address that the link writes to or has the number
-    /// that it calls, with or without that of the country, so that the link adds nothing.
+    /// Returns true if the text is the link's mail address or telephone number, with or without the
+    /// country code, so that the link is redundant.
     pub fn is_written_as(&self, text: &str) -> bool {
         if self.calls {
-            // `(0)` is dialled within the country alone.
+            // `(0)` is dialled only within the country.
             let digits = digits(&text.replace("(0)", ""));
             let own = digits.trim_start_matches('0');
+            // The rest may be a country code: a plus sign and up to three digits.
             let country = self.host.strip_suffix(own);
             return own.len() >= MIN_DIGITS && country.is_some_and(|code| code.len() <= 4);
         }
@@ -134,8 +135,8 @@ impl LinkTarget {
         Self::of(&whole).is_some_and(|other| key(&other.url) == key(&self.url))
     }
 
-    /// Returns where it leads, if the text names another host or number. Only the reader's browser
-    /// learns whether a redirector keeps its word, so the host it names is not enough.
+    /// Returns where the link leads, if the text names another host or number. The target that a
+    /// redirector names does not count, because only the reader's browser learns where it leads.
     pub fn betrays(&self, text: &str) -> Option<String> {
         let named = hosts_in(text);
         if self.calls && digits(text).len() >= MIN_DIGITS && !self.is_written_as(text) {
@@ -150,8 +151,8 @@ impl LinkTarget {
         })
     }
 
-    /// Returns what its host looks like, if that is another one and the text names none, so that
-    /// nothing else says it. Its own name is in the list of links: here, it would be explained.
+    /// Returns a warning if the host imitates another one and the text names no host. The warning
+    /// leaves out the host's own name, which would be explained a second time.
     pub fn deceives(&self, text: &str) -> Option<String> {
         let (what, _) = look_alike::seems(&self.host)?;
         hosts_in(text).is_empty().then_some(what)
@@ -171,7 +172,7 @@ fn hosts_in(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns an address without scheme, `www.` and a closing slash, to compare.
+/// Returns an address without scheme, `www.` and final slash, for comparison.
 fn key(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/')
@@ -210,18 +211,19 @@ fn host_in(word: &str) -> Option<String> {
     let ending = ending.to_lowercase();
     let is_label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
+    // A path, an @ or `www.` shows that a word is a host, even with an unknown ending.
     let sure = name.starts_with("www.") || word.contains('@') || name.len() < word.len();
     let two = ending.chars().count() == 2 && !FILE_ENDINGS.contains(&ending.as_str());
     let known = sure || two || !ending.is_ascii() || ENDINGS.contains(&ending.as_str());
     if !known || !name.split('.').all(is_label) || !ending.chars().all(char::is_alphabetic) {
         return None;
     }
-    // The parser turns an international name into the form addresses have.
+    // The parser converts an international name to ASCII.
     let url = Url::parse(&format!("http://{name}")).ok()?;
     bare_host(&url)
 }
 
-/// The links of a mail, each address once.
+/// The links of a message, each address once.
 #[derive(Default)]
 pub struct MailLinks {
     list: Vec<MailLink>,
@@ -229,7 +231,7 @@ pub struct MailLinks {
 }
 
 impl MailLinks {
-    /// Returns the number of a link, from one; a new one if its address is new.
+    /// Returns the number of a link, from 1; a new address gets the next one.
     pub fn number(&mut self, target: &LinkTarget, text: &str) -> usize {
         if let Some(number) = self.known.get(&target.url) {
             return *number;
@@ -247,12 +249,12 @@ impl MailLinks {
         self.list.len()
     }
 
-    /// Returns true if the address has a number.
+    /// Returns true if the address already has a number.
     pub fn knows(&self, target: &LinkTarget) -> bool {
         self.known.contains_key(&target.url)
     }
 
-    /// Returns all of them, in order of their numbers.
+    /// Returns all links in order of their numbers.
     pub fn into_list(self) -> Vec<MailLink> {
         self.list
     }

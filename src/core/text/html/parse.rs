@@ -1,13 +1,15 @@
-//! HTML parsed with limits.
+//! Parsing of HTML, within limits.
 //!
-//! The parser is html5ever, which reads what browsers read. Some of its work
-//! grows with the square of what it is given: it looks through the open
-//! elements for every tag, and through a tag's attributes for every attribute.
-//! So a filter stands between its two halves: tags that would open more than
-//! [`MAX_OPEN`] elements are left out and their text stays, unless they might
-//! hide it: then nothing more is taken. A tag with more than
-//! [`MAX_ATTRIBUTES`] ends there, and hides what it holds. The reading ends
-//! when there are too many nodes. What the tree means is decided elsewhere.
+//! The parser is html5ever, which reads documents as browsers do. Some of its work is quadratic: it
+//! searches the open elements for every tag, and the attributes of a tag for every attribute. A
+//! filter between its tokenizer and its tree builder limits that:
+//!
+//! - Tags that would open more than [`MAX_OPEN`] elements are left out, and their text stays. If
+//!   one of them might hide text, all further text is left out.
+//! - A tag with more than [`MAX_ATTRIBUTES`] ends there, and its content is hidden.
+//! - Reading ends at [`MAX_NODES`].
+//!
+//! The tree is interpreted elsewhere.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -27,34 +29,35 @@ use super::super::truncate;
 use super::css;
 use super::tree::{DomBuilder, DomTree, NodeHandle};
 
-/// More input than this is not read.
+/// Maximum length of the input, in bytes; the rest is not read.
 pub const MAX_INPUT: usize = 2 * 1024 * 1024;
-/// The maximum number of open elements; deeper ones are flattened.
+/// Maximum number of open elements; deeper ones are flattened.
 const MAX_OPEN: usize = 250;
-/// The maximum number of nodes of a tree.
+/// Maximum number of nodes of a tree.
 const MAX_NODES: usize = 400_000;
-/// The maximum number of attributes of a tag.
+/// Maximum number of attributes of a tag.
 const MAX_ATTRIBUTES: usize = 1_000;
 
-/// What was read.
+/// A parsed document.
 pub struct ParsedHtml {
     /// The tree.
     pub tree: DomTree,
-    /// True if not all of it was read.
+    /// True if a limit was exceeded, so that not everything was read.
     pub cut: bool,
-    /// Characters of text that were left out, because they stand too deep to
-    /// tell whether they are hidden.
+    /// The number of characters left out because they are nested too deeply to find out whether
+    /// they are hidden.
     pub deep: usize,
 }
 
 /// Returns the tree of `input`.
 pub fn parse(input: &str) -> ParsedHtml {
+    // Inline pictures are removed first, so that they do not use up the limit.
     let input = without_data_urls(input);
     let end = input.floor_char_boundary(MAX_INPUT);
     let mut cut = end < input.len();
     let mut rest = input.get(..end).unwrap_or_default();
 
-    // Mail programs run no scripts, so what stands in for them is shown.
+    // Mail programs run no scripts, so the content of `noscript` is shown.
     let options = TreeBuilderOpts { scripting_enabled: false, ..TreeBuilderOpts::default() };
     let builder = TreeBuilder::new(DomBuilder::new(), options);
     let tokenizer = Tokenizer::new(TokenFilter::new(builder), TokenizerOpts::default());
@@ -79,7 +82,7 @@ pub fn parse(input: &str) -> ParsedHtml {
             let mut read = *tag;
             match read.read(&piece) {
                 Some(end) if read.count > MAX_ATTRIBUTES => {
-                    // What else it has may hide what it holds.
+                    // Its further attributes may hide its content.
                     cut = true;
                     let kept = piece.get(..end).unwrap_or_default();
                     let (kept, left) = (kept.to_owned(), piece.get(end..).map(str::to_owned));
@@ -105,19 +108,19 @@ pub fn parse(input: &str) -> ParsedHtml {
     ParsedHtml { tree: tokenizer.sink.builder.sink.finish(), cut, deep }
 }
 
-/// Where in the markup the reading stands, as far as that is visible from
-/// outside: the tokenizer says nothing while it is inside a tag or comment.
+/// The position in the markup that is visible from outside: inside a tag or a comment, the
+/// tokenizer emits no token.
 #[derive(Clone, Copy)]
 enum MarkupPosition {
     Text,
     Comment,
     Tag(AttributeState),
-    /// In a tag whose further attributes are passed over.
+    /// In a tag whose further attributes are skipped.
     Passing(AttributeState),
 }
 
 impl MarkupPosition {
-    /// Returns the place while `piece` is read.
+    /// Returns the position within `piece`.
     fn at(self, piece: &str) -> Self {
         match self {
             Self::Text if piece.starts_with("<!") || piece.starts_with("<?") => Self::Comment,
@@ -127,32 +130,32 @@ impl MarkupPosition {
     }
 }
 
-/// How far a tag has been read, as the tokenizer does it.
+/// The progress in reading a tag, by the tokenizer's rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct AttributeState {
     count: usize,
-    /// True when no limit ends the reading any more.
+    /// True if the limit no longer applies.
     endless: bool,
     within: TagPart,
 }
 
-/// What of a tag is being read.
+/// The part of a tag that is being read.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum TagPart {
-    /// Its own name, or what parts attributes.
+    /// The tag's own name.
     #[default]
     Tag,
     /// The space before an attribute.
     Between,
     Name,
-    /// After the sign of an attribute, before its value.
+    /// After the `=` of an attribute, before its value.
     Equals,
-    /// A value without quotes, or in these.
+    /// A value, unquoted or within this quote.
     Value(Option<u8>),
 }
 
 impl AttributeState {
-    /// Reads on; where the tag ends, or has too many attributes.
+    /// Reads a piece; returns the position at which the tag ends or has too many attributes.
     fn read(&mut self, piece: &str) -> Option<usize> {
         for (at, byte) in piece.bytes().enumerate() {
             let blank = byte.is_ascii_whitespace();
@@ -183,7 +186,7 @@ impl AttributeState {
         None
     }
 
-    /// What ends a value that is being read.
+    /// Returns the quote that closes the current value.
     fn closing(&self) -> &'static str {
         match self.within {
             TagPart::Value(Some(b'"')) => "\"",
@@ -193,8 +196,8 @@ impl AttributeState {
     }
 }
 
-/// Returns the length of the next piece: up to and with the next `>`, or up to the next
-/// `<` that could begin markup.
+/// Returns the length of the next piece: through the next `>`, or up to the next `<` that could
+/// begin markup.
 fn piece_len(rest: &str) -> usize {
     let bytes = rest.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
@@ -210,7 +213,7 @@ fn piece_len(rest: &str) -> usize {
     rest.len()
 }
 
-/// Drops the end of HTML that [`parse`] does not read; the rest is still seen to be cut.
+/// Drops the part of HTML that [`parse`] does not read; the rest is still recognised as cut.
 pub fn shorten(source: &mut String) {
     if source.len() > MAX_INPUT {
         *source = without_data_urls(source).into_owned();
@@ -218,12 +221,13 @@ pub fn shorten(source: &mut String) {
     }
 }
 
-/// Removes the contents of `data:` URLs in attributes. An inline picture has no text
-/// and can be larger than everything else together.
+/// Removes the content of `data:` URLs in attributes. An inline picture has no text and can be
+/// larger than the rest of the message.
 fn without_data_urls(input: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = input;
-    // A quote that is looked for and not found is not there later either.
+    // A quote that was not found once is not found later either; searching again would take
+    // quadratic time.
     let mut missing = [false; 2];
     let mut from = 0;
     while let Some(at) = rest.get(from..).and_then(|r| r.find("data:")) {
@@ -247,7 +251,7 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
             *lost = true;
             continue;
         };
-        // Short ones are not worth a copy, and may be ordinary text; style sheets count.
+        // Short ones are not worth a copy, and may be ordinary text. Style sheets are needed.
         let body = rest.get(from..from + len).unwrap_or_default();
         let sheet = body.get(..8).is_some_and(|kind| kind.eq_ignore_ascii_case("text/css"));
         if len < 256 || sheet || body.contains(['<', '>']) {
@@ -264,23 +268,23 @@ fn without_data_urls(input: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What stands between the tokenizer and the tree builder.
+/// The filter between the tokenizer and the tree builder.
 struct TokenFilter {
     builder: TreeBuilder<NodeHandle, DomBuilder>,
-    /// Set when the tokenizer has emitted a token.
+    /// True once the tokenizer has emitted a token.
     got_token: Cell<bool>,
-    /// Start tags that were left out and whose end tags must be, too.
+    /// The number of start tags left out, by name: their end tags have to be left out, too.
     left_out: RefCell<HashMap<LocalName, usize>>,
-    /// True once there was a style sheet.
+    /// True after the first style sheet.
     styled: Cell<bool>,
-    /// True once a tag was left out that may hide text: where it ends is not
-    /// known, so that no further text is taken.
+    /// True after leaving out a tag that may hide text: its end is unknown, so no further text is
+    /// taken.
     shut: Cell<bool>,
-    /// Characters of text that were not taken.
+    /// The number of characters left out.
     deep: Cell<usize>,
 }
 
-/// Counts the elements a tree builder holds open.
+/// Counts the open elements of a tree builder.
 struct OpenElements(Cell<usize>);
 
 impl Tracer for OpenElements {
@@ -303,7 +307,7 @@ impl TokenFilter {
         }
     }
 
-    /// Returns the tag to pass on in place of `tag`, if any.
+    /// Returns the tag to pass on instead of `tag`, if any.
     fn admit(&self, tag: Tag) -> Option<Tag> {
         if leaf(&tag.name) {
             self.styled.set(self.styled.get() || &*tag.name == "style");
@@ -324,6 +328,7 @@ impl TokenFilter {
         if open.0.get() < MAX_OPEN {
             return Some(tag);
         }
+        // With a style sheet, any tag may hide its content.
         if self.styled.get() || may_hide(&tag) {
             self.shut.set(true);
         }
@@ -346,8 +351,8 @@ fn may_hide(tag: &Tag) -> bool {
         })
 }
 
-/// Elements that hold no others: they cannot nest, and the tokenizer must
-/// hear of those whose content is not markup.
+/// Returns true for elements that cannot nest. They include elements whose content is not markup,
+/// which the tokenizer must know.
 fn leaf(name: &str) -> bool {
     matches!(
         name,
@@ -374,7 +379,7 @@ fn leaf(name: &str) -> bool {
     )
 }
 
-/// What keeps lines apart when a block is left out.
+/// Returns the line break that replaces a block left out.
 fn line_break(name: &str) -> Option<Tag> {
     let inline = matches!(
         name,
@@ -394,6 +399,7 @@ impl TokenSink for TokenFilter {
     fn process_token(&self, token: Token, line: u64) -> TokenSinkResult<NodeHandle> {
         let token = match token {
             Token::ParseError(_) => return TokenSinkResult::Continue,
+            // Comments would count towards the limit of nodes.
             Token::CommentToken(_) => {
                 self.got_token.set(true);
                 return TokenSinkResult::Continue;

@@ -1,9 +1,8 @@
-//! Removes from the tree what a reader of the message would not see.
+//! Removal of everything from the tree that a reader of the message would not see.
 //!
-//! Scripts, styles and other machinery are removed silently; hidden text is counted,
-//! because hiding text is a way to write to the model behind the reader's back.
-//! Invisible pictures are removed as well, and with them their descriptions. What forms
-//! show is put into the tree as text.
+//! Scripts, styles and the like are removed without a note. Hidden text is counted, because hiding
+//! text is a way to write to the model behind the reader's back. Invisible pictures are removed
+//! with their descriptions. The text that form fields show is added to the tree.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,19 +13,20 @@ use super::{DoubtfulText, HiddenText, HidingReason};
 use crate::text::orders;
 use crate::text::payment::names_new_account;
 
-/// How much of a hidden place is searched for orders, in bytes.
+/// Number of bytes of a hidden place that are searched for orders.
 const SEARCHED: usize = 4 << 10;
-/// The most characters of the preview that newsletters begin with, which they hide from the text.
+/// Maximum number of characters of a preview text, which newsletters hide at their beginning.
 const PREVIEW: usize = 300;
 
-/// Takes the unseen out of `tree`; returns what it held, and what may be hidden but is
-/// still there, and how some of the rest is drawn. `most` is how much work its style sheets may
-/// make.
+/// Removes all nodes from `tree` that are not seen. Returns the hidden text, the doubts about the
+/// text that is left, and the way in which some of it is drawn. `most` limits the work of style
+/// sheets.
 pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, PrunedElements) {
     let work = [MatchWork::limited(most, false), MatchWork::endless()];
     let mut found = UnseenContent::of(tree, &work);
     if work.iter().any(MatchWork::has_guessed) {
-        // What decides is not known: hidden is what is hidden either way.
+        // Some conditions are known to a browser alone: only text that is hidden either way is
+        // removed.
         let work = [MatchWork::limited(most, true), MatchWork::endless()];
         found = found.or(tree, UnseenContent::of(tree, &work));
     }
@@ -48,7 +48,7 @@ pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, Prun
             hidden.places += 1;
         }
     }
-    // Beside orders, and if it is long, it is hidden text like any other.
+    // Long preview text, and preview text beside orders, is hidden text like any other.
     if preview.chars <= PREVIEW && !hidden.orders {
         (preview.preview, preview.places) = (preview.chars, 0);
     }
@@ -60,26 +60,26 @@ pub fn prune(tree: &mut DomTree, most: usize) -> (HiddenText, DoubtfulText, Prun
     (hidden, doubt, found.drawn)
 }
 
-/// The elements whose text is not to be read as it is written.
+/// The nodes that are drawn unlike their source.
 #[derive(Default)]
 pub struct PrunedElements {
     /// Struck out by CSS.
     pub struck: HashSet<NodeId>,
-    /// Turned around by CSS, from right to left.
+    /// Reversed by CSS, from right to left.
     pub reversed: HashSet<NodeId>,
     /// Texts whose white space CSS keeps.
     pub spaced: HashMap<NodeId, WhiteSpace>,
-    /// Floats and blocks by CSS.
+    /// Floats, and blocks by CSS.
     pub apart: HashSet<NodeId>,
-    /// Items of lists, and in which style they are numbered.
+    /// Items of lists, with the style of their numbers.
     pub numbered: HashMap<NodeId, &'static str>,
 }
 
-/// What is not seen of a document.
+/// The parts of a document that are not seen.
 struct UnseenContent {
-    /// Nodes, none of them in another, and whether what they hold counts as hidden text.
+    /// Nodes, none within another, each with true if its content counts as hidden text.
     unseen: Vec<(NodeId, bool)>,
-    /// What the fields of forms show, and whether it is seen.
+    /// The texts of form fields, each with true if it is seen.
     fields: Vec<(NodeId, String, bool)>,
     doubts: BTreeMap<HidingReason, usize>,
     drawn: PrunedElements,
@@ -104,7 +104,7 @@ impl UnseenContent {
             let name = tree.name(id);
             if let Some(text) = tree.text(id) {
                 drawn.spaced.extend(viewer.white_space().map(|how| (id, how)));
-                // White space stays where it is: it parts visible words.
+                // White space is kept, because it separates visible words.
                 if !text.trim().is_empty() && viewer.text(visible(text)) == CssVisibility::Hidden {
                     unseen.push((id, true));
                 }
@@ -115,7 +115,7 @@ impl UnseenContent {
             {
                 unseen.push((id, !is_non_content(name) && name != "img"));
                 walk.pass_over();
-                // It was not entered, so it is not left.
+                // The viewer did not enter it, so it must not leave it.
                 walk.step(tree);
             } else if name == "img" && viewer.picture() == CssVisibility::Hidden {
                 unseen.push((id, false));
@@ -141,7 +141,7 @@ impl UnseenContent {
         Self { unseen, fields, doubts: viewer.doubts(), drawn }
     }
 
-    /// Returns what is hidden in both; what is hidden in one of them alone is in doubt.
+    /// Combines two views: text hidden in both is hidden, text hidden in only one is in doubt.
     fn or(self, tree: &DomTree, other: Self) -> Self {
         let ids =
             |found: &Self| found.unseen.iter().map(|(id, _)| *id).collect::<HashSet<NodeId>>();
@@ -185,7 +185,7 @@ impl UnseenContent {
     }
 }
 
-/// Elements whose content is not text of the mail.
+/// Returns true for an element whose content is not text of the message.
 pub fn is_non_content(name: &str) -> bool {
     matches!(
         name,
@@ -205,7 +205,7 @@ pub fn is_non_content(name: &str) -> bool {
     )
 }
 
-/// Elements whose text is for programs that cannot play them.
+/// Returns true for an element whose text is for programs that cannot play it.
 fn is_player(name: &str) -> bool {
     matches!(name, "audio" | "video")
 }
@@ -220,7 +220,7 @@ fn field(tree: &DomTree, id: NodeId) -> Option<&str> {
     let placeholder = || tree.attr(id, "placeholder");
     match kind.as_str() {
         "hidden" | "checkbox" | "radio" | "file" | "image" | "password" | "color" | "range" => None,
-        // What is no number, or no time, is not shown.
+        // Browsers do not show an invalid number or time.
         "number" => value.filter(|n| n.parse::<f64>().is_ok()).or_else(placeholder),
         "date" | "time" | "month" | "week" | "datetime-local" => {
             value.filter(|time| time.bytes().all(|b| b.is_ascii_digit() || b"-:.TW".contains(&b)))
@@ -229,12 +229,12 @@ fn field(tree: &DomTree, id: NodeId) -> Option<&str> {
     }
 }
 
-/// Returns how many characters a reader could see of a text.
+/// Returns the number of characters of a text that a reader could see.
 fn visible(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace() && !crate::text::is_invisible(*c)).count()
 }
 
-/// Returns the nodes among the unseen that come before all text that is seen.
+/// Returns the unseen nodes that precede all visible text.
 fn leading(tree: &DomTree, unseen: &[(NodeId, bool)]) -> HashSet<NodeId> {
     let all: HashSet<NodeId> = unseen.iter().map(|(id, _)| *id).collect();
     let mut leading = HashSet::new();
@@ -251,8 +251,8 @@ fn leading(tree: &DomTree, unseen: &[(NodeId, bool)]) -> HashSet<NodeId> {
     leading
 }
 
-/// Counts the text in and below a node, without white space and without content that is
-/// never shown; returns also whether it is plain text: without links, orders and accounts.
+/// Counts the text in and below a node, without white space and content that is never shown. Also
+/// returns true if it is plain: without links, orders and accounts.
 fn count(tree: &DomTree, id: NodeId) -> (HiddenText, bool) {
     let (mut chars, mut start, mut has_link) = (0, String::new(), false);
     let mut walk = TreeWalk::new(id);

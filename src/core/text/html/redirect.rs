@@ -1,8 +1,8 @@
 //! Addresses that only lead on to another one.
 //!
-//! Mail systems wrap each link to check it before it opens; their wrappers are known, and taken
-//! off. Newsletters send each link through a counter of clicks: where that leads is known only
-//! to its owner, so the address stays, followed by the host that it names. Shorteners name nothing.
+//! Mail systems wrap each link to check it before it opens; their wrappers are known, and removed.
+//! Newsletters send each link through a click counter, whose target only its owner knows: the
+//! address stays, followed by the host that it names. Shorteners name no target.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
@@ -11,8 +11,8 @@ use url::Url;
 
 use crate::text::sender_auth::organisation;
 
-/// Wrappers whose target is a parameter: the host or the domain above it, how the path
-/// begins, the parameter.
+/// Wrappers with their target in a parameter: the host or a domain above it, the beginning of the
+/// path, the parameter.
 const WRAPPERS: &[(&str, &str, &str)] = &[
     ("safelinks.protection.outlook.com", "/", "url"),
     ("safelinks.protection.office365.us", "/", "url"),
@@ -46,12 +46,12 @@ const SHORTENERS: &[&str] = &[
     "cutt.ly", "t.ly", "rebrand.ly", "shorturl.at", "amzn.to", "fb.me", "dlvr.it",
 ];
 
-/// A wrapper may be wrapped again, as often as this.
+/// Maximum number of wrappers around an address.
 const LAYERS: usize = 4;
-/// Longer parts of an address are not decoded.
+/// Maximum length of a part of an address that is decoded, in bytes.
 const MAX_LEN: usize = 4_000;
 
-/// Returns the address that is left without the known wrappers.
+/// Removes the known wrappers of an address.
 pub fn unwrapped(mut url: Url) -> Url {
     for _ in 0..LAYERS {
         match target(&url) {
@@ -62,7 +62,7 @@ pub fn unwrapped(mut url: Url) -> Url {
     url
 }
 
-/// Returns the target in one wrapper.
+/// Returns the target of one wrapper.
 fn target(url: &Url) -> Option<Url> {
     let host = url.host_str()?;
     let below = |domain: &str| {
@@ -78,6 +78,7 @@ fn target(url: &Url) -> Option<Url> {
     let found = match known {
         Some(found) => found,
         None if below("urldefense.proofpoint.com") && url.path().starts_with("/v2/") => {
+            // Version 2 writes `%` as `-` and `/` as `_`.
             decoded(&parameter("u")?.replace('-', "%").replace('_', "/"))
         }
         None if below("urldefense.com") || below("urldefense.us") => defended(url)?,
@@ -90,8 +91,8 @@ fn target(url: &Url) -> Option<Url> {
     web(&found)
 }
 
-/// Returns the target in the third form of URL Defense: `/v3/__ADDRESS__;REPLACED!!…`. Each `*`
-/// of the address stands for a character of the replaced ones.
+/// Returns the target of URL Defense, version 3: `/v3/__ADDRESS__;REPLACED!!…`. Each `*` in the
+/// address is one of the replaced characters.
 fn defended(url: &Url) -> Option<String> {
     let (address, rest) = url.as_str().split_once("/v3/__")?.1.rsplit_once("__;")?;
     let replaced = URL_SAFE_NO_PAD.decode(rest.split("!!").next()?.trim_end_matches('='));
@@ -100,11 +101,12 @@ fn defended(url: &Url) -> Option<String> {
     Some(address.chars().map(|c| if c == '*' { replaced.next().unwrap_or(c) } else { c }).collect())
 }
 
-/// Returns the host of the address that `url` names as the one it leads on to; none if that
-/// belongs to the same organisation, or if `url` only shares it.
+/// Returns the host of the address that `url` leads on to; `None` if that belongs to the same
+/// organisation, or if `url` only shares it.
 pub fn named(url: &Url) -> Option<String> {
     let own = bare_host(url)?;
     let path = url.path();
+    // These pages share an address with other people and do not lead there.
     if ["/share", "/intent/", "/dialog/"].iter().any(|part| path.contains(part)) {
         return None;
     }
@@ -124,7 +126,7 @@ pub fn is_shortener(host: &str) -> bool {
     SHORTENERS.contains(&host)
 }
 
-/// Returns an address of the web.
+/// Parses an address of the web.
 fn web(text: &str) -> Option<Url> {
     if !text.starts_with("http") || text.len() > MAX_LEN {
         return None;
@@ -132,7 +134,7 @@ fn web(text: &str) -> Option<Url> {
     Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
-/// Returns a part of an address without its percent signs.
+/// Decodes the percent signs of a part of an address.
 fn decoded(part: &str) -> String {
     if part.len() > MAX_LEN {
         String::new()
@@ -141,8 +143,9 @@ fn decoded(part: &str) -> String {
     }
 }
 
-/// Returns the text in Base64 that begins as an address does.
+/// Decodes a part that is an address in Base64.
 fn unpacked(part: &str) -> Option<String> {
+    // `http` in Base64.
     if !part.starts_with("aHR0c") || part.len() > MAX_LEN {
         return None;
     }

@@ -1,8 +1,7 @@
-//! The pruned tree written as text or Markdown.
+//! Rendering of the pruned tree as text or Markdown.
 //!
-//! One walk, one decision per element: is it a block, a list, a quote, a link,
-//! a picture. What white space and line breaks come to is the writer's affair,
-//! and what a reader cannot see is no longer in the tree.
+//! One walk classifies each element once: block, list, quote, link or picture. White space and line
+//! breaks are left to the writer, and parts that a reader cannot see are no longer in the tree.
 
 use std::collections::HashSet;
 
@@ -21,13 +20,13 @@ use crate::text::invisible::InvisibleUse;
 use crate::text::numeral::numeral;
 use crate::text::{cell, clip, invisible, quote};
 
-/// What stands around text that is struck out.
+/// The sign around text that is struck out.
 const STRUCK: &str = "~~";
-/// Longest host name shown.
+/// Maximum length of a host name shown, in columns.
 const MAX_HOST: usize = 80;
-/// Lines above a `blockquote` that may introduce it.
+/// Number of lines above a `blockquote` that may introduce it.
 const INTRODUCTION: usize = 8;
-/// Elements from an area to its map.
+/// Maximum number of elements from an area up to its map.
 const MAP_DEPTH: usize = 5;
 
 /// The document as text.
@@ -35,9 +34,9 @@ pub struct RenderedText {
     pub text: String,
     /// Its links, if requested.
     pub links: Vec<MailLink>,
-    /// The number of pictures that no word stands for.
+    /// The number of pictures without a text.
     pub pictures: usize,
-    /// The invisible characters in it.
+    /// The invisible characters in the text.
     pub unseen: InvisibleUse,
 }
 
@@ -101,46 +100,46 @@ pub fn render(
     }
 }
 
-/// Returns the name of a map as a picture gives it, or as it is itself named.
+/// Returns the name of a map, without the `#` of a reference to it.
 fn map_name(name: &str) -> &str {
     name.trim().trim_start_matches('#')
 }
 
-/// What has to be undone when an element is left.
+/// The steps to undo when an element is left.
 #[derive(Default)]
 struct ElementExit {
-    /// Line breaks after it.
+    /// Line breaks after the element.
     block: u8,
-    /// How many signs of emphasis are around it.
+    /// The number of emphasis signs around the element.
     marks: u8,
     prefix: bool,
     quote: bool,
     /// A container of quotes.
     container: bool,
-    /// In a part whose end is marked.
+    /// A part whose end is marked.
     part: bool,
     verbatim: bool,
     flat: bool,
     list: bool,
     item: bool,
     heading: bool,
-    /// Written on a line of its own, or right after the text.
+    /// Signs written at the end: on a line of their own, or right after the text.
     fence: Option<String>,
     closing: Option<&'static str>,
-    /// A link's text and target, and how much had been written before it.
+    /// A link's target and text, and the number of pieces written before it.
     link: Option<(LinkDestination, String, usize)>,
 }
 
-/// Where a link goes.
+/// The target of a link.
 enum LinkDestination {
     Address(LinkTarget),
-    /// Nowhere: what it holds or runs is in the link itself. The scheme.
+    /// The scheme of an address that has its content, or a script, in the link itself.
     Odd(&'static str),
 }
 
 /// A list.
 struct OpenList {
-    /// True if its items have numbers where nothing else is known.
+    /// True if items without a style of their own are numbered.
     numbered: bool,
     /// The number of its next item.
     next: i64,
@@ -153,11 +152,11 @@ struct TextRenderer<'a> {
     plan: TablePlan,
     out: TextWriter,
     links: Option<MailLinks>,
-    /// Where the links without words lead that are shown.
+    /// The targets of links without words that have been shown.
     places: HashSet<String>,
-    /// The names of the maps that lie over pictures.
+    /// The names of the maps over pictures.
     maps: HashSet<&'a str>,
-    /// Pictures that no word stands for.
+    /// The number of pictures without a text.
     pictures: usize,
     lists: Vec<OpenList>,
     open: Vec<ElementExit>,
@@ -168,7 +167,7 @@ struct TextRenderer<'a> {
 }
 
 impl TextRenderer<'_> {
-    /// Begins an element; false if its children are not to be written.
+    /// Begins an element; returns false if its children are not written.
     fn enter(&mut self, id: NodeId) -> bool {
         let mut undo = ElementExit::default();
         let descend = self.begin(id, &mut undo);
@@ -191,17 +190,17 @@ impl TextRenderer<'_> {
             "a" => return self.link(id, undo),
             "img" => self.picture(id),
             "area" => self.area(id, undo),
-            // The reading of the characters before it.
+            // The pronunciation of the characters before it.
             "rt" => {
                 self.out.text("(");
                 undo.closing = Some(")");
             }
             "br" => self.out.line_break(),
-            // A field stands between what is beside it.
+            // A field separates the words beside it.
             "input" => self.out.text(" "),
             "b" | "strong" => self.mark("**", undo),
             "i" | "em" | "cite" | "dfn" | "var" => self.mark("*", undo),
-            // A backtick in it would end it, and there is no escape from that.
+            // A backtick would end the code, and cannot be escaped.
             "code" | "kbd" | "samp" | "tt"
                 if self.markdown && !text_below(tree, id).contains('`') =>
             {
@@ -305,9 +304,10 @@ impl TextRenderer<'_> {
     }
 
     fn mark(&mut self, sign: &'static str, undo: &mut ElementExit) {
-        // What is struck out does not hold, which is not only emphasis.
+        // Struck-out text does not apply, so it is marked in plain text, too.
         let struck = sign == STRUCK;
         let wanted = struck || self.markdown && self.heading == 0;
+        // Emphasis within emphasis of the same kind would end it, and code shows signs literally.
         let redundant = self.out.has_mark(sign) || self.out.has_mark("`");
         if wanted && !redundant && !self.open.iter().any(|undo| undo.verbatim) {
             self.out.begin_mark(sign);
@@ -315,7 +315,7 @@ impl TextRenderer<'_> {
         }
     }
 
-    /// Returns true if an element turns its text around, from right to left.
+    /// Returns true if an element reverses its text, from right to left.
     fn reverses(&self, id: NodeId) -> bool {
         let by_name = || {
             let dir = self.tree.attr(id, "dir").unwrap_or_default();
@@ -324,7 +324,7 @@ impl TextRenderer<'_> {
         self.drawn.reversed.contains(&id) || by_name()
     }
 
-    /// In a row that is one line: cells are parted, blocks are spaces.
+    /// Writes an element of a row on one line: cells are separated, blocks become spaces.
     fn flat(&mut self, id: NodeId, name: &str) {
         match self.plan.cells.get(&id) {
             Some(lead) => self.out.raw(lead),
@@ -366,7 +366,7 @@ impl TextRenderer<'_> {
     }
 
     fn list(&mut self, id: NodeId, name: &str, undo: &mut ElementExit) {
-        // A list in a list goes on without a blank line.
+        // A nested list follows without a blank line.
         let lines = if self.lists.is_empty() { 2 } else { 1 };
         self.block(lines, undo);
         let start = self.tree.attr(id, "start").and_then(|start| start.trim().parse().ok());
@@ -377,6 +377,7 @@ impl TextRenderer<'_> {
     fn item(&mut self, id: NodeId, undo: &mut ElementExit) {
         self.block(1, undo);
         let own = self.tree.attr(id, "value").and_then(|value| value.trim().parse().ok());
+        // An item may be outside of any list.
         let mut list = OpenList { numbered: false, next: 1 };
         let list = self.lists.last_mut().unwrap_or(&mut list);
         let number = own.unwrap_or(list.next);
@@ -404,18 +405,18 @@ impl TextRenderer<'_> {
         undo.quote = true;
     }
 
-    /// Returns true for a `blockquote` that quotes: others are layout, such as an indent.
+    /// Returns true for a `blockquote` that quotes; others are layout, such as an indent.
     fn is_quote(&self, id: NodeId) -> bool {
         self.quotes + self.containers > 0
             || is_cited(self.tree, id)
             || quote::introduces(&self.out.tail(INTRODUCTION))
     }
 
-    /// Marks the beginning of what an element is of the message, outside of quotes.
+    /// Marks the beginning of a part of the message, outside of quotes.
     fn begin_part(&mut self, part: Option<MessagePart>, undo: &mut ElementExit) {
         match part.filter(|_| self.quotes == 0) {
             Some(MessagePart::Attribution) => self.out.begin_part(QUOTE),
-            // All that follows is older.
+            // Everything below is older, so the part has no end.
             Some(MessagePart::Heading) => return self.out.begin_part(QUOTE),
             Some(MessagePart::Signature) => self.out.begin_part(SIGNATURE),
             Some(MessagePart::Quote | MessagePart::Container) => {
@@ -449,7 +450,7 @@ impl TextRenderer<'_> {
         }
     }
 
-    /// A part of a picture that is a link.
+    /// Writes the link of an area of a picture.
     fn area(&mut self, id: NodeId, undo: &mut ElementExit) {
         let above = std::iter::successors(Some(id), |at| self.tree.parent(*at)).take(MAP_DEPTH);
         let map = above
@@ -475,7 +476,7 @@ impl TextRenderer<'_> {
             return true;
         };
         if self.links.is_some() && target.is_named_by(&text) {
-            // The text is the address: a number would only take its place.
+            // The text is the address, so a number would only replace it.
             if text.contains("://") {
                 self.out.raw_word(&target.url);
             } else {
@@ -502,7 +503,7 @@ impl TextRenderer<'_> {
         }
     }
 
-    /// A link without words around a picture: where it leads, once for each place unless
+    /// Writes the target of a link around a picture without words: once for each target, unless
     /// links have numbers.
     fn picture_link(&mut self, id: NodeId, target: &LinkTarget) {
         let new = self.links.as_ref().is_some_and(|links| !links.knows(target));

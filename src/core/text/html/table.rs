@@ -1,38 +1,37 @@
-//! Which tables hold data and which only place things.
+//! Distinction between tables of data and tables for layout.
 //!
-//! Newsletters are tables in tables in tables; read as tables they are noise.
-//! Receipts and timetables are tables, too, and read as paragraphs they lose
-//! what belongs together. So a row becomes one line when its cells are short
-//! and hold nothing but a line of text each, and a table of such rows is
-//! written as one; everything else reads as paragraphs.
+//! Newsletters consist of nested tables; written as tables, they are noise. Receipts and timetables
+//! are tables as well; written as paragraphs, they lose their connections. So a row becomes one
+//! line if its cells are short and contain only a line of text each, and a table of such rows is
+//! written as one. Everything else becomes paragraphs.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::elements::picture_text;
 use super::tree::{DomTree, NodeId, ROOT, TreeWalk, WalkStep};
 
-/// Longest text of a cell that makes its table one of data.
+/// Maximum length of the text of a cell that makes its table one of data.
 const SHORT: usize = 120;
-/// Longest text of a cell in such a table that can stand in a line.
+/// Maximum length of the text of a cell that fits into a line of such a table.
 const LONG: usize = 300;
-/// Longest text of a cell, and of a row, joined on its own account.
+/// Maximum length of the text of a cell, and of a row, that is joined on its own.
 const ALONE: usize = 60;
 const ROW: usize = 160;
-/// Columns beyond this are not distinguished.
+/// Number of columns that are distinguished.
 const MAX_COLUMNS: usize = 60;
-/// Cells reach over at most so many rows.
+/// Maximum number of rows that a cell spans.
 const MAX_ROWS: usize = 1_000;
 
-/// How the rows of all tables are to be written.
+/// The plan for the rows of all tables.
 #[derive(Default)]
 pub struct TablePlan {
-    /// Rows that become one line, and what ends it.
+    /// Rows that become one line, with their ends.
     pub rows: HashMap<NodeId, RowEnd>,
-    /// What comes before the text of a cell in such a row.
+    /// The text before each cell of such a row.
     pub cells: HashMap<NodeId, String>,
 }
 
-/// What comes at the end of a row.
+/// The end of a row.
 #[derive(Default)]
 pub struct RowEnd {
     /// Right after the last cell.
@@ -41,14 +40,14 @@ pub struct RowEnd {
     pub rule: Option<String>,
 }
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct CellContent {
     chars: usize,
     breaks: usize,
-    /// Something that needs lines of its own.
+    /// True if it has content that needs lines of its own.
     tall: bool,
-    /// Anything but bullets and other signs.
+    /// True if it has more than bullets and other signs.
     words: bool,
 }
 
@@ -57,7 +56,7 @@ impl CellContent {
         self.chars <= chars && !self.tall && self.breaks <= 2
     }
 
-    /// What parts it from the next cell: a bullet belongs to what it marks.
+    /// Returns the separator before the next cell; a bullet is not separated from its text.
     fn bar(self) -> &'static str {
         if self.words { " | " } else { " " }
     }
@@ -66,7 +65,7 @@ impl CellContent {
 /// A cell of a row.
 struct TableCell {
     id: NodeId,
-    /// The columns it covers: the first, and the first behind it.
+    /// Its columns: the first, and the first after the cell.
     columns: (usize, usize),
     content: CellContent,
 }
@@ -86,13 +85,13 @@ impl TableRow {
         self.cells.iter().filter(|cell| cell.content.words).count()
     }
 
-    /// True if it has so many filled cells, and none of them is too long.
+    /// Returns true if it has at least so many filled cells, and no cell is too long.
     fn fits(&self, filled: usize, chars: usize) -> bool {
         self.filled().count() >= filled && self.cells.iter().all(|cell| cell.content.fits(chars))
     }
 }
 
-/// Looks at all tables of the document.
+/// Plans all tables of the document.
 pub fn plan(tree: &DomTree, markdown: bool) -> TablePlan {
     let mut plan = TablePlan::default();
     let mut contents: HashMap<NodeId, CellContent> = HashMap::new();
@@ -123,7 +122,7 @@ pub fn plan(tree: &DomTree, markdown: bool) -> TablePlan {
     plan
 }
 
-/// Adds one node to the content of the cell it is in.
+/// Adds one node to the content of the surrounding cell.
 fn count(tree: &DomTree, id: NodeId, cell: &mut CellContent) {
     if let Some(text) = tree.text(id) {
         let seen = crate::text::invisible::visible(text);
@@ -144,7 +143,7 @@ fn count(tree: &DomTree, id: NodeId, cell: &mut CellContent) {
     }
 }
 
-/// Decides about one table, after all that are in it.
+/// Plans one table, after all tables within it.
 fn table(
     tree: &DomTree,
     id: NodeId,
@@ -155,6 +154,7 @@ fn table(
     let rows = rows(tree, id, contents);
     let layout = matches!(tree.attr(id, "role"), Some("presentation" | "none"));
     let data = rows.iter().filter(|row| row.fits(2, SHORT) && row.words() >= 2);
+    // A table of data has at least two rows; others may still have rows that are better joined.
     if layout || data.count() < 2 {
         for row in &rows {
             let total: usize = row.cells.iter().map(|cell| cell.content.chars).sum();
@@ -180,7 +180,7 @@ fn table(
 fn rows(tree: &DomTree, table: NodeId, contents: &HashMap<NodeId, CellContent>) -> Vec<TableRow> {
     let sections =
         tree.children(table).filter(|id| matches!(tree.name(*id), "tbody" | "thead" | "tfoot"));
-    // For each column, the rows for which a cell from above still holds it.
+    // For each column, the number of rows that a cell from above still spans.
     let mut held = [0_usize; MAX_COLUMNS];
     std::iter::once(table)
         .chain(sections)
@@ -223,13 +223,13 @@ fn span(tree: &DomTree, cell: NodeId, name: &str, most: usize) -> usize {
     span.unwrap_or(1).clamp(1, most)
 }
 
-/// Returns the columns that hold anything; the others are there for their width.
+/// Returns the columns with content; the others only add width.
 fn used_columns(rows: &[TableRow]) -> BTreeSet<usize> {
     let first = |cell: &TableCell| cell.columns.0;
     rows.iter().flat_map(TableRow::filled).map(first).filter(|at| *at < MAX_COLUMNS).collect()
 }
 
-/// A row on its own: what is in it, with bars between.
+/// Joins the filled cells of a single row with bars.
 fn join(row: &TableRow, plan: &mut TablePlan) {
     let mut lead = "";
     for cell in row.filled() {
@@ -239,8 +239,8 @@ fn join(row: &TableRow, plan: &mut TablePlan) {
     plan.rows.insert(row.id, RowEnd::default());
 }
 
-/// A row of a data table: empty cells keep their place, up to the last that is not empty, and
-/// so do cells that a cell from above holds.
+/// Joins a row of a data table. Empty cells keep their place, up to the last filled one, and so do
+/// cells that a cell from above spans.
 fn join_data(row: &TableRow, used: &BTreeSet<usize>, plan: &mut TablePlan) {
     let mut lead = String::new();
     let mut next = 0;
@@ -264,7 +264,7 @@ fn bar(lead: &mut String) {
     lead.push_str(if lead.ends_with(' ') { "| " } else { " | " });
 }
 
-/// A row of a Markdown table, with all its columns.
+/// Joins a row of a Markdown table, with all its columns.
 fn join_markdown(row: &TableRow, used: &BTreeSet<usize>, head: bool, plan: &mut TablePlan) {
     let cells: HashMap<usize, NodeId> =
         row.filled().map(|cell| (cell.columns.0, cell.id)).collect();

@@ -1,9 +1,8 @@
-//! The tree a parsed mail stands in: all nodes in one vector, linked by index.
+//! The tree of a parsed message: all nodes in one vector, linked by index.
 //!
-//! The parser's own reference-counted tree would be walked, copied and freed
-//! by recursion, which a mail of sixty thousand nested elements turns into a
-//! stack overflow. Here nothing recurses: [`TreeWalk`] goes over a tree of any
-//! depth in constant space. What elements mean is not known here.
+//! The parser's own reference-counted tree would be walked, copied and freed by recursion, so a
+//! message of sixty thousand nested elements would overflow the stack. Here, no function recurses:
+//! [`TreeWalk`] visits a tree of any depth in constant space. Elements are interpreted elsewhere.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -15,13 +14,13 @@ use html5ever::{Attribute, QualName, local_name, ns};
 
 use crate::text::fence::{MARKS, theirs};
 
-/// A node's place in the vector.
+/// A node's index in the vector.
 pub type NodeId = usize;
 
 /// The document itself.
 pub const ROOT: NodeId = 0;
 
-/// What a node is.
+/// The content of a node.
 enum NodeData {
     Element {
         name: Rc<QualName>,
@@ -71,7 +70,7 @@ impl DomTree {
         self.nodes.get(id)
     }
 
-    /// Returns the element's name in lower case; empty for anything else.
+    /// Returns the element's name in lower case; empty for other nodes.
     pub fn name(&self, id: NodeId) -> &str {
         match self.node(id).map(|node| &node.data) {
             Some(NodeData::Element { name, .. }) => &name.local,
@@ -97,27 +96,27 @@ impl DomTree {
         }
     }
 
-    /// Returns the node that holds this one.
+    /// Returns the parent of a node.
     pub fn parent(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.parent
     }
 
-    /// Returns the first node in this one.
+    /// Returns the first child of a node.
     pub fn first(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.first
     }
 
-    /// Returns the node before this one in the same parent.
+    /// Returns the previous sibling of a node.
     pub fn before(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.before
     }
 
-    /// Returns the node after this one in the same parent.
+    /// Returns the next sibling of a node.
     pub fn after(&self, id: NodeId) -> Option<NodeId> {
         self.node(id)?.after
     }
 
-    /// Returns the node itself, which tells nodes apart.
+    /// Returns the node itself, whose address identifies it.
     pub fn node_ref(&self, id: NodeId) -> Option<&DomNode> {
         self.node(id)
     }
@@ -127,7 +126,7 @@ impl DomTree {
         matches!(self.node(id).map(|node| &node.data), Some(NodeData::Element { attrs, .. }) if !attrs.is_empty())
     }
 
-    /// Returns the namespace of an element; empty for anything else.
+    /// Returns the namespace of an element; empty for other nodes.
     pub fn namespace(&self, id: NodeId) -> &str {
         match self.node(id).map(|node| &node.data) {
             Some(NodeData::Element { name, .. }) => &name.ns,
@@ -143,12 +142,12 @@ impl DomTree {
         }
     }
 
-    /// Returns true if browsers read the document as one of the last century.
+    /// Returns true if browsers read the document in quirks mode.
     pub fn is_quirks(&self) -> bool {
         self.quirks
     }
 
-    /// Puts text at the end of an element.
+    /// Appends text to an element.
     pub fn append_text(&mut self, parent: NodeId, text: &str) {
         self.insert_text(parent, None, text);
     }
@@ -159,7 +158,7 @@ impl DomTree {
         std::iter::successors(first, |&child| self.node(child)?.after)
     }
 
-    /// Returns all nodes below `id` and itself, parents first.
+    /// Returns `id` and all nodes below it, parents first.
     pub fn below(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut walk = TreeWalk::new(id);
         std::iter::from_fn(move || {
@@ -172,7 +171,7 @@ impl DomTree {
         })
     }
 
-    /// Takes a node, and all below it, out of the tree.
+    /// Removes a node, with all nodes below it, from the tree.
     pub fn detach(&mut self, id: NodeId) {
         let Some(node) = self.nodes.get_mut(id) else {
             return;
@@ -196,7 +195,7 @@ impl DomTree {
         }
     }
 
-    /// Puts `child` into `parent`, before `next` or at the end.
+    /// Inserts `child` into `parent`, before `next` or at the end.
     fn insert(&mut self, parent: NodeId, next: Option<NodeId>, child: NodeId) {
         self.detach(child);
         let before = match next {
@@ -226,8 +225,7 @@ impl DomTree {
         }
     }
 
-    /// Puts text into `parent`, before `next` or at the end, as part of the
-    /// text that already stands there.
+    /// Inserts text into `parent`, before `next` or at the end; a text node before it is extended.
     fn insert_text(&mut self, parent: NodeId, next: Option<NodeId>, text: &str) {
         let before = match next {
             Some(next) => self.node(next).and_then(|node| node.before),
@@ -247,13 +245,13 @@ impl DomTree {
 /// One step of a [`TreeWalk`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WalkStep {
-    /// A node is met; its children come next.
+    /// A node is reached; its children come next.
     Enter(NodeId),
-    /// All below the node has been met.
+    /// All nodes below this one have been visited.
     Leave(NodeId),
 }
 
-/// A walk over a node and all below it that needs no stack.
+/// A walk over a node and all nodes below it that needs no stack.
 pub struct TreeWalk {
     root: NodeId,
     last: Option<WalkStep>,
@@ -285,25 +283,25 @@ impl TreeWalk {
         Some(next)
     }
 
-    /// Passes over the children of the node just entered.
+    /// Skips the children of the node just entered.
     pub fn pass_over(&mut self) {
         self.over = true;
     }
 }
 
-/// A node as the parser holds it; it asks for the names of open elements all
-/// the time, so the name comes along.
+/// A node as the parser refers to it. The name is included, because the parser constantly asks for
+/// the names of open elements.
 #[derive(Clone)]
 pub struct NodeHandle {
     id: NodeId,
     name: Rc<QualName>,
 }
 
-/// Where the parser builds the tree.
+/// The sink into which the parser builds the tree.
 pub struct DomBuilder {
     tree: RefCell<DomTree>,
     nameless: Rc<QualName>,
-    /// How many nodes there are, for the parser's limits.
+    /// The number of nodes, for the parser's limits.
     pub size: Cell<usize>,
 }
 
@@ -329,7 +327,8 @@ impl DomBuilder {
         match child {
             NodeOrText::AppendNode(node) => tree.insert(parent, next, node.id),
             NodeOrText::AppendText(text) => {
-                // A style sheet is matched against names, which keep every character.
+                // A style sheet keeps such characters, because the names that it is matched against
+                // do.
                 if text.contains(MARKS) && tree.name(parent) != "style" {
                     tree.insert_text(parent, next, &theirs(text.to_string()));
                 } else {
@@ -366,7 +365,8 @@ impl TreeSink for DomBuilder {
         mut attrs: Vec<Attribute>,
         _: ElementFlags,
     ) -> NodeHandle {
-        // What selectors name is never shown; without its marks it would match others.
+        // Values that selectors match are never shown; without their marks, they would match other
+        // selectors.
         let named = |name: &str| matches!(name, "class" | "id") || name.starts_with("data-");
         let marked = |attr: &&mut Attribute| attr.value.contains(MARKS) && !named(&attr.name.local);
         for attr in attrs.iter_mut().filter(marked) {
@@ -406,8 +406,7 @@ impl TreeSink for DomBuilder {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, _: &NodeHandle) -> NodeHandle {
-        // What a template holds is never shown, so it may go anywhere that is
-        // not in the document.
+        // The content of a template is never shown, so it may go anywhere outside the document.
         self.other()
     }
 

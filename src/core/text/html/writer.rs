@@ -1,15 +1,14 @@
-//! Text put together from pieces of inline text and the breaks between them.
+//! Composition of text from pieces of inline text and the breaks between them.
 //!
-//! White space, line breaks and paragraph breaks are not written when they are
-//! met but owed until more text comes, so that any number of them in any order
-//! comes to the largest. The writer knows lines, quote marks, list markers and
-//! emphasis; it knows nothing of HTML.
+//! White space, line breaks and paragraph breaks are not written at once but owed until more text
+//! follows, so that any number of them amounts to the largest. The writer handles lines, quote
+//! marks, list markers and emphasis, and is independent of HTML.
 
-/// Deeper quotes and lists are shown at this depth.
+/// Maximum depth of quotes and lists; deeper ones are shown at this depth.
 const MAX_QUOTES: usize = 6;
 const MAX_ITEMS: usize = 4;
 
-/// White space of a document that means something.
+/// Significant white space of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhiteSpace {
     /// All of it, as `pre-wrap` keeps it.
@@ -18,24 +17,24 @@ pub enum WhiteSpace {
     Lines,
 }
 
-/// What stands at the beginning of every line.
+/// The beginning of every line.
 enum LinePrefix {
     Quote,
-    /// A list item: its marker on the first line, as many spaces on the next.
+    /// A list item: its marker on the first line, spaces of the same width on the following ones.
     Item {
         marker: String,
         used: bool,
     },
 }
 
-/// Emphasis that is on.
+/// Emphasis in effect.
 struct OpenEmphasis {
     sign: &'static str,
-    /// True if its sign has been written and has to be closed.
+    /// True if its sign has been written and needs a closing one.
     open: bool,
 }
 
-/// The text so far, and what is owed before the next piece.
+/// The text so far, and the breaks owed before the next piece.
 #[derive(Default)]
 pub struct TextWriter {
     out: String,
@@ -45,35 +44,33 @@ pub struct TextWriter {
     /// Line breaks owed: one ends the line, two leave a blank one.
     gap: u8,
     space: bool,
-    /// A no-break space stood on the line at hand and nothing else did: that
-    /// is how editors write a blank line.
+    /// True if the current line is a no-break space alone: editors write blank lines this way.
     hard_space: bool,
-    /// Depth of elements whose line breaks count, and of those where nothing
-    /// may break the line.
+    /// Depth of elements whose line breaks count, and of elements written on one line.
     verbatim: usize,
     flat: usize,
     last_quotes: usize,
-    /// Where the last emphasis was closed, to merge it with the next.
+    /// The position of the last closed emphasis, to merge it with the next.
     closed: Option<(&'static str, usize)>,
     pieces: usize,
     paragraph: ParagraphState,
-    /// Where in the text a backslash is missing; in order, but for those of one paragraph.
+    /// Positions in the text at which a backslash is missing, sorted except within a paragraph.
     escapes: Vec<usize>,
-    /// A run of `*` or `_` after white space, which means something if text follows at once.
+    /// A run of `*` or `_` after white space, which has a meaning if text follows at once.
     run: std::ops::Range<usize>,
-    /// Marks of parts that have begun and have no text yet.
+    /// Marks of parts that have begun but have no text yet.
     parts: String,
 }
 
-/// What the paragraph at hand holds that Markdown may take for its own, depending on
-/// what comes later in it. Places are bytes of the text.
+/// Signs of the current paragraph that may have a meaning in Markdown, depending on later text.
+/// Positions are bytes of the text.
 #[derive(Default)]
 struct ParagraphState {
     /// `<` that open a tag if a `>` follows.
     angles: Vec<usize>,
-    /// Backticks, which mean something in pairs.
+    /// Backticks, which have a meaning in pairs.
     ticks: Vec<usize>,
-    /// True if there is code in it, with backticks of ours.
+    /// True if it contains code, with backticks of ours.
     code: bool,
     /// The beginning of the line.
     line: usize,
@@ -87,12 +84,12 @@ impl TextWriter {
         Self { markdown, ..Self::default() }
     }
 
-    /// Returns the number of pieces of text written, to see whether any was.
+    /// Returns the number of pieces of text written so far.
     pub fn pieces(&self) -> usize {
         self.pieces
     }
 
-    /// Returns true while everything goes on one line.
+    /// Returns true while everything is written on one line.
     pub fn is_flat(&self) -> bool {
         self.flat > 0
     }
@@ -101,7 +98,7 @@ impl TextWriter {
         self.gap > 0 || self.out.is_empty()
     }
 
-    /// Writes text of a document: its white space is one space.
+    /// Writes text of a document; a run of white space becomes one space.
     pub fn text(&mut self, s: &str) {
         if self.verbatim > 0 && self.flat == 0 {
             self.verbatim_text(s);
@@ -125,7 +122,7 @@ impl TextWriter {
         }
     }
 
-    /// Writes text whose white space CSS keeps; in Markdown, only its lines can be kept.
+    /// Writes text whose white space CSS keeps. Markdown can keep only the lines.
     pub fn spaced(&mut self, s: &str, how: WhiteSpace) {
         if self.verbatim > 0 || self.flat > 0 {
             self.text(s);
@@ -168,12 +165,12 @@ impl TextWriter {
         }
     }
 
-    /// Writes a word with the signs escaped that Markdown would take for its own.
+    /// Writes a word, escaping the signs that have a meaning in Markdown.
     fn escaped(&mut self, word: &str, line_start: bool, ends: bool) {
         let opens = line_start && opens_block(word);
         let numbered = opens && word.starts_with(|c: char| c.is_ascii_digit());
         let mut before = self.out.chars().next_back().filter(|_| !line_start).unwrap_or(' ');
-        // A run of one sign alone means nothing but at the start of a line.
+        // A run of one sign alone has a meaning only at the start of a line.
         let alone =
             is_blank(before) && ['*', '_'].iter().any(|sign| word.trim_matches(*sign).is_empty());
         let mut chars = word.char_indices().peekable();
@@ -182,9 +179,10 @@ impl TextWriter {
             let place = self.out.len();
             let escape = match c {
                 _ if opens && !numbered && at == 0 => true,
+                // Before other characters, a backslash is literal.
                 '\\' => after.is_none_or(|after| after.is_ascii_punctuation()),
                 '*' => !alone,
-                // Inside a word it means nothing.
+                // Inside a word, it has no meaning.
                 '_' => {
                     let within =
                         before.is_alphanumeric() && after.is_some_and(char::is_alphanumeric);
@@ -192,6 +190,7 @@ impl TextWriter {
                 }
                 '|' => self.flat > 0,
                 '.' | ')' => numbered && after.is_none(),
+                // `](` makes a link, and `]:` at the start of a line makes a definition.
                 '(' => before == ']',
                 ':' => before == ']' && self.paragraph.bracket,
                 '&' => is_entity(word.get(at + 1..).unwrap_or_default()),
@@ -217,7 +216,7 @@ impl TextWriter {
         }
     }
 
-    /// Ends the paragraph: what it holds can no longer come to mean anything.
+    /// Ends the paragraph: later text can no longer give its signs a meaning.
     fn end_paragraph(&mut self) {
         let ParagraphState { ticks, code, .. } = std::mem::take(&mut self.paragraph);
         if code || ticks.len() > 1 {
@@ -225,7 +224,7 @@ impl TextWriter {
         }
     }
 
-    /// A sign that is not text of the document, at a place of its own.
+    /// Writes a sign that is not text of the document, at a place of its own.
     pub fn raw(&mut self, s: &str) {
         if s.is_empty() {
             return;
@@ -236,19 +235,19 @@ impl TextWriter {
         self.out.push_str(if start { s.trim_start() } else { s });
     }
 
-    /// A word that is not text of the document, among its words.
+    /// Writes a word that is not text of the document, among its words.
     pub fn raw_word(&mut self, word: &str) {
         self.settle();
         self.pieces += 1;
         self.out.push_str(word);
     }
 
-    /// A sign right after what was written last, whatever is owed.
+    /// Writes a sign right after the last text, before the breaks owed.
     pub fn suffix(&mut self, s: &str) {
         self.out.push_str(s);
     }
 
-    /// Ends the line; on an empty line, leaves it blank.
+    /// Ends the line; leaves an empty line blank.
     pub fn line_break(&mut self) {
         self.hard_space = false;
         if self.flat > 0 {
@@ -258,13 +257,13 @@ impl TextWriter {
         }
     }
 
-    /// The edge of a block: the next text comes `lines` lines further down.
+    /// Marks the edge of a block: the next text is `lines` lines further down.
     pub fn block(&mut self, lines: u8) {
         if self.flat > 0 {
             self.space = true;
             return;
         }
-        // The first paragraph of a list item stands right after the marker.
+        // The first paragraph of a list item follows the marker directly.
         let marker = matches!(self.prefixes.last(), Some(LinePrefix::Item { used: false, .. }));
         let lines = match (self.hard_space, marker) {
             (true, _) => 2,
@@ -278,37 +277,37 @@ impl TextWriter {
         }
     }
 
-    /// No blank line after what was written, unless another block asks for it.
+    /// Drops the blank line after the last text, unless another block requests one.
     pub fn tighten(&mut self) {
         self.gap = self.gap.min(1);
     }
 
-    /// Everything up to [`Self::end_flat`] goes on one line.
+    /// Writes everything up to [`Self::end_flat`] on one line.
     pub fn begin_flat(&mut self) {
         self.flat += 1;
     }
 
-    /// Ends what [`Self::begin_flat`] began.
+    /// Ends the effect of [`Self::begin_flat`].
     pub fn end_flat(&mut self) {
         self.flat = self.flat.saturating_sub(1);
     }
 
-    /// Line breaks in the text count from here on.
+    /// Keeps the line breaks of the text, up to [`Self::end_verbatim`].
     pub fn begin_verbatim(&mut self) {
         self.verbatim += 1;
     }
 
-    /// Ends what [`Self::begin_verbatim`] began.
+    /// Ends the effect of [`Self::begin_verbatim`].
     pub fn end_verbatim(&mut self) {
         self.verbatim = self.verbatim.saturating_sub(1);
     }
 
-    /// The lines from here on are quoted one deeper.
+    /// Quotes the following lines one level deeper.
     pub fn begin_quote(&mut self) {
         self.prefixes.push(LinePrefix::Quote);
     }
 
-    /// The next line begins with a list marker, those after it are indented.
+    /// Begins a list item: the next line has its marker, the following ones are indented.
     pub fn begin_item(&mut self, marker: String) {
         self.prefixes.push(LinePrefix::Item { marker, used: false });
     }
@@ -318,21 +317,21 @@ impl TextWriter {
         self.prefixes.pop();
     }
 
-    /// A part of the message begins: its first text has this mark.
+    /// Begins a part of the message, with `mark` before its first text.
     pub fn begin_part(&mut self, mark: char) {
         self.parts.push(mark);
     }
 
-    /// The innermost part ends: `mark` follows its text, if there is any.
+    /// Ends the innermost part, with `mark` after its text, if there is any.
     pub fn end_part(&mut self, mark: char) {
         if self.parts.pop().is_none() {
             self.out.push(mark);
         }
     }
 
-    /// Returns the last lines that are not blank, at most so many.
+    /// Returns the last lines that are not blank, at most `most`.
     pub fn tail(&self, most: usize) -> Vec<&str> {
-        // What introduces a quote is short, and quotes may be many.
+        // Lines that introduce a quote are short, and there may be many quotes.
         let from = self.out.floor_char_boundary(self.out.len().saturating_sub(1_024));
         let end = self.out.get(from..).unwrap_or_default();
         let lines = end.rsplit('\n').filter(|line| !line.trim().is_empty());
@@ -341,7 +340,7 @@ impl TextWriter {
         tail
     }
 
-    /// Emphasis from here on; `sign` goes around the text.
+    /// Begins emphasis, with `sign` around the text.
     pub fn begin_mark(&mut self, sign: &'static str) {
         self.marks.push(OpenEmphasis { sign, open: false });
     }
@@ -357,7 +356,7 @@ impl TextWriter {
         }
     }
 
-    /// Returns true if `sign` is on already.
+    /// Returns true if emphasis with `sign` is in effect.
     pub fn has_mark(&self, sign: &str) -> bool {
         self.marks.iter().any(|mark| mark.sign == sign)
     }
@@ -367,7 +366,7 @@ impl TextWriter {
         self.escapes.extend(std::mem::take(&mut self.run));
     }
 
-    /// Pays what is owed, so that text can follow.
+    /// Writes the breaks owed, so that text can follow.
     fn settle(&mut self) {
         if self.gap > 0 || self.space {
             self.run = 0..0;
@@ -377,6 +376,8 @@ impl TextWriter {
         if self.out.is_empty() {
             self.begin_line();
         } else if self.gap > 0 {
+            // In Markdown, emphasis cannot span blocks: it is closed at the end of a line and
+            // begins again with the next text.
             for mark in self.marks.iter_mut().rev().filter(|mark| mark.open) {
                 mark.open = false;
                 self.out.push_str(mark.sign);
@@ -384,6 +385,7 @@ impl TextWriter {
             self.out.push('\n');
             if self.gap > 1 {
                 self.end_paragraph();
+                // A blank line belongs to the quotes that the lines above and below it share.
                 let quotes = self.quotes().min(self.last_quotes);
                 let marks = vec![">"; quotes].join(" ");
                 self.out.push_str(&marks);
@@ -399,6 +401,7 @@ impl TextWriter {
         self.out.push_str(&std::mem::take(&mut self.parts));
         for mark in self.marks.iter_mut().filter(|mark| !mark.open) {
             mark.open = true;
+            // Emphasis that continues at once loses its closing sign.
             if self.closed == Some((mark.sign, self.out.len())) {
                 let end = self.out.len() - mark.sign.len();
                 self.out.truncate(end);
@@ -440,12 +443,13 @@ impl TextWriter {
         self.paragraph.line = self.out.len();
     }
 
-    /// Returns the whole text.
+    /// Returns the complete text.
     pub fn finish(mut self) -> String {
         while !self.marks.is_empty() {
             self.end_mark();
         }
         self.end_paragraph();
+        // Backslashes are inserted at the end, because they shift all later positions.
         self.escapes.sort_unstable();
         let mut out = String::with_capacity(self.out.len() + self.escapes.len());
         let mut from = 0;
@@ -463,8 +467,8 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{2800}'
 }
 
-/// Returns true for a word that opens a heading, a quote, a list, a rule or a block of
-/// code where it begins a line. `--` opens a signature, and is no sign of Markdown.
+/// Returns true for a word that begins a heading, a quote, a list, a rule or a block of code at the
+/// start of a line. `--` begins a signature and has no meaning in Markdown.
 fn opens_block(word: &str) -> bool {
     let only = |signs: &[char]| word.trim_matches(signs).is_empty();
     let number = word.strip_suffix(['.', ')']).unwrap_or_default();
@@ -476,7 +480,7 @@ fn opens_block(word: &str) -> bool {
         || matches!(number.len(), 1..=9) && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// Returns true if what follows a `&` makes an entity of it.
+/// Returns true if the text after a `&` makes it an entity.
 fn is_entity(rest: &str) -> bool {
     let name =
         rest.bytes().take(32).take_while(|b| b.is_ascii_alphanumeric() || *b == b'#').count();

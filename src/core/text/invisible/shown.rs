@@ -1,7 +1,7 @@
-//! The last look at a text before it leaves the program, for a model or a terminal.
+//! The last check of a text before it leaves the program, for a model or a terminal.
 //!
-//! Everything shown passes here, whatever it passed before, so that no way of a text can
-//! forget to be cleaned. A text that is clean already is returned unchanged.
+//! All text passes through here, even if it has been cleaned before, so that no path can skip the
+//! cleaning. Clean text is returned unchanged.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use super::{is_invisible, visible, written_out};
 use crate::text::cell;
 use crate::text::fence::MARKS;
 
-/// The kinds of texts, which differ in what may be in them.
+/// The kinds of text, which differ in the characters that they may contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextKind {
     /// One line: a cell, a value.
     Cell,
     /// Several lines: a body, a document, output on a terminal.
     Lines,
-    /// The source of a message, in which the characters that go are written out.
+    /// The source of a message, in which removed characters are written out.
     Source,
 }
 
-/// Returns a text without the characters that show nothing, end a line unseen or control a
+/// Removes the characters of a text that are not displayed, end a line unseen or control a
 /// terminal.
 pub fn shown(text: &str, kind: TextKind) -> Cow<'_, str> {
     if !text.chars().any(|c| is_invisible(c) || is_odd(c, kind)) {
@@ -33,13 +33,13 @@ pub fn shown(text: &str, kind: TextKind) -> Cow<'_, str> {
     })
 }
 
-/// Returns true for a character that goes, whatever its neighbours are.
+/// Returns true for a character that is removed regardless of its neighbours.
 fn is_odd(c: char, kind: TextKind) -> bool {
     let is_line = kind != TextKind::Cell && matches!(c, '\n' | '\t');
     (c.is_control() && !is_line) || is_separator(c) || MARKS.contains(&c)
 }
 
-/// Returns true for Unicode's own ends of lines and paragraphs.
+/// Returns true for Unicode's own line and paragraph separators.
 const fn is_separator(c: char) -> bool {
     matches!(c, '\u{2028}' | '\u{2029}')
 }
@@ -50,7 +50,7 @@ fn lines(text: &str) -> String {
     let mut rest = seen.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
-            // Lines of iCalendar end with both.
+            // Lines of iCalendar end with both characters.
             '\r' if rest.peek() == Some(&'\n') => out.push(c),
             '\r' => out.push('\n'),
             c if is_separator(c) => out.push('\n'),

@@ -1,16 +1,16 @@
-//! Lines of ours in place of what a message repeats.
+//! Lines of ours that replace the repeated parts of a message.
 //!
 //! Quoted history, signatures, disclaimers and the footers of lists become one line each, with
-//! their size and how to see them.
+//! their size and the argument that shows them.
 
 use super::{QuoteParts, split};
 use crate::text::fence::{FORWARDED_MESSAGE, OURS, QUOTED_HISTORY};
 
-/// Shorter signatures cost less than the line in their place.
+/// Maximum length of a signature that costs less than the line in its place, in characters.
 const MIN_SIGNATURE: usize = 60;
 
-/// Returns a text with what it repeats folded; `quoted` shows the history, `signature` what
-/// stands below a text.
+/// Returns a text with its repeated parts folded; `quoted` shows the history, `signature` the parts
+/// below the text.
 pub fn fold(text: &str, subject: &str, quoted: bool, signature: bool) -> String {
     let QuoteParts { fresh, forwarded, quoted: history, signature: signed, disclaimer, footer } =
         split(text, subject);

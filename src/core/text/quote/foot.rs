@@ -1,23 +1,23 @@
-//! What stands below a text: a signature, a disclaimer, the footer of a mailing list.
+//! The parts below a text: a signature, a disclaimer, the footer of a mailing list.
 //!
-//! Each is looked for at the end alone and errs on the side of the text; something always stays
-//! above it. Whether it is shown is decided in [`fold`](super::fold()).
+//! Each is searched for only at the end. In doubt, lines belong to the text, and some text always
+//! stays above. [`fold`](super::fold()) decides whether the parts are shown.
 
 use super::marks::{is_quoted, is_rule, sent_from};
 use super::phrases::{CLOSINGS, DISCLAIMS, LIST_BEGINS, LISTS, MESSAGE, begins, holds, names};
 use crate::text::fence::SIGNATURE;
 
-/// Longer than this, what follows `--` is no signature.
+/// Maximum number of lines of a signature after `--`.
 const MAX_SIGNATURE: usize = 12;
-/// So many lines after a name may hold the way to reach it.
+/// Maximum number of lines with contact details after a name.
 const MAX_CONTACT: usize = 9;
-/// Longer lines than this are sentences.
+/// Maximum length of a line that is not a sentence, in characters.
 const MAX_LINE: usize = 80;
-/// The footer of a list has at most so many lines.
+/// Maximum number of lines of a list's footer.
 const MAX_FOOTER: usize = 14;
-/// A disclaimer has at least so many characters.
+/// Minimum length of a disclaimer, in characters.
 const MIN_DISCLAIMER: usize = 100;
-/// Parts that are taken off at most.
+/// Maximum number of parts that are removed.
 const MAX_PARTS: usize = 6;
 
 /// The parts below a text, each from its first line on.
@@ -27,12 +27,12 @@ pub struct MessageFoot<'t> {
     pub signature: Vec<&'t str>,
     /// Paragraphs about confidentiality and the like.
     pub disclaimer: Vec<&'t str>,
-    /// What a mailing list adds.
+    /// The footer of a mailing list.
     pub footer: Vec<&'t str>,
 }
 
 impl<'t> MessageFoot<'t> {
-    /// Takes off what stands at the end of lines; returns what is above it.
+    /// Removes the parts at the end of `lines`; returns the lines above them.
     pub fn take<'a>(&mut self, mut lines: &'a [&'t str]) -> &'a [&'t str] {
         for _ in 0..MAX_PARTS {
             lines = trimmed(lines);
@@ -46,6 +46,7 @@ impl<'t> MessageFoot<'t> {
                 break;
             };
             let Some((above, below)) = lines.split_at_checked(at) else { break };
+            // A message that consists of such a part alone keeps it as its text.
             if trimmed(above).is_empty() {
                 break;
             }
@@ -73,7 +74,7 @@ fn flat(lines: &[&str]) -> String {
     lines.join(" ").replace(['*', '\\'], "").to_lowercase()
 }
 
-/// Returns where the footer of a list begins.
+/// Returns the line at which the footer of a list begins.
 fn footer(lines: &[&str]) -> Option<usize> {
     let from = lines.len().saturating_sub(MAX_FOOTER);
     let first = lines.iter().rposition(|line| is_quoted(line)).map_or(from, |at| from.max(at + 1));
@@ -85,15 +86,15 @@ fn footer(lines: &[&str]) -> Option<usize> {
             || begins_paragraph(lines, *at) && begins(LIST_BEGINS, &flat(rest))
     };
     let at = (first..lines.len()).rev().find(is_start)?;
-    // The rule above the words belongs to them.
+    // The rule above the words belongs to the footer.
     let above = at.checked_sub(1).filter(|above| {
         lines.get(*above).is_some_and(|line| *line == "--" || *line == "—" || is_rule(line))
     });
     Some(above.filter(|above| *above >= first).unwrap_or(at))
 }
 
-/// Returns where a disclaimer begins: a paragraph that says two things of its kind, and after it
-/// those that say one.
+/// Returns the line at which a disclaimer begins: a paragraph with two of its phrases, followed
+/// only by paragraphs with one.
 fn disclaimer(lines: &[&str]) -> Option<usize> {
     let mut found = None;
     let mut end = lines.len();
@@ -121,7 +122,7 @@ fn disclaimer(lines: &[&str]) -> Option<usize> {
     Some(rule.unwrap_or(at))
 }
 
-/// Returns where a signature begins.
+/// Returns the line at which a signature begins.
 fn signature(lines: &[&str]) -> Option<usize> {
     let last = lines.len().checked_sub(1)?;
     let is_marked = |line: &&str| line.starts_with(SIGNATURE);
@@ -142,8 +143,7 @@ fn signature(lines: &[&str]) -> Option<usize> {
     contact(lines, quoted)
 }
 
-/// Returns where the ways to reach somebody begin, below the words that close a message and a
-/// name, which stay.
+/// Returns the line at which contact details begin, below the closing words and a name, which stay.
 fn contact(lines: &[&str], from: usize) -> Option<usize> {
     let first = lines.len().saturating_sub(MAX_CONTACT + 4).max(from);
     let closing = (first..lines.len()).rev().find(|at| {
@@ -154,6 +154,7 @@ fn contact(lines: &[&str], from: usize) -> Option<usize> {
     let rest = lines.get(name + 1..)?;
     let at = name + 1 + rest.iter().position(|line| !line.is_empty())?;
     let rest = lines.get(at..)?;
+    // Sentences and postscripts are text, not contact details.
     let says = |line: &&str| {
         let lower = line.to_lowercase();
         line.chars().count() > MAX_LINE

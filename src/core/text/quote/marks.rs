@@ -1,7 +1,7 @@
-//! The lines by which mail programs introduce what they quote or send on.
+//! The lines by which mail programs introduce quoted and forwarded text.
 //!
-//! Each test looks at a line, or at the first few of some lines; the words are in
-//! [`words`](super::phrases). What follows from a match is decided one level up.
+//! Each test looks at one line, or at the first few of several; the words are in
+//! [`words`](super::phrases). The caller decides on the consequences of a match.
 
 use super::phrases::{
     ATTRIBUTIONS, DATE, FORWARD_PREFIXES, FORWARDED, FORWARDS, FROM, ORIGINAL, REPLY_PREFIXES,
@@ -9,17 +9,17 @@ use super::phrases::{
 };
 use crate::text::fence::{END, QUOTE, SIGNATURE};
 
-/// An attribution may be wrapped over so many lines.
+/// Maximum number of lines of a wrapped attribution.
 pub const MAX_ATTRIBUTION: usize = 3;
-/// Longer than this, a sentence that ends in "wrote:" is just a sentence.
+/// Maximum length of an attribution, in bytes; a longer text that ends in "wrote:" is an ordinary
+/// sentence.
 const MAX_CHARS: usize = 300;
-/// Programs break lines that are no shorter than this.
+/// Minimum length of a line that programs break, in characters.
 const MIN_BROKEN: usize = 65;
-/// So many lines after the first of a block of header lines may hold the others.
+/// Maximum number of lines after the first of a block of header lines.
 const MAX_HEADERS: usize = 7;
 
-/// Returns the lines of a text, each that stands between marks of the HTML with the outer one at
-/// its beginning.
+/// Returns the lines of a text. Each line within marks of the HTML begins with the outermost mark.
 pub fn spread(text: &str) -> Vec<String> {
     let mut open: Vec<char> = Vec::new();
     let line = |line: &str| {
@@ -43,7 +43,7 @@ pub fn spread(text: &str) -> Vec<String> {
     text.split('\n').map(line).collect()
 }
 
-/// Returns a line without the mark of its place.
+/// Returns a line without the mark at its beginning.
 pub fn bare(line: &str) -> &str {
     line.trim_start_matches([QUOTE, SIGNATURE])
 }
@@ -55,14 +55,14 @@ pub fn is_quoted(line: &str) -> bool {
     line.starts_with(QUOTE) || line.starts_with('>') && !line.starts_with(">From ")
 }
 
-/// An attribution, "On Monday, Ann wrote:", and how many lines it takes.
+/// An attribution, such as "On Monday, Ann wrote:".
 pub struct QuoteAttribution {
-    /// How many lines it takes.
+    /// The number of its lines.
     pub lines: usize,
     /// True if it names a time or an address, so that it can hardly be a
     /// sentence of the text.
     pub dated: bool,
-    /// True if it begins in a way that is known, so that nothing before belongs to it.
+    /// True if its beginning is a known one, so that it does not begin in an earlier line.
     pub begun: bool,
 }
 
@@ -72,7 +72,7 @@ pub fn attribution(lines: &[&str]) -> Option<QuoteAttribution> {
     let mut follows = true;
     for (number, line) in lines.iter().take(MAX_ATTRIBUTION).enumerate() {
         let line = line.trim();
-        // An address may be wrapped before the sign that closes it.
+        // An address may be wrapped before its closing bracket.
         let opened =
             whole.rfind('<').is_some_and(|at| !whole.get(at..).unwrap_or("").contains('>'));
         let closes = opened && line.starts_with('>');
@@ -80,7 +80,7 @@ pub fn attribution(lines: &[&str]) -> Option<QuoteAttribution> {
             return None;
         }
         if number > 0 && !closes {
-            // What ends a sentence is not part of one that goes on.
+            // A line that ends a sentence does not continue in the next one.
             follows &= !whole.ends_with(['.', '!', '?']);
             whole.push(' ');
         }
@@ -101,7 +101,7 @@ pub fn attribution(lines: &[&str]) -> Option<QuoteAttribution> {
     None
 }
 
-/// Returns true for `---- On Monday, Ann wrote ----`.
+/// Returns true for an attribution by Zoho: `---- On Monday, Ann wrote ----`.
 fn zoho(whole: &str) -> bool {
     whole.starts_with("--") && whole.ends_with(" wrote ----")
 }
@@ -114,7 +114,7 @@ fn uncoloned(whole: &str) -> bool {
     whole.contains('@') && ATTRIBUTIONS.iter().any(named)
 }
 
-/// Returns true for a line between signs of quotes that names the author of all below it, as
+/// Returns true for a line between quote signs that names the author of everything below it, as
 /// GroupWise and supercite write it.
 pub fn names_author(line: &str) -> bool {
     let Some(rest) = bare(line).trim().strip_prefix(">>>") else { return false };
@@ -122,8 +122,8 @@ pub fn names_author(line: &str) -> bool {
     named && (rest.contains('@') || has_year(rest))
 }
 
-/// Returns true for a line without a mark that a program broke off a quoted one: the line above
-/// is long and ends within a sentence, and the quote goes on below.
+/// Returns true for a line without a mark that a program broke off a quoted one: the line above is
+/// long and ends within a sentence, and the quote continues below.
 pub fn is_broken_off(lines: &[&str], at: usize) -> bool {
     let line = |at: Option<usize>| at.and_then(|at| lines.get(at)).copied().unwrap_or_default();
     let (above, below) = (line(at.checked_sub(1)), line(at.checked_add(1)));
@@ -134,7 +134,7 @@ pub fn is_broken_off(lines: &[&str], at: usize) -> bool {
         && line(Some(at)).starts_with(char::is_lowercase)
 }
 
-/// Returns true for a line that begins and goes on as those of mail programs do.
+/// Returns true for an attribution with a known beginning and its verb.
 fn begins_attribution(whole: &str) -> bool {
     let mut known = ATTRIBUTIONS.iter().filter(|(start, _)| !start.is_empty());
     whole.contains(|c: char| c.is_ascii_digit())
@@ -151,7 +151,7 @@ fn is_attribution(whole: &str, wraps: usize) -> bool {
     known && numbered || short || addressed
 }
 
-/// Returns true if there is an address or a time of day in it.
+/// Returns true if the text contains an address or a time of day.
 fn is_dated(whole: &str) -> bool {
     whole.contains('@') || is_timed(whole)
 }
@@ -170,12 +170,12 @@ fn has_year(whole: &str) -> bool {
         .any(|run| run.len() == 4 && (run.starts_with("19") || run.starts_with("20")))
 }
 
-/// What a header line is of.
+/// The kind of a header line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeaderKind {
     /// The author.
     From,
-    /// The time at which it was sent.
+    /// The time of sending.
     Sent,
     /// A time.
     Date,
@@ -185,10 +185,10 @@ pub enum HeaderKind {
     Subject,
 }
 
-/// Returns what the label of a line names.
+/// Returns the kind of header that a line is labelled as.
 pub fn header(line: &str) -> Option<HeaderKind> {
     let (label, _) = line.split_once([':', '：'])?;
-    // The longest label there is has a dozen characters.
+    // The longest label has a dozen characters.
     if label.len() > 40 {
         return None;
     }
@@ -209,14 +209,15 @@ fn value(line: &str) -> &str {
     line.split_once([':', '：']).map_or("", |(_, value)| value).trim_matches(['*', ' ', '|', '\t'])
 }
 
-/// A block of header lines above a message that is quoted or sent on.
+/// A block of header lines above a quoted or forwarded message.
 pub struct HeaderBlock<'t> {
-    /// The subject in it; empty without one.
+    /// The subject in the block; empty without one.
     pub subject: &'t str,
 }
 
-/// Returns the block of header lines that begins at `at`, of which `headers` are the labels: three
-/// of author, time, recipients and subject, with the author first or below a blank line or a rule.
+/// Returns the block of header lines that begins at `at`; `headers` are the kinds of all lines. It
+/// needs an author and two of time, recipients and subject. It begins with the author, or below a
+/// blank line or a rule.
 pub fn block<'t>(
     lines: &[&'t str],
     headers: &[Option<HeaderKind>],
@@ -233,7 +234,7 @@ pub fn block<'t>(
         || lines.get(at..end).into_iter().flatten().zip(headers.get(at..end).into_iter().flatten());
     let has = |kind: HeaderKind| near().any(|(_, header)| *header == Some(kind));
     let subject = near().find(|(_, header)| **header == Some(HeaderKind::Subject));
-    // A journey is from somewhere to somewhere at a time, too, but it is not sent.
+    // An itinerary also has a from, a to and a date, but no address and no time of sending.
     let addressed = near().any(|(line, header)| match header {
         Some(HeaderKind::Sent) => line.contains('@') || has_year(line) && is_timed(line),
         header => header.is_some() && line.contains('@'),
@@ -252,23 +253,23 @@ pub fn is_rule(line: &str) -> bool {
     line.len() >= 3 && line.chars().all(rule)
 }
 
-/// What the first mark before a subject says of the message.
+/// The kind of a message, by the first mark before its subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubjectMark {
-    /// It sends a message on.
+    /// A forwarded message.
     Forward,
-    /// It answers one.
+    /// A reply.
     Reply,
-    /// Nothing.
+    /// A message without a known mark.
     Unknown,
 }
 
-/// Returns what the first mark before a subject says.
+/// Returns the kind of a message by the first mark before its subject.
 pub fn sort(subject: &str) -> SubjectMark {
     prefix(untagged(subject)).map_or(SubjectMark::Unknown, |(sort, _)| sort)
 }
 
-/// Returns a subject without the marks of answers and forwards, in lower case.
+/// Returns a subject without the marks of replies and forwards, in lower case.
 pub fn topic(subject: &str) -> String {
     let mut rest = untagged(subject);
     while let Some((_, after)) = prefix(rest) {
@@ -314,7 +315,7 @@ pub fn original_message(line: &str) -> bool {
     titled(line).is_some_and(|title| names(ORIGINAL, &title))
 }
 
-/// Returns true for the line above a forwarded mail.
+/// Returns true for the line above a forwarded message.
 pub fn forwards(line: &str) -> bool {
     if titled(line).is_some_and(|title| begins(FORWARDED, &title)) {
         return true;
@@ -333,7 +334,7 @@ fn titled(line: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.replace('’', "'"))
 }
 
-/// Returns true for the line that a telephone signs with.
+/// Returns true for the line that a phone adds as a signature.
 pub fn sent_from(line: &str) -> bool {
     let line = bare(line).trim();
     line.chars().count() <= 80 && begins(SENT_FROM, &line.to_lowercase())

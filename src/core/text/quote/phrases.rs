@@ -1,23 +1,23 @@
 //! The words by which mail programs and people introduce, close and sign texts.
 //!
-//! Data alone: lists in lower case, parted by `|`. What follows from a word is decided in
-//! [`marks`](super::marks) and [`foot`](super::foot). English, German, French, Spanish, Italian,
-//! Portuguese, Dutch, Swedish, Danish, Norwegian, Polish, Czech, Russian, Ukrainian, Turkish,
-//! Finnish, Hungarian, Greek, Japanese, Chinese and Korean; the labels of header lines also in
-//! Slovak, Slovenian, Croatian, Serbian, Bulgarian, Romanian, Catalan, Lithuanian, Latvian,
-//! Estonian, Hebrew, Arabic, Persian, Thai, Indonesian and Vietnamese.
+//! This is only data: lists in lower case, separated by `|`. Their meaning is decided in
+//! [`marks`](super::marks) and [`foot`](super::foot). The languages are English, German, French,
+//! Spanish, Italian, Portuguese, Dutch, Swedish, Danish, Norwegian, Polish, Czech, Russian,
+//! Ukrainian, Turkish, Finnish, Hungarian, Greek, Japanese, Chinese and Korean; the labels of
+//! header lines also in Slovak, Slovenian, Croatian, Serbian, Bulgarian, Romanian, Catalan,
+//! Lithuanian, Latvian, Estonian, Hebrew, Arabic, Persian, Thai, Indonesian and Vietnamese.
 
-/// Returns true if a list has this word.
+/// Returns true if `word` is an entry of the list.
 pub fn names(list: &str, word: &str) -> bool {
     list.split('|').any(|one| one == word)
 }
 
-/// Returns true if a text has one of the list in it.
+/// Returns true if a text contains an entry of the list.
 pub fn holds(list: &str, text: &str) -> bool {
     list.split('|').any(|one| text.contains(one))
 }
 
-/// Returns true if a text begins with one of the list.
+/// Returns true if a text begins with an entry of the list.
 pub fn begins(list: &str, text: &str) -> bool {
     list.split('|').any(|one| text.starts_with(one))
 }
@@ -26,7 +26,7 @@ pub fn begins(list: &str, text: &str) -> bool {
 pub const FROM: &str = "from|von|de|da|van|från|fra|od|от|від|kimden|gönderen|lähettäjä|feladó|\
     από|差出人|送信者|发件人|寄件者|寄件人|보낸 사람|보낸사람|remitente|expéditeur|mittente|afzender|\
     sender|de la|nuo|saatja|no|šalje|od koga|шаље|จาก|dari|từ|מאת|من|از";
-/// Labels of the time at which something was sent.
+/// Labels of the time of sending.
 pub const SENT: &str = "sent|sent time|gesendet|envoyé|envoyé le|message du|enviado|enviado el|\
     enviada em|enviado em|enviada|inviato|data invio|verzonden|skickat|sendt|wysłano|odesláno|\
     отправлено|надіслано|gönderildi|gönderme tarihi|lähetetty|elküldve|küldve|στάλθηκε|送信日時|\
@@ -46,14 +46,14 @@ pub const SUBJECT: &str = "subject|betreff|objet|asunto|assunto|oggetto|onderwer
     sujet|predmet|предмет|naslov|zadeva|subiect|относно|tema|teema|temats|assumpte|เรื่อง|subjek|\
     perihal|chủ đề|tiêu đề|נושא|الموضوع|موضوع";
 
-/// Marks before the subject of a message that is sent on.
+/// Marks before the subject of a forwarded message.
 pub const FORWARD_PREFIXES: &str = "fw|fwd|wg|tr|i|rv|enc|doorst|vb|vs|vl|pd|przek|fs|ilt|προ|πρθ|\
     továbbítás|továbbitás|转发|轉寄|転送|전달|пересл|прислано|вих";
-/// Marks before the subject of an answer.
+/// Marks before the subject of a reply.
 pub const REPLY_PREFIXES: &str = "re|aw|sv|antw|antwort|rif|res|r|odp|vá|ynt|yan|σχετ|απ|ответ|отв|\
     відп|回复|回覆|答复|返信|답장|회신";
 
-/// Titles between dashes above what an answer quotes.
+/// Titles between dashes above a quoted message.
 pub const ORIGINAL: &str = "original message|original appointment|original email|original mail|\
     reply message|ursprüngliche nachricht|ursprünglicher termin|originalnachricht|original-nachricht|\
     message d'origine|message original|courriel d'origine|mensaje original|mensagem original|\
@@ -63,7 +63,7 @@ pub const ORIGINAL: &str = "original message|original appointment|original email
     оригінальне повідомлення|вихідне повідомлення|orijinal ileti|özgün ileti|orijinal mesaj|\
     alkuperäinen viesti|eredeti üzenet|αρχικό μήνυμα|元のメッセージ|元のメール|原始邮件|邮件原件|\
     原始郵件|원본 메시지|원본 메일";
-/// Beginnings of titles between dashes above a message that is sent on.
+/// Beginnings of titles between dashes above a forwarded message.
 pub const FORWARDED: &str = "forwarded message|forwarded by|weitergeleitete nachricht|\
     weitergeleitet von|message transféré|message réexpédié|mensaje reenviado|mensagem encaminhada|\
     mensagem reencaminhada|messaggio inoltrato|doorgestuurd bericht|vidarebefordrat meddelande|\
@@ -73,7 +73,7 @@ pub const FORWARDED: &str = "forwarded message|forwarded by|weitergeleitete nach
     yönlendirilmiş mesaj|yönlendirilen ileti|edelleenlähetetty viesti|välitetty viesti|\
     továbbított üzenet|továbbított levél|προωθημένο μήνυμα|προωθούμενο μήνυμα|\
     転送されたメッセージ|転送メッセージ|转发的邮件|转发邮件|轉寄郵件|轉寄的郵件|전달된 메시지|전달된 메일";
-/// Whole lines above a message that is sent on.
+/// Whole lines above a forwarded message.
 pub const FORWARDS: &str = "begin forwarded message:|anfang der weitergeleiteten nachricht:|\
     anfang der weitergeleiteten e-mail:|début du message transféré :|début du message réexpédié :|\
     inicio del mensaje reenviado:|inizio messaggio inoltrato:|begin doorgestuurd bericht:|\
@@ -85,8 +85,8 @@ pub const FORWARDS: &str = "begin forwarded message:|anfang der weitergeleiteten
     αρχή προωθημένου μηνύματος:|転送されたメッセージ：|转发的信息：|以下是转发的邮件：|開始轉寄郵件：|\
     전달된 메시지:";
 
-/// How a line begins that introduces a quote, and which verb it holds. Without a beginning, the
-/// verb is common enough in sentences that an address or a year has to be there, too.
+/// Beginnings of a line that introduces a quote, each with a verb. Without a beginning, the verb is
+/// common enough in sentences that the line needs an address or a year as well.
 pub const ATTRIBUTIONS: &[(&str, &str)] = &[
     ("on ", "wrote"),
     ("am ", "schrieb"),
@@ -143,7 +143,7 @@ pub const WROTE: &[&str] = &[
     " yazdı:", " έγραψε:", "写道：", "寫道：", "님이 작성:",
 ];
 
-/// Beginnings of the line that a telephone signs with.
+/// Beginnings of the line that a phone adds as a signature.
 pub const SENT_FROM: &str = "sent from my |sent from outlook|sent from mail for|sent from yahoo|\
     sent from proton|sent from samsung|sent via |sent with proton|sent using |get outlook for |\
     von meinem |gesendet von |gesendet mit |diese nachricht wurde von meinem |envoyé de mon |\
@@ -184,7 +184,7 @@ pub const LIST_BEGINS: &str = "you received this message because you are subscri
     du får det här meddelandet|otrzymujesz tę wiadomość, ponieważ|\
     вы получили это сообщение, поскольку|вы получили это сообщение, так как|\
     このメールは google グループ|您收到此邮件是因为|你收到此邮件是因为";
-/// What the footer of a list has in it.
+/// Words in the footers of mailing lists.
 pub const LISTS: &str = "mailing list|mailinglist|mailing-list|listinfo|mailman|unsubscribe|\
     google groups|groups.io|yahoo! groups|yahoo groups|list archive|reply to this email directly|\
     you are receiving this because|liste de diffusion|lista de correo|lista de distribuição|abmelden|\
@@ -193,7 +193,7 @@ pub const LISTS: &str = "mailing list|mailinglist|mailing-list|listinfo|mailman|
     avregistrera|afmeld|wypisać|anulować subskrypcję|отписаться|отказаться от подписки|配信停止|退订|\
     取消订阅|수신거부";
 
-/// What disclaimers say; two of them make one.
+/// Phrases of disclaimers; two of them make one.
 pub const DISCLAIMS: &str = "confidential|privileged|intended recipient|intended only|\
     intended solely|addressee|unauthori|notify the sender|notify us|in error|disclos|\
     legally protected|virus|liab|monitored|environment before printing|delete it|delete this|\

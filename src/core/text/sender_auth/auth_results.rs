@@ -1,12 +1,12 @@
-//! One Authentication-Results header field, read (RFC 8601).
+//! Parsing of one Authentication-Results header field (RFC 8601).
 //!
-//! A field counts only if it carries the name of the receiving provider's own
-//! server (the `authserv-id`): any other may be the sender's. Microsoft leaves
-//! that name out, so what stands before the first semicolon may be a result.
+//! A field counts only if it has the name of the receiving provider's own server (the
+//! `authserv-id`), because any other may be the sender's. Microsoft omits that name, so the part
+//! before the first semicolon may be a result.
 
-/// The longest value that is looked at, in bytes.
+/// Maximum length of a value that is read, in bytes.
 const MAX_LEN: usize = 8_192;
-/// The words for results that the standards and the two providers use.
+/// Words for results in the standards and of the two providers.
 const KNOWN: &[&str] = &[
     "pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror", "hardfail",
     "bestguesspass",
@@ -15,20 +15,21 @@ const KNOWN: &[&str] = &[
 /// The receiving server's findings about a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthResults {
-    /// Whether the sending machine may send for the envelope's domain (RFC 7208).
+    /// The result of SPF: authorisation of the sending machine for the envelope's domain (RFC
+    /// 7208).
     pub spf: Option<String>,
-    /// Whether a signature is right (RFC 6376); `pass` if any is.
+    /// The result of DKIM: validity of a signature (RFC 6376); `pass` if any signature is valid.
     pub dkim: Option<String>,
-    /// Whether one of them speaks for the domain of From (RFC 7489).
+    /// The result of DMARC: agreement of SPF or DKIM with the domain of From (RFC 7489).
     pub dmarc: Option<String>,
-    /// The domain that it was sent for, or signed by.
+    /// The domain that the message was sent for, or signed by.
     pub came_from: Option<String>,
 }
 
 impl AuthResults {
-    /// Reads the value of a header field that one of `receivers` wrote; an empty name
-    /// among them allows a field without one. `None` for a field of anyone else; parts
-    /// that are not understood are skipped.
+    /// Reads the value of a header field that one of `receivers` wrote; an empty name among them
+    /// allows a field without a name. Returns `None` for a field by another server. Parts that are
+    /// not understood are skipped.
     pub fn read(value: &str, receivers: &[&str]) -> Option<Self> {
         let parts = parts(value);
         let first = parts.first().map_or("", |part| part.trim());
@@ -51,7 +52,7 @@ impl AuthResults {
             let Some((method, rest)) = part.split_once('=') else {
                 continue;
             };
-            // A method may have a version behind a slash.
+            // A method may have a version after a slash.
             let method = method.split('/').next().unwrap_or_default().trim();
             let slot = match method.to_ascii_lowercase().as_str() {
                 "spf" => &mut results.spf,
@@ -62,7 +63,7 @@ impl AuthResults {
             let mut words = rest.split_whitespace();
             let word = words.next().unwrap_or_default().to_ascii_lowercase();
             let word = match KNOWN.iter().find(|known| **known == word) {
-                // What a sender policy calls so is a failure (RFC 8601, 2.7.2).
+                // A sender policy's `hardfail` is a `fail` (RFC 8601, 2.7.2).
                 Some(&"hardfail") => "fail",
                 Some(known) => *known,
                 None => "unknown",
@@ -85,22 +86,22 @@ impl AuthResults {
         results
     }
 
-    /// Returns one line, the checks by their result and failures first: `failed: dmarc;
-    /// none: spf dkim`; `None` if nothing was checked.
+    /// Returns the checks on one line by their result, failures first: `failed: dmarc; none: spf
+    /// dkim`; `None` if no check was made.
     pub fn line(&self) -> Option<String> {
         line(self.by_result()?)
     }
 
-    /// Returns the checks that did not pass, as [`Self::line`] writes them; `None` if there are
-    /// none.
+    /// Returns the checks that were made and did not pass, as [`Self::line`] writes them; `None`
+    /// without any.
     pub fn failures(&self) -> Option<String> {
         let mut groups = self.by_result()?;
         groups.retain(|(word, _)| !["passed", "bestguesspass", "none"].contains(word));
         line(groups)
     }
 
-    /// Returns the checks by the word for their result, failures first; `None` if nothing was
-    /// checked.
+    /// Returns the checks by the word for their result, failures first; `None` if no check was
+    /// made.
     fn by_result(&self) -> Option<Vec<(&str, Vec<&str>)>> {
         let all = [("spf", &self.spf), ("dkim", &self.dkim), ("dmarc", &self.dmarc)];
         if all.iter().all(|(_, found)| found.is_none()) {
@@ -124,7 +125,7 @@ impl AuthResults {
     }
 }
 
-/// Formats checks by their result; `None` if there are none.
+/// Formats checks by their result; `None` without any.
 fn line(groups: Vec<(&str, Vec<&str>)>) -> Option<String> {
     let each = groups.iter().map(|(word, names)| format!("{word}: {}", names.join(" ")));
     (!groups.is_empty()).then(|| each.collect::<Vec<_>>().join("; "))
@@ -153,7 +154,7 @@ fn parts(value: &str) -> Vec<String> {
         }
         match c {
             '\\' => {
-                // The next character means itself, and nothing here.
+                // The escaped character has no meaning here.
                 chars.next();
             }
             '"' if depth == 0 => quoted = !quoted,

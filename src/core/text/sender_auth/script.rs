@@ -1,12 +1,12 @@
-//! Scripts of letters, and letters that look like those of another script, by
-//! Unicode's tables (UTS 39).
+//! Scripts of letters, and letters that look like letters of another script, by Unicode's tables
+//! (UTS 39).
 
 use unicode_script::{Script, UnicodeScript};
 use unicode_security::confusable_detection::skeleton as prototypes;
 use unicode_security::mixed_script::AugmentedScriptSet;
 
-/// True for a word whose letters are of scripts that are not written together.
-/// What East Asia writes with Latin between is (the highly restrictive profile).
+/// Returns true for a word with letters of scripts that are not written together. East Asian
+/// scripts mixed with Latin are allowed (the highly restrictive profile).
 pub(crate) fn is_mixed(word: &str) -> bool {
     let mut latin = false;
     let mut others = AugmentedScriptSet::default();
@@ -20,12 +20,11 @@ pub(crate) fn is_mixed(word: &str) -> bool {
     if latin { !(others.hanb || others.jpan || others.kore) } else { others.is_empty() }
 }
 
-/// The letters of Cyrillic that look almost like Latin ones. Unicode has
-/// more, of which honest words are written.
+/// Cyrillic letters that look almost like Latin ones. Unicode has more, which honest words contain.
 const TWINS: &str = "аеһіјӏорԛѕсуԝхԁѵ";
 
-/// A domain as it would be read in Latin, when one of its labels is all of
-/// letters that look Latin.
+/// Returns a domain as it would be read in Latin, if one of its labels consists of letters that
+/// look Latin.
 pub(crate) fn latin(domain: &str) -> Option<String> {
     let twin = |label: &str| {
         let chars = || label.chars().filter(|c| !c.is_ascii_digit() && *c != '-');
@@ -34,7 +33,7 @@ pub(crate) fn latin(domain: &str) -> Option<String> {
     domain.split('.').any(twin).then(|| in_latin(domain))
 }
 
-/// Returns a domain with Latin letters for those that look like them.
+/// Replaces the letters of a domain that look Latin by Latin ones.
 pub(crate) fn in_latin(domain: &str) -> String {
     let plain = |c: char| {
         if TWINS.contains(c) { prototypes(&c.to_string()).collect() } else { String::from(c) }
@@ -42,12 +41,12 @@ pub(crate) fn in_latin(domain: &str) -> String {
     domain.chars().map(plain).collect()
 }
 
-/// What is left of a text when signs that look alike are taken for one.
+/// Replaces characters that look alike by one of them, so that similar texts become equal.
 pub(super) fn skeleton(text: &str) -> String {
     let one: String = prototypes(&text.to_lowercase())
         .flat_map(char::to_lowercase)
         .map(|c| match c {
-            // Alike enough for a deception, and not to Unicode.
+            // Similar enough to deceive, but different in Unicode's tables.
             'i' => 'l',
             '5' => 's',
             'ʙ' => 'b',

@@ -1,11 +1,12 @@
-//! Senders that look like somebody the reader knows, by their addresses and names.
+//! Senders that look like people the reader knows, by their addresses and names.
 //!
-//! A guess from spelling alone: the caller knows who has been written to, and says so only
-//! of senders who have not.
+//! This is a guess from spelling alone. The caller knows who has been written to, and warns only of
+//! other senders.
 
 use super::{MailAddress, ascii, organisation, script, to_unicode};
 
-/// The fewest characters of names that are compared one by one: short ones are alike by chance.
+/// Minimum length of names that are compared character by character: shorter ones are alike by
+/// chance.
 const LEAST: usize = 5;
 /// Words that forgers add to the name of a company.
 const ADDED: &[&str] = &[
@@ -16,13 +17,13 @@ const ADDED: &[&str] = &[
     "team", "update", "verify", "web", "zahlung", "zahlungen",
 ];
 
-/// Somebody the reader knows, prepared for comparisons.
+/// A person the reader knows, prepared for comparisons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPerson {
     /// Name and address.
     pub address: MailAddress,
-    /// True if the reader saved the address or has written to it; anybody can get on a list
-    /// of people who wrote.
+    /// True if the reader saved the address or has written to it; anyone can get on a list of
+    /// people who wrote.
     pub sure: bool,
     spelling: AddressSpelling,
 }
@@ -35,18 +36,18 @@ impl KnownPerson {
     }
 }
 
-/// What is compared of an address, in lower case.
+/// The compared parts of an address, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct AddressSpelling {
     email: String,
     local: String,
-    /// The domain that an organization registers.
+    /// The domain that an organisation registers.
     domain: String,
-    /// Its first label, its other labels, and all of it with look-alikes made one.
+    /// Its first label, its other labels, and all of it with similar characters made equal.
     label: String,
     ending: String,
     skeleton: String,
-    /// The display name with look-alikes made one; empty without one.
+    /// The display name with similar characters made equal; empty without a name.
     name: String,
 }
 
@@ -67,7 +68,7 @@ impl AddressSpelling {
         })
     }
 
-    /// Returns true if it can be taken for `known`, which is another address.
+    /// Returns true if it can be mistaken for `known`, which is another address.
     fn imitates(&self, known: &Self) -> bool {
         let same_name = !self.name.is_empty() && self.name == known.name;
         if self.domain == known.domain {
@@ -82,13 +83,13 @@ impl AddressSpelling {
         self.skeleton == known.skeleton
             || self.ending == known.ending && one_apart(&self.label, &known.label)
             || company && has_added(&self.label, &known.label)
-            // Companies have several endings: the person counts there.
+            // Companies have several endings, so the person decides there.
             || self.label == known.label && (self.local == known.local || same_name)
     }
 }
 
-/// Returns those of `known` whom a sender can be taken for; none for a sender who surely is
-/// one of them.
+/// Returns the members of `known` that a sender can be mistaken for; empty for a sender who surely
+/// is one of them.
 pub fn imitated<'k>(
     sender: &MailAddress,
     known: impl Iterator<Item = &'k KnownPerson> + Clone,
@@ -103,7 +104,7 @@ pub fn imitated<'k>(
     known.filter(alike).collect()
 }
 
-/// Returns true if `label` is `company` and words that forgers add, with hyphens between.
+/// Returns true if `label` is `company` with words that forgers add, separated by hyphens.
 fn has_added(label: &str, company: &str) -> bool {
     let mut parts = label.split('-').filter(|part| *part != company);
     label.split('-').any(|part| part == company)
@@ -111,7 +112,7 @@ fn has_added(label: &str, company: &str) -> bool {
         && parts.all(|part| ADDED.contains(&part))
 }
 
-/// Returns the parts in which two texts differ, each without what both begin and end with.
+/// Returns the parts in which two texts differ, without their common beginning and end.
 fn differing(one: &str, other: &str) -> (Vec<char>, Vec<char>) {
     let (mut one, mut other): (Vec<char>, Vec<char>) =
         (one.chars().collect(), other.chars().collect());
@@ -127,8 +128,8 @@ fn differing(one: &str, other: &str) -> (Vec<char>, Vec<char>) {
     (one, other)
 }
 
-/// Returns true if two texts differ by one character, or by two that changed places.
-/// Numbers are counted on by their owners.
+/// Returns true if two texts differ by one character, or by two that changed places. Digits are no
+/// difference, because owners number their own names.
 fn one_apart(one: &str, other: &str) -> bool {
     if one.chars().count().min(other.chars().count()) < LEAST {
         return false;
@@ -144,8 +145,8 @@ fn one_apart(one: &str, other: &str) -> bool {
     }
 }
 
-/// Returns true if one has a character more than the other, or two changed places: initials
-/// differ among colleagues.
+/// Returns true if one text has a character more than the other, or two changed places. A replaced
+/// character does not count, because colleagues differ in their initials.
 fn one_more(one: &str, other: &str) -> bool {
     one_apart(one, other) && {
         let (a, b) = differing(one, other);

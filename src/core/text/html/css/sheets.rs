@@ -1,5 +1,5 @@
-//! Style sheets: where a document has them, their rules and selectors, and under what
-//! conditions they hold.
+//! Style sheets: their places in a document, their rules and selectors, and the conditions under
+//! which they apply.
 
 pub mod condition;
 pub mod media;
@@ -12,7 +12,8 @@ use cssparser::Parser;
 
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
-/// Calls `add` with each style sheet of the document, and what holds its element.
+/// Calls `add` with the text of each style sheet of the document, and with the parent of its
+/// `style` element (`None` for a `link`).
 pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
     let mut chosen = None;
     for id in tree.below(ROOT) {
@@ -22,7 +23,7 @@ pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
         {
             continue;
         }
-        // The first set of sheets with a title is the one in use.
+        // Of sheets with a title, only the first set is in use; the others are alternatives.
         if let Some(title) = tree.attr(id, "title").filter(|title| !title.is_empty())
             && *chosen.get_or_insert(title) != title
         {
@@ -40,6 +41,7 @@ pub fn sources(tree: &DomTree, mut add: impl FnMut(&str, Option<NodeId>)) {
                 add(text, tree.parent(id));
             }
         } else if let Some(url) = tree.attr(id, "href") {
+            // Nothing is fetched: of linked sheets, only `data:` addresses are read.
             let rel = tree.attr(id, "rel").unwrap_or_default();
             let rel =
                 |word: &str| rel.split_ascii_whitespace().any(|one| one.eq_ignore_ascii_case(word));

@@ -1,5 +1,5 @@
-//! The style of an element: which declarations hold for it, those of attributes among them,
-//! and what they come to.
+//! The style of an element: the declarations that apply to it, including presentational attributes,
+//! and their computed values.
 
 mod attribute;
 pub mod cascade;

@@ -1,4 +1,4 @@
-//! Values: the properties that may hide text, and what they are set to.
+//! Values: the properties that may hide text, and the grammar of their values.
 
 mod boxes;
 pub mod color;

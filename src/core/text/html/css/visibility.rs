@@ -1,9 +1,8 @@
-//! Whether text is seen: the walk over the document with what has added up on the way.
+//! Visibility of text: the walk over the document, with the effects that add up on the way.
 //!
-//! Each element is entered with its computed style; from that follows what it does to
-//! everything in it: how opaque that is, how large, on what ground, how far it is moved
-//! and what is cut off. A text asks the element it stands in. What the properties do is
-//! worked out in the files below; here is what they add up to.
+//! Each element is entered with its computed style. That determines its effects on its content:
+//! opacity, size, ground, displacement and clipping. A text takes them from the element around it.
+//! The files below compute the effects of the properties; this file combines them.
 
 mod backdrop;
 mod bounds;
@@ -34,18 +33,18 @@ use crate::text::html::HidingReason;
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
 use crate::text::html::writer::WhiteSpace;
 
-/// Text smaller than this, in pixels, is not seen.
+/// Maximum size of text that is not seen, in pixels.
 const TINY: f32 = 1.5;
-/// Text smaller than this may not be.
+/// Maximum size of text that may not be seen, in pixels.
 const SMALL: f32 = 5.0;
-/// Pale text of this size can be read.
+/// Size from which pale text can be read, in pixels.
 const LARGE: f32 = 24.0;
-/// What is less opaque than this is not seen, whatever its colour.
+/// Opacity below which an element is not seen in any colour.
 const CLEAR: f32 = 0.04;
-/// A line of this thickness, in pixels, covers text.
+/// Thickness from which a line covers text, in pixels.
 const THICK: f32 = 8.0;
 
-/// Whether something is seen.
+/// Visibility of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CssVisibility {
     Shown,
@@ -53,62 +52,62 @@ pub enum CssVisibility {
     Doubt(HidingReason),
 }
 
-/// What an element makes of what is in it.
+/// An entered element, with its effects on its content.
 #[derive(Debug, Clone)]
 pub(super) struct ElementFrame {
     pub id: NodeId,
     pub look: ComputedStyle,
-    /// How opaque it is, with all around it.
+    /// Its opacity, including the elements around it.
     alpha: f32,
-    /// By how much text is enlarged.
+    /// The factor by which text is enlarged.
     scale: f32,
     ground: TextBackdrop,
     tints: Rc<[ColourFilter]>,
-    /// The colours of the ground that text is cut out of.
+    /// The colours of a background that text is cut out of (`background-clip: text`).
     cut_out: Option<Rc<[Rgba]>>,
-    /// The box that its ground is of.
+    /// The box whose background is the ground.
     painter: Option<Rc<PaintedBox>>,
-    /// How it may stand beside that box.
+    /// The way in which the element may be outside that box.
     loose: Option<LoosePosition>,
     /// True if something in it gives it a height.
     filled: bool,
-    /// What it shows that is lost if it has none.
+    /// Texts, as indices of `shown`, that are lost if the box has no height.
     hanging: Vec<usize>,
     pub place: ElementBounds,
-    /// Why all in it may be hidden.
+    /// A reason why everything in it may be hidden.
     doubt: Option<HidingReason>,
-    /// The option that its list shows.
+    /// The option that a closed list shows.
     chosen: Option<NodeId>,
-    /// True for a ground of its own that nothing shines through.
+    /// True for an opaque background of its own.
     opaque: bool,
-    /// True if what is behind it ends here.
+    /// True for a stacking context: content behind it cannot be behind an element further out.
     stacks: bool,
-    /// Where its text begins among all that is shown.
+    /// The index in `shown` of its first text.
     first_text: usize,
-    /// True if a box may lie over it.
+    /// True if a box may cover it.
     covered: bool,
     /// True for an element that is a picture.
     picture: bool,
-    /// Which columns of a table are collapsed.
+    /// For each column of a table, true if it is collapsed.
     columns: Option<Rc<[bool]>>,
-    /// The look of its first line, where that is different.
+    /// The style of its first line, if that differs.
     first: Option<Rc<ComputedStyle>>,
 }
 
-/// Looks at a document as a reader does.
+/// Decides which texts of a document a reader sees.
 pub struct VisibilityWalker<'t> {
     tree: &'t DomTree,
     cascade: StyleCascade<'t>,
     stack: Vec<ElementFrame>,
     boxes: ClipBoxes,
-    /// The texts shown so far: their characters, and why they may be hidden.
+    /// The texts shown so far: their characters, and a reason why they may be hidden.
     shown: Vec<(usize, Option<HidingReason>)>,
-    /// From which of them to which boxes lie over them.
+    /// Ranges of `shown` that a box may cover.
     covers: Vec<Range<usize>>,
     page: ElementFrame,
-    /// The names of the `details` that are open: of each name, only the first one is.
+    /// The names of open `details`: of each name, only the first is open.
     opened: HashSet<&'t str>,
-    /// True if there is a shadow tree, which mail programs take out.
+    /// True if there is a shadow tree, which mail programs remove.
     shadows: bool,
 }
 
@@ -151,10 +150,11 @@ impl<'t> VisibilityWalker<'t> {
         }
     }
 
-    /// Returns why texts may be hidden, and how many characters of them.
+    /// Returns the reasons why texts may be hidden, each with the number of characters.
     pub fn doubts(&self) -> BTreeMap<HidingReason, usize> {
         let mut all = BTreeMap::new();
-        // How many covers begin at a text, less those that end there.
+        // The number of ranges that begin at a text, less the number that end there: a loop over
+        // each range would take quadratic time.
         let mut steps = vec![0_isize; self.shown.len() + 1];
         for (at, step) in self.covers.iter().flat_map(|one| [(one.start, 1), (one.end, -1)]) {
             if let Some(slot) = steps.get_mut(at) {
@@ -181,12 +181,12 @@ impl<'t> VisibilityWalker<'t> {
         self.stack.last().unwrap_or(&self.page)
     }
 
-    /// Returns true if the element that was entered strikes its text out.
+    /// Returns true if the current element strikes its text out.
     pub fn strikes(&self) -> bool {
         self.around().look.is(P::Strike, "line-through")
     }
 
-    /// Returns how the element that was entered keeps white space, if it does.
+    /// Returns how the current element keeps white space, or `None` if it collapses it.
     pub fn white_space(&self) -> Option<WhiteSpace> {
         match self.around().look.word(P::WhiteSpaceCollapse)? {
             "pre" | "pre-wrap" | "break-spaces" | "preserve" => Some(WhiteSpace::Kept),
@@ -195,7 +195,7 @@ impl<'t> VisibilityWalker<'t> {
         }
     }
 
-    /// Returns true if the element that was entered is a box apart from the text around it.
+    /// Returns true if the current element is a box apart from the text around it.
     pub fn stands_apart(&self) -> bool {
         let look = &self.around().look;
         let blocks = ["block", "flex", "grid", "table", "list-item", "flow-root", "-webkit-box"];
@@ -203,19 +203,20 @@ impl<'t> VisibilityWalker<'t> {
             || look.word(P::Display).is_some_and(|word| blocks.contains(&word))
     }
 
-    /// Returns how the element that was entered is numbered, as an item of a list.
+    /// Returns the style by which the current element is numbered as a list item.
     pub fn numbers(&self) -> Option<&'static str> {
         self.around().look.word(P::ListStyle)
     }
 
-    /// Returns true if the element that was entered turns its text around, from right to left.
+    /// Returns true if the current element reverses its text, from right to left.
     pub fn reverses(&self) -> bool {
         let look = &self.around().look;
         let overrides = |word: &str| word.ends_with("override");
         look.is(P::Direction, "rtl") && look.word(P::UnicodeBidi).is_some_and(overrides)
     }
 
-    /// Enters an element. If that is hidden, so is all in it, and it is not to be left.
+    /// Enters an element. If the result is [`CssVisibility::Hidden`], everything in it is hidden, and
+    /// [`VisibilityWalker::leave`] must not be called.
     pub fn enter(&mut self, id: NodeId) -> CssVisibility {
         let tree = self.tree;
         let around = self.stack.last().unwrap_or(&self.page);
@@ -260,14 +261,16 @@ impl<'t> VisibilityWalker<'t> {
             && !around.place.contents
             && !frame.place.positioned
             && matches!(display, "block" | "table" | "flex" | "grid" | "list-item" | "flow-root");
+        // Browsers show a shadow tree instead of the content, mail programs do not.
         if frame.look.unclear || self.shadows && has_shadow(tree, id) {
             frame.doubt = Some(HidingReason::Script);
         }
         if !frame.place.inline && around_inline {
-            // The ground of a line ends where a block begins in it.
+            // The background of an inline element ends where a block begins in it.
             let block = self.stack.iter().rev().find(|frame| !frame.place.inline);
             frame.ground = block.unwrap_or(&self.page).ground.clone();
         }
+        // `::first-line` applies to blocks, not to inline elements.
         if !frame.place.inline {
             frame.first = frame.look.first.take().map(Rc::from);
         }
@@ -289,19 +292,21 @@ impl<'t> VisibilityWalker<'t> {
                 around.first = None;
             }
         }
+        // `display: contents` leaves no box to which effects could apply.
         if !frame.place.contents && self.effects(&mut frame, name) {
             return CssVisibility::Hidden;
         }
         self.loosen(&mut frame, name);
         self.behind(&mut frame);
         self.cover(&frame, true);
+        // The element has to be on the stack first, because its `::before` is placed in it.
         let before = frame.look.before.take();
         self.stack.push(frame);
         self.part(before);
         CssVisibility::Shown
     }
 
-    /// Leaves the element entered last.
+    /// Leaves the current element.
     pub fn leave(&mut self) {
         let after = self.stack.last_mut().and_then(|frame| frame.look.after.take());
         self.part(after);
@@ -309,18 +314,21 @@ impl<'t> VisibilityWalker<'t> {
             let text = self.shown.len() > frame.first_text;
             self.boxes.leave(&frame.place, &frame.look, text);
             self.fill(&frame);
+            // A block with text in it ends the first line of the element around it.
             if let Some(around) = self.stack.last_mut().filter(|_| text && !frame.place.inline) {
                 around.first = None;
             }
         }
     }
 
-    /// Returns true for an element that is not drawn at all.
+    /// Returns true for an element that is not drawn.
     fn is_left_out(&self, id: NodeId, name: &str, look: &ComputedStyle) -> bool {
         let (tree, around) = (self.tree, self.around());
+        // A picture as `content` replaces everything in the element.
         if look.is(CssProperty::Display, "none") || look.is(CssProperty::Content, "picture") {
             return true;
         }
+        // CSS Display: `contents` on a form field hides it.
         if name == "input" && look.is(P::Display, "contents") {
             return true;
         }
@@ -331,19 +339,21 @@ impl<'t> VisibilityWalker<'t> {
         if around.look.closed {
             let parent = tree.parent(id).unwrap_or(id);
             let is_summary = |child: &NodeId| tree.name(*child) == "summary";
-            // The first one is its summary, and nobody puts a thousand elements before it.
+            // Only the first `summary` stays visible. The search for it is limited, because it is
+            // repeated for each child.
             if !is_summary(&id) || tree.children(parent).take(1_000).find(is_summary) != Some(id) {
                 return true;
             }
         }
         let parent = tree.name(around.id);
+        // A browser draws a gauge instead of the first two, and only the first child of `maction`.
         matches!(parent, "meter" | "progress")
             || parent == "maction" && tree.before(id).is_some()
             || name == "option" && around.chosen.is_some_and(|chosen| chosen != id)
     }
 
-    /// Returns whether text right in the element entered last is seen. `chars` is how
-    /// many characters it has without white space.
+    /// Decides whether text directly in the current element is seen. `chars` is the number of its
+    /// characters without white space.
     pub fn text(&mut self, chars: usize) -> CssVisibility {
         let mut sight = self.judge(chars);
         if sight == CssVisibility::Shown && self.hangs() {
@@ -362,11 +372,11 @@ impl<'t> VisibilityWalker<'t> {
         sight
     }
 
-    /// Returns whether a picture in the element entered last is seen.
+    /// Decides whether a picture in the current element is seen.
     pub fn picture(&self) -> CssVisibility {
         let frame = self.around();
         let (width, height) = frame.place.size();
-        // A picture of a pixel or two is a spacer, or a tracker.
+        // A picture of one or two pixels is a spacer or a tracker.
         let speck = |side: Option<f32>| side.is_some_and(|side| side <= 2.0);
         if speck(width) || speck(height) || is_unseen(&frame.look) || frame.alpha < CLEAR {
             return CssVisibility::Hidden;
@@ -386,15 +396,18 @@ impl<'t> VisibilityWalker<'t> {
         {
             return CssVisibility::Hidden;
         }
+        // An option with a label shows the label instead of its text.
         let labelled = || tree.attr(frame.id, "label").is_some_and(|label| !label.is_empty());
         if matches!(name, "meter" | "progress") || name == "option" && labelled() {
             return CssVisibility::Hidden;
         }
+        // SVG draws text in these elements only.
         if drawn && !matches!(name, "text" | "tspan" | "textPath" | "a" | "foreignObject") {
             return CssVisibility::Hidden;
         }
         let px = look.font * frame.scale;
         if px <= TINY {
+            // Browsers enforce a minimum on relative font sizes.
             let drawn_larger = look.relative && look.font > 0.0 && look.font <= TINY;
             return if drawn_larger {
                 CssVisibility::Doubt(HidingReason::Small)
@@ -436,7 +449,7 @@ fn is_shadow(tree: &DomTree, id: NodeId) -> bool {
     tree.name(id) == "template" && tree.attr(id, "shadowrootmode").is_some()
 }
 
-/// Returns true for an element that a browser shows a shadow tree in place of.
+/// Returns true for an element whose content a browser replaces by a shadow tree.
 fn has_shadow(tree: &DomTree, id: NodeId) -> bool {
     tree.children(id).any(|child| is_shadow(tree, child))
 }
@@ -445,12 +458,13 @@ fn is_unseen(look: &ComputedStyle) -> bool {
     matches!(look.word(CssProperty::Visibility), Some("hidden" | "collapse"))
 }
 
-/// Returns the option that a list shows when it is closed; none for one that shows all.
+/// Returns the option that a closed list shows, or `None` for a list that shows all.
 fn chosen(tree: &DomTree, id: NodeId) -> Option<NodeId> {
     let rows = tree.attr(id, "size").and_then(|size| size.trim().parse::<u32>().ok());
     if tree.attr(id, "multiple").is_some() || rows.is_some_and(|rows| rows > 1) {
         return None;
     }
     let options = || tree.below(id).filter(|id| tree.name(*id) == "option");
+    // If several options are selected, the last counts; without any, the first is shown.
     options().filter(|id| tree.attr(*id, "selected").is_some()).last().or_else(|| options().next())
 }

@@ -1,4 +1,4 @@
-//! What stands before the block of an at-rule: conditions, layers, imported sheets.
+//! Preludes of at-rules: conditions, layers, and sheets imported from `data:` addresses.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use super::media::{self, ConditionTruth};
 use super::pseudo::{SelectorGrammar, plain};
 use super::sheet::ScopeRule;
 
-/// What an at-rule begins with.
+/// The prelude of an at-rule.
 pub enum AtRule {
-    /// A condition, and whether it holds.
+    /// A condition, evaluated.
     If(ConditionTruth),
     Layers(Vec<Vec<String>>),
     Scope(ScopeRule),
     Container(Arc<str>),
     Frames(String),
-    /// A custom property.
     /// `@font-face`.
     Font,
+    /// `@property`, with the name of the custom property.
     Property(String),
     Import {
         sheet: String,
@@ -33,7 +33,7 @@ pub enum AtRule {
     Namespace(Option<String>, String),
 }
 
-/// Reads `a.b.c`.
+/// Reads the name of a layer: `a.b.c`.
 pub fn layer_name(input: &mut Parser<'_>) -> ParseResult<Vec<String>> {
     let mut name = vec![input.expect_ident()?.as_ref().to_owned()];
     while input.try_parse(|input| input.expect_delim('.')).is_ok() {
@@ -42,7 +42,7 @@ pub fn layer_name(input: &mut Parser<'_>) -> ParseResult<Vec<String>> {
     Ok(name)
 }
 
-/// Reads the condition of `@supports`.
+/// Evaluates the condition of `@supports`.
 pub fn supports(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResult<ConditionTruth> {
     media::combined(input, &mut |input| match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
@@ -51,6 +51,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResul
                 return Ok(nested);
             }
             input.reset(&start);
+            // Unknown syntax in brackets is false and no error, so that `not (…)` around it holds.
             let known = input.try_parse(declared).unwrap_or(ConditionTruth::No);
             while input.next().is_ok() {}
             Ok(known)
@@ -60,7 +61,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResul
                 && plain(SelectorList::parse(grammar, input, ParseRelative::No))
                     .is_ok_and(|list| list.len() == 1);
             while input.next().is_ok() {}
-            // What fonts and rules a browser knows is not listed here.
+            // The fonts and rules that a browser supports are not listed here.
             let asks = ["at-rule", "font-format", "font-tech", "named-feature"]
                 .iter()
                 .any(|known| name.eq_ignore_ascii_case(known));
@@ -70,7 +71,7 @@ pub fn supports(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResul
     })
 }
 
-/// Properties that hide nothing and that browsers know.
+/// Properties that browsers support and that cannot hide text.
 const COMMON: &[&str] = &[
     "accent-color",
     "align-content",
@@ -145,7 +146,7 @@ const COMMON: &[&str] = &[
     "-webkit-font-smoothing",
 ];
 
-/// Reads `name: value`: whether a browser takes it.
+/// Reads `name: value` and returns whether a browser supports it.
 fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     let name = input.expect_ident()?.to_ascii_lowercase();
     input.expect_colon()?;
@@ -158,6 +159,7 @@ fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
         while input.next().is_ok() {}
         Ok::<_, ParseError<()>>(taken.is_ok())
     })?;
+    // The value is checked only for properties with a grammar here; of others, the name decides.
     Ok(match property::named(&name).is_empty() {
         false => ConditionTruth::from(taken),
         true if known => ConditionTruth::Yes,
@@ -166,7 +168,7 @@ fn declared(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
     })
 }
 
-/// Reads `@import url() layer supports() media`.
+/// Reads the prelude of an import: `url() layer supports() media`.
 pub fn import(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResult<AtRule> {
     let url = input.expect_url_or_string()?.as_ref().to_owned();
     let mut layer = None;
@@ -188,10 +190,12 @@ pub fn import(input: &mut Parser<'_>, grammar: &SelectorGrammar) -> ParseResult<
         })?;
     }
     holds = holds.min(ConditionTruth::from(media::applies(input)));
+    // No address is fetched. A sheet that is not in a `data:` address counts as empty, but its
+    // layer takes its place in the order of layers.
     Ok(AtRule::Import { sheet: of_data(&url).unwrap_or_default(), layer, holds })
 }
 
-/// Returns the sheet that a `data:` address holds.
+/// Returns the style sheet in a `data:` address.
 pub fn of_data(url: &str) -> Option<String> {
     let rest = url.trim().get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:"))?;
     let (kind, body) = url.trim().get(rest.len()..)?.split_once(',')?;

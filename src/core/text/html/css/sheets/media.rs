@@ -1,9 +1,9 @@
-//! Whether the condition of a style sheet holds for a reader at an ordinary
-//! screen: 1280 by 800 pixels, light, with a mouse.
+//! Evaluation of media queries and container conditions, for an ordinary screen: 1280 by 800
+//! pixels, light, with a mouse.
 //!
-//! Newsletters hide one form of their text from small screens and another from
-//! large ones, so a condition has to be read. One that is not understood does not
-//! hold, as in a browser.
+//! Newsletters hide one version of their text from small screens and another from large ones, so
+//! conditions have to be evaluated. As in a browser, a condition that is not understood does not
+//! hold.
 
 use cssparser::{Parser, Token};
 
@@ -11,16 +11,16 @@ use super::super::values::value::{
     ComputedNumber, NumberKind, ParseResult, UnitScale, amount_of, invalid,
 };
 
-/// The screen, in pixels.
+/// The size of the screen, in pixels.
 pub const SCREEN: (f32, f32) = (1280.0, 800.0);
 
-/// Whether a condition holds, from no to yes: of two that have to hold the lesser counts.
+/// The truth of a condition, ordered so that `and` is the lesser of two and `or` the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConditionTruth {
     No,
-    /// It means nothing: neither it nor its contrary holds.
+    /// An unknown feature: neither it nor its negation holds.
     Nonsense,
-    /// A browser knows.
+    /// Known only to a browser.
     Perhaps,
     Yes,
 }
@@ -41,26 +41,26 @@ impl From<bool> for ConditionTruth {
     }
 }
 
-/// What a condition is held against.
+/// The size that conditions are compared with, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct MediaView {
     pub width: f32,
     pub height: f32,
-    /// True for a container, which has a style besides.
+    /// True for a container, whose style can be queried too.
     pub styled: bool,
 }
 
 /// The screen as a view.
 pub const PAGE: MediaView = MediaView { width: SCREEN.0, height: SCREEN.1, styled: false };
 
-/// Returns true if one of the queries of a list holds; an empty list does.
+/// Returns true if any query of a list holds, or if the list is empty.
 pub fn applies(input: &mut Parser<'_>) -> bool {
     if input.is_exhausted() {
         return true;
     }
     let held = input.parse_comma_separated(|input| {
         let holds = query(input).unwrap_or(ConditionTruth::Nonsense) == ConditionTruth::Yes;
-        // A query that is not understood ends at the next comma all the same.
+        // A query that is not understood still ends at the next comma.
         while input.next().is_ok() {}
         Ok::<_, cssparser::ParseError<()>>(holds)
     });
@@ -69,6 +69,7 @@ pub fn applies(input: &mut Parser<'_>) -> bool {
 
 /// Reads `[not | only] type [and condition]`, or a condition.
 fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
+    // A condition is tried first, because `not` may begin either form.
     let whole = input.try_parse(|input| {
         let holds = condition(input, PAGE)?;
         input.expect_exhausted()?;
@@ -83,6 +84,7 @@ fn query(input: &mut Parser<'_>) -> ParseResult<ConditionTruth> {
         word = input.expect_ident()?.to_ascii_lowercase();
     }
     let mut holds = ConditionTruth::from(matches!(word.as_str(), "all" | "screen"));
+    // Reserved words are not media types (Media Queries 4).
     if matches!(word.as_str(), "and" | "or" | "not" | "only" | "layer") {
         return invalid();
     }
@@ -113,6 +115,7 @@ pub fn combined(
         if !and && input.try_parse(|input| input.expect_ident_matching("or")).is_err() {
             return Ok(holds);
         }
+        // Without brackets, `and` and `or` cannot be mixed.
         if *joined.get_or_insert(and) != and {
             return invalid();
         }
@@ -121,7 +124,7 @@ pub fn combined(
     }
 }
 
-/// Reads what stands in brackets.
+/// Evaluates one condition in brackets, or a function.
 fn one(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     match input.next()?.clone() {
         Token::ParenthesisBlock => input.parse_nested_block(|input| {
@@ -135,20 +138,21 @@ fn one(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
             }
             let holds = feature(input, view);
             if holds.is_err() {
-                // General nonsense is neither true nor an error.
+                // Unknown syntax is neither true nor an error (`<general-enclosed>`).
                 while input.next().is_ok() {}
             }
             Ok(holds.unwrap_or(ConditionTruth::Nonsense))
         }),
         Token::Function(_) => input.parse_nested_block(|input| {
             while input.next().is_ok() {}
+            // `style()` and `scroll-state()` depend on more than the size of a container.
             Ok(if view.styled { ConditionTruth::Perhaps } else { ConditionTruth::Nonsense })
         }),
         _ => invalid(),
     }
 }
 
-/// Reads `name`, `name: value` or a range.
+/// Evaluates `name`, `name: value` or a range.
 fn feature(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     let start = input.state();
     if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {
@@ -164,7 +168,7 @@ fn feature(input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTrut
     range(input, view).map(ConditionTruth::from)
 }
 
-/// Returns whether an ordinary screen has a feature.
+/// Evaluates a feature without a value, such as `(hover)`.
 fn alone(name: &str) -> ConditionTruth {
     let lacks = matches!(
         name,
@@ -214,7 +218,7 @@ fn alone(name: &str) -> ConditionTruth {
     }
 }
 
-/// Returns the size of a side that a feature names.
+/// Returns the length of the side that a feature names, in pixels.
 fn side(name: &str, view: MediaView) -> Option<f32> {
     match name {
         "width" | "device-width" | "inline-size" => Some(view.width),
@@ -223,6 +227,7 @@ fn side(name: &str, view: MediaView) -> Option<f32> {
     }
 }
 
+/// Evaluates a feature with a value, such as `(min-width: 600px)`.
 fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<ConditionTruth> {
     let word = input.try_parse(cssparser::Parser::expect_ident_cloned).ok();
     if let Some(word) = word {
@@ -255,6 +260,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<Co
     let plain = plain.trim_start_matches("max-").trim_start_matches("min--moz-");
     let own = match plain {
         "aspect-ratio" | "device-aspect-ratio" => view.width / view.height,
+        // Browsers have this feature only with a prefix.
         "device-pixel-ratio" if plain == name => return Ok(ConditionTruth::Nonsense),
         "resolution" | "device-pixel-ratio" => 1.0,
         "horizontal-viewport-segments" | "vertical-viewport-segments" => 1.0,
@@ -273,7 +279,7 @@ fn valued(name: &str, input: &mut Parser<'_>, view: MediaView) -> ParseResult<Co
     }))
 }
 
-/// Reads a number, a length, or how many dots make a pixel.
+/// Reads a number, a length in pixels, or a resolution in dots per pixel.
 fn size(input: &mut Parser<'_>) -> ParseResult<f32> {
     let dots = input.try_parse(|input| match input.next()? {
         Token::Dimension { value, unit, .. } => match unit.to_ascii_lowercase().as_str() {
@@ -287,13 +293,14 @@ fn size(input: &mut Parser<'_>) -> ParseResult<f32> {
     if dots.is_ok() {
         return dots;
     }
+    // Relative lengths are based on the initial font size, not on the page's (Media Queries 4).
     match amount_of(input, &UnitScale::page())? {
         ComputedNumber { kind: NumberKind::Number | NumberKind::Length, n, part: 0.0, .. } => Ok(n),
         _ => invalid(),
     }
 }
 
-/// Reads `width >= 600px` and `400px < width <= 700px`.
+/// Evaluates a range: `width >= 600px` or `400px < width <= 700px`.
 fn range(input: &mut Parser<'_>, view: MediaView) -> ParseResult<bool> {
     let operand = |input: &mut Parser<'_>| {
         if let Ok(name) = input.try_parse(cssparser::Parser::expect_ident_cloned) {

@@ -1,5 +1,5 @@
-//! The grammar of selectors, as far as browsers differ in it: which pseudo-classes and
-//! pseudo-elements there are.
+//! The grammar of selectors where browsers extend it: the known pseudo-classes and pseudo-elements.
+//! Matching is in `select.rs`.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use super::super::values::value::{ParseResult, invalid};
 pub struct SelectorName(Box<str>);
 
 impl SelectorName {
-    /// Returns it as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -47,12 +47,13 @@ impl ToCss for SelectorName {
 
 impl PrecomputedHash for SelectorName {
     fn precomputed_hash(&self) -> u32 {
+        // 32-bit FNV-1a.
         let step = |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         self.0.bytes().fold(0x811c_9dc5, step)
     }
 }
 
-/// A pseudo-class that hangs on more than names.
+/// A pseudo-class that is not tree-structural.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PseudoClass {
     Link,
@@ -60,7 +61,7 @@ pub enum PseudoClass {
     Disabled,
     Enabled,
     Open,
-    /// Hangs on what is in a form.
+    /// Depends on the state of a form, which is unknown here: `:valid`, `:default` and others.
     Filled,
     Required,
     Optional,
@@ -69,11 +70,11 @@ pub enum PseudoClass {
     PlaceholderShown,
     Defined,
     Lang(Vec<String>),
-    /// True for text that runs from the right.
+    /// True for text from right to left.
     Dir(bool),
-    /// Holds only while somebody points.
+    /// Holds only while the reader points at an element: `:hover`, `:active`.
     Pointed,
-    /// Does not hold for a mail that is only read.
+    /// Does not hold for a message that is only read.
     Never,
 }
 
@@ -93,17 +94,17 @@ impl ToCss for PseudoClass {
     }
 }
 
-/// A part of an element that a rule can be for.
+/// A pseudo-element: a part of an element that rules can apply to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementPart {
     FirstLine,
     FirstCharacter,
     Before,
     After,
-    /// What `details` holds besides its summary.
+    /// The content of `details`, without the summary.
     DetailsContent,
     Placeholder,
-    /// One without text of the mail.
+    /// A part without text of the message.
     Other,
 }
 
@@ -119,7 +120,7 @@ impl ToCss for ElementPart {
     }
 }
 
-/// The kind of selectors a mail has.
+/// The parameters of the crate `selectors` for the selectors of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailSelectors;
 
@@ -136,14 +137,14 @@ impl SelectorImpl for MailSelectors {
     type PseudoElement = ElementPart;
 }
 
-/// The reader of selectors, with the namespaces of its sheet.
+/// The parser of selectors, with the namespaces of its sheet.
 #[derive(Debug, Clone, Default)]
 pub struct SelectorGrammar {
     pub prefixes: HashMap<String, String>,
     pub default: Option<String>,
 }
 
-/// Pseudo-classes of a page that somebody uses.
+/// Pseudo-classes that hold only while a page is used, in a shadow tree, or for a scroll bar.
 const NEVER: &[&str] = &[
     "active-view-transition", "autofill", "buffering", "current", "focus", "focus-visible",
     "focus-within", "fullscreen", "future", "host", "interest-source", "local-link", "modal",
@@ -155,7 +156,7 @@ const NEVER: &[&str] = &[
     "no-button", "corner-present",
 ];
 
-/// Pseudo-elements that hold no text of the mail.
+/// Pseudo-elements without text of the message.
 const PARTS: &[&str] = &[
     "backdrop", "checkmark", "column", "cue", "file-selector-button", "grammar-error", "marker",
     "picker-icon", "placeholder", "scroll-marker", "scroll-marker-group", "search-text",
@@ -215,6 +216,8 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
             }
             "defined" => PseudoClass::Defined,
             "hover" | "active" => PseudoClass::Pointed,
+            // A pseudo-class that is not listed would make its whole rule invalid, so the ones that
+            // never hold are listed, too.
             name if NEVER.contains(&name) => PseudoClass::Never,
             _ => return unsupported(),
         })
@@ -238,6 +241,7 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
             "dir" => match input.expect_ident()?.to_ascii_lowercase().as_str() {
                 "rtl" => Ok(PseudoClass::Dir(true)),
                 "ltr" => Ok(PseudoClass::Dir(false)),
+                // Any identifier is valid, but only the two above match (Selectors 4).
                 _ => Ok(PseudoClass::Never),
             },
             "state" | "active-view-transition-type" => {
@@ -260,6 +264,7 @@ impl<'i> selectors::Parser<'i> for SelectorGrammar {
             "after" => ElementPart::After,
             "details-content" => ElementPart::DetailsContent,
             "placeholder" | "-webkit-input-placeholder" => ElementPart::Placeholder,
+            // Browsers accept every pseudo-element that begins with `-webkit-` (Selectors 4).
             name if PARTS.contains(&name) || name.starts_with("-webkit-") => ElementPart::Other,
             _ => return unsupported(),
         })
@@ -293,7 +298,7 @@ fn unsupported<T>() -> Result<T, ParseError<SelectorParseErrorKind>> {
     Err(ParseError::custom(SelectorParseErrorKind::UnsupportedPseudoClassOrElement))
 }
 
-/// Passes an error of a selector on as one of a value.
+/// Turns an error in a selector into an error in a value.
 pub fn plain<T>(result: Result<T, ParseError<SelectorParseErrorKind>>) -> ParseResult<T> {
     match result {
         Ok(read) => Ok(read),

@@ -1,6 +1,6 @@
-//! Style sheets, read as a browser reads them.
+//! Parsing of style sheets.
 //!
-//! The parser is Firefox's (`cssparser`): what is broken ends where it ends there.
+//! The parser is Firefox's (`cssparser`), so an error ends at the same place as in a browser.
 
 use std::sync::Arc;
 
@@ -22,30 +22,30 @@ use super::sheet::{
 };
 use crate::text::html::tree::NodeId;
 
-/// More declarations than these are not read.
+/// Maximum number of declarations in the sheets of a message.
 const MAX_LINES: usize = 200_000;
-/// A longer sheet is not read to its end.
+/// Maximum length of a sheet, in bytes; the rest is not read.
 const MAX_SHEET: usize = 1_000_000;
-/// Names in one selector; matching goes a step deeper for each.
+/// Maximum number of components of a selector: matching recurses once for each.
 const MAX_LONG: usize = 200;
-/// Rules in each other.
+/// Maximum depth of nested rules.
 const MAX_DEEP: usize = 64;
-/// Sheets that import each other.
+/// Maximum depth of imports.
 const MAX_IMPORTS: usize = 4;
-/// How often a selector may be matched for one element, because it stands for `&`.
+/// Maximum number of times that one selector is matched for an element because it replaces `&`.
 const MAX_WEIGHT: usize = 1_000;
-/// Bytes of a value: it is worked out for each element.
+/// Maximum length of a value, in bytes: it is computed for each element.
 const MAX_VALUE: usize = 4_096;
-/// The longest value that is kept until it is computed.
+/// Maximum length of a value that is kept as text until it is computed, in bytes.
 const MAX_TEXT: usize = 20_000;
 
-/// Functions whose value is known only in an element.
+/// Functions whose value depends on the element.
 const LATER: &[&str] = &[
     "var", "env", "attr", "if", "inherit", "random", "sibling-index", "sibling-count", "calc-size",
     "progress", "anchor", "anchor-size",
 ];
 
-/// Reads the rules of `text` into `sheet`; `owner` is what holds its element.
+/// Reads the rules of `text` into `sheet`; `owner` is the parent of the sheet's element.
 pub fn read(sheet: &mut StyleSheet, text: &str, mode: ValueMode, owner: Option<NodeId>) {
     read_into(sheet, text, mode, owner, RuleContext::default());
 }
@@ -80,7 +80,7 @@ fn read_into(
     reader.sheet.over |= deep;
 }
 
-/// Reads the declarations of a `style` attribute.
+/// Returns the declarations of a `style` attribute.
 pub fn inline(text: &str, mode: ValueMode) -> Vec<RuleLine> {
     let mut sheet = StyleSheet::default();
     let mut reader = SheetReader {
@@ -103,7 +103,7 @@ fn is_too_deep(error: &ParseError<()>) -> bool {
     error.kind == ParseErrorKind::Basic(BasicParseErrorKind::TooManyNestedBlocks)
 }
 
-/// What stands around the rule that is read.
+/// The context of the rule that is being read.
 #[derive(Debug, Clone, Default)]
 struct RuleContext {
     parent: Option<SelectorList<MailSelectors>>,
@@ -111,7 +111,7 @@ struct RuleContext {
     scope: Option<Arc<ScopeRule>>,
     containers: Vec<Arc<str>>,
     deep: usize,
-    /// How often the selectors around it are matched for one of `parent`, beyond once.
+    /// The number of copies of the outer selectors that `&` has made in `parent`; 0 outside a rule.
     weight: usize,
 }
 
@@ -121,18 +121,18 @@ struct SheetReader<'s> {
     mode: ValueMode,
     owner: Option<NodeId>,
     at: RuleContext,
-    /// The declarations of the rule that is read.
+    /// Declarations of the current rule that have not been filed yet.
     lines: Vec<RuleLine>,
-    /// The steps of the animation that is read.
+    /// The steps read so far of the current animation.
     steps: Vec<(f32, f32, Vec<RuleLine>)>,
-    /// True where rules are steps of an animation, or none at all.
+    /// True if rules are steps of an animation, and in a `style` attribute, which has no rules.
     frames: bool,
-    /// True once there was a rule, after which nothing is imported.
+    /// True after the first rule, when imports are no longer valid.
     begun: bool,
 }
 
 impl SheetReader<'_> {
-    /// Files the declarations read so far.
+    /// Files the declarations read so far, once for each selector.
     fn flush(&mut self) {
         let lines: Arc<[RuleLine]> = std::mem::take(&mut self.lines).into();
         let Some(selectors) = self.at.parent.clone().filter(|_| !lines.is_empty()) else { return };
@@ -146,6 +146,8 @@ impl SheetReader<'_> {
             }
             let part = selector.pseudo_element().copied();
             let long = selector.pseudo_elements().len() > 1;
+            // Shadow trees are not drawn, and the other pseudo-elements have no text of the
+            // message.
             if part == Some(ElementPart::Other)
                 || selector.is_slotted()
                 || selector.is_part()
@@ -174,9 +176,10 @@ impl SheetReader<'_> {
         self.flush();
     }
 
-    /// Reads a block that stands in `place`, and comes back to this one.
+    /// Reads a block in the context `place`, then restores the current context.
     fn within(&mut self, place: RuleContext, input: &mut Parser<'_>) {
         self.begun = true;
+        // Declarations above a nested rule precede it in the order of the cascade.
         self.flush();
         if place.deep > MAX_DEEP {
             self.sheet.over = true;
@@ -232,6 +235,7 @@ impl<'i> DeclarationParser<'i> for SheetReader<'_> {
             return Ok(());
         }
         let name = name.to_ascii_lowercase();
+        // Properties that cannot hide text are not kept.
         if property::named(&name).is_empty() {
             return invalid();
         }
@@ -253,6 +257,8 @@ impl<'i> DeclarationParser<'i> for SheetReader<'_> {
             self.lines.extend(lines);
             return Ok(());
         }
+        // A value with `var()` or the like is valid until it is computed (CSS Variables, 3), so its
+        // text is kept.
         input.reset(&start);
         let text = whole(input);
         let later = input.seen_arbitrary_substitution_functions();
@@ -281,7 +287,7 @@ fn whole<'i>(input: &mut Parser<'i>) -> ParseResult<&'i str> {
     })
 }
 
-/// Returns true if a value calls a function that a sheet defines.
+/// Returns true if a value calls a function that a sheet defines (`--name()`).
 fn has_own_function(text: &str) -> bool {
     let name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
     text.split("--").skip(1).any(|rest| {
@@ -290,11 +296,11 @@ fn has_own_function(text: &str) -> bool {
     })
 }
 
-/// What stands before a block.
+/// The prelude of a rule.
 enum BlockPrelude {
-    /// Selectors, and how many `&` are in them.
+    /// Selectors, and the number of `&` in them.
     Selectors(SelectorList<MailSelectors>, usize),
-    /// A step of an animation, by how far it is from the beginning and from the end.
+    /// A step of an animation, by its first and its last position, from 0 to 1.
     Frame(f32, f32),
 }
 
@@ -307,7 +313,7 @@ impl<'i> QualifiedRuleParser<'i> for SheetReader<'_> {
         if !self.frames {
             let start = input.position();
             let selectors = self.selectors(input)?;
-            // A list of rules without `&` has one before each.
+            // Nested selectors without `&` have an implicit one.
             let parents = input.slice_from(start).matches('&').count().max(1);
             return Ok(BlockPrelude::Selectors(selectors, parents));
         }
@@ -329,12 +335,14 @@ impl<'i> QualifiedRuleParser<'i> for SheetReader<'_> {
     ) -> ParseResult<()> {
         match prelude {
             BlockPrelude::Selectors(selectors, parents) => {
-                // Each `&` stands for all of what is around it: `:is(&,&)` doubles at every level.
+                // Each `&` is replaced by all outer selectors: `:is(&,&)` doubles them at every
+                // level.
                 let weight = self.at.weight.max(1).saturating_mul(parents);
                 if weight > MAX_WEIGHT {
                     self.sheet.over = true;
                     return Ok(());
                 }
+                // Outside a rule, `&` is `:scope` (CSS Nesting).
                 let parent = self.at.parent.clone().unwrap_or_else(SelectorList::scope);
                 let selectors = selectors.replace_parent_selector(&parent);
                 let place = RuleContext { parent: Some(selectors), weight, ..self.deeper() };
@@ -344,7 +352,7 @@ impl<'i> QualifiedRuleParser<'i> for SheetReader<'_> {
                 let kept = std::mem::take(&mut self.lines);
                 RuleBodyParser::new(input, self).for_each(drop);
                 let mut read = std::mem::replace(&mut self.lines, kept);
-                // `!important` says nothing in a step.
+                // `!important` is not valid in a keyframe (CSS Animations).
                 read.retain(|line| !line.is_important());
                 self.steps.push((from, to, read));
             }
@@ -433,11 +441,13 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
                 place.layer = match names.as_slice() {
                     [] => self.sheet.layer(self.at.layer, String::new()),
                     [one] => self.named_layer(one),
+                    // Only the form without a block may name several layers.
                     _ => return invalid(),
                 };
             }
             AtRule::Scope(scope) => {
                 place.scope = Some(Arc::new(scope));
+                // Within `@scope`, `&` is the scope's root and no longer the outer rule.
                 place.parent = None;
             }
             AtRule::Container(condition) => place.containers.push(condition),
@@ -450,7 +460,8 @@ impl<'i> AtRuleParser<'i> for SheetReader<'_> {
                 let mut steps = std::mem::take(&mut self.steps);
                 let last = steps.iter().filter(|(_, to, _)| *to >= 1.0);
                 let last = last.flat_map(|(.., lines)| lines.iter().cloned()).collect();
-                // A later step of the same time is the stronger one.
+                // From the last step to the first, so that the first is the strongest; of steps at
+                // the same position, the later one is.
                 steps.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
                 let first = steps.into_iter().flat_map(|(.., lines)| lines).collect();
                 self.sheet.frames.insert(name, AnimationSteps { first, last });
@@ -482,7 +493,7 @@ impl RuleBodyItemParser<'_, (), ()> for SheetReader<'_> {
 }
 
 impl SheetReader<'_> {
-    /// Reads what a custom property begins with.
+    /// Reads an `@property` rule.
     fn register(&mut self, name: &str, input: &mut Parser<'_>) {
         let (mut inherits, mut initial, mut syntax) = (true, None, String::new());
         while !input.is_exhausted() {
@@ -505,9 +516,9 @@ impl SheetReader<'_> {
         }
     }
 
-    /// Reads how far the glyphs of a font are drawn smaller.
+    /// Reads an `@font-face` rule for a `size-adjust` that draws glyphs too small to be read.
     fn font(&mut self, input: &mut Parser<'_>) {
-        /// Text of this part of its size cannot be read.
+        /// Part of the font size below which text cannot be read.
         const TINY: f32 = 0.2;
         while !input.is_exhausted() {
             let size = input.parse_until_after(Delimiter::Semicolon, |input| {
@@ -519,7 +530,7 @@ impl SheetReader<'_> {
         }
     }
 
-    /// Decides on a condition.
+    /// Returns whether a condition is taken to hold, and records a guess.
     fn holds(&mut self, truth: ConditionTruth) -> bool {
         self.sheet.guessed |= truth == ConditionTruth::Perhaps;
         truth == ConditionTruth::Yes || truth == ConditionTruth::Perhaps && self.mode.assume

@@ -1,9 +1,9 @@
-//! Selectors, read and matched by Firefox's own engine.
+//! Matching of selectors by Firefox's engine.
 //!
-//! The crate `selectors` knows the grammar, the specificity and the matching; here
-//! stands what it asks of a document, and of which pseudo-classes hold for a mail
-//! that nobody touches. All matching is counted: when a mail has asked for too much,
-//! nothing matches any more, and whoever asks is told ([`MatchWork::is_over`]).
+//! The crate `selectors` has the grammar, the specificity and the matching. This file answers its
+//! questions about the document, and decides which pseudo-classes hold for a message that is only
+//! read. All matching is counted: once a message has exceeded the limit, no selector matches any
+//! more, and [`MatchWork::is_over`] returns true.
 
 use std::cell::Cell;
 use std::fmt;
@@ -21,64 +21,64 @@ use selectors::{Element, OpaqueElement};
 use super::pseudo::{ElementPart, MailSelectors, PseudoClass, SelectorName};
 use crate::text::html::tree::{DomTree, NodeId, ROOT};
 
-/// So much an element may be asked by selectors in a whole mail; honest ones need some
+/// Maximum number of steps that the selectors of a message may take; honest messages need some
 /// thousands.
 pub const WORK: usize = 3_000_000;
 
-/// No head of a mail has more nodes.
+/// Maximum number of nodes searched for an element of the head; no head has more.
 const MANY: usize = 1_000;
 
-/// How much was asked of the document.
+/// A count of the work that selectors have caused, with its limit.
 #[derive(Debug)]
 pub struct MatchWork {
     spent: Cell<usize>,
     most: usize,
-    /// What is taken for true or false where it is not known.
+    /// The answer to questions that only a browser can answer.
     assume: bool,
     guessed: Cell<bool>,
 }
 
 impl MatchWork {
-    /// Returns the work that the sheets of a mail may make; `assume` is the answer to all
-    /// that they ask and that is not known here.
+    /// Creates a count that ends at `most`; `assume` is the answer to questions that only a browser
+    /// can answer.
     pub fn limited(most: usize, assume: bool) -> Self {
         Self { spent: Cell::new(0), most, assume, guessed: Cell::new(false) }
     }
 
-    /// Returns the work of rules that nobody wrote to make some.
+    /// Creates a count without a limit, for rules that no sender wrote.
     pub fn endless() -> Self {
         Self::limited(usize::MAX, false)
     }
 
-    /// Counts; false when it has become too much.
+    /// Counts work; returns false once the limit is exceeded.
     pub fn spend(&self, work: usize) -> bool {
         self.spent.set(self.spent.get().saturating_add(work));
         !self.is_over()
     }
 
-    /// Returns what is taken for what is not known.
+    /// Returns the answer to questions that only a browser can answer.
     pub fn assumes(&self) -> bool {
         self.assume
     }
 
-    /// Answers what is not known.
+    /// Answers a question that only a browser can answer, and records it.
     pub fn guess(&self) -> bool {
         self.guessed.set(true);
         self.assume
     }
 
-    /// Returns true if something was not known.
+    /// Returns true if such a question was asked.
     pub fn has_guessed(&self) -> bool {
         self.guessed.get()
     }
 
-    /// Returns true if not all was answered.
+    /// Returns true once the limit is exceeded, so that the answers are incomplete.
     pub fn is_over(&self) -> bool {
         self.spent.get() > self.most
     }
 }
 
-/// An element of the document, as it is asked by selectors.
+/// An element of the document, as the crate `selectors` queries it.
 #[derive(Clone, Copy)]
 struct ElementRef<'t> {
     tree: &'t DomTree,
@@ -97,7 +97,7 @@ impl<'t> ElementRef<'t> {
         Some(Self { id: id?, ..*self })
     }
 
-    /// Goes on from a node to the first element, as long as there is work left.
+    /// Returns the first element from a node on, unless the limit is exceeded.
     fn element(
         &self,
         mut id: Option<NodeId>,
@@ -116,6 +116,7 @@ impl<'t> ElementRef<'t> {
     }
 
     fn attr(&self, name: &str) -> Option<&'t str> {
+        // Values are compared as a whole, so long ones cost more.
         let value = self.tree.attr(self.id, name)?;
         self.work.spend(value.len() / 64).then_some(value)
     }
@@ -149,8 +150,7 @@ impl<'t> ElementRef<'t> {
         field && self.attr("readonly").is_none() && self.attr("disabled").is_none()
     }
 
-    /// Returns the value of an attribute of the nearest element that has it.
-    /// The language of the document, as its head says.
+    /// Returns the document's language, as declared in its head.
     fn language(&self) -> Option<&'t str> {
         let is = |id: &NodeId, name: &str, value: &str| {
             self.tree.attr(*id, name).is_some_and(|text| text.eq_ignore_ascii_case(value))
@@ -162,6 +162,7 @@ impl<'t> ElementRef<'t> {
         self.tree.attr(meta, "content")?.split_ascii_whitespace().next()
     }
 
+    /// Returns an attribute of the element, or of the nearest ancestor that has it.
     fn nearest(&self, name: &str) -> Option<&'t str> {
         let mut at = Some(*self);
         while let Some(element) = at {
@@ -213,7 +214,7 @@ impl Element for ElementRef<'_> {
     }
 
     fn first_element_child(&self) -> Option<Self> {
-        // `:has()` keeps a filter of some kilobytes for what it looks into.
+        // `:has()` keeps a filter of some kilobytes for each element that it searches.
         self.work.spend(60);
         self.element(self.tree.first(self.id), |id| self.tree.after(id))
     }
@@ -244,6 +245,7 @@ impl Element for ElementRef<'_> {
     ) -> bool {
         let named = match namespace {
             NamespaceConstraint::Any => true,
+            // Attributes of HTML have no namespace.
             NamespaceConstraint::Specific(url) => url.as_str().is_empty(),
         };
         self.work.spend(1)
@@ -285,6 +287,7 @@ impl Element for ElementRef<'_> {
                 let own = self.nearest("lang").or_else(|| self.language()).unwrap_or_default();
                 let own = own.to_ascii_lowercase();
                 languages.iter().any(|language| {
+                    // Extended filtering (RFC 4647, 3.3.2), reduced to a wildcard at the beginning.
                     let language = language.strip_prefix("*-").unwrap_or(language);
                     language == "*" && !own.is_empty()
                         || own
@@ -345,6 +348,7 @@ impl Element for ElementRef<'_> {
 
     fn is_empty(&self) -> bool {
         let full = |id: NodeId| {
+            // Once the limit is exceeded no selector may match, so no element is empty.
             !self.work.spend(1)
                 || !self.tree.name(id).is_empty()
                 || self.tree.text(id).is_some_and(|text| !text.is_empty())
@@ -374,8 +378,8 @@ impl<'t> SelectorMatcher<'t> {
         Self { tree, work, caches: SelectorCaches::default() }
     }
 
-    /// Returns true if the element, or the part of it that the selector names, matches.
-    /// `scope` is what `:scope` is.
+    /// Returns true if the element, or the part of it that the selector names, matches. `:scope`
+    /// matches the element `scope`.
     pub fn matches(
         &mut self,
         selector: &Selector<MailSelectors>,
@@ -405,7 +409,7 @@ impl<'t> SelectorMatcher<'t> {
         matches_selector(selector, 0, None, element, &mut context)
     }
 
-    /// Forgets what it kept for one element.
+    /// Drops the caches of `:has()`, which hold some kilobytes for each element.
     pub fn rest(&mut self) {
         self.caches.relative_selector_filter_map = Default::default();
     }

@@ -1,8 +1,8 @@
-//! Rules, filed by what they are for.
+//! The rules of all sheets, indexed by the names in their selectors.
 //!
-//! They come out flat: conditions on the page are decided, rules in rules are
-//! resolved, and each rule knows its layer, its scope and its place. What is too
-//! much to read is left out, and that is said ([`StyleSheet::over`]).
+//! The rules are flat: conditions on the page are evaluated, nested rules are resolved, and each
+//! rule has its layer, its scope and its position. Oversized sheets are truncated and flagged
+//! ([`StyleSheet::over`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use super::super::values::value::{ComputedNumber, NumberKind, UnitScale, Written
 use super::pseudo::{ElementPart, MailSelectors};
 use crate::text::html::tree::{DomTree, NodeId};
 
-/// More selectors than these are not read.
+/// Maximum number of selectors.
 const MAX_SELECTORS: usize = 20_000;
 /// A declaration of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RuleLine {
     Set(CssProperty, PropertyValue, bool),
-    /// `--name: text`.
+    /// A custom property: its name and its text.
     Custom(Arc<str>, Arc<str>, bool),
-    /// A property whose value asks for others, by its text.
+    /// A property whose value refers to others, with its text.
     Later(Arc<str>, Arc<str>, bool),
 }
 
 impl RuleLine {
-    /// Returns true for `!important`.
+    /// Returns true if the declaration is marked `!important`.
     pub fn is_important(&self) -> bool {
         match self {
             Self::Set(.., important) | Self::Custom(.., important) | Self::Later(.., important) => {
@@ -39,12 +39,12 @@ impl RuleLine {
     }
 }
 
-/// Where the rules of an `@scope` hold.
+/// The part of the document in which the rules of an `@scope` apply.
 #[derive(Debug, Clone)]
 pub struct ScopeRule {
     pub from: Option<SelectorList<MailSelectors>>,
     pub to: Option<SelectorList<MailSelectors>>,
-    /// What holds the sheet, where no selector says where it begins.
+    /// The parent of the sheet's element, which is the root if no selector names one.
     pub owner: Option<NodeId>,
 }
 
@@ -52,46 +52,46 @@ pub struct ScopeRule {
 #[derive(Debug, Clone)]
 pub struct StyleRule {
     pub selector: Selector<MailSelectors>,
-    /// The part of the element they are for.
+    /// The pseudo-element that the declarations are for.
     pub part: Option<ElementPart>,
     pub lines: Arc<[RuleLine]>,
-    /// The number of its layer in [`StyleSheet::layers`].
+    /// The number of the layer, an index into [`StyleSheet::ranks`].
     pub layer: usize,
     pub scope: Option<Arc<ScopeRule>>,
-    /// The conditions of `@container` around it, by their text.
+    /// The conditions of `@container` around the rule, as text.
     pub containers: Vec<Arc<str>>,
 }
 
 impl StyleRule {
-    /// Returns true if the selector is one name of a tag: then the index has matched it.
+    /// Returns true if the selector is a single tag name, which the index has already matched.
     pub fn is_tag(&self) -> bool {
         let mut parts = self.selector.iter_raw_match_order();
         matches!((parts.next(), parts.next()), (Some(Component::LocalName(_)), None))
     }
 }
 
-/// What the steps of an animation say.
+/// The declarations of an animation.
 #[derive(Debug, Clone)]
 pub struct AnimationSteps {
-    /// All of them, the first as the strongest.
+    /// The declarations of all steps, with the first step as the strongest.
     pub first: Arc<[RuleLine]>,
-    /// The last.
+    /// The declarations of the last step.
     pub last: Arc<[RuleLine]>,
 }
 
-/// A custom property that begins with a value.
+/// A custom property that a sheet registers with an initial value.
 #[derive(Debug)]
 pub struct RegisteredProperty {
     pub name: Arc<str>,
-    /// What values it takes.
+    /// The syntax of its values, such as `<color>`.
     pub syntax: String,
-    /// True if the value is taken over.
+    /// True if the value is inherited.
     pub inherits: bool,
     pub initial: Arc<str>,
 }
 
 impl RegisteredProperty {
-    /// Returns whether it takes a value, if that is known.
+    /// Returns whether the property accepts a value; `None` if that is unknown.
     pub fn takes(&self, text: &str) -> Option<bool> {
         let mut input = Parser::new(text);
         let kinds: &[NumberKind] = match self.syntax.as_str() {
@@ -113,11 +113,11 @@ impl RegisteredProperty {
     }
 }
 
-/// A layer: its parent and its name. The first is no layer.
+/// A layer: the number of its parent, and its name. Numbers begin at 1; 0 means no layer.
 #[derive(Debug, Clone, PartialEq)]
 struct CascadeLayer(usize, String);
 
-/// All rules, by the most telling name of their selector.
+/// All rules, indexed by the most specific name in their selector.
 #[derive(Debug, Default)]
 pub struct StyleSheet {
     rules: Vec<StyleRule>,
@@ -125,21 +125,21 @@ pub struct StyleSheet {
     classes: HashMap<String, Vec<usize>>,
     tags: HashMap<String, Vec<usize>>,
     others: Vec<usize>,
-    /// The animations.
+    /// The animations, by name.
     pub frames: HashMap<String, AnimationSteps>,
     pub registered: Vec<RegisteredProperty>,
-    /// True if it has a font whose glyphs are drawn too small to be read.
+    /// True if a font draws its glyphs too small to be read.
     pub shrinks: bool,
     layers: Vec<CascadeLayer>,
-    /// True if not all was read.
+    /// True if something was left out because of a limit.
     pub over: bool,
-    /// True if what is not known decides what was read.
+    /// True if the rules depend on a condition that only a browser can evaluate.
     pub guessed: bool,
-    /// How many declarations were read.
+    /// The number of declarations read.
     pub lines: usize,
 }
 
-/// Under what a rule is filed.
+/// The name under which a rule is indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RuleKey {
     Id(String),
@@ -149,13 +149,13 @@ enum RuleKey {
 }
 
 impl StyleSheet {
-    /// Returns true if no rule can be added; then not all was read.
+    /// Returns true if no further rule fits, and records that ([`StyleSheet::over`]).
     pub fn is_full(&mut self) -> bool {
         self.over |= self.rules.len() >= MAX_SELECTORS;
         self.rules.len() >= MAX_SELECTORS
     }
 
-    /// Files a rule under the most telling name of its selector.
+    /// Adds a rule to the index, under the most specific name in its selector.
     pub fn file(&mut self, rule: StyleRule) {
         let at = self.rules.len();
         match key(&rule.selector) {
@@ -167,13 +167,13 @@ impl StyleSheet {
         self.rules.push(rule);
     }
 
-    /// Returns true if there is no rule.
+    /// Returns true if there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// Returns the rules that may be for an element, with their places; `others` are
-    /// those that name nothing the element has.
+    /// Returns the rules that may match an element, with their positions. `others` includes the
+    /// rules that no name indexes.
     pub fn candidates<'s>(
         &'s self,
         tree: &'s DomTree,
@@ -181,7 +181,7 @@ impl StyleSheet {
         others: bool,
     ) -> impl Iterator<Item = (usize, &'s StyleRule)> {
         let of = |map: &'s HashMap<String, Vec<usize>>, name: &str| {
-            // Names are filed in lower case.
+            // The index is in lower case.
             if map.is_empty() || name.is_empty() {
                 return [].as_slice();
             }
@@ -202,9 +202,10 @@ impl StyleSheet {
             .filter_map(|at| Some((*at, self.rules.get(*at)?)))
     }
 
-    /// Returns the rank of each layer: a higher one wins, what is in none above all.
+    /// Returns the rank of each layer: a higher rank wins, and rules outside layers have the
+    /// highest.
     pub fn ranks(&self) -> Vec<usize> {
-        // What is in a layer itself comes after the layers in it.
+        // Rules of a layer win over the layers within it (CSS Cascade 5).
         let key = |mut at: usize| {
             let mut key = vec![usize::MAX];
             while let Some(CascadeLayer(parent, _)) =
@@ -226,7 +227,7 @@ impl StyleSheet {
         ranks
     }
 
-    /// Returns the number of a layer in another; one without a name is a new one.
+    /// Returns the number of a layer within `parent`; a layer without a name is always a new one.
     pub fn layer(&mut self, parent: usize, name: String) -> usize {
         let same = |one: &CascadeLayer| one.0 == parent && !name.is_empty() && one.1 == name;
         if let Some(at) = self.layers.iter().position(same) {
@@ -241,7 +242,7 @@ impl StyleSheet {
     }
 }
 
-/// Returns under what a selector is filed: by what its last part must be.
+/// Returns the name under which a selector is indexed: one that its elements must have.
 fn key(selector: &Selector<MailSelectors>) -> RuleKey {
     let mut iter = selector.iter();
     let mut best = RuleKey::Any;
@@ -251,6 +252,7 @@ fn key(selector: &Selector<MailSelectors>) -> RuleKey {
                 Component::ID(id) => RuleKey::Id(id.as_str().to_ascii_lowercase()),
                 Component::Class(class) => RuleKey::Class(class.as_str().to_ascii_lowercase()),
                 Component::LocalName(name) => RuleKey::Tag(name.lower_name.as_str().to_owned()),
+                // A list with one selector requires its names; a longer list requires none of them.
                 Component::Is(list) | Component::Where(list) => match list.slice() {
                     [one] if !one.has_pseudo_element() => key(one),
                     _ => continue,
@@ -267,7 +269,7 @@ fn key(selector: &Selector<MailSelectors>) -> RuleKey {
                 best = found;
             }
         }
-        // What stands before a pseudo-element is the element.
+        // The names before a pseudo-element are the names of its element.
         match iter.next_sequence() {
             Some(combinator) if combinator.is_pseudo_element() => {}
             _ => return best,

@@ -1,4 +1,4 @@
-//! What attributes of old say about the look of an element.
+//! Presentational attributes of HTML and SVG, as declarations.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::super::values::property::{CssImage, CssProperty, PropertyValue, Value
 use super::super::values::value::WrittenNumber;
 use crate::text::html::tree::{DomTree, NodeId};
 
-/// Attributes of SVG that say the same as the property of their name.
+/// SVG attributes that are equivalent to the property of the same name.
 const DRAWN: &[&str] = &[
     "clip-path", "fill", "fill-opacity", "opacity", "display", "visibility", "font-size", "stroke",
     "stroke-width", "transform",
 ];
 
-/// No head of a mail has more nodes.
+/// Maximum number of nodes searched for an element of the head; no head has more.
 const MANY: usize = 1_000;
 
-/// Returns them as declarations.
+/// Returns the declarations that the attributes of an element amount to.
 pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
     let mut lines = Vec::new();
     let name = tree.name(id);
@@ -27,6 +27,7 @@ pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
         for name in DRAWN {
             let Some(text) = tree.attr(id, name) else { continue };
             let mut read = Vec::new();
+            // SVG allows a font size without a unit.
             let quirks = *name == "font-size";
             let mode = ValueMode { quirks, inline: true, assume: false };
             let taken = grammar::read(name, &mut cssparser::Parser::new(text), mode, &mut read);
@@ -72,7 +73,7 @@ pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
             color("bgcolor", CssProperty::BackgroundColor);
         }
         "a" => {
-            // The colour of links stands on the body.
+            // The attribute for the colour of links is on the body.
             let body = std::iter::successors(Some(id), |at| tree.parent(*at))
                 .find(|at| tree.name(*at) == "body");
             let link = body.and_then(|body| tree.attr(body, "link")).and_then(of_attribute);
@@ -96,7 +97,7 @@ pub fn lines(tree: &DomTree, id: NodeId) -> Vec<RuleLine> {
     lines
 }
 
-/// Sets the size that `width` and `height` say.
+/// Sets the size that the attributes `width` and `height` give.
 fn sides(tree: &DomTree, id: NodeId, set: &mut impl FnMut(CssProperty, PropertyValue)) {
     for (name, property) in [("width", CssProperty::Width), ("height", CssProperty::Height)] {
         let Some(text) = tree.attr(id, name).map(str::trim_start) else { continue };
@@ -104,7 +105,7 @@ fn sides(tree: &DomTree, id: NodeId, set: &mut impl FnMut(CssProperty, PropertyV
         let Some(n) = text.get(..end).and_then(|digits| digits.parse::<f32>().ok()) else {
             continue;
         };
-        // A table cell without a width is as wide as it needs.
+        // Zero is ignored on tables and cells (HTML, "nonzero dimension values").
         if n == 0.0 && matches!(tree.name(id), "table" | "td" | "th") {
             continue;
         }
@@ -114,7 +115,7 @@ fn sides(tree: &DomTree, id: NodeId, set: &mut impl FnMut(CssProperty, PropertyV
     }
 }
 
-/// Returns the size of a font from 1 to 7, or by so much more or less than 3.
+/// Returns the keyword for a font size from 1 to 7, or relative to 3 if it has a sign.
 fn font_size(text: &str) -> Option<&'static str> {
     let text = text.trim();
     let n: i32 = text.trim_start_matches('+').parse().ok()?;

@@ -1,8 +1,9 @@
-//! Which declarations hold for an element.
+//! The cascade: the selection of the declarations that apply to an element.
 //!
-//! The browser's own rules come first, then old attributes, the author's rules by
-//! layer, specificity, scope and order, the `style` attribute, what an animation ends
-//! with, and then all that again for what is important, the other way round.
+//! From the weakest to the strongest: the browser's own rules; presentational attributes; the
+//! author's rules by layer, specificity, scope and order; the `style` attribute; animations.
+//! Important declarations win over all of these, with the order of layers reversed and the
+//! browser's as the strongest.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,6 +28,7 @@ use super::custom::{self, ResolvedText};
 use crate::text::html::tree::{DomTree, NodeId};
 
 static BROWSER: LazyLock<StyleSheet> = LazyLock::new(|| read(include_str!("browser.css")));
+// In quirks mode, tables do not inherit these properties (HTML, "Rendering").
 static QUIRKS: LazyLock<StyleSheet> = LazyLock::new(|| {
     read(
         "table { font-size: initial; color: initial; white-space: initial; \
@@ -40,17 +42,17 @@ fn read(text: &str) -> StyleSheet {
     sheet
 }
 
-/// Values with no more weight than this are computed at any time.
+/// Maximum weight of a value that is computed even if the limit of work is exceeded.
 const LIGHT: usize = 40;
 
-/// After so many seconds somebody reads.
+/// Seconds until a person is assumed to read the message.
 const SOON: f32 = 5.0;
 
-/// How strong a declaration is: where it comes from, the layer, the specificity, how
-/// near its scope begins, and its place.
+/// The precedence of a declaration: its origin, layer, specificity, proximity of scope, and
+/// position.
 type DeclarationRank = (CascadeTier, usize, u32, usize, usize);
 
-/// Where a declaration comes from, from the weakest to the strongest.
+/// The origin of a declaration, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum CascadeTier {
     Browser,
@@ -63,23 +65,23 @@ enum CascadeTier {
     BrowserImportant,
 }
 
-/// Everything that says how the elements of a document look.
+/// The style sheets and rules from which the styles of a document are computed.
 pub struct StyleCascade<'t> {
     tree: &'t DomTree,
     author: StyleSheet,
     ranks: Vec<usize>,
     matcher: SelectorMatcher<'t>,
-    /// The same for the browser's own rules.
+    /// The matcher for the browser's own rules, whose work is not limited.
     browser: SelectorMatcher<'t>,
-    /// What `style` attributes say, by their text.
+    /// Declarations of `style` attributes, by their text.
     inline: HashMap<&'t str, Rc<[RuleLine]>>,
     mode: ValueMode,
-    /// The size of the root's font.
+    /// The root's font size, in pixels.
     rem: f32,
 }
 
 impl<'t> StyleCascade<'t> {
-    /// Reads all sheets of the document.
+    /// Reads all style sheets of the document.
     pub fn of(tree: &'t DomTree, work: &'t [MatchWork; 2]) -> Self {
         let [limited, endless] = work;
         let mode = ValueMode { quirks: tree.is_quirks(), inline: false, assume: limited.assumes() };
@@ -95,28 +97,28 @@ impl<'t> StyleCascade<'t> {
         Self { tree, author, ranks, matcher, browser, inline, mode, rem }
     }
 
-    /// Returns true if not all that the sheets say is known.
+    /// Returns true if a limit was exceeded, so that styles are incomplete.
     pub fn is_over(&self) -> bool {
         self.author.over || self.matcher.work.is_over()
     }
 
-    /// Returns true if a font is drawn too small to be read.
+    /// Returns true if a font draws its glyphs too small to be read.
     pub fn shrinks(&self) -> bool {
         self.author.shrinks
     }
 
-    /// Counts work that an element made besides; false when it has become too much.
+    /// Counts work caused by an element elsewhere; returns false once the limit is exceeded.
     pub fn spend(&self, work: usize) -> bool {
         self.matcher.work.spend(work)
     }
 
-    /// Returns the size of the root's font.
+    /// Returns the root's font size, in pixels.
     pub fn rem(&self) -> f32 {
         self.rem
     }
 
-    /// Returns the look of an element in one that looks like `around`; `container` is
-    /// the width of the nearest container.
+    /// Returns the style of an element whose parent has the style `around`; `container` is the
+    /// width of the nearest container, in pixels.
     pub fn look(
         &mut self,
         id: NodeId,
@@ -131,6 +133,7 @@ impl<'t> StyleCascade<'t> {
             if self.mode.quirks { &[&*BROWSER, &*QUIRKS] } else { &[&*BROWSER] };
         for (number, sheet) in browsers.iter().enumerate() {
             for (at, rule) in sheet.candidates(self.tree, id, self.tree.has_attributes(id)) {
+                // The index has already matched a selector that is only a tag name.
                 let known = rule.is_tag() && self.tree.is_html(id);
                 if !known && !self.browser.matches(&rule.selector, id, None) {
                     continue;
@@ -146,6 +149,7 @@ impl<'t> StyleCascade<'t> {
             }
         }
         found.extend(attributes.iter().map(|line| ((CascadeTier::Attribute, 0, 0, 0, 0), line)));
+        // Beyond the limit of work, the author's rules are ignored, and the message is in doubt.
         if !self.author.is_empty() && !self.matcher.work.is_over() {
             for (at, rule) in self.author.candidates(self.tree, id, true) {
                 let Some(near) = matched(&mut self.matcher, self.tree, rule, id, container) else {
@@ -156,11 +160,13 @@ impl<'t> StyleCascade<'t> {
                 }
                 let layer = self.ranks.get(rule.layer).copied().unwrap_or_default();
                 for line in rule.lines.iter() {
+                    // Among important declarations, earlier layers win (CSS Cascade 5).
                     let (tier, layer) = if line.is_important() {
                         (CascadeTier::AuthorImportant, usize::MAX - layer)
                     } else {
                         (CascadeTier::Author, layer)
                     };
+                    // The rule whose scope begins nearer to the element wins.
                     let near = usize::MAX - near;
                     let rank = (tier, layer, rule.selector.specificity(), near, at);
                     match rule.part {
@@ -178,6 +184,7 @@ impl<'t> StyleCascade<'t> {
         }
         found.sort_by_key(|(rank, _)| *rank);
         let mut look = self.compute(&found, around);
+        // The style has to be known before its animations are, so it is computed twice.
         if let Some(frames) = self.frames(&look)
             && self.matcher.work.spend(2 * frames.len() + found.len())
         {
@@ -198,7 +205,7 @@ impl<'t> StyleCascade<'t> {
         look
     }
 
-    /// Returns what the `style` attribute of an element says.
+    /// Returns the declarations of an element's `style` attribute.
     fn style(&mut self, id: NodeId) -> Rc<[RuleLine]> {
         let Some(text) = self.tree.attr(id, "style") else { return Rc::new([]) };
         let mode = self.mode;
@@ -206,7 +213,7 @@ impl<'t> StyleCascade<'t> {
         Rc::clone(self.inline.entry(text).or_insert_with(read))
     }
 
-    /// Returns what the animations of an element leave it with.
+    /// Returns the declarations that the element's animations contribute when it is read.
     fn frames(&self, look: &ComputedStyle) -> Option<Arc<[RuleLine]>> {
         let list = |property| match look.get(property) {
             Some(PropertyValue::Names(names)) => Some(Arc::clone(names)),
@@ -219,6 +226,7 @@ impl<'t> StyleCascade<'t> {
         let (delays, lengths) =
             (list(CssProperty::AnimationDelay), list(CssProperty::AnimationLength));
         let timelines = list(CssProperty::AnimationTimeline);
+        // A list that is shorter than the list of names is repeated (CSS Animations).
         let nth = |list: &Arc<[Box<str>]>, at: usize| {
             list.get(at % list.len().max(1))
                 .map(|word| word.to_ascii_lowercase())
@@ -235,8 +243,8 @@ impl<'t> StyleCascade<'t> {
             let seconds = |list| of(list).and_then(|n| n.parse().ok()).unwrap_or(0.0_f32);
             let (delay, long) = (seconds(&delays), seconds(&lengths));
             let Some(steps) = self.author.frames.get(&**name) else { continue };
-            // One that is over when somebody reads is as it ends; one that has not begun,
-            // as it begins; of one in between, nobody knows.
+            // If its fill mode says so, an animation that has ended by then contributes its last
+            // step, and one that has not begun, its first. In between, only a browser knows.
             let between = of(&counts).is_some_and(|count| count == "infinite")
                 || of(&states).is_some_and(|state| state == "paused")
                 || of(&timelines).is_some_and(|timeline| timeline != "auto")
@@ -257,7 +265,7 @@ impl<'t> StyleCascade<'t> {
         (!lines.is_empty()).then(|| lines.into())
     }
 
-    /// Works out the parts of an element that look different from it.
+    /// Computes the styles of the element's pseudo-elements.
     fn parts(
         &self,
         id: NodeId,
@@ -291,6 +299,7 @@ impl<'t> StyleCascade<'t> {
                 .filter(|(one, ..)| *one == part)
                 .map(|(_, rank, line)| (*rank, line))
                 .collect();
+            // `::before` and `::after` exist only if `content` is set.
             let holds = |(_, line): &(DeclarationRank, &RuleLine)| match line {
                 RuleLine::Set(property, ..) => *property == CssProperty::Content,
                 RuleLine::Custom(..) => false,
@@ -309,7 +318,8 @@ impl<'t> StyleCascade<'t> {
         }
     }
 
-    /// Computes what declarations, from the weakest to the strongest, make of an element.
+    /// Computes the style that declarations, ordered from the weakest to the strongest, give an
+    /// element.
     fn compute(
         &self,
         found: &[(DeclarationRank, &RuleLine)],
@@ -324,6 +334,7 @@ impl<'t> StyleCascade<'t> {
         if !registered.is_empty() && work.spend(registered.len() + look.vars.len()) {
             for one in registered {
                 let known = look.vars.get(&one.name);
+                // A registered property that is not inherited begins with its initial value.
                 if known.is_none() || !one.inherits && known != Some(&one.initial) {
                     let (name, initial) = (Arc::clone(&one.name), Arc::clone(&one.initial));
                     Rc::make_mut(&mut look.vars).insert(name, initial);
@@ -342,14 +353,14 @@ impl<'t> StyleCascade<'t> {
             })
             .collect();
         if !custom.is_empty() {
-            // Each element that declares some has a list of its own.
+            // The inherited properties are copied for each element that declares its own.
             if work.spend(look.vars.len()) {
                 let before = Rc::clone(&look.vars);
                 look.vars = custom::declare(&look.vars, &custom, work);
                 for one in registered {
                     let Some(text) = look.vars.get(&one.name) else { continue };
                     let old = before.get(&one.name);
-                    // One of the wrong kind is as if it was not there.
+                    // A value that the registered syntax does not accept has no effect.
                     if old != Some(text)
                         && work.spend(text.len() / 4 + 1)
                         && !one.takes(text).unwrap_or_else(|| work.guess())
@@ -375,6 +386,8 @@ impl<'t> StyleCascade<'t> {
                         ResolvedText::Known(text) => {
                             let whole =
                                 grammar::read(name, &mut Parser::new(&text), mode, &mut read);
+                            // A value that is invalid after substitution counts as `unset` (CSS
+                            // Variables).
                             if whole.is_err() {
                                 read = all(name, &PropertyValue::Wide(WideKeyword::Unset));
                             }
@@ -396,7 +409,7 @@ impl<'t> StyleCascade<'t> {
             properties.extend(INHERITED);
         }
         properties.sort_unstable_by_key(|property| match property {
-            // Other lengths are measured by the font, other colours by the text's.
+            // Other lengths depend on the font size, other colours on the colour of the text.
             CssProperty::FontSize | CssProperty::ColorScheme => (0, *property),
             CssProperty::Color => (1, *property),
             _ => (2, *property),
@@ -404,7 +417,7 @@ impl<'t> StyleCascade<'t> {
         properties.dedup();
         for property in properties.into_iter().filter(|property| *property != CssProperty::All) {
             let Some(value) = winner(&flat, property, work) else { continue };
-            // Words and numbers are computed whatever was spent before.
+            // Words and numbers are computed even if the limit of work is exceeded.
             let weight = value.weight();
             if weight > LIGHT && !work.spend(weight) {
                 look.set(property, &PropertyValue::Unknown, around, rem);
@@ -416,7 +429,7 @@ impl<'t> StyleCascade<'t> {
     }
 }
 
-/// Returns how near a rule that is for the element has its scope.
+/// Returns the proximity of a rule's scope, or `None` if the rule does not apply to the element.
 fn matched(
     matcher: &mut SelectorMatcher<'_>,
     tree: &DomTree,
@@ -440,7 +453,7 @@ fn matched(
             Ok::<_, cssparser::ParseError<()>>(holds)
         };
         let holds = input.try_parse(read).or_else(|_| {
-            // The name of a container.
+            // The name of a container is ignored: the nearest one is measured.
             input.expect_ident()?;
             read(&mut input)
         });
@@ -453,7 +466,7 @@ fn matched(
     rule.containers.iter().all(inside).then_some(near)
 }
 
-/// Returns how many steps it is to the root of the scope in which the rule matches.
+/// Returns the number of steps up to the root of the scope in which the rule matches.
 fn scoped(
     matcher: &mut SelectorMatcher<'_>,
     tree: &DomTree,
@@ -484,7 +497,7 @@ fn scoped(
     None
 }
 
-/// The properties that `all` takes from what is around.
+/// Inherited properties, which `all` resets even if no other declaration names them.
 const INHERITED: &[CssProperty] = &[
     CssProperty::Color,
     CssProperty::ColorScheme,
@@ -510,10 +523,10 @@ const INHERITED: &[CssProperty] = &[
     CssProperty::WordSpacing,
 ];
 
-/// Returns a value with what it asks for, as long as there is work left.
+/// Returns a value with its references substituted; unknown if the limit of work is exceeded.
 fn later(text: &str, look: &ComputedStyle, work: &MatchWork) -> ResolvedText {
     let value = custom::substitute(text, &look.vars, work);
-    // It is read once more, as the value it has become.
+    // The substituted text is parsed once more, which is work as well.
     let long = matches!(&value, ResolvedText::Known(text) if !work.spend(text.len() / 4));
     if long { ResolvedText::Unknown } else { value }
 }
@@ -522,7 +535,7 @@ fn all(name: &str, value: &PropertyValue) -> Vec<(CssProperty, PropertyValue)> {
     property::named(name).iter().map(|property| (*property, value.clone())).collect()
 }
 
-/// Returns the value that holds for a property; none if nothing is said in the end.
+/// Returns the value that applies to a property, or `None` if no declaration is left.
 fn winner<'v>(
     flat: &'v [(DeclarationRank, CssProperty, Cow<'_, PropertyValue>)],
     property: CssProperty,
@@ -541,9 +554,12 @@ fn winner<'v>(
             left.get(..end.min(at)).unwrap_or_default()
         };
         left = match &**value {
+            // In the browser's own sheet, `revert` acts as `unset` (CSS Cascade 5).
             PropertyValue::Wide(WideKeyword::Revert) if rank.0 <= CascadeTier::Browser => {
                 return Some(if is_inherited(property) { &INHERIT } else { &INITIAL });
             }
+            // Presentational attributes belong to the author's origin here, so they are reverted,
+            // too.
             PropertyValue::Wide(WideKeyword::Revert) => {
                 below(&|rank| rank.0 == CascadeTier::Browser)
             }

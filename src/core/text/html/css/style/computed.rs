@@ -1,7 +1,7 @@
-//! What an element looks like, as far as it decides whether text is seen.
+//! The computed style of an element, as far as it decides whether text is seen.
 //!
-//! The computed values of one element: what it takes over from around it, and what is
-//! set on it alone. What they come to on the page is up to `visibility`.
+//! It consists of inherited values and of values set on the element alone. Their effect on the page
+//! is in `sight`.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::super::values::property::{
 use super::super::values::value::{ComputedNumber, NumberKind, UnitScale};
 use super::custom::CustomProperties;
 
-/// The size of a font that nobody set.
+/// The initial font size, in pixels.
 pub const FONT: f32 = 16.0;
 
 /// The computed style of an element.
@@ -20,29 +20,29 @@ pub const FONT: f32 = 16.0;
 pub struct ComputedStyle {
     /// The size of the font, in pixels.
     pub font: f32,
-    /// True if that is measured by the font around: browsers do not draw it tiny then.
+    /// True if the font size is relative to the parent's; browsers do not draw it tiny then.
     pub relative: bool,
-    /// The colour of text; unknown if it is not computed.
+    /// The colour of text; `None` if it could not be computed.
     pub color: Option<Rgba>,
-    /// Custom properties.
+    /// Custom properties, including inherited ones.
     pub vars: CustomProperties,
-    /// What was taken over, but for the above.
+    /// Inherited values other than the above.
     inherited: Rc<Vec<(CssProperty, PropertyValue)>>,
-    /// What is set on this element alone.
+    /// Values set on this element alone.
     own: Vec<(CssProperty, PropertyValue)>,
-    /// True if a value that may hide it is not computed.
+    /// True if a value that may hide the element could not be computed.
     pub unclear: bool,
-    /// Its first line or letter, or its placeholder, if that looks different.
+    /// The style of its first line, first letter or placeholder, if that differs.
     pub first: Option<Box<ComputedStyle>>,
-    /// What is drawn before and after what it holds.
+    /// `::before` and `::after` content.
     pub before: Option<Box<ComputedStyle>>,
     pub after: Option<Box<ComputedStyle>>,
-    /// True if it shows no more of its content than a summary.
+    /// True for `details` that show only their summary.
     pub closed: bool,
 }
 
 impl ComputedStyle {
-    /// Returns the look of the page before any element: black on white.
+    /// Returns the style outside all elements: black on white.
     pub fn page() -> Self {
         Self {
             font: FONT,
@@ -59,7 +59,7 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns the look of an element in this one about which nothing is said.
+    /// Returns the style of a child without declarations.
     pub fn child(&self) -> Self {
         Self {
             vars: Rc::clone(&self.vars),
@@ -74,14 +74,14 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns the value of a property, if it was set.
+    /// Returns the value of a property, if it is set.
     pub fn get(&self, property: CssProperty) -> Option<&PropertyValue> {
         let values = if is_inherited(property) { &*self.inherited } else { &self.own };
         values.iter().find(|(name, _)| *name == property).map(|(_, value)| value)
     }
 
-    /// Sets a value that is valid for the property; `around` is the look of what
-    /// holds the element.
+    /// Sets a valid value of a property; `around` is the style of the parent, `rem` the root's font
+    /// size in pixels.
     pub fn set(&mut self, property: CssProperty, value: &PropertyValue, around: &Self, rem: f32) {
         let value = match value {
             PropertyValue::Wide(WideKeyword::Inherit) => return self.inherit(property, around),
@@ -92,6 +92,7 @@ impl ComputedStyle {
             PropertyValue::Wide(_) => return self.reset(property),
             value => value,
         };
+        // A value that is not computed leaves the element in doubt.
         if *value == PropertyValue::Unknown {
             self.unclear = true;
             return self.reset(property);
@@ -102,6 +103,7 @@ impl ComputedStyle {
                 if let PropertyValue::Paint(paint) = value {
                     let dark = self.is(CssProperty::ColorScheme, "dark");
                     self.color = paint.resolve(around.color, dark);
+                    // An unknown colour of the parent has been reported there.
                     self.unclear |= self.color.is_none() && around.color.is_some();
                 }
             }
@@ -137,6 +139,7 @@ impl ComputedStyle {
     }
 
     fn put(&mut self, property: CssProperty, value: Option<PropertyValue>) {
+        // An unchanged value must not copy the list that the element shares with its parent.
         if is_inherited(property) && self.get(property) == value.as_ref() {
             return;
         }
@@ -172,12 +175,12 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns what relative lengths in this element come to.
+    /// Returns the scale of relative lengths in this element.
     pub fn scale(&self, rem: f32) -> UnitScale<'static> {
         UnitScale { em: self.font, rem, names: &[] }
     }
 
-    /// Returns a value that is a word.
+    /// Returns the value of a property if it is a word.
     pub fn word(&self, property: CssProperty) -> Option<&'static str> {
         match self.get(property) {
             Some(PropertyValue::Word(word)) => Some(word),
@@ -185,12 +188,12 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns true if a value is this word.
+    /// Returns true if the value of a property is `word`.
     pub fn is(&self, property: CssProperty, word: &str) -> bool {
         self.word(property) == Some(word)
     }
 
-    /// Returns a value that is a number.
+    /// Returns the value of a property if it is a number.
     pub fn size(&self, property: CssProperty) -> Option<ComputedNumber> {
         match self.get(property) {
             Some(PropertyValue::Size(size)) => Some(*size),
@@ -198,8 +201,8 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns a length in pixels, with percentages of `base`; `None` if there is no
-    /// base for them.
+    /// Returns a length in pixels, with percentages of `base`; `None` for a percentage without a
+    /// base.
     pub fn px(&self, property: CssProperty, base: Option<f32>) -> Option<f32> {
         let size = self.size(property)?;
         match (size.part, base) {
@@ -209,7 +212,7 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns a value that is made of functions.
+    /// Returns the functions in the value of a property.
     pub fn calls(&self, property: CssProperty) -> &[NumericFunction] {
         match self.get(property) {
             Some(PropertyValue::Calls(calls)) => calls,
@@ -217,7 +220,7 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns the images of a property.
+    /// Returns the images in the value of a property.
     pub fn images(&self, property: CssProperty) -> &[CssImage] {
         match self.get(property) {
             Some(PropertyValue::Images(images)) => images,
@@ -225,13 +228,13 @@ impl ComputedStyle {
         }
     }
 
-    /// Returns a colour; unknown ones are none.
+    /// Resolves a colour; `None` if it is unknown.
     pub fn paint(&self, paint: &WrittenColour) -> Option<Rgba> {
         paint.resolve(self.color, self.is(CssProperty::ColorScheme, "dark"))
     }
 }
 
-/// Returns true for a size that is partly absolute: that is drawn as small as it says.
+/// Returns true for a size with an absolute part, which is drawn as small as it says.
 fn is_mixed(size: &ComputedNumber) -> bool {
     size.kind == NumberKind::Length && size.part != 0.0 && size.n != 0.0
 }

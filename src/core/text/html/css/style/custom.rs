@@ -1,7 +1,7 @@
-//! Custom properties, and values that ask for them by `var()`.
+//! Custom properties, and values that refer to them with `var()`.
 //!
-//! Substitution is by text, as CSS has it, within limits: what goes deeper or grows
-//! larger than any honest sheet counts as unknown.
+//! Text is substituted, as CSS specifies. A value that is nested more deeply or grows larger than
+//! in any honest sheet is unknown.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,25 +13,25 @@ use cssparser::{Parser, Token};
 use super::super::sheets::select::MatchWork;
 use super::super::values::value::{ParseResult, invalid};
 
-/// Values that ask for each other are followed so far.
+/// Maximum depth of references.
 const MAX_DEEP: usize = 32;
-/// The longest text a value may come to.
+/// Maximum length of a value after substitution, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// The custom properties of an element, with what it takes over.
+/// The custom properties of an element, including inherited ones.
 pub type CustomProperties = Rc<HashMap<Arc<str>, Arc<str>>>;
 
-/// What became of a value.
+/// The result of a substitution.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResolvedText {
     Known(Arc<str>),
-    /// It asks for what there is not, or for itself.
+    /// The value refers to itself, or to a missing property without a fallback.
     Invalid,
-    /// It is not known.
+    /// The value can be computed only by a browser, or exceeds a limit.
     Unknown,
 }
 
-/// Returns `around` with the custom properties that an element declares besides.
+/// Returns `around` with the custom properties that an element declares.
 pub fn declare(
     around: &CustomProperties,
     declared: &[(Arc<str>, Option<Arc<str>>)],
@@ -63,7 +63,7 @@ pub fn declare(
     Rc::new(out)
 }
 
-/// Returns a value with what it asks for.
+/// Substitutes the references in a value.
 pub fn substitute(text: &str, vars: &CustomProperties, work: &MatchWork) -> ResolvedText {
     let raw = HashMap::new();
     VariableResolver { known: vars, raw: &raw, done: RefCell::default(), work }.whole(text, 0)
@@ -72,9 +72,9 @@ pub fn substitute(text: &str, vars: &CustomProperties, work: &MatchWork) -> Reso
 struct VariableResolver<'a> {
     known: &'a HashMap<Arc<str>, Arc<str>>,
     raw: &'a HashMap<Arc<str>, Arc<str>>,
-    /// What raw ones came to; none while they are looked at.
+    /// The results for properties in `raw`; `None` while one is being resolved.
     done: RefCell<HashMap<Arc<str>, Option<ResolvedText>>>,
-    /// What is read and what is copied is counted, also where nothing comes of it.
+    /// Counts all text that is read or copied, whether it is used or not.
     work: &'a MatchWork,
 }
 
@@ -87,6 +87,7 @@ impl VariableResolver<'_> {
                 .map_or(ResolvedText::Invalid, |text| ResolvedText::Known(Arc::clone(text)));
         };
         if let Some(done) = self.done.borrow().get(name) {
+            // A property that is still being resolved is part of a cycle.
             return done.clone().unwrap_or(ResolvedText::Invalid);
         }
         if deep > MAX_DEEP {
@@ -108,7 +109,7 @@ impl VariableResolver<'_> {
         }
     }
 
-    /// Copies a value to `out`, with what it asks for.
+    /// Copies a value to `out` and substitutes its references.
     fn copy(
         &self,
         input: &mut Parser<'_>,
@@ -153,7 +154,7 @@ impl VariableResolver<'_> {
                 Token::SquareBracketBlock => "]",
                 Token::CurlyBracketBlock => "}",
                 Token::Comment(_) => {
-                    // Keeps apart what it stands between.
+                    // A comment separates the tokens around it.
                     out.push_str("/**/");
                     continue;
                 }
@@ -169,8 +170,8 @@ impl VariableResolver<'_> {
         }
     }
 
-    /// Reads the arguments of `env()`; returns what it stands for where a mail is read: nothing
-    /// lies over the page there, and names that no browser sets have their fallback.
+    /// Reads the arguments of `env()` and returns its value for a message: insets are zero, because
+    /// the page is not overlaid, and names that no browser sets have their fallback.
     fn env(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> ParseResult<String> {
         const NONE: &[&str] = &["safe-area-inset-", "keyboard-inset-"];
         const SET: &[&str] = &[
@@ -179,6 +180,7 @@ impl VariableResolver<'_> {
         let name = input.expect_ident_cloned()?;
         let is = |names: &[&str]| names.iter().any(|known| name.starts_with(known));
         while input.try_parse(Parser::expect_integer).is_ok() {}
+        // A desktop has no insets; the other values depend on the device.
         if is(NONE) || is(SET) {
             *unknown |= is(SET);
             while input.next().is_ok() {}
@@ -190,7 +192,7 @@ impl VariableResolver<'_> {
         Ok(format!("/**/{other}/**/"))
     }
 
-    /// Reads the arguments of `var()`; returns what it stands for.
+    /// Reads the arguments of `var()` and returns its value.
     fn var(&self, input: &mut Parser<'_>, unknown: &mut bool, deep: usize) -> ParseResult<String> {
         let name = input.expect_ident_cloned()?;
         if !name.starts_with("--") {
@@ -200,6 +202,7 @@ impl VariableResolver<'_> {
         let mut other = String::new();
         let mut lost = false;
         let value = self.get(&name, deep);
+        // A fallback that is not used is not resolved: its errors do not matter.
         if fallback && value == ResolvedText::Invalid {
             self.copy(input, &mut other, &mut lost, deep + 1)?;
         } else {
@@ -211,7 +214,7 @@ impl VariableResolver<'_> {
             *unknown = true;
         }
         match value {
-            // Comments around it keep it from growing together with what is beside it.
+            // Comments around the value keep its tokens separate from adjacent ones.
             ResolvedText::Known(text) => Ok(format!("/**/{text}/**/")),
             ResolvedText::Unknown => {
                 *unknown = true;

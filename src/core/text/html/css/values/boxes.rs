@@ -1,7 +1,7 @@
-//! What values the properties of boxes take that can be empty: tracks, flexible sizes,
-//! borders and shadows.
+//! Values of box properties that can leave a box without size or cover text: tracks, flexible
+//! sizes, borders and shadows.
 //!
-//! Of a value is kept only what decides whether text in the box, or under it, is seen.
+//! Of each value, only the part is kept that decides whether text in the box, or under it, is seen.
 
 use std::sync::Arc;
 
@@ -37,6 +37,7 @@ pub fn flex(
                 grow = if numbers == 0 { n } else { grow };
                 numbers += 1;
             }
+            // A third number can only be the basis, as a zero without a unit.
             Ok(0.0) if basis.is_none() => {
                 basis = Some(PropertyValue::Amount(WrittenNumber::pixels(0.0)))
             }
@@ -45,6 +46,7 @@ pub fn flex(
         }
     }
     out.push((CssProperty::FlexGrow, PropertyValue::Amount(WrittenNumber::number(grow))));
+    // Without a basis in the shorthand, it is 0 and not `auto` (CSS Flexbox, 7.1).
     out.push((
         CssProperty::FlexBasis,
         basis.unwrap_or(PropertyValue::Amount(WrittenNumber::part(0.0))),
@@ -87,9 +89,9 @@ pub fn grid(
     Ok(())
 }
 
-/// Reads the sizes of tracks up to a `/`: for each, whether it is nothing.
+/// Reads track sizes up to a `/`: `0` for a track without size, `1` for any other.
 pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
-    /// More of them are as good as none.
+    /// Maximum number of tracks; a value with more is invalid here.
     const MAX_TRACKS: usize = 100;
     let mut all: Vec<Box<str>> = Vec::new();
     while !input.is_exhausted() && all.len() < MAX_TRACKS {
@@ -102,7 +104,7 @@ pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
             }
             Token::SquareBracketBlock | Token::QuotedString(_) => continue,
             Token::Ident(_) => false,
-            // A part of the rest; `0fr` is none of it.
+            // A length or a share of the rest: `0fr` is no share.
             Token::Dimension { value, .. } => value == 0.0,
             Token::Function(name) => input.parse_nested_block(|input| {
                 if name.eq_ignore_ascii_case("repeat") {
@@ -110,6 +112,7 @@ pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
                     let _ = input.try_parse(cssparser::Parser::expect_ident_cloned);
                     input.expect_comma()?;
                 }
+                // `minmax()` can be as large as its last argument.
                 let mut last = false;
                 while let Ok(token) = input.next() {
                     last = match token {
@@ -133,7 +136,7 @@ pub fn tracks(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     Ok(PropertyValue::Names(all.into()))
 }
 
-/// Reads the size of the pictures of all layers; "nothing" if none has any.
+/// Reads the image sizes of all layers; "nothing" if none of them has a size.
 pub fn sizes(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let layers = input.parse_comma_separated(|input| {
         let mut nothing = false;
@@ -148,7 +151,7 @@ pub fn sizes(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     Ok(PropertyValue::Word(if layers.contains(&false) { "some" } else { "nothing" }))
 }
 
-/// Reads `aspect-ratio`, as how many times wider than high.
+/// Reads `aspect-ratio` as the width divided by the height.
 pub fn ratio(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let auto = |input: &mut Parser<'_>| {
         input.try_parse(|input| input.expect_ident_matching("auto")).is_ok()
@@ -172,7 +175,7 @@ pub fn ratio(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     })
 }
 
-/// Reads how thick a line is.
+/// Reads the thickness of a line.
 pub fn thickness(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<WrittenNumber> {
     match input.try_parse(|input| word(input, &["thin", "medium", "thick"])) {
         Ok("thin") => Ok(WrittenNumber::pixels(1.0)),
@@ -182,8 +185,8 @@ pub fn thickness(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<Written
     }
 }
 
-/// Reads a border or an outline, or its width alone, as its width: nothing without a style
-/// or with a colour that shows what is below.
+/// Reads a border or an outline, or its width alone, as its width: zero without a style, or in a
+/// colour that shows the ground below.
 pub fn edge(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<PropertyValue> {
     const STYLES: &[&str] = &[
         "none", "hidden", "auto", "dotted", "dashed", "solid", "double", "groove", "ridge",
@@ -202,11 +205,12 @@ pub fn edge(input: &mut Parser<'_>, mode: ValueMode) -> ParseResult<PropertyValu
         } else if width.is_none() {
             width = Some(thickness(input, mode)?);
         } else {
-            // That of the next side, where only widths are read.
+            // The width of the next side, if there are only widths.
             break;
         }
     }
     let clear = matches!(color, Some(WrittenColour::Rgba([.., alpha])) if alpha < 0.5);
+    // A width alone comes from a longhand; another declaration sets its style.
     let alone = style.is_none() && color.is_none();
     let drawn = alone || !clear && style.is_some_and(|style| !matches!(style, "none" | "hidden"));
     let width = width.unwrap_or(WrittenNumber::pixels(3.0));
@@ -242,9 +246,9 @@ pub fn stroke(
     Ok(())
 }
 
-/// Reads `box-shadow`: "wide" if one reaches far without growing faint.
+/// Reads `box-shadow`: "wide" if an opaque shadow spreads far.
 pub fn shadow(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
-    /// From here on a shadow covers a line of text.
+    /// The spread from which a shadow covers a line of text, in pixels.
     const FAR: f32 = 8.0;
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
         return Ok(PropertyValue::Word("none"));
@@ -265,9 +269,9 @@ pub fn shadow(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     Ok(PropertyValue::Word(if wide.contains(&true) { "wide" } else { "none" }))
 }
 
-/// Reads `text-shadow`: the colours of those that are sharp, and close enough to be read.
+/// Reads `text-shadow` as the colours of shadows that are sharp and close enough to be read.
 pub fn text_shadow(input: &mut Parser<'_>) -> ParseResult<Arc<[CssImage]>> {
-    /// A shadow that is fainter, or further away, is not one that text is read from.
+    /// Maximum blur and distance of a shadow that text can be read from, in pixels.
     const SHARP: f32 = 3.0;
     const CLOSE: f32 = 100.0;
     if input.try_parse(|input| input.expect_ident_matching("none")).is_ok() {
@@ -315,9 +319,9 @@ pub fn decoration(
     Ok(())
 }
 
-/// Returns true if a value names a place that is out of most boxes.
+/// Returns true if a value is a position outside most boxes.
 pub fn is_far(input: &mut Parser<'_>) -> bool {
-    /// As far as a line is high, and more.
+    /// More than the height of a line, in pixels.
     const FAR: f32 = 100.0;
     let mut far = false;
     while let Ok(token) = input.next() {
@@ -330,8 +334,7 @@ pub fn is_far(input: &mut Parser<'_>) -> bool {
     far
 }
 
-/// Returns true if a layer of a background stands once, and away from text or smaller than
-/// that.
+/// Returns true if a background layer is drawn once and is away from text or smaller than text.
 pub fn is_beside(input: &mut Parser<'_>) -> bool {
     const FAR: f32 = 100.0;
     let (mut once, mut beside, mut sizes) = (false, false, false);

@@ -1,8 +1,8 @@
-//! Colours of CSS in every notation.
+//! Colours of CSS in all notations.
 //!
-//! The library `color` knows the notations and spaces; here arguments are made
-//! plain for it (`calc()`, colours from other colours), and what a browser has
-//! besides: mixes, the colours of a system, the legacy colours of attributes.
+//! The crate `color` has the notations and colour spaces. This file simplifies arguments for it
+//! (`calc()`, relative colours), and adds mixes, system colours and the legacy colours of
+//! attributes.
 
 use std::sync::Arc;
 
@@ -18,26 +18,27 @@ pub type Rgba = [f32; 4];
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrittenColour {
     Rgba(Rgba),
-    /// The colour of the text.
+    /// The colour of the text (`currentcolor`).
     Current,
-    /// Made of the colour of the text; by its text.
+    /// A colour derived from the colour of the text, as text.
     Later(Arc<str>),
-    /// A colour that is not computed.
+    /// A colour that cannot be computed here.
     Unknown,
 }
 
-/// The colour of the text around, and whether its scheme is dark.
+/// The colour of the surrounding text, and true if its scheme is dark; `None` before they are
+/// known.
 type SurroundingColour = Option<(Rgba, bool)>;
 
 /// Opaque black.
 pub const BLACK: Rgba = [0.0, 0.0, 0.0, 1.0];
 /// Opaque white.
 pub const WHITE: Rgba = [1.0; 4];
-/// No colour at all.
+/// A transparent colour.
 pub const CLEAR: Rgba = [0.0; 4];
 
 impl WrittenColour {
-    /// Returns how much there is to compute: nothing, or its text.
+    /// Returns the work of computing the colour: zero, or by the length of its text.
     pub fn weight(&self) -> usize {
         match self {
             Self::Later(text) => text.len() / 4,
@@ -45,7 +46,8 @@ impl WrittenColour {
         }
     }
 
-    /// Returns the colour in an element whose text has the colour `current`.
+    /// Returns the colour in an element whose text has the colour `current`; `None` if it is
+    /// unknown.
     pub fn resolve(&self, current: Option<Rgba>, dark: bool) -> Option<Rgba> {
         match self {
             Self::Rgba(rgba) => Some(*rgba),
@@ -59,10 +61,12 @@ impl WrittenColour {
     }
 }
 
-/// Reads a colour. In quirks mode a sheet may leave out the `#`.
+/// Reads a colour; with `hashless`, as in quirks mode, the `#` may be missing.
 pub fn paint(input: &mut Parser<'_>, hashless: bool) -> ParseResult<WrittenColour> {
     let start = input.state();
     if let Ok(paint) = read(input, None) {
+        // A colour that depends on the colour of the text is kept as text, and read again in each
+        // element.
         return Ok(match paint {
             WrittenColour::Later(_) => WrittenColour::Later(text(input, &start).into()),
             paint => paint,
@@ -83,7 +87,7 @@ fn text<'i>(input: &Parser<'i>, start: &ParserState) -> &'i str {
     input.slice_from(start.position()).trim()
 }
 
-/// Reads a colour; with the colour of the text if that is known.
+/// Reads a colour; `current` is the colour of the text, if known.
 fn read(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<WrittenColour> {
     let token = input.next()?.clone();
     match token {
@@ -126,7 +130,7 @@ fn function(
         "hsla" => "hsl",
         name => name,
     };
-    // No library here computes this space.
+    // The crate `color` does not have this space.
     let beyond = |input: &mut Parser<'_>| {
         input.try_parse(|input| input.expect_ident_matching("display-p3-linear")).is_ok()
     };
@@ -163,7 +167,7 @@ fn function(
     }
 }
 
-/// Passes over the rest of a colour that is not known yet, or never.
+/// Skips the rest of a colour that is unknown, or not known yet.
 fn later(input: &mut Parser<'_>, paint: WrittenColour) -> ParseResult<WrittenColour> {
     while input.next().is_ok() {}
     Ok(match paint {
@@ -172,7 +176,7 @@ fn later(input: &mut Parser<'_>, paint: WrittenColour) -> ParseResult<WrittenCol
     })
 }
 
-/// Returns arguments with their functions computed and their names replaced.
+/// Returns arguments with functions computed and names replaced.
 fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> ParseResult<String> {
     let mut out = String::new();
     let scale = UnitScale { names, ..UnitScale::page() };
@@ -207,7 +211,7 @@ fn arguments(input: &mut Parser<'_>, names: &[(&str, f32)]) -> ParseResult<Strin
     }
 }
 
-/// Reads `from <colour> a b c`.
+/// Reads a relative colour: `from <colour> a b c`.
 fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> ParseResult<WrittenColour> {
     let mut space = String::new();
     let tag = match name {
@@ -224,6 +228,7 @@ fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> ParseResult<Wri
         "color" if space.starts_with("xyz") => ["x", "y", "z"],
         "color" => ["r", "g", "b"],
         "rgb" => {
+            // Channels of `rgb()` go up to 255.
             (a, b, c) = (a * 255.0, b * 255.0, c * 255.0);
             ["r", "g", "b"]
         }
@@ -235,6 +240,7 @@ fn relative(name: &str, input: &mut Parser<'_>, origin: Rgba) -> ParseResult<Wri
     let [x, y, z] = names;
     let names = [(x, a), (y, b), (z, c), ("alpha", alpha)];
     let mut rest = arguments(input, &names)?;
+    // A relative colour keeps the alpha of its origin.
     if !rest.contains('/') {
         rest.push_str(&format!(" / {alpha:.6}"));
     }
@@ -307,11 +313,12 @@ fn mix(input: &mut Parser<'_>, current: SurroundingColour) -> ParseResult<Writte
     }
     let dynamic = |rgba: &Rgba| DynamicColor::from_alpha_color(AlphaColor::<Srgb>::new(*rgba));
     let mixed = dynamic(one).interpolate(dynamic(other), space, way).eval(second / total);
+    // Shares that add up to less than 100 % leave the mix partly transparent (CSS Color 5).
     let [r, g, b, alpha] = rgba(mixed);
     Ok(WrittenColour::Rgba([r, g, b, alpha * total.min(1.0)]))
 }
 
-/// Returns a colour that the system sets, in a light theme.
+/// Returns a system colour of a light theme.
 fn system(name: &str) -> Option<Rgba> {
     let grey = |level: f32| Some([level, level, level, 1.0]);
     match name {
@@ -334,8 +341,7 @@ fn system(name: &str) -> Option<Rgba> {
     }
 }
 
-/// Returns the colour of an attribute such as `bgcolor`, as HTML reads it: whatever
-/// it says is a colour.
+/// Returns the colour of an attribute such as `bgcolor`. In HTML, any text is a colour.
 pub fn of_attribute(value: &str) -> Option<Rgba> {
     let value = value.trim();
     if value.is_empty() || value.eq_ignore_ascii_case("transparent") {
@@ -347,6 +353,7 @@ pub fn of_attribute(value: &str) -> Option<Rgba> {
     {
         return Some(rgba);
     }
+    // The rules for parsing a legacy colour value of the HTML standard, from here on.
     let digit = |c: char| if c.is_ascii_hexdigit() { c } else { '0' };
     let hex = value.strip_prefix('#').unwrap_or(value);
     let mut hex: Vec<char> = hex.chars().take(128).map(digit).collect();
@@ -359,7 +366,7 @@ pub fn of_attribute(value: &str) -> Option<Rgba> {
     let each = hex.len() / 3;
     let parts: Vec<&[char]> =
         hex.chunks(each).map(|part| part.get(each.saturating_sub(8)..).unwrap_or(part)).collect();
-    // Zeros that all three begin with say nothing.
+    // Leading zeros that the three channels share are dropped.
     let zeros = parts.iter().map(|part| part.iter().take_while(|c| **c == '0').count()).min()?;
     let width = parts.first()?.len();
     let skip = if width > 2 { zeros.min(width - 2) } else { 0 };
@@ -373,7 +380,7 @@ pub fn of_attribute(value: &str) -> Option<Rgba> {
     }
 }
 
-/// Returns `top` laid over an opaque colour.
+/// Returns `top` painted over an opaque colour.
 pub fn over(top: Rgba, below: Rgba) -> Rgba {
     let [r, g, b, a] = top;
     let [x, y, z, under] = below;
@@ -381,8 +388,7 @@ pub fn over(top: Rgba, below: Rgba) -> Rgba {
     [mix(r, x), mix(g, y), mix(b, z), a + under * (1.0 - a)]
 }
 
-/// Returns how far two opaque colours are from each other to the eye: black and white
-/// are 1 apart.
+/// Returns the perceived distance between two opaque colours in Oklab; black and white are 1 apart.
 pub fn distance(one: Rgba, other: Rgba) -> f32 {
     let lab = |[r, g, b, _]: Rgba| AlphaColor::<Srgb>::new([r, g, b, 1.0]).convert::<Oklab>();
     let (a, b) = (lab(one).components, lab(other).components);

@@ -1,7 +1,7 @@
 //! Values that are functions: images, shapes, transforms and filters.
 //!
-//! They are read, and held against what a browser takes, but not computed: a
-//! percentage in them is part of a box whose size is not known here.
+//! They are validated as in a browser, but not computed: their percentages refer to a box whose
+//! size is unknown here.
 
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub fn images(input: &mut Parser<'_>) -> ParseResult<Arc<[CssImage]>> {
                 Err(_) => nothing |= placing(input)?,
             }
         }
+        // An image without a size draws nothing, like a transparent one.
         let clear = || CssImage::Gradient(vec![WrittenColour::Rgba(CLEAR)]);
         found.map(|image| if nothing { clear() } else { image }).map_or_else(invalid, Ok)
     })?;
@@ -72,7 +73,7 @@ fn stops(input: &mut Parser<'_>) -> ParseResult<Vec<WrittenColour>> {
                 colors.push(found);
                 color = true;
             } else if input.try_parse(amount).is_err() {
-                // `to left`, `circle at top`: only at the beginning.
+                // `to left`, `circle at top`: only before the first colour.
                 match input.next()? {
                     Token::Ident(_) | Token::Delim('/') if first => {}
                     _ => return invalid(),
@@ -85,8 +86,7 @@ fn stops(input: &mut Parser<'_>) -> ParseResult<Vec<WrittenColour>> {
     if colors.is_empty() { invalid() } else { Ok(colors) }
 }
 
-/// Reads where a picture stands, how large it is and whether it repeats; true if it has no
-/// size at all.
+/// Reads the position, size or repetition of an image; returns true if its size is zero.
 pub fn placing(input: &mut Parser<'_>) -> ParseResult<bool> {
     let start = input.state();
     match input.next()? {
@@ -121,7 +121,7 @@ pub fn placing(input: &mut Parser<'_>) -> ParseResult<bool> {
     }
 }
 
-/// Reads `content`: a picture takes the place of what an element holds.
+/// Reads `content`; a picture replaces the element's content.
 pub fn content(input: &mut Parser<'_>) -> ParseResult<&'static str> {
     if let Ok(word) = input.try_parse(|input| word(input, &["none", "normal"])) {
         return Ok(word);
@@ -131,7 +131,7 @@ pub fn content(input: &mut Parser<'_>) -> ParseResult<&'static str> {
     Ok(if picture { "picture" } else { "text" })
 }
 
-/// Reads lengths and percentages up to what is none of them.
+/// Reads at most `most` lengths and percentages.
 fn lengths(input: &mut Parser<'_>, most: usize) -> Vec<WrittenNumber> {
     let mut read = Vec::new();
     while read.len() < most
@@ -151,7 +151,7 @@ fn length_or_part(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     }
 }
 
-/// Repeats one to four values for four sides.
+/// Expands one to four values to four sides.
 fn four(read: Vec<WrittenNumber>) -> ParseResult<Vec<WrittenNumber>> {
     let (first, len) = (read.first().cloned(), read.len());
     let pick = |at: usize| read.get(at).cloned();
@@ -173,7 +173,7 @@ pub fn clip(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
         while !input.is_exhausted() {
             let _ = input.try_parse(Parser::expect_comma);
             let auto = input.try_parse(|input| input.expect_ident_matching("auto")).is_ok();
-            // `auto` is the edge: nothing at the top and left, all at the other two.
+            // `auto` is the edge of the box: 0 at the top and left, 100 % at the other two.
             let edge = WrittenNumber::part(if matches!(args.len(), 1 | 2) { 1.0 } else { 0.0 });
             args.push(if auto { edge } else { length_or_part(input)? });
         }
@@ -310,7 +310,8 @@ pub fn origin(input: &mut Parser<'_>) -> ParseResult<Arc<[NumericFunction]>> {
     Ok(Arc::new([NumericFunction { name: "origin", args: middle }]))
 }
 
-/// The functions of `transform`: how many arguments, and of what kind.
+/// The functions of `transform`: the minimum and maximum number of arguments, and their kind (`n`
+/// number, `l` length, `a` angle, `r` three numbers and an angle).
 const TRANSFORMS: &[(&str, usize, usize, char)] = &[
     ("matrix", 6, 6, 'n'),
     ("matrix3d", 16, 16, 'n'),
@@ -386,7 +387,7 @@ fn factor(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     }
 }
 
-/// Reads `translate`, `rotate` and `scale` as the transform they stand for.
+/// Reads `translate`, `rotate` or `scale` as the equivalent transform.
 pub fn single(
     property: CssProperty,
     input: &mut Parser<'_>,
@@ -423,6 +424,7 @@ pub fn single(
                     args.push(factor(input)?);
                 }
             }
+            // The axis may come before or after the angle.
             let axis = axis.or_else(|| input.try_parse(|input| word(input, &["x", "y", "z"])).ok());
             if turn.is_none() {
                 turn = Some(angle(input)?);

@@ -1,7 +1,7 @@
-//! What values the properties take.
+//! The grammar of the properties' values.
 //!
-//! A value that a browser does not take is an error here too, so that the
-//! declaration before it holds. What the values come to is up to `computed` and `visibility`.
+//! A value that a browser rejects is an error here too, so that the declaration before it applies.
+//! Computed values are in `look` and `sight`.
 
 use cssparser::{ParseError, Parser, Token};
 
@@ -13,7 +13,7 @@ use super::property::{
 };
 use super::value::{NumberKind, ParseResult, WrittenNumber, amount, invalid, length, number, word};
 
-/// Reads the value of the property `name` and adds what it sets to `out`.
+/// Reads the value of the property `name` and adds the result to `out`.
 pub fn read(
     name: &str,
     input: &mut Parser<'_>,
@@ -60,6 +60,7 @@ pub fn read(
         (_, properties) => sides(properties, input, mode, out),
     };
     let read = read.and_then(|()| Ok(input.expect_exhausted()?));
+    // An invalid shorthand sets none of its properties.
     if read.is_err() {
         out.truncate(from);
     }
@@ -92,7 +93,7 @@ fn sides(
         values.push(one(*first, input, mode)?);
     }
     for (at, property) in properties.iter().enumerate() {
-        // The second side stands for the fourth, the first for the others.
+        // A missing fourth side repeats the second, any other missing side the first.
         let value = values.get(at).or_else(|| values.get(if at == 3 { 1 } else { 0 }));
         let Some(value) = value.or_else(|| values.first()) else { return invalid() };
         out.push((*property, value.clone()));
@@ -155,6 +156,7 @@ fn one(
         P::TextFill => paint(input, false).map(PropertyValue::Paint),
         P::Fill => match input.try_parse(|input| word(input, &["none"])) {
             Ok(word) => Ok(PropertyValue::Word(word)),
+            // A pattern or gradient elsewhere in the document may have any colour.
             Err(_) if input.try_parse(Parser::expect_url).is_ok() => {
                 while input.next().is_ok() {}
                 Ok(PropertyValue::Unknown)
@@ -236,7 +238,7 @@ fn one(
                 match input.try_parse(|input| word(input, LISTS)) {
                     Ok("inside" | "outside") => {}
                     Ok(word) => style = Some(word),
-                    // A picture, signs, or a style that is not computed.
+                    // A picture, a string, or a style whose numerals are not computed.
                     Err(_) => {
                         input.next()?;
                         style = style.or(Some("other"));
@@ -424,7 +426,7 @@ fn one(
     }
 }
 
-/// Reads what is a number, a percentage, a word or a length.
+/// Reads a number, a percentage, a word, or the length of a `line-height`.
 fn loose(property: CssProperty, input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     if property == CssProperty::AnimationCount {
         let counts: Vec<Box<str>> = input.parse_comma_separated(|input| {
@@ -442,7 +444,7 @@ fn loose(property: CssProperty, input: &mut Parser<'_>) -> ParseResult<PropertyV
     if fits && !read.is_negative() { Ok(PropertyValue::Amount(read)) } else { invalid() }
 }
 
-/// Reads `display`, of one word or of two.
+/// Reads `display`, in one word or two.
 fn display(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     let first = word(input, DISPLAY)?;
     if input.is_exhausted() {
@@ -474,10 +476,10 @@ fn display(input: &mut Parser<'_>) -> ParseResult<PropertyValue> {
     }
 }
 
-/// Reads one of `words` for each layer; the last counts.
+/// Reads one of `words` for each layer; "text" only if it is the word of every layer.
 fn layers(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'static str> {
     let read = input.parse_comma_separated(|input| word(input, words))?;
-    // Text cut out of one layer alone leaves the others where they are.
+    // If only some layers are cut to the text, the others still paint the box.
     let text = !read.is_empty() && read.iter().all(|word| *word == "text");
     Ok(if text { "text" } else { "border-box" })
 }
@@ -517,6 +519,7 @@ fn background(
         text &= clips;
         let image = image.map(|image| match image {
             _ if nothing => CssImage::None,
+            // A gradient that is small or away from the text may not be its ground, like a picture.
             CssImage::Gradient(_) if beside => CssImage::Picture,
             image => image,
         });
@@ -557,6 +560,8 @@ fn font(
         );
         return Ok(());
     }
+    // Style, variant, weight and width come before the size, in any order; `oblique` may have an
+    // angle.
     for _ in 0..5 {
         const BEFORE: &[&str] = &[
             "normal", "italic", "oblique", "bold", "bolder", "lighter", "small-caps", "condensed",
@@ -578,14 +583,14 @@ fn font(
     if input.try_parse(|input| input.expect_delim('/')).is_ok() {
         line = loose(CssProperty::LineHeight, input)?;
     }
-    // A font without a name of a family is none.
+    // `font` is invalid without a family.
     input.expect_ident_or_string()?;
     while input.next().is_ok() {}
     plain(out, size, line);
     Ok(())
 }
 
-/// Returns how many seconds a time is, as text.
+/// Returns a time in seconds, as text; `None` for other kinds.
 fn seconds(time: &WrittenNumber) -> Option<Box<str>> {
     let time = time.compute(&super::value::UnitScale::page());
     (time.kind == NumberKind::Time).then(|| time.n.to_string().into())
@@ -625,6 +630,7 @@ fn animation(
                 _ => return invalid(),
             }
         }
+        // The first time is the duration, the second the delay.
         times.resize(2, "0".into());
         Ok([vec![name, fill, count, state], times, vec![timeline]].concat())
     })?;

@@ -1,6 +1,6 @@
-//! The properties that decide whether text is seen, by their names.
+//! The properties that decide whether text is seen, by name.
 //!
-//! What values they take is known to `grammar`, what those come to to `computed` and `visibility`.
+//! Their grammar is in `grammar`, their computed values in `look` and `sight`.
 
 use std::sync::Arc;
 
@@ -119,11 +119,11 @@ pub enum CssProperty {
     WordSpacing,
     ZIndex,
     Zoom,
-    /// Every one of them.
+    /// The shorthand `all`.
     All,
 }
 
-/// The words every property takes.
+/// The keywords that every property accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WideKeyword {
     Inherit,
@@ -133,7 +133,7 @@ pub enum WideKeyword {
     RevertLayer,
 }
 
-/// A function with arguments that are numbers.
+/// A function with numeric arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NumericFunction {
     pub name: &'static str,
@@ -153,7 +153,7 @@ pub enum CssImage {
 #[derive(Debug, Clone, PartialEq)]
 pub enum PropertyValue {
     Wide(WideKeyword),
-    /// One that is valid and not computed.
+    /// A valid value that is not computed.
     Unknown,
     Word(&'static str),
     Amount(WrittenNumber),
@@ -161,12 +161,12 @@ pub enum PropertyValue {
     Images(Arc<[CssImage]>),
     Calls(Arc<[NumericFunction]>),
     Names(Arc<[Box<str>]>),
-    /// A number as computed.
+    /// A computed number.
     Size(ComputedNumber),
 }
 
 impl PropertyValue {
-    /// Returns how much work it is to compute it for an element, above that of a word.
+    /// Returns the work of computing the value for an element, beyond a word's.
     pub fn weight(&self) -> usize {
         match self {
             Self::Amount(amount) => amount.weight(),
@@ -188,14 +188,14 @@ impl PropertyValue {
     }
 }
 
-/// Under what rules a value is read.
+/// The rules by which values are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ValueMode {
-    /// The document has no modern document type.
+    /// True for a document in quirks mode.
     pub quirks: bool,
-    /// It stands in an attribute of its element.
+    /// True for declarations in an attribute.
     pub inline: bool,
-    /// What is not known is taken for true.
+    /// True if conditions that only a browser can evaluate are taken to hold.
     pub assume: bool,
 }
 
@@ -239,7 +239,7 @@ pub const ANIMATION: &[CssProperty] = &[
     CssProperty::AnimationTimeline,
 ];
 
-/// Returns the properties that a name in lower case stands for; none if it plays no part.
+/// Returns the properties that a name in lower case sets; empty if it cannot hide text.
 pub fn named(name: &str) -> &'static [CssProperty] {
     use CssProperty as P;
     match name {
@@ -265,6 +265,7 @@ pub fn named(name: &str) -> &'static [CssProperty] {
         "border-left" | "border-left-width" => &[P::BorderLeft],
         "border-right" | "border-right-width" => &[P::BorderRight],
         "border-top" | "border-top-width" => &[P::BorderTop],
+        // Logical names are mapped as in horizontal text from left to right.
         "bottom" | "inset-block-end" => &[P::Bottom],
         "box-shadow" | "-webkit-box-shadow" => &[P::BoxShadow],
         "box-sizing" | "-webkit-box-sizing" => &[P::BoxSizing],
@@ -383,7 +384,7 @@ pub fn named(name: &str) -> &'static [CssProperty] {
     }
 }
 
-/// Returns true for the properties that children take over.
+/// Returns true for inherited properties.
 pub fn is_inherited(property: CssProperty) -> bool {
     use CssProperty as P;
     matches!(

@@ -1,27 +1,27 @@
-//! The numbers of CSS: plain ones, lengths, percentages, angles and times, alone or
-//! in `calc()` and its kin.
+//! CSS numbers: plain numbers, lengths, percentages, angles and times, alone or in `calc()` and
+//! similar functions.
 //!
-//! Lengths that hang on a font size stay [`WrittenNumber`]s until the element is known that
-//! they are measured by; percentages stay percentages until somebody knows of what.
+//! Lengths relative to a font size remain [`WrittenNumber`]s until their element is known; percentages
+//! remain percentages until their base is.
 
 use std::sync::Arc;
 
 use cssparser::{ParseError, Parser, Token};
 
-/// What reading a value comes to.
+/// The result of reading a value.
 pub type ParseResult<T> = Result<T, ParseError<()>>;
 
-/// Returns the error of a value that is none.
+/// Returns the error of an invalid value.
 pub fn invalid<T>() -> ParseResult<T> {
     Err(ParseError::unexpected_token())
 }
 
-/// What a number measures.
+/// The kind of quantity that a number measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberKind {
     Number,
     Percent,
-    /// Pixels, and perhaps a percentage besides.
+    /// Pixels, possibly with a percentage added.
     Length,
     /// Degrees.
     Angle,
@@ -29,13 +29,13 @@ pub enum NumberKind {
     Time,
 }
 
-/// What a number is measured by.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberUnit {
     Is(NumberKind),
-    /// Of the font size.
+    /// Relative to the element's font size.
     Em,
-    /// Of the font size of the root.
+    /// Relative to the root's font size.
     Rem,
 }
 
@@ -43,7 +43,7 @@ pub enum NumberUnit {
 #[derive(Debug, Clone, PartialEq)]
 pub enum WrittenNumber {
     Plain(f32, NumberUnit),
-    /// A function, by its text.
+    /// A function, as text.
     Math(NumberKind, Arc<str>),
 }
 
@@ -51,31 +51,31 @@ pub enum WrittenNumber {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComputedNumber {
     pub kind: NumberKind,
-    /// The number; pixels, degrees or seconds.
+    /// The number, in pixels, degrees or seconds.
     pub n: f32,
-    /// Part of something else; 1 is all of it.
+    /// The percentage; 1 is 100 %.
     pub part: f32,
-    /// True if it hangs on a font size around.
+    /// True if the number depends on a font size.
     pub relative: bool,
 }
 
-/// What relative units come to.
+/// The sizes that relative units refer to, in pixels.
 #[derive(Debug, Clone, Copy)]
 pub struct UnitScale<'a> {
     pub em: f32,
     pub rem: f32,
-    /// Names that stand for numbers, as the channels of a colour do.
+    /// Names with a value, such as the channels of a colour.
     pub names: &'a [(&'a str, f32)],
 }
 
 impl UnitScale<'_> {
-    /// Returns the scale of a page that says nothing about fonts.
+    /// Returns the scale of a page that sets no font sizes.
     pub const fn page() -> Self {
         Self { em: 16.0, rem: 16.0, names: &[] }
     }
 }
 
-/// What percentages are taken for where two values are compared.
+/// The base of percentages where two values are compared, in pixels.
 const BASE: f32 = 1264.0;
 
 impl ComputedNumber {
@@ -84,12 +84,12 @@ impl ComputedNumber {
         Self { kind: NumberKind::Number, n, part: 0.0, relative: false }
     }
 
-    /// Returns the pixels, with percentages of `base`.
+    /// Returns the length in pixels, with percentages of `base`.
     pub fn px(self, base: f32) -> f32 {
         self.n + self.part * base
     }
 
-    /// Returns a number or a percentage as a part of one.
+    /// Returns a number or a percentage as a fraction.
     pub fn fraction(self) -> f32 {
         self.n + self.part
     }
@@ -124,12 +124,12 @@ impl ComputedNumber {
 }
 
 impl WrittenNumber {
-    /// Returns a number of pixels.
+    /// Returns a length in pixels.
     pub const fn pixels(n: f32) -> Self {
         Self::Plain(n, NumberUnit::Is(NumberKind::Length))
     }
 
-    /// Returns a percentage; 1 is all.
+    /// Returns a percentage; 1 is 100 %.
     pub const fn part(n: f32) -> Self {
         Self::Plain(n, NumberUnit::Is(NumberKind::Percent))
     }
@@ -139,7 +139,7 @@ impl WrittenNumber {
         Self::Plain(n, NumberUnit::Is(NumberKind::Number))
     }
 
-    /// Returns what it measures.
+    /// Returns the kind of quantity that the number measures.
     pub fn kind(&self) -> NumberKind {
         match self {
             Self::Plain(_, NumberUnit::Is(kind)) | Self::Math(kind, _) => *kind,
@@ -147,12 +147,12 @@ impl WrittenNumber {
         }
     }
 
-    /// Returns true for a number below zero; functions are held within bounds later.
+    /// Returns true for a plain number below zero; functions are clamped later.
     pub fn is_negative(&self) -> bool {
         matches!(self, Self::Plain(n, _) if *n < 0.0)
     }
 
-    /// Returns how much there is to compute: nothing, or the text of a function.
+    /// Returns the work of computing the number: zero, or by the length of a function's text.
     pub fn weight(&self) -> usize {
         match self {
             Self::Plain(..) => 0,
@@ -160,7 +160,7 @@ impl WrittenNumber {
         }
     }
 
-    /// Returns what it comes to.
+    /// Computes the number.
     pub fn compute(&self, scale: &UnitScale<'_>) -> ComputedNumber {
         match self {
             Self::Plain(n, unit) => plain(*n, *unit, scale),
@@ -200,7 +200,7 @@ pub fn amount(input: &mut Parser<'_>) -> ParseResult<WrittenNumber> {
     Ok(WrittenNumber::Plain(n, unit))
 }
 
-/// Reads the same, and computes it.
+/// Reads and computes a number, a function, a name or a sum in brackets.
 pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<ComputedNumber> {
     Ok(match input.next()? {
         Token::Number { value, .. } => ComputedNumber::number(*value),
@@ -221,6 +221,7 @@ pub fn amount_of(input: &mut Parser<'_>, scale: &UnitScale<'_>) -> ParseResult<C
                 (_, "pi") => std::f32::consts::PI,
                 (_, "infinity") => f32::MAX,
                 (_, "-infinity") => f32::MIN,
+                // CSS replaces the result of an undefined calculation by zero.
                 (_, "nan") => 0.0,
                 _ => return invalid(),
             })
@@ -245,6 +246,7 @@ fn dimension(n: f32, unit: &str) -> ParseResult<(f32, NumberUnit)> {
         "mm" => px(96.0 / 25.4),
         "q" => px(96.0 / 101.6),
         "em" | "ic" => Ok((n, NumberUnit::Em)),
+        // The metrics of fonts are unknown; CSS falls back to half an em for these units.
         "ex" | "ch" => Ok((n * 0.5, NumberUnit::Em)),
         "cap" => Ok((n * 0.7, NumberUnit::Em)),
         "lh" => Ok((n * 1.2, NumberUnit::Em)),
@@ -259,6 +261,7 @@ fn dimension(n: f32, unit: &str) -> ParseResult<(f32, NumberUnit)> {
         "s" => Ok((n, NumberUnit::Is(NumberKind::Time))),
         "ms" => Ok((n / 1000.0, NumberUnit::Is(NumberKind::Time))),
         other => match other.trim_start_matches(['s', 'l', 'd']) {
+            // Units of a container are those of the screen if there is no container.
             "vw" | "vi" | "vmax" | "cqw" | "cqi" | "cqmax" => px(12.8),
             "vh" | "vb" | "vmin" | "cqh" | "cqb" | "cqmin" => px(8.0),
             _ => invalid(),
@@ -296,7 +299,7 @@ pub fn is_math(name: &str) -> bool {
     )
 }
 
-/// Reads the arguments of a function, and computes it.
+/// Reads the arguments of a function and computes it.
 fn function(
     name: &str,
     input: &mut Parser<'_>,
@@ -347,6 +350,7 @@ fn function(
         }),
         ("clamp", [low, value, high]) => {
             let mut out = *value;
+            // The lower bound comes last, because it wins if the two contradict each other.
             for (bound, upper) in [(high, true), (low, false)] {
                 if bound.n.is_nan() {
                     continue;
@@ -459,7 +463,7 @@ pub fn word(input: &mut Parser<'_>, words: &[&'static str]) -> ParseResult<&'sta
     }
 }
 
-/// Reads a length, as far as `negative` and `percent` let it.
+/// Reads a length; the flags allow negative lengths, percentages, and numbers without a unit.
 pub fn length(
     input: &mut Parser<'_>,
     negative: bool,

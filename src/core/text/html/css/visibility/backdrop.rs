@@ -1,4 +1,4 @@
-//! What is behind text, and whether text in its colour can be distinguished from it.
+//! The ground behind text, and its contrast with the text.
 
 use std::rc::Rc;
 
@@ -6,45 +6,45 @@ use super::super::style::computed::ComputedStyle;
 use super::super::values::color::{BLACK, CLEAR, Rgba, WHITE, WrittenColour, distance, over};
 use super::super::values::property::{CssImage, CssProperty, PropertyValue};
 
-/// Colours nearer to each other than this cannot be distinguished: `#f4f4f4` on white is
-/// not seen, `#eee` is.
+/// Minimum distance of colours that can be distinguished: `#f4f4f4` on white is not seen, `#eee`
+/// is.
 const ALIKE: f32 = 0.04;
 /// The same for each of red, green and blue; `#0a0a0a` on black is not seen.
 const NEAR: f32 = 0.045;
-/// Text nearer than this to its ground is easily overlooked: `#eee` on white, not `#ddd`.
+/// Minimum distance of text that is not easily overlooked: `#ddd` on white, but not `#eee`.
 const PALE: f32 = 0.075;
 
-/// A page in the dark.
+/// The canvas of a dark scheme.
 const DARK: Rgba = [0.07, 0.07, 0.07, 1.0];
 
-/// The most colours of a ground that are looked at.
+/// Maximum number of colours of a ground.
 const MAX_COLORS: usize = 256;
 
-/// A change of all colours in an element.
+/// A filter that changes all colours in an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ColourFilter {
     pub name: &'static str,
     pub by: f32,
 }
 
-/// What is behind text.
+/// The ground behind text.
 #[derive(Debug, Clone)]
 pub struct TextBackdrop {
-    /// Its colours: one, or those of a gradient.
+    /// Its colours: one, or several of gradients.
     colors: Rc<[Rgba]>,
-    /// True under a picture; the colours are what is below it.
+    /// True under a picture; the colours are below it.
     picture: bool,
-    /// True if one of its colours is not computed.
+    /// True if one of its colours could not be computed.
     unknown: bool,
-    /// How many tints there were around what was painted last.
+    /// The number of tints around the layer painted last.
     tints: usize,
 }
 
-/// How a text stands out from what is behind it.
+/// The contrast of a text with its ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextContrast {
     Seen,
-    /// Only by who looks for it.
+    /// Seen only by readers who look for it.
     Pale,
     Lost,
     /// On a picture, or on a part of a gradient.
@@ -63,7 +63,7 @@ impl TextBackdrop {
         Self { colors: Rc::new([DARK]), ..Self::page() }
     }
 
-    /// Returns what is behind the text of an element, and whether it covers all below.
+    /// Returns the ground of the text in an element, and true if it covers everything below.
     pub fn of(&self, look: &ComputedStyle, tints: usize) -> (Self, bool) {
         let mut ground = self.clone();
         let mut covers = false;
@@ -81,6 +81,7 @@ impl TextBackdrop {
         if look.is(CssProperty::BackgroundSize, "nothing") {
             return (ground, covers);
         }
+        // Layers are painted from the last to the first.
         for image in look.images(CssProperty::BackgroundImage).iter().rev() {
             match image {
                 CssImage::None => {}
@@ -103,7 +104,7 @@ impl TextBackdrop {
                         colors.extend(ground.colors.iter().skip(1));
                     }
                     colors.dedup();
-                    // Grounds in each other would have ever more.
+                    // Nested backgrounds would add colours without limit.
                     ground.unknown |= colors.len() > MAX_COLORS;
                     colors.truncate(MAX_COLORS);
                     ground.colors = colors.into();
@@ -114,7 +115,7 @@ impl TextBackdrop {
         (ground, covers)
     }
 
-    /// Lays a colour over it; true if that covers all.
+    /// Paints a colour over it; returns true if that covers everything below.
     fn paint(&mut self, rgba: Rgba, tints: usize) -> bool {
         let [.., alpha] = rgba;
         if alpha == 0.0 {
@@ -130,16 +131,16 @@ impl TextBackdrop {
         opaque
     }
 
-    /// Returns its own colours, where text is cut out of it.
+    /// Returns its colours, for cut-out text.
     pub fn colors(&self) -> Rc<[Rgba]> {
         Rc::clone(&self.colors)
     }
 
-    /// Returns how text of a colour stands out, if all of it is as opaque as `alpha`.
+    /// Returns the contrast of text in the colour `ink`, with the opacity `alpha`.
     pub fn contrast(&self, ink: Rgba, alpha: f32, tints: &[ColourFilter]) -> TextContrast {
         let ink_tinted = tinted(ink, tints);
         let inside = tints.get(..self.tints.min(tints.len())).unwrap_or_default();
-        // The ground is within the tints that were around when it was painted.
+        // Only the tints around the painted layer change the ground.
         let (mut lost, mut pale) = (0, 0);
         for below in self.colors.iter() {
             let below = tinted(*below, inside);
@@ -160,7 +161,7 @@ impl TextBackdrop {
     }
 }
 
-/// Returns how far two colours are apart in red, green or blue.
+/// Returns the largest difference of two colours in red, green or blue.
 fn nearest(one: Rgba, other: Rgba) -> f32 {
     one.iter().zip(other).take(3).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
@@ -188,7 +189,7 @@ fn tinted(rgba: Rgba, tints: &[ColourFilter]) -> Rgba {
     })
 }
 
-/// Returns the paint of text in an element, if it is computed. `drawn` is for SVG.
+/// Returns the colour of text in an element, or `None` if it is unknown. `drawn` is true for SVG.
 pub fn ink(look: &ComputedStyle, drawn: bool) -> Option<Rgba> {
     let property = if drawn { CssProperty::Fill } else { CssProperty::TextFill };
     let paint = match look.get(property) {

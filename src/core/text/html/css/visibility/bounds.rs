@@ -1,8 +1,8 @@
-//! Where a box is, how large, and what cuts it off: by bounds, not by layout.
+//! Position, size and clips of a box, by bounds and without layout.
 //!
-//! What is known of a place: how far it was moved from where it would stand, and that
-//! what stands before it in its box takes at least so much room. Text is hidden when
-//! that alone puts it out of sight; when it may do so, the text is in doubt.
+//! Two facts are known of a position: the displacement from its place in the flow, and a minimum of
+//! the room that the content before it takes. Text is hidden if these alone put it out of sight. If
+//! they only may, it is in doubt.
 
 use super::super::sheets::media::SCREEN;
 use super::super::style::computed::ComputedStyle;
@@ -13,67 +13,67 @@ use super::geometry::{EnclosingBox, GridTracks, squeezed};
 use crate::text::html::HidingReason;
 use crate::text::html::tree::{DomTree, NodeId};
 
-/// Offsets to the left and top from which text may be out of sight.
+/// Offset to the left or top from which text may be out of sight, in pixels.
 const FAR: f32 = -300.0;
-/// The same from the top of the page, where nothing is above.
+/// The same for a box placed from the top of the page, which has no content above.
 const ABOVE: f32 = -100.0;
 
-/// Where an element stands.
+/// The position of an element.
 #[derive(Debug, Clone)]
 pub struct ElementBounds {
-    /// True if it has no box of its own but lines.
+    /// True if it consists of lines and has no box.
     pub inline: bool,
-    /// True if what it cuts off can be had by scrolling the page.
+    /// True if content that it cuts off can be reached by scrolling the page.
     is_page: bool,
-    /// True if it has none at all.
+    /// True for `display: contents`.
     pub contents: bool,
     pub positioned: bool,
-    /// True if it is drawn over what stands before it.
+    /// True if it is painted over the content before it.
     pub rises: bool,
-    /// Its width and height, where they are definite.
+    /// Its width and height in pixels, if definite.
     pub width: Option<f32>,
     pub height: Option<f32>,
-    /// The width and height that it is set to have.
+    /// The width and height that are set on it.
     own: (Option<f32>, Option<f32>),
-    /// The width of the nearest container of `@container`.
+    /// The width of the nearest container, for `@container`.
     pub container: Option<f32>,
-    /// How far it was moved.
+    /// Its displacement, in pixels.
     x: f32,
     y: f32,
-    /// How far its text may reach, if it was moved far.
+    /// Maximum width of its text, if it was moved far.
     reach: Option<f32>,
-    /// True if it is placed from the corner of the page, not from where it stands.
+    /// True if it is placed from the corner of the page instead of its position in the flow.
     lifted: bool,
     fixed: bool,
-    /// True in a box that fixed ones are placed from.
+    /// True in a box from which fixed boxes are placed.
     holds_fixed: bool,
     /// True in a track without height.
     flat: bool,
-    /// True in a table that has a width, and in one whose cells are as wide as they say.
+    /// True in a table with a width, and in one with a fixed layout.
     wide_table: bool,
     fixed_table: bool,
-    /// True in a cell of a table that nothing keeps open.
+    /// True in a table cell or flexible box that may have no width.
     squeezed: bool,
-    /// The clip that a float stands in.
+    /// The clip around a float.
     floats_in: Option<usize>,
-    /// Where boxes in it are placed from, and whether that is the page.
+    /// The origin of boxes placed in it, and true if that is the page's.
     base: (f32, f32, bool),
-    /// What cuts off what is in it, and what is placed in it.
+    /// The clip of its content, and the clip of boxes placed within.
     clip: Option<usize>,
     clip_placed: Option<usize>,
-    /// True if what stands before it in the clip pushes it down.
+    /// True if the content before it in the clip pushes it down.
     flows: bool,
-    /// True if boxes in it stand below each other.
+    /// True if boxes in it are below each other.
     stacks: bool,
-    /// Which side of what it holds is flexible, if any: true for the width.
+    /// The flexible axis of its content, if any: true for the width.
     flexes: Option<bool>,
-    /// The tracks that its items stand in, where some have no size.
+    /// The grid of its items, if some tracks have no size.
     grid: Option<usize>,
-    /// The line of flexible boxes that its items stand in.
+    /// The flexible line of its items.
     row: Option<usize>,
-    /// What the clip around it had used when it began.
+    /// The height used in the surrounding clip where it begins.
     before: f32,
-    /// What it had used when the content began, and whether margins may still fall together.
+    /// The height used where its content begins, and true if margins may still collapse.
     start: f32,
     room_above: bool,
     around: Option<usize>,
@@ -123,29 +123,29 @@ impl ElementBounds {
         }
     }
 
-    /// Returns the width and height that the box is set to have.
+    /// Returns the width and height that are set on the box.
     pub fn size(&self) -> (Option<f32>, Option<f32>) {
         self.own
     }
 
-    /// Returns how far it was moved from another place.
+    /// Returns its displacement relative to another place.
     pub fn from(&self, other: &Self) -> (f32, f32) {
         (self.x - other.x, self.y - other.y)
     }
 
-    /// Moves it.
+    /// Moves the box, and the origin of boxes placed in it.
     pub fn shift(&mut self, x: f32, y: f32) {
         self.x += x;
         self.y += y;
         self.base.0 += x;
         self.base.1 += y;
         if self.base.2 {
-            // A box that is moved is where boxes in it are placed from.
+            // A transformed box is the origin of boxes placed in it.
             self.base = (self.x, self.y, false);
         }
     }
 
-    /// Returns the place of an element in another.
+    /// Returns the place of an element within another.
     pub fn of(
         tree: &DomTree,
         id: NodeId,
@@ -187,7 +187,7 @@ impl ElementBounds {
             place.lift(look, outer, position, margin_left, margin_top);
         } else {
             place.x += margin_left;
-            // Margins to the top may fall together, so only those count that go up.
+            // Top margins may collapse, so only negative ones are certain.
             place.y += if place.inline { 0.0 } else { margin_top.min(0.0) };
             if position == "relative" {
                 let side = |one, other, base| match px(one, base) {
@@ -208,7 +208,7 @@ impl ElementBounds {
             return place;
         }
         let name = tree.name(id);
-        // What the page cuts off can be had by scrolling.
+        // Content that the page cuts off can be reached by scrolling.
         place.is_page = name == "html" || name == "body" && outer.is_page;
         place.block(look, outer, display, placed || floats, boxes);
         place.is_page &= look.word(P::OverflowX).is_none_or(|word| word == "visible");
@@ -216,10 +216,12 @@ impl ElementBounds {
         place
     }
 
-    /// Places a box that stands out of the flow.
+    /// Places a box that is out of the flow.
     fn lift(&mut self, look: &ComputedStyle, outer: &Self, position: &str, left: f32, top: f32) {
+        // In a transformed box, a fixed box is placed like an absolute one (CSS Transforms).
         self.fixed = position == "fixed" && !outer.holds_fixed;
         let (x, y, page) = if self.fixed { (0.0, 0.0, true) } else { outer.base };
+        // A box out of the flow is clipped only by the boxes that it is placed in.
         self.clip = if self.fixed { None } else { outer.clip_placed };
         self.flows = false;
         let across = look.px(P::Left, Some(SCREEN.0));
@@ -230,7 +232,7 @@ impl ElementBounds {
         self.x = left
             + match (across, right) {
                 (Some(left), _) => x + left,
-                // It ends where the page begins.
+                // It is taken to end left of the page.
                 (_, Some(right)) if page && right + width >= SCREEN.0 => f32::from(i16::MIN),
                 (_, Some(right)) => x + SCREEN.0 - right - width,
                 _ => outer.x,
@@ -246,24 +248,25 @@ impl ElementBounds {
         self.rises = true;
     }
 
-    /// Places what is drawn in SVG by its coordinates.
+    /// Places an SVG element by its coordinates.
     fn draw(&mut self, tree: &DomTree, id: NodeId, look: &ComputedStyle) {
         let at = |name| tree.attr(id, name).and_then(|n| n.trim().parse::<f32>().ok());
         self.x += at("x").unwrap_or_default() + at("dx").unwrap_or_default();
-        // Text stands on its line.
+        // `y` is the baseline of text.
         self.y += at("y").map_or(0.0, |y| y - look.font);
     }
 
-    /// Notes how far text may reach in a box that was moved far.
+    /// Records how far text may reach in a box that was moved far.
     fn rise(&mut self, tree: &DomTree, id: NodeId, outer: &Self) {
         let far = self.x - outer.x <= FAR / 3.0 || self.y - outer.y <= ABOVE;
         if self.reach.is_none() && far {
+            // Counted once on a path at most, because it walks over everything below.
             let chars = tree.below(id).filter_map(|id| tree.text(id)).map(str::len).sum::<usize>();
             self.reach = Some(chars as f32 * WIDE * 16.0);
         }
     }
 
-    /// Works out the sizes of a box, and what it cuts off.
+    /// Computes the sizes and the clip of a box.
     fn block(
         &mut self,
         look: &ComputedStyle,
@@ -288,7 +291,7 @@ impl ElementBounds {
         };
         let width = bound(P::Width, P::MaxWidth, P::MinWidth, outer.width);
         let height = bound(P::Height, P::MaxHeight, P::MinHeight, outer.height);
-        // Nothing is left between two sides that meet.
+        // Two offsets that meet leave no room between them.
         let meet = |one, other| {
             let sides = look.size(one).zip(look.size(other));
             let met = sides.is_some_and(|(one, other)| {
@@ -312,6 +315,7 @@ impl ElementBounds {
         };
         let around = EnclosingBox { stacks: outer.stacks, flexes: outer.flexes, item, out };
         let (width, height) = squeezed(look, around, (width, height));
+        // A block in the flow is as wide as its parent.
         let fills = !out && !table && outer.stacks && look.size(P::Width).is_none();
         self.own = if table { (None, None) } else { (width, height) };
         self.width = if table { None } else { width.or(outer.width.filter(|_| fills)) };
@@ -329,6 +333,8 @@ impl ElementBounds {
         if let Some((all, taken)) = outer.row.filter(|_| !out).and_then(|at| boxes.rows.get_mut(at))
         {
             let none = look.size(P::FlexBasis).is_some_and(|basis| basis.n + basis.part == 0.0);
+            // Only a box that cuts off its overflow can shrink below its content (CSS Flexbox,
+            // 4.5).
             let cuts = look.word(P::OverflowX).is_some_and(|word| word != "visible");
             self.squeezed |= none && cuts && *taken >= *all && look.size(P::MinWidth).is_none();
             *taken += self.own.0.unwrap_or_default();
@@ -365,8 +371,8 @@ impl ElementBounds {
         let start = boxes.used(self.around);
         self.before = start;
         if let Some(clip) = self.around.and_then(|at| boxes.clips.get_mut(at)) {
-            // What stands above its text: the margin falls together with that of what it
-            // begins, or is as large as its own.
+            // The room above its text. Its margin collapses with the margin of the element that it
+            // begins, or is at least its own.
             let margin = look.px(P::MarginTop, outer.width).unwrap_or_default().max(0.0);
             let top = look.px(P::PaddingTop, outer.width).unwrap_or_default();
             let border = look.px(P::BorderTop, None).unwrap_or_default();
@@ -387,7 +393,7 @@ impl ElementBounds {
         let seen = padding.map(|side| side + margin.unwrap_or_default());
         if (words.iter().any(cuts) || paint) && !part && !self.is_page {
             let clipped = |at: usize| words.get(at).copied().flatten() == Some("clip");
-            // `clip` cuts one way only; all else cuts both.
+            // `clip` can cut along one axis; any other value cuts along both.
             let one_way = !paint && !words.iter().any(|word| cuts(word) && *word != Some("clip"));
             let (across, down) = (!one_way || clipped(0), !one_way || clipped(1));
             let (width, height) = self.own;
@@ -419,6 +425,7 @@ impl ElementBounds {
             self.flows = true;
         }
         let moves = [P::Transform, P::Translate, P::Rotate, P::Scale, P::Filter];
+        // Transforms and filters make a box the origin of fixed boxes in it.
         let holds = paint
             || moves.iter().any(|property| !look.calls(*property).is_empty())
             || look.size(P::Perspective).is_some()
@@ -428,8 +435,9 @@ impl ElementBounds {
             self.clip_placed = self.clip;
         }
         self.holds_fixed |= holds;
-        // A track without height, in a grid that may be no higher.
+        // A track without height, in a grid that may have no height either.
         self.flat |= item.is_some_and(|(_, high)| high) && height == Some(0.0);
+        // Padding matters only if it is large enough to push the text out of sight.
         if left >= -FAR {
             self.x += left;
         }
@@ -451,7 +459,7 @@ impl ClipBoxes {
         self.clips.get_mut(place.clip.filter(|_| place.flows)?)
     }
 
-    /// Ends a line in the element around.
+    /// Ends a line in the current element.
     pub fn line_break(&mut self, place: &ElementBounds, look: &ComputedStyle) {
         let line = if is_tight(look) { 0.0 } else { look.font };
         self.flow += look.font * 2.0;
@@ -465,9 +473,10 @@ impl ClipBoxes {
         }
     }
 
-    /// Notes text that is shown.
+    /// Records text that is shown.
     pub fn text(&mut self, place: &ElementBounds, look: &ComputedStyle, chars: usize) {
         let wide = chars as f32 * look.font;
+        // `flow` is an upper bound; the sums of the clip are lower bounds.
         self.flow += wide * 1.5;
         if let Some(clip) = self.clip(place) {
             clip.run += wide * NARROW;
@@ -475,17 +484,17 @@ impl ClipBoxes {
         }
     }
 
-    /// Leaves an element that held text, or none.
+    /// Leaves an element; `text` is true if it contained text.
     pub fn leave(&mut self, place: &ElementBounds, look: &ComputedStyle, text: bool) {
         if place.inline {
-            // What stands in the same line is pushed down.
+            // Raised text pushes the rest of its line down.
             if let Some(clip) = self.clip(place).filter(|_| text && raised(look) > look.font) {
                 clip.used += raised(look);
             }
             return;
         }
         if let Some(clip) = place.floats_in.and_then(|at| self.clips.get_mut(at)) {
-            // Nothing stands beside it.
+            // A float as wide as the clip pushes all later content down.
             if place.own.0.zip(clip.width).is_some_and(|(own, all)| own >= all) {
                 clip.used += place.own.1.unwrap_or_default();
             }
@@ -508,7 +517,7 @@ impl ClipBoxes {
         }
     }
 
-    /// Returns whether text of so many characters at a place is seen.
+    /// Decides whether text of so many characters is seen at a place.
     pub fn sight(
         &self,
         place: &ElementBounds,
@@ -529,6 +538,7 @@ impl ClipBoxes {
             if clip.hides(x, place.y, reach, tall, look, flows) {
                 return CssVisibility::Hidden;
             }
+            // Earlier content counts only in the innermost clip.
             flows = false;
             at = clip.outer;
         }
@@ -540,6 +550,7 @@ impl ClipBoxes {
             doubt = Some(HidingReason::Moved);
         }
         if x >= SCREEN.0 || place.fixed && place.y >= SCREEN.1 {
+            // Fixed boxes cannot be scrolled into view.
             if place.fixed {
                 return CssVisibility::Hidden;
             }
@@ -577,7 +588,7 @@ impl ClipBoxes {
     }
 }
 
-/// Returns how far a piece of a line is raised in it; less than nothing if it is lowered.
+/// Returns how far a piece of a line is raised, in pixels; negative if it is lowered.
 fn raised(look: &ComputedStyle) -> f32 {
     look.px(P::VerticalAlign, Some(look.font * 1.2)).unwrap_or_default()
 }

@@ -1,73 +1,72 @@
-//! What cuts off text: boxes with an end, and what is surely used up of them.
+//! Clipping of text: boxes that cut off their content, and lower bounds of the room used in them.
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::CssProperty as P;
 use super::super::values::value::NumberKind;
 use super::geometry::GridTracks;
 
-/// A part of a line, or a column, that shows nothing.
+/// Height of a line, or width of a column, up to which no text is seen, in pixels.
 const SLIVER: f32 = 2.0;
-/// A letter is no wider than this, in font sizes, and no narrower than the other.
+/// Maximum and minimum width of a character, in font sizes.
 pub const WIDE: f32 = 0.7;
 pub const NARROW: f32 = 0.2;
-/// Most are about as wide as this.
+/// Usual width of a character, in font sizes.
 pub const COMMON: f32 = 0.45;
 
-/// A box that cuts off what does not fit.
+/// A box that cuts off overflowing content.
 #[derive(Debug)]
 pub struct ClipBox {
     pub outer: Option<usize>,
     pub x: f32,
     pub y: f32,
-    /// How much is seen before and after the content, across and down.
+    /// The distance at which content outside is still seen: left, right, top and bottom, in pixels.
     pub padding: [f32; 4],
     pub width: Option<f32>,
     pub height: Option<f32>,
-    /// True if the rest can be had by scrolling.
+    /// True if the rest can be reached by scrolling.
     pub scrolls: bool,
-    /// How much of the height is surely used.
+    /// Lower bound of the height used so far.
     pub used: f32,
-    /// How much of the line is surely used.
+    /// Lower bound of the width used so far in the current line.
     pub run: f32,
-    /// How many lines are shown.
+    /// Maximum number of lines shown (`line-clamp`).
     pub lines: Option<f32>,
     pub breaks: f32,
-    /// How much of its area is surely used, where what does not fit stands in a line or column
-    /// of its own.
+    /// Lower bound of the area used so far, if overflowing content continues in further lines or
+    /// columns.
     pub area: Option<f32>,
-    /// True if it is as high as its lines, and no more.
+    /// True if it is exactly as high as its lines.
     pub fitted: bool,
 }
 
-/// All boxes that cut something off, and the lines of blocks.
+/// All boxes that clip their content, and the lines of blocks.
 #[derive(Debug, Default)]
 pub struct ClipBoxes {
     pub clips: Vec<ClipBox>,
     pub grids: Vec<GridTracks>,
-    /// The width of each line of flexible boxes, and how much of it those take that say how
-    /// wide they are.
+    /// The width of each line of flexible boxes, and the part taken by boxes with a definite width.
     pub rows: Vec<(f32, f32)>,
-    /// For each block, whether its first line has ended.
+    /// For each block, true if its first line has ended.
     pub broken: Vec<bool>,
-    /// What is before a place on the page takes no more room than this.
+    /// Upper bound of the height of the content before the current position on the page.
     pub flow: f32,
 }
 
 impl ClipBox {
-    /// Returns true if it surely cuts off the end of a line of this width at most.
+    /// Returns true if it surely cuts off the end of a line whose width is at most `wide`.
     pub fn cuts(&self, wide: f32, look: &ComputedStyle) -> bool {
         let wide = wide * NARROW / WIDE;
         is_unwrapped(look) && !self.scrolls && self.width.is_some_and(|width| wide > width)
     }
 
-    /// Returns true if a text as large as this at most may stand in a line or column outside.
+    /// Returns true if a text with at most this area may be in a line or column outside.
     pub fn overflows(&self, area: f32) -> bool {
         let area = area * COMMON / WIDE;
         let room = self.width.zip(self.height).map(|(width, height)| width * height);
         !self.scrolls && self.area.zip(room).is_some_and(|(used, room)| used + area > room)
     }
 
-    /// Returns true if it surely shows nothing of a text at a place.
+    /// Returns true if it surely hides a text at this position.
     pub fn hides(
         &self,
         x: f32,
@@ -82,10 +81,11 @@ impl ClipBox {
         let (x, y) = (x - self.x, y - self.y + used);
         let gone = |extent: Option<f32>, after: f32, at: f32, least: f32| {
             extent.is_some_and(|extent| {
+                // A box that scrolls hides only if it has no room at all.
                 extent + after - at <= least && (!self.scrolls || extent + after <= least)
             })
         };
-        // Text stands in the middle of its line, and glyphs begin below its top.
+        // Text is in the middle of its line, and glyphs begin below its top.
         let line = look.size(P::LineHeight).map(|line| match line.kind {
             NumberKind::Number => line.n * look.font,
             _ => line.px(look.font),
@@ -108,7 +108,7 @@ fn is_unwrapped(look: &ComputedStyle) -> bool {
     look.word(P::WhiteSpace).is_some_and(|word| matches!(word, "nowrap" | "pre"))
 }
 
-/// Returns true if lines stand so close that they take no room.
+/// Returns true if lines are close enough to take no room.
 pub fn is_tight(look: &ComputedStyle) -> bool {
     look.size(P::LineHeight).is_some_and(|size| match size.kind {
         NumberKind::Number => size.n < 1.0,

@@ -1,4 +1,4 @@
-//! Columns of tables that are collapsed, and the cells in them.
+//! Collapsed columns of tables, and the cells in them.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use super::VisibilityWalker;
 use crate::text::html::tree::{DomTree, NodeId};
 
 impl VisibilityWalker<'_> {
-    /// Returns which columns of a table are collapsed, if any is.
+    /// Returns for each column of a table whether it is collapsed, or `None` if all are shown.
     pub(super) fn collapsed(&mut self, table: NodeId, look: &ComputedStyle) -> Option<Rc<[bool]>> {
-        /// Nobody has more columns.
+        /// Maximum number of columns; no table has more.
         const MAX_COLUMNS: usize = 1_000;
         let tree = self.tree;
         let groups = |id: &NodeId| matches!(tree.name(*id), "colgroup" | "col");
@@ -24,6 +24,7 @@ impl VisibilityWalker<'_> {
                 let span = number(tree, col, "span");
                 let hidden = own.is(P::Visibility, "collapse");
                 columns.extend(std::iter::repeat_n(hidden, span));
+                // With too many columns, all count as shown.
                 if columns.len() > MAX_COLUMNS {
                     return None;
                 }
@@ -33,8 +34,9 @@ impl VisibilityWalker<'_> {
     }
 }
 
-/// Returns true for a cell that stands in collapsed columns alone.
+/// Returns true for a cell in collapsed columns alone.
 pub fn is_collapsed(tree: &DomTree, cell: NodeId, columns: &[bool]) -> bool {
+    // Siblings include the white space around cells, hence the factor.
     let before = std::iter::successors(tree.before(cell), |id| tree.before(*id))
         .take(columns.len() * 3)
         .filter(|id| matches!(tree.name(*id), "td" | "th"));
@@ -44,7 +46,7 @@ pub fn is_collapsed(tree: &DomTree, cell: NodeId, columns: &[bool]) -> bool {
     own.peek().is_some() && own.all(|collapsed| *collapsed)
 }
 
-/// Returns the number that an attribute says, from 1 to 1,000.
+/// Returns the number in an attribute, from 1 to 1,000; 1 without the attribute.
 fn number(tree: &DomTree, id: NodeId, name: &str) -> usize {
     tree.attr(id, name).and_then(|n| n.trim().parse::<usize>().ok()).unwrap_or(1).clamp(1, 1_000)
 }

@@ -1,5 +1,4 @@
-//! How text stands out from its ground, by all that draws it: its fill, the line around its
-//! glyphs and its shadow.
+//! Contrast of text with its ground, by fill, stroke and shadow.
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::color::{CLEAR, over};
@@ -8,7 +7,7 @@ use super::super::values::value::ComputedNumber;
 use super::backdrop::{TextContrast, ink};
 use super::{ElementFrame, VisibilityWalker};
 
-/// How thick the lines of glyphs are at least, in font sizes.
+/// Minimum thickness of the strokes of glyphs, in font sizes.
 const STEM: f32 = 0.1;
 
 impl VisibilityWalker<'_> {
@@ -27,7 +26,7 @@ impl VisibilityWalker<'_> {
         let Some(ink) = ink(look, drawn) else { return TextContrast::Unknown };
         let (width, color) =
             if drawn { (P::DrawnWidth, P::DrawnStroke) } else { (P::StrokeWidth, P::StrokeColor) };
-        // What is drawn has a line of a pixel where no width is set.
+        // In SVG, a stroke without a width is one pixel wide.
         let thin = drawn.then_some(ComputedNumber::number(1.0));
         if let Some(stroke) = look.size(width).or(thin).filter(|width| width.n > 0.0) {
             let paint = match look.get(color) {
@@ -38,12 +37,13 @@ impl VisibilityWalker<'_> {
             let Some(paint) = paint else { return TextContrast::Unknown };
             let (seen, [.., alpha]) =
                 (frame.ground.contrast(paint, frame.alpha, &frame.tints), paint);
-            // The line around a glyph lies over it, half of it inside.
+            // The stroke is painted over the glyph, half of it inside.
             let within = stroke.n >= look.font * STEM && !look.is(P::PaintOrder, "stroke");
             if seen != TextContrast::Lost && stroke.n >= 0.5 || within && alpha > 0.5 {
                 return seen;
             }
         }
+        // A legible shadow is enough, even if the text has the colour of its ground.
         for shadow in look.images(P::TextShadow) {
             let CssImage::Gradient(colors) = shadow else { continue };
             let color = colors.first().map(|color| look.paint(color));
@@ -60,6 +60,7 @@ impl VisibilityWalker<'_> {
         if through.is_empty() {
             return seen(ink);
         }
+        // The background is seen through the text, so each of its colours has to be lost.
         let all: Vec<TextContrast> = through.iter().map(|below| seen(over(ink, *below))).collect();
         match all.iter().find(|one| **one != TextContrast::Lost) {
             Some(one) => *one,

@@ -1,5 +1,4 @@
-//! What the properties do that change how a whole element is drawn: opacity, filters, masks,
-//! grounds, cuts and transforms.
+//! Effects on whole elements: opacity, filters, masks, backgrounds, clipping and transforms.
 
 use super::super::sheets::media::SCREEN;
 use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
@@ -8,12 +7,12 @@ use super::geometry::{BoxRemainder, left, moved};
 use super::{CLEAR, ElementFrame, THICK, VisibilityWalker};
 use crate::text::html::HidingReason;
 
-/// What is left of an area when it is turned or shrunk until it is gone.
+/// The part of an area up to which a turned or shrunk element counts as gone.
 const GONE: f32 = 0.003;
 
 impl VisibilityWalker<'_> {
-    /// Works out what the properties do that change how a whole element is drawn; true
-    /// if nothing of it is seen.
+    /// Applies the properties that change how a whole element is drawn; returns true if it is
+    /// invisible.
     pub(super) fn effects(&mut self, frame: &mut ElementFrame, name: &str) -> bool {
         let look = &frame.look;
         let rem = self.cascade.rem();
@@ -28,6 +27,7 @@ impl VisibilityWalker<'_> {
             let by = size.map_or(1.0, super::super::values::value::ComputedNumber::fraction);
             match call.name {
                 "opacity" => frame.alpha *= by.clamp(0.0, 1.0),
+                // A blur as large as the font leaves no legible shape.
                 "blur" if by >= look.font && size.is_some() => return true,
                 "blur" if by >= look.font / 2.0 && size.is_some() => {
                     frame.doubt = Some(HidingReason::Blended);
@@ -55,7 +55,7 @@ impl VisibilityWalker<'_> {
         if !masks.is_empty() && look.is(CssProperty::MaskSize, "nothing") {
             return true;
         }
-        // What begins faint may leave nothing of the text.
+        // A mask that begins faint may hide the text.
         let begins = |image: &CssImage| match image {
             CssImage::Gradient(stops) => {
                 let first = stops.first().and_then(|stop| look.paint(stop));
@@ -85,6 +85,7 @@ impl VisibilityWalker<'_> {
             frame.doubt = Some(HidingReason::Blended);
         }
         if look.is(CssProperty::BackgroundClip, "text") {
+            // The background is painted only inside the glyphs, so it is not their ground.
             let (own, _) = TextBackdrop::page().of(look, frame.tints.len());
             frame.cut_out = Some(own.colors());
         } else {
@@ -99,9 +100,10 @@ impl VisibilityWalker<'_> {
             if empty(width, [P::PaddingLeft, P::PaddingRight])
                 || empty(height, [P::PaddingTop, P::PaddingBottom])
             {
-                // Text beside its box has what is behind the box.
+                // Text that overflows an empty box is not on its background.
                 return self.shaped(frame);
             }
+            // The backgrounds of `html` and `body` are painted on the canvas, below everything.
             frame.opaque = opaque && !matches!(name, "html" | "body");
             if opaque {
                 frame.cut_out = None;
@@ -114,8 +116,7 @@ impl VisibilityWalker<'_> {
         self.shaped(frame)
     }
 
-    /// Works out what is left of an element that is zoomed, cut out or moved; true if
-    /// nothing is.
+    /// Applies zoom, clipping and transforms; returns true if the element vanishes.
     pub(super) fn shaped(&self, frame: &mut ElementFrame) -> bool {
         let look = &frame.look;
         let rem = self.cascade.rem();
@@ -124,9 +125,11 @@ impl VisibilityWalker<'_> {
         }
         let size = frame.place.size();
         let name = self.tree.name(frame.id);
+        // SVG shows one child of a `switch`, depending on the reader's language.
         if name == "switch" {
             frame.doubt = Some(HidingReason::Script);
         }
+        // `clip` has no effect on other boxes.
         if matches!(look.word(CssProperty::Position), Some("absolute" | "fixed")) {
             match left(look.calls(CssProperty::Clip), &look.scale(rem), size) {
                 BoxRemainder::Nothing => return true,
@@ -139,10 +142,11 @@ impl VisibilityWalker<'_> {
             BoxRemainder::Unknown => frame.doubt = Some(HidingReason::Clipped),
             BoxRemainder::Some => {}
         }
+        // Transforms do not apply to inline boxes.
         !frame.place.inline && self.transforms(frame)
     }
 
-    /// Works out what transforms do; true if nothing is left.
+    /// Applies transforms; returns true if the element vanishes.
     pub(super) fn transforms(&self, frame: &mut ElementFrame) -> bool {
         let look = &frame.look;
         let calls = || {
@@ -155,7 +159,7 @@ impl VisibilityWalker<'_> {
             around.size(P::Perspective).is_some() || around.is(P::TransformStyle, "preserve-3d");
         let moves = calls().next().is_some();
         if deep && (moves || look.is(P::Backface, "hidden")) {
-            // It stands in the room of what is around it.
+            // In three dimensions, the transforms of the parent count as well.
             frame.doubt = Some(HidingReason::Moved);
         }
         if !moves {

@@ -1,8 +1,8 @@
-//! Text that may stand beside the box whose ground it is seen on.
+//! Text that may be outside the box on whose background it is seen.
 //!
-//! Floats and lifted boxes give the box around them no height, and what is moved may leave it.
-//! Where text could not be told from what is behind that box, it is in doubt then. A box has a
-//! height if something in it surely has one; how much is not known.
+//! Floats and lifted boxes add no height to their parent, and moved boxes may leave it. If the text
+//! could not be distinguished from the ground behind that box, it is in doubt. A box has a height
+//! if something in it surely has one; the height itself is unknown.
 
 use std::rc::Rc;
 
@@ -12,33 +12,33 @@ use super::bounds::ElementBounds;
 use super::{ElementFrame, VisibilityWalker};
 use crate::text::html::HidingReason;
 
-/// What is moved by less, in pixels, is still in its box.
+/// Displacement from which a box may have left its parent, in pixels.
 const FAR: f32 = 20.0;
 
-/// A box with a ground of its own.
+/// A box with a background of its own.
 #[derive(Debug)]
 pub(super) struct PaintedBox {
-    /// What is behind it.
+    /// The ground behind it.
     behind: TextBackdrop,
     place: ElementBounds,
-    /// How much is seen of it above and below what it holds.
+    /// Its padding above and below the content, in pixels.
     pads: [f32; 2],
-    /// Its place on the stack.
+    /// Its index on the stack.
     at: usize,
 }
 
-/// How a box may stand beside the one that it is in.
+/// The way in which a box may be outside the one around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoosePosition {
-    /// It is not in the flow.
+    /// Out of the flow.
     Out,
-    /// The same, placed from the lower edge of a box whose height may not be known.
+    /// Out of the flow, and placed from the lower edge of a box whose height may be unknown.
     Below,
     Moved,
 }
 
 impl VisibilityWalker<'_> {
-    /// Notes that an element has a ground of its own, before it has.
+    /// Records that an element paints a background, before the ground is replaced.
     pub(super) fn paint(&self, frame: &mut ElementFrame) {
         let pads = [P::PaddingTop, P::PaddingBottom]
             .map(|side| frame.look.px(side, frame.place.width).unwrap_or_default());
@@ -47,13 +47,14 @@ impl VisibilityWalker<'_> {
         frame.loose = None;
     }
 
-    /// Finds out whether an element stands beside its ground, and has a height.
+    /// Determines whether an element may be outside its background, and whether it has a height.
     pub(super) fn loosen(&self, frame: &mut ElementFrame, name: &str) {
         let look = &frame.look;
         let some = |side| look.size(side).is_some_and(|size| size.n + size.part > 0.0);
         frame.filled = matches!(name, "img" | "br" | "hr" | "input" | "button" | "select" | "svg")
             || [P::Height, P::MinHeight, P::PaddingTop, P::PaddingBottom].into_iter().any(some)
             || some(P::BorderTop)
+            // Clearing floats, often in `::after`, gives a box the height of the floats.
             || look.word(P::Clear).is_some_and(|word| word != "none")
             || [&look.before, &look.after]
                 .into_iter()
@@ -72,13 +73,14 @@ impl VisibilityWalker<'_> {
         }
     }
 
-    /// Returns true if text right in the element entered last is lost beside its ground; if
-    /// that hangs on the height of the box, it is noted there.
+    /// Returns true if text directly in the current element is lost outside its background. If that
+    /// depends on the height of the box, the box records the text.
     pub(super) fn hangs(&mut self) -> bool {
         let frame = self.around();
         let Some((loose, painter)) = frame.loose.zip(frame.painter.clone()) else { return false };
         let beside = ElementFrame { ground: painter.behind.clone(), ..frame.clone() };
         let drawn = self.tree.namespace(frame.id).ends_with("/svg");
+        // Text that is legible on the ground behind the box is seen in either case.
         if self.contrast(&beside, &frame.look, drawn) != TextContrast::Lost {
             return false;
         }
@@ -98,8 +100,8 @@ impl VisibilityWalker<'_> {
         }
     }
 
-    /// Passes the height of an element that is left on to the one around, and puts in doubt
-    /// what hangs on one without.
+    /// Passes the height of a finished element on to its parent, and puts the texts in doubt that
+    /// depended on a missing height.
     pub(super) fn fill(&mut self, frame: &ElementFrame) {
         if !frame.filled {
             for at in &frame.hanging {
@@ -110,18 +112,19 @@ impl VisibilityWalker<'_> {
         }
         let lifted = matches!(frame.look.word(P::Position), Some("absolute" | "fixed"));
         if let Some(around) = self.stack.last_mut() {
+            // Floats give a height only to a box that contains floats.
             around.filled |= frame.filled && (!is_out(frame) || !lifted && holds_floats(around));
         }
     }
 }
 
-/// Returns true for a box that the one around it is not made higher for.
+/// Returns true for a box that adds no height to its parent.
 fn is_out(frame: &ElementFrame) -> bool {
     frame.look.word(P::Float).is_some_and(|word| word != "none")
         || matches!(frame.look.word(P::Position), Some("absolute" | "fixed"))
 }
 
-/// Returns true for a box that is as high as the floats in it.
+/// Returns true for a box that encloses its floats.
 fn holds_floats(frame: &ElementFrame) -> bool {
     let plain = matches!(
         frame.look.word(P::Display),

@@ -1,5 +1,5 @@
-//! What transforms make of a box: where it goes, how much of it is left, and whether
-//! it shows its back; what shapes leave of it, and what is left of it in what holds it.
+//! Geometry of boxes: displacement, area and orientation after transforms, the area left by shapes,
+//! and the size that the parent leaves.
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::{CssProperty as P, NumericFunction, PropertyValue};
@@ -11,26 +11,26 @@ type Matrix = [[f32; 4]; 4];
 const NOTHING: Matrix =
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 
-/// What became of a box.
+/// A box after its transforms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TransformedBox {
-    /// How far its middle went, in pixels.
+    /// Displacement of its middle, in pixels.
     pub x: f32,
     pub y: f32,
-    /// Its area, as a part of what it was; below zero if it shows its back.
+    /// Its area relative to the original one; negative if its back is shown.
     pub area: f32,
-    /// True if it stands behind who looks at it.
+    /// True if it is behind the viewer.
     pub behind: bool,
 }
 
-/// Returns what `calls` make of a box of this size.
+/// Applies `calls` to a box of this size.
 pub fn moved<'c>(
     calls: impl Iterator<Item = &'c NumericFunction>,
     origin: Option<&NumericFunction>,
     scale: &UnitScale<'_>,
     (width, height): (f32, f32),
 ) -> TransformedBox {
-    // About what they turn, from the middle.
+    // The origin of the transforms, relative to the middle of the box.
     let at = |at: usize, side: f32| {
         let arg = origin.and_then(|origin| origin.args.get(at));
         arg.map_or(0.0, |arg| arg.compute(scale).px(side) - side / 2.0)
@@ -61,6 +61,7 @@ fn project(m: &Matrix, x: f32, y: f32) -> (f32, f32, f32) {
         of(a) * x + of(b) * y + of(d)
     };
     let w = part(3);
+    // Points behind the viewer are recognised by `w`; their coordinates do not matter.
     let by = if w > 0.0 { w } else { 1.0 };
     (part(0) / by, part(1) / by, w)
 }
@@ -151,23 +152,23 @@ fn rotated([x, y, z]: [f32; 3], angle: f32) -> Matrix {
     ]
 }
 
-/// Boxes that text may stand in: a word, a line, a page.
+/// Typical boxes of text: a word, a line, a page.
 const BOXES: [(f32, f32); 3] = [(60.0, 16.0), (600.0, 20.0), (1264.0, 400.0)];
 
-/// What is no wider, or no higher, shows no text.
+/// Maximum width or height of a strip that shows no text, in pixels.
 const STRIP: f32 = 3.0;
 
-/// How much of a box is left.
+/// The part of a box that is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoxRemainder {
     Some,
     Nothing,
-    /// It depends on how large the box is, or is not computed.
+    /// It depends on the size of the box, or is not computed.
     Unknown,
 }
 
-/// Returns what a `clip` or `clip-path` leaves of a box; of those of this size, where
-/// that is known.
+/// Returns the part of a box that `clip` or `clip-path` leaves. If its size is unknown, typical
+/// boxes are tried.
 pub fn left(
     calls: &[NumericFunction],
     scale: &UnitScale<'_>,
@@ -188,7 +189,7 @@ pub fn left(
     }
 }
 
-/// Returns how many square pixels of a box a shape leaves, at most.
+/// Returns an upper bound of the area that a shape leaves of a box, in square pixels.
 fn area(name: &str, args: &[ComputedNumber], width: f32, height: f32) -> f32 {
     let across = |at: usize| args.get(at).map_or(0.0, |size| size.px(width));
     let down = |at: usize| args.get(at).map_or(0.0, |size| size.px(height));
@@ -205,6 +206,8 @@ fn area(name: &str, args: &[ComputedNumber], width: f32, height: f32) -> f32 {
         "circle" | "ellipse" => {
             let (rx, ry, x, y) = match name {
                 "circle" => {
+                    // Percentages of a radius refer to the diagonal divided by the square root of
+                    // two (CSS Shapes).
                     let base = (width * width + height * height).sqrt() / std::f32::consts::SQRT_2;
                     let radius = across(0).max(args.first().map_or(0.0, |size| size.px(base)));
                     (radius, radius, across(1), down(2))
@@ -235,19 +238,19 @@ fn area(name: &str, args: &[ComputedNumber], width: f32, height: f32) -> f32 {
     }
 }
 
-/// The columns and rows of a grid: which have no size.
+/// The columns and rows of a grid: true for each track without size.
 #[derive(Debug)]
 pub struct GridTracks {
     columns: Vec<bool>,
     rows: Vec<bool>,
-    /// Those that no template names.
+    /// True if rows without a template have no size.
     more: bool,
-    /// How many items there were.
+    /// The number of items so far.
     items: usize,
 }
 
 impl GridTracks {
-    /// Returns the grid that an element is, if some of its tracks have no size.
+    /// Returns the grid of an element if some of its tracks have no size.
     pub fn of(look: &ComputedStyle) -> Option<Self> {
         let tracks = |property| match look.get(property) {
             Some(PropertyValue::Names(names)) => names.iter().map(|name| **name == *"0").collect(),
@@ -259,7 +262,7 @@ impl GridTracks {
         any.then_some(Self { columns, rows, more, items: 0 })
     }
 
-    /// Counts an item; returns whether it has no width, and no height.
+    /// Counts an item; returns whether its column has no width, and its row no height.
     pub fn item(&mut self) -> Option<(bool, bool)> {
         let across = self.columns.len().max(1);
         let (column, row) = (self.items % across, self.items / across);
@@ -269,21 +272,21 @@ impl GridTracks {
     }
 }
 
-/// What holds a box, as far as it makes it small.
+/// The properties of a parent that can make a box small.
 #[derive(Debug, Clone, Copy)]
 pub struct EnclosingBox {
-    /// True if boxes stand below each other there.
+    /// True if it places boxes below each other.
     pub stacks: bool,
-    /// Which side is flexible: true for the width.
+    /// The flexible axis: true for the width.
     pub flexes: Option<bool>,
-    /// Whether its tracks have no width, and no height.
+    /// True if the box is in a column without width, and in a row without height.
     pub item: Option<(bool, bool)>,
     /// True if the box is not in the flow.
     pub out: bool,
 }
 
-/// Returns the width and height of a box in what holds it: containment, a ratio, tracks and
-/// flexible lines can leave nothing of it.
+/// Returns the width and height that the parent leaves of a box: containment, a ratio, tracks and
+/// flexible lines can reduce them to zero.
 pub fn squeezed(
     look: &ComputedStyle,
     around: EnclosingBox,
@@ -295,6 +298,7 @@ pub fn squeezed(
     let held = look.word(P::Contain).unwrap_or_default();
     let holder = look.word(P::ContainerType).unwrap_or_default();
     let sized = matches!(held, "size" | "strict") || holder == "size";
+    // An intrinsic size replaces the one that containment takes away.
     if look.get(P::ContainSize).is_none() {
         if sized && auto(P::Height) && free_height && around.stacks {
             height = Some(0.0);
@@ -312,12 +316,14 @@ pub fn squeezed(
             _ => {}
         }
     }
+    // Boxes out of the flow are not items of a flexible line or a grid.
     if around.out {
         return (width, height);
     }
     let grows = look.size(P::FlexGrow).is_some_and(|grow| grow.n > 0.0);
     let basis = look.size(P::FlexBasis).map(|basis| basis.n + basis.part);
     match (around.flexes, basis) {
+        // A growing box takes an unknown part of its line.
         (Some(true), _) if grows => width = None,
         (Some(true), Some(0.0)) if free_width => width = Some(0.0),
         (Some(false), Some(0.0)) if free_height && !grows => height = Some(0.0),

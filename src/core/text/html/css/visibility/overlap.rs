@@ -1,6 +1,6 @@
-//! Which boxes lie over text that was shown before, and which text lies behind a ground.
+//! Boxes that cover text shown before, and text behind a background.
 //!
-//! A box that may cover text puts it in doubt: how large both are on the page is not known.
+//! Text that a box may cover is in doubt, because the sizes of both on the page are unknown.
 
 use super::super::style::computed::ComputedStyle;
 use super::super::values::property::{CssImage, CssProperty, CssProperty as P};
@@ -8,12 +8,12 @@ use super::bounds::ElementBounds;
 use super::{ElementFrame, THICK, VisibilityWalker, is_unseen};
 use crate::text::html::tree::NodeId;
 
-/// From so many pixels on, a box that is moved up, or back, lies over what is before it.
+/// Displacement up, or back, from which a box covers earlier text, in pixels.
 const UP: f32 = 8.0;
 const BACK: f32 = 20.0;
 
 impl VisibilityWalker<'_> {
-    /// Works out whether the element lies behind the ground of one around it.
+    /// Hides the element if it is behind the background of an element around it.
     pub(super) fn behind(&self, frame: &mut ElementFrame) {
         let z = frame.look.size(CssProperty::ZIndex).map(|size| size.n);
         let positioned = frame.place.positioned;
@@ -29,12 +29,12 @@ impl VisibilityWalker<'_> {
         }
     }
 
-    /// Finds boxes that lie over what was shown before: large ones, and those without text of
-    /// the mail. `whole` is an element, not a part of one.
+    /// Records the texts shown so far that a box may cover. Only large boxes and boxes without text
+    /// count. `whole` is false for a pseudo-element.
     pub(super) fn cover(&mut self, frame: &ElementFrame, whole: bool) {
         let look = &frame.look;
         let around = &self.around().place;
-        // What is drawn with the lines, or apart from all, lies over lines before it.
+        // Pictures and inline blocks are painted with the lines, over the lines before them.
         let display = look.word(P::Display);
         let atomic = frame.picture || display == Some("inline-block");
         let (x, y) = frame.place.from(around);
@@ -42,7 +42,7 @@ impl VisibilityWalker<'_> {
         let is_lifted =
             |look: &ComputedStyle| matches!(look.word(P::Position), Some("absolute" | "fixed"));
         let lifted = is_lifted(look);
-        // A box without text that fills one which is lifted.
+        // An opaque box that fills a lifted one covers as much as that one.
         let within = self.stack.iter().rposition(|frame| is_lifted(&frame.look)).filter(|_| {
             let fills = |side, least| {
                 look.size(side).is_some_and(|size| size.n >= least || size.part >= 0.5)
@@ -60,16 +60,16 @@ impl VisibilityWalker<'_> {
         let outline = thick(P::Outline) && look.size(P::OutlineOffset).is_none_or(|px| px.n >= 0.0);
         let shadow = look.is(P::BoxShadow, "wide");
         if outline || shadow && frame.place.positioned {
-            // It lies over all that is beside it.
+            // An outline or a shadow is painted over adjacent boxes.
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
         }
         let edges = lines.into_iter().any(thick) || shadow;
-        // What a ground is seen through may take all from it.
+        // A filter of the backdrop may leave nothing of the text behind.
         let glass = look.calls(P::Backdrop).iter().any(|call| {
             let size = call.args.first().map(|arg| arg.compute(&look.scale(self.cascade.rem())));
             match call.name {
                 "blur" => size.is_some_and(|size| size.n >= look.font / 4.0),
-                // It makes clear what is put over the page, not the page.
+                // This fades the filtered copy of the page, not the page itself.
                 name => name != "opacity",
             }
         });
@@ -79,8 +79,10 @@ impl VisibilityWalker<'_> {
             || frame.picture
             || look.images(P::BackgroundImage).contains(&CssImage::Picture);
         let under = frame.look.size(CssProperty::ZIndex).is_some_and(|z| z.n < 0.0);
+        // A thin box does not cover a line of text, unless its borders are thick.
         let flat = |side: Option<f32>| side.is_some_and(|side| side < 20.0) && !edges;
         let (width, height) = frame.place.size();
+        // Text under a translucent box can still be read.
         let faint = look.size(P::Opacity).is_some_and(|opacity| opacity.fraction() < 0.5);
         if !paints || under || faint || !over || flat(width) || flat(height) {
             return;
@@ -101,10 +103,12 @@ impl VisibilityWalker<'_> {
         {
             return;
         }
+        // In the flow, only the last text before the box can be under it.
         if !lifted && within.is_none() {
             self.covers.push(self.shown.len().saturating_sub(1)..self.shown.len());
             return;
         }
+        // A lifted box may cover everything in the positioned element around it.
         let end = within.unwrap_or(self.stack.len());
         let to = self.stack.get(end).map_or(self.shown.len(), |frame| frame.first_text);
         let holder = self.stack.iter().take(end).rposition(|frame| frame.place.positioned);
@@ -115,7 +119,7 @@ impl VisibilityWalker<'_> {
         }
     }
 
-    /// Finds out what a part of the element entered last, of a text of its own, lies over.
+    /// Records the texts that a pseudo-element with generated content may cover.
     pub(super) fn part(&mut self, look: Option<Box<ComputedStyle>>) {
         let Some((look, holder)) = look.zip(self.stack.last()) else { return };
         if !matches!(look.word(P::Content), Some("text" | "picture"))

@@ -1,7 +1,7 @@
-//! The `body` table: what part of a message's text stands where in the answer.
+//! The `body` table: the location and the length of a message's text in an answer.
 //!
-//! The text itself is never a cell: it follows the document in a fenced block
-//! of its own, or is the field `text` of the row in JSON.
+//! The text itself is never a cell: it is in a fenced block after the document, or in the field
+//! `text` of the row in JSON.
 
 use super::CellKind::{Count, Handle, Text};
 use super::ColumnLevel::Key;
@@ -33,7 +33,7 @@ pub(super) const CHARS: TableColumn = field("chars", Count, "Characters in the w
     .level(Key)
     .sources(&[(Local, Path("chars"))]);
 
-/// The column with the length of what is shown.
+/// The column with the length of the shown text.
 pub(super) const SHOWN: TableColumn =
     field("shown", Count, "Characters shown.").level(Key).sources(&[(Local, Path("shown"))]);
 

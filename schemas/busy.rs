@@ -1,7 +1,7 @@
-//! The `busy` table: when somebody is not free.
+//! The `busy` table: times at which people are not free.
 //!
-//! Both services name people outside their intervals: the adapters put the
-//! address under the key `who` of each interval.
+//! Both services return intervals grouped by person, so the adapters put the address under the
+//! key `who` of each interval.
 
 use super::CellKind::{End, Start, Text};
 use super::ColumnLevel::{Key, More};
@@ -38,7 +38,7 @@ const FIELDS: &[TableColumn] = &TableName("busy").columns([
         ]),
 ]);
 
-/// The title of the event of an interval, where it may be seen. Notes name it; no row shows it.
+/// The title of an interval's event, if it may be seen. It is shown in notes and in no row.
 pub const BUSY_TITLE: TableColumn = field("title", Text, "Title of the event.")
     .level(More)
     .untrusted(64)

@@ -1,4 +1,4 @@
-//! The `change` table: what has happened since a cursor.
+//! The `change` table: messages and events that have changed since a cursor.
 
 use super::CellKind::Text;
 use super::ColumnLevel::Key;

@@ -19,14 +19,14 @@ pub const CONTACT: Table = table(
     FIELDS,
 );
 
-/// The provider's id, requested besides the columns before a contact is changed.
+/// The provider's id, requested in addition to the columns before a contact is changed.
 pub const CONTACT_ID: TableColumn = field("contact_id", Text, "The provider's id of a contact.")
     .ours()
     .sources(&[(Google, Path("resourceName")), (Microsoft, Path("id"))]);
 
-/// What the column `known` says of a saved contact.
+/// The value of the column `known` for a saved contact.
 pub const SAVED: &str = "saved";
-/// The word for somebody who is known from mail alone.
+/// The value for a person who is known only from mail.
 pub const FROM_MAIL: &str = "mail";
 
 const FIELDS: &[TableColumn] = &TableName("contact").columns([
@@ -50,7 +50,7 @@ const FIELDS: &[TableColumn] = &TableName("contact").columns([
             ),
             (Local, Join("emails")),
         ]),
-    // The Gmail adapter marks those of the list of other contacts with the key `unsaved`.
+    // The Gmail adapter marks people from the list of other contacts with the key `unsaved`.
     field(
         "known",
         Text,

@@ -1,8 +1,7 @@
 //! The `event` table: one appointment, meeting or all-day entry of a calendar.
 //!
-//! Google's events do not say which calendar they are in, and Graph's rules
-//! are no RRULE: the adapters put the keys `calendarId` (both) and
-//! `recurrenceRule` (Outlook) into the objects.
+//! Google's events do not name their calendar, and Graph's recurrence patterns are not RRULEs.
+//! The adapters put the keys `calendarId` (both) and `recurrenceRule` (Outlook) into the objects.
 
 use super::CellKind::{Count, End, Handle, Start, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
@@ -168,7 +167,7 @@ const GRAPH_START: ValueSource = GraphWhen("start", "isAllDay");
 const GOOGLE_ZONE: ValueSource = Zone("start/timeZone");
 const GRAPH_ZONE: ValueSource = Zone("originalStartTimeZone");
 
-/// What Google calls the parts of an attendee.
+/// Google's names for the properties of an attendee.
 const GOOGLE_GUESTS: GuestNames = GuestNames {
     list: "attendees",
     name: "displayName",
@@ -182,7 +181,7 @@ const GOOGLE_GUESTS: GuestNames = GuestNames {
     proposed: "",
 };
 
-/// What Graph calls them; guests are identified by address alone.
+/// Graph's names for the properties of an attendee. Guests are identified only by address.
 const GRAPH_GUESTS: GuestNames = GuestNames {
     list: "attendees",
     name: "emailAddress/name",
@@ -260,7 +259,7 @@ const GRAPH_VISIBILITY: &[(&str, ValueSource)] = &[
     ("confidential", Is("sensitivity", "confidential")),
 ];
 
-/// The names that Google's calendars show for the numbers of its colours.
+/// The names that Google Calendar shows for the numbers of its colours.
 const GOOGLE_COLOURS: &[(&str, ValueSource)] = &[
     ("lavender", Is("colorId", "1")),
     ("sage", Is("colorId", "2")),

@@ -1,10 +1,9 @@
 //! The registry: the tables, their columns, and the source of each column at every provider.
 //!
-//! One declaration per column decides what is fetched, how it is flattened, what it is
-//! called, when it is dropped and how it is documented; everything else in the crate
-//! reads it from here. The tables are plain constants checked by the compiler (see
-//! [`table`]). This module knows the wire names of the providers and nothing else: it
-//! reads no JSON, does no I/O and uses only `std`.
+//! One declaration per column decides what is fetched, how it is flattened, what it is called,
+//! when it is dropped and how it is documented; all other crates read it from here. The tables
+//! are constants checked by the compiler (see [`table`]). This crate contains the wire names of
+//! the providers, but reads no JSON, does no I/O and uses only `std`.
 
 mod account;
 mod attachment;
@@ -62,29 +61,29 @@ pub use slot::SLOT;
 pub use tables::*;
 pub use thread::THREAD;
 
-/// The API whose JSON a row is made from.
+/// The API from whose JSON a row is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Service {
     /// Gmail API v1, Google's Calendar API v3 and People API v1.
     Google,
     /// Microsoft Graph v1.0: mail, calendars and people.
     Microsoft,
-    /// Objects that Daysheet makes itself (accounts, outcomes, body windows).
+    /// Objects made by Daysheet itself (accounts, outcomes, body windows).
     Local,
-    /// A provider whose mapping of columns is in its own folder.
+    /// A provider that maps the columns in its own folder.
     Other(&'static ColumnMapping),
 }
 
-/// The columns of our tables in a provider's objects, declared by the provider itself
-/// instead of in the files of the tables.
+/// The sources of our columns in a provider's objects, declared by the provider instead of in the
+/// files of the tables.
 #[derive(Debug)]
 pub struct ColumnMapping {
     /// The name of its API, as in [`Service::name`].
     pub name: &'static str,
     /// As in [`Service::receivers`].
     pub receivers: &'static [&'static str],
-    /// Sources by column and table. Columns that are not listed are absent, save
-    /// those of [`ValueSource::Account`], which no provider has to map.
+    /// Sources by column and table. Columns that are not listed are absent, except for columns
+    /// with [`ValueSource::Account`], which need no mapping.
     pub tables: &'static [(&'static str, &'static [(&'static str, ValueSource)])],
 }
 
@@ -100,7 +99,7 @@ impl ColumnMapping {
     }
 }
 
-/// Two mappings are the same when they are of the same API.
+/// Mappings are equal if they belong to the same API.
 impl PartialEq for ColumnMapping {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -110,11 +109,12 @@ impl PartialEq for ColumnMapping {
 impl Eq for ColumnMapping {}
 
 impl Service {
-    /// Returns the names that the service's receiving servers put first in their own
-    /// Authentication-Results (RFC 8601); empty if they put none.
+    /// Returns the names with which the service's receiving servers begin their own
+    /// Authentication-Results (RFC 8601). Empty if there are none.
     pub const fn receivers(self) -> &'static [&'static str] {
         match self {
             Self::Google => &["mx.google.com"],
+            // Exchange Online writes its results without the name that RFC 8601 requires.
             Self::Microsoft => &["", "mx.microsoft.com"],
             Self::Local => &[],
             Self::Other(mapping) => mapping.receivers,
@@ -134,15 +134,15 @@ impl Service {
 
 /// The importance of a column in its table.
 ///
-/// A call names a level and gets it and those below; a budget drops whole levels from
-/// the top, and never `Key`.
+/// A call requests a level together with the levels below it. A budget drops whole levels from
+/// the top, but never `Key`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColumnLevel {
-    /// Always there: enough to recognise the row.
+    /// Always shown: enough to recognise the row.
     Key,
-    /// There by default.
+    /// Shown by default.
     Core,
-    /// Included only if requested.
+    /// Shown only if requested.
     More,
 }
 
@@ -169,19 +169,19 @@ impl ColumnLevel {
 /// The type of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
-    /// A handle such as `m12`; the letter is that of its kind.
+    /// A handle such as `m12`, with the letter of its kind.
     Handle(char),
     /// One line of text.
     Text,
-    /// Short words of ours, separated by a space; empty when none applies.
+    /// Short words of ours, separated by spaces; empty if none applies.
     Words,
     /// A point in time, minutes exact, in the zone of the document: `2026-02-03 18h05`.
     Time,
-    /// When something of a calendar starts: `Tue 2026-02-03 18h05`, or the date
-    /// alone for whole days; ` = 19h05 Lisbon` behind it is the local time in its own zone.
+    /// The start of an event: `Tue 2026-02-03 18h05`, or the date alone for whole days. It may be
+    /// followed by the local time in the event's own zone: ` = 19h05 Lisbon`.
     Start,
-    /// When it ends: `18h50` on the day it starts, else as [`CellKind::Start`]; of
-    /// whole days the last one, without a weekday.
+    /// The end of an event: `18h50` on the day of the start, else like [`CellKind::Start`]. For whole
+    /// days, the last day without its weekday.
     End,
     /// True or false.
     Flag,
@@ -215,39 +215,39 @@ pub enum ValueSource {
     Absent,
     /// The scalar at a path.
     Path(&'static str),
-    /// The name of a person at a path; null for a name that could be read as `me`,
-    /// which in answers means the account's owner.
+    /// The name of a person at a path; null for a name that could be taken for `me`, which means
+    /// the account's owner in answers.
     Name(&'static str),
     /// Text at a path that the provider has HTML-escaped.
     Escaped(&'static str),
-    /// The beginning of a message, the first source, from where it says something; the
-    /// second is its subject, which it may repeat.
+    /// The beginning of a message's text from the first source, from its first informative words.
+    /// The second source is the subject, which is skipped if repeated.
     Opening(&'static ValueSource, &'static ValueSource),
-    /// True when the flag at a path is false.
+    /// True if the flag at a path is false.
     Not(&'static str),
-    /// True when the text at a path is this one, without regard to case.
+    /// True if the text at a path equals this one, ignoring case.
     Is(&'static str, &'static str),
-    /// True when the list at a path holds this text.
+    /// True if the list at a path contains this text.
     Has(&'static str, &'static str),
     /// Milliseconds since 1970 at a path, as a number or as text.
     EpochMs(&'static str),
     /// An RFC 3339 instant at a path.
     Rfc3339(&'static str),
-    /// The first header of this name, as text (Gmail).
+    /// The first header field with this name, as text (Gmail).
     Header(&'static str),
-    /// True if the list of header fields at a path has one of this name; if words are
-    /// given, one whose value, without parameters, is among them.
+    /// True if the list of header fields at a path has one with this name and, if words are
+    /// given, its value without parameters is one of them.
     Heading(&'static str, &'static str, &'static [&'static str]),
-    /// The receiving server's findings about the sender, from the first
-    /// Authentication-Results in the list of header fields at a path (RFC 8601).
+    /// The receiving server's findings about the sender, from the first Authentication-Results in
+    /// the list of header fields at a path (RFC 8601).
     SenderAuth(&'static str),
-    /// Warnings about the sender, from the list of header fields at a path, about how the
-    /// text begins, and about spam; a folder is read by its name if the names are there.
+    /// Warnings about the sender from the list of header fields at a path, about the beginning of
+    /// the text, and about spam. A folder is read by its name if the names are known.
     SenderWarnings(&'static str, &'static ValueSource, &'static ValueSource),
     /// The way to leave a mailing list, from the list of header fields at a path (RFC 2369,
     /// RFC 8058).
     Unsubscribe(&'static str),
-    /// The addresses in the first header of this name (Gmail).
+    /// The addresses in the header fields with this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
     Address(&'static str),
@@ -255,73 +255,72 @@ pub enum ValueSource {
     Addresses(&'static str),
     /// The texts of the list at a path, joined.
     Join(&'static str),
-    /// The ids in the text or list at a path, as the names the page gives
-    /// them; ids the page does not name are left out.
+    /// The names of the ids in the text or list at a path. Ids without a name in the page are
+    /// omitted.
     Names(&'static str),
-    /// The word of every condition that holds.
+    /// The words of all conditions that hold.
     Flags(&'static [(&'static str, ValueSource)]),
-    /// The word of the first condition that holds, else the last word; null if
-    /// that is empty.
+    /// The word of the first condition that holds, else the last argument; null if that is empty.
     First(&'static [(&'static str, ValueSource)], &'static str),
-    /// The first of the sources that has something.
+    /// The first source that has a value.
     Either(&'static [ValueSource]),
     /// The number of elements in the list at a path.
     Length(&'static str),
-    /// The source read from the oldest element of the list at a path that has it.
+    /// The source in the oldest element that has it, of the list at a path.
     Oldest(&'static str, &'static ValueSource),
-    /// The source read from the newest element of the list at a path.
+    /// The source in the newest element that has it, of the list at a path.
     Newest(&'static str, &'static ValueSource),
-    /// The distinct values of the source over the list at a path, joined.
+    /// The distinct values of the source in all elements of the list at a path, joined.
     Each(&'static str, &'static ValueSource),
     /// The number of elements of the list at a path for which the source is true.
     Tally(&'static str, &'static ValueSource),
-    /// True when the source is true for any element of the list at a path.
+    /// True if the source is true for any element of the list at a path.
     Any(&'static str, &'static ValueSource),
-    /// The page of the thread whose id is at a path, in Gmail's web client: made from that
-    /// id and the address of the account, because the API names no page.
+    /// The page of a thread in Gmail's web client, made from the thread's id at a path and the
+    /// account's address, because the API returns no page.
     GmailPage(&'static str),
     /// The account the object was fetched from.
     Account,
-    /// The address of that account, as a person's.
+    /// The address of that account, as that of a person.
     Owner,
-    /// A value that the pipeline finds elsewhere, in words: it is in no object.
+    /// A value from elsewhere that the pipeline adds, described in words. No object contains it.
     Added(&'static str),
-    /// True when the list at a path does not hold this text.
+    /// True if the list at a path does not contain this text.
     Lacks(&'static str, &'static str),
-    /// True when there is anything at a path but null, false and an empty list.
+    /// True if the value at a path is anything except null, false or an empty list.
     There(&'static str),
-    /// The word, when the condition holds.
+    /// The word, if the condition holds.
     Word(&'static str, &'static ValueSource),
-    /// The source, when the condition holds.
+    /// The source, if the condition holds.
     Provided(&'static ValueSource, &'static ValueSource),
-    /// The texts at two paths, joined by a slash, when both are there: an id
-    /// that is one only within another.
+    /// The texts at two paths joined by a slash, if both exist: an id that is unique only within
+    /// another.
     Both(&'static str, &'static str),
     /// HTML, or plain text, at a path, as one line of text.
     Markup(&'static str),
-    /// The name of a time zone at a path, IANA's or Windows', as IANA's.
+    /// The IANA name of the time zone with an IANA or Windows name at a path.
     Zone(&'static str),
     /// The object at a path with a `date`, or a `dateTime` and its offset
     /// (Google Calendar).
     GoogleWhen(&'static str),
-    /// The object at a path with a local `dateTime` and its `timeZone`; a date
-    /// when the flag at the second path is true (Graph).
+    /// The object at a path with a local `dateTime` and its `timeZone`; a date if the flag at the
+    /// second path is true (Graph).
     GraphWhen(&'static str, &'static str),
-    /// A time, with the local time in the zone of the second source beside it.
+    /// A time, followed by the local time in the zone of the second source.
     Beside(&'static ValueSource, &'static ValueSource),
-    /// The recurrence rule in the list of RFC 5545 lines at a path, as its value alone.
+    /// The value of the recurrence rule in the list of RFC 5545 lines at a path.
     Rule(&'static str),
-    /// The second time as the end of an event that begins at the first.
+    /// The second time, as the end of an event that begins at the first.
     Until(&'static ValueSource, &'static ValueSource),
-    /// The people of a meeting and their answers; without the organizer and in
-    /// short when the flag is set.
+    /// The people of a meeting with their answers; in short form and without the organizer if the
+    /// flag is set.
     Guests(&'static GuestNames, bool),
 }
 
 /// A provider's names for the fields of a meeting's attendee.
 #[derive(Debug)]
 pub struct GuestNames {
-    /// The list of them.
+    /// The path of the list of attendees.
     pub list: &'static str,
     /// The path of the display name.
     pub name: &'static str,
@@ -329,7 +328,7 @@ pub struct GuestNames {
     pub address: &'static str,
     /// The path of the answer.
     pub answer: &'static str,
-    /// The flag of the account's owner; empty if only the address identifies them.
+    /// The path of the flag for the account's owner; empty if only the address identifies them.
     pub me: &'static str,
     /// The path and the value that mark the organizer.
     pub organizer: (&'static str, &'static str),
@@ -337,10 +336,10 @@ pub struct GuestNames {
     pub optional: (&'static str, &'static str),
     /// The path and the value that mark a room.
     pub room: (&'static str, &'static str),
-    /// The path of the comment on the answer; empty if the provider has none.
+    /// The path of the comment on the answer; empty if the provider does not support comments.
     pub comment: &'static str,
-    /// The path of the time that the guest proposes, with its start and end; empty if the
-    /// provider has none.
+    /// The path of the guest's proposed time, an object with a start and an end; empty if the
+    /// provider does not support proposals.
     pub proposed: &'static str,
 }
 
@@ -350,15 +349,15 @@ pub mod wire {
     pub const HEADERS: &str = "payload/headers";
     /// Gmail: a header's name, and its value.
     pub const HEADER: (&str, &str) = ("name", "value");
-    /// Graph: the same list, which is returned only on request; name and value have the
-    /// same keys.
+    /// Graph: the same list, which is returned only on request. The keys of name and value are
+    /// the same.
     pub const GRAPH_HEADERS: &str = "internetMessageHeaders";
     /// The header field with the receiving server's findings about the sender.
     pub const RESULTS: &str = "Authentication-Results";
-    /// The header fields that say how to leave a mailing list.
+    /// The header fields that describe how to leave a mailing list.
     pub const UNSUBSCRIBE: [&str; 2] = ["List-Unsubscribe", "List-Unsubscribe-Post"];
-    /// The other header fields that warnings about the sender are read from: the
-    /// author, and where replies go.
+    /// The other header fields that warnings about the sender use: the author, and the addresses
+    /// for replies.
     pub const SENDER: (&str, &str) = ("From", "Reply-To");
     /// Gmail: the page of a thread, without the account's address and the thread's id.
     pub const GMAIL_PAGE: (&str, &str) = ("https://mail.google.com/mail/?authuser=", "#all/");
@@ -370,7 +369,7 @@ pub mod wire {
     pub const WHEN: (&str, &str, &str) = ("date", "dateTime", "timeZone");
     /// The ends of a span of time.
     pub const SPAN: (&str, &str) = ("start", "end");
-    /// Answers to an invitation, with their marks; all others are none.
+    /// The answers to an invitation, with their marks and words. Any other value means no answer.
     pub const ANSWERS: &[(&str, char, &str)] = &[
         ("accepted", '+', "yes"),
         ("declined", '-', "no"),
@@ -392,20 +391,20 @@ pub struct TableColumn {
     pub level: ColumnLevel,
     /// Set for untrusted text: its maximum length in characters.
     pub untrusted: Option<u16>,
-    /// True when the text is ours, or the user's own.
+    /// True for text written by us or by the user.
     pub ours: bool,
-    /// True when the text is a beginning by nature, so that cutting it is no loss.
+    /// True if the text is a beginning by nature, so that cutting it loses nothing.
     pub beginning: bool,
-    /// True when the column is left out of an answer in which no row has a value of it,
-    /// unless it was asked for by name.
+    /// True if the column is left out of an answer in which all its values are empty, unless it
+    /// was requested by name.
     pub sparse: bool,
-    /// True when the column is shown only if it was named, at no level.
+    /// True if the column is shown only when requested by name, at no level.
     pub on_request: bool,
-    /// True when `manage` can set it.
+    /// True if `manage` can set it.
     pub settable: bool,
-    /// The name of its table; empty for one that is in none.
+    /// The name of its table; empty for a column outside of tables.
     pub table: &'static str,
-    /// The sources in the objects of each API; absent for APIs that are not listed.
+    /// The sources in the objects of each API. APIs that are not listed do not have the column.
     pub sources: &'static [(Service, ValueSource)],
 }
 
@@ -427,7 +426,7 @@ pub const fn field(name: &'static str, kind: CellKind, doc: &'static str) -> Tab
     }
 }
 
-/// The name of the table that columns are in.
+/// The name of the table that declares columns.
 #[derive(Debug, Clone, Copy)]
 pub struct TableName(pub &'static str);
 
@@ -444,8 +443,8 @@ impl TableName {
 }
 
 impl TableColumn {
-    /// Returns the lowest level of rows that keep the column if it was chosen. The account is
-    /// kept at any level, because it is chosen if rows are of several accounts.
+    /// Returns the lowest level of rows that keep a chosen column. The account is kept at any
+    /// level, because it is chosen only if the rows are from several accounts.
     pub const fn least(&self) -> ColumnLevel {
         if self.is_account() { ColumnLevel::Key } else { self.level }
     }
@@ -456,38 +455,38 @@ impl TableColumn {
         self
     }
 
-    /// Marks untrusted text: it is cleaned, and cut at `cap` characters.
+    /// Marks untrusted text, which is cleaned and cut at `cap` characters.
     pub const fn untrusted(mut self, cap: u16) -> Self {
         self.untrusted = Some(cap);
         self
     }
 
-    /// Marks untrusted text that is a beginning by nature: it is cut at `cap`
-    /// characters without a note.
+    /// Marks untrusted text that is a beginning by nature. It is cut at `cap` characters without
+    /// a note.
     pub const fn beginning(mut self, cap: u16) -> Self {
         self.untrusted = Some(cap);
         self.beginning = true;
         self
     }
 
-    /// Marks a column that is left out of an answer in which no row has a value of it.
+    /// Marks a column that is left out of an answer in which all its values are empty.
     pub const fn sparse(mut self) -> Self {
         self.sparse = true;
         self
     }
 
-    /// Marks a column that is shown only if it was named.
+    /// Marks a column that is shown only when requested by name.
     pub const fn on_request(mut self) -> Self {
         self.on_request = true;
         self
     }
 
-    /// Returns true if rows of this level have the column without naming it.
+    /// Returns true if rows at this level show the column without a request by name.
     pub fn is_at(&self, level: ColumnLevel) -> bool {
         self.level <= level && !self.on_request
     }
 
-    /// Marks text that we or the user wrote: it is neither cleaned nor cut.
+    /// Marks text written by us or by the user, which is neither cleaned nor cut.
     pub const fn ours(mut self) -> Self {
         self.ours = true;
         self
@@ -520,7 +519,7 @@ impl TableColumn {
     }
 }
 
-/// Two columns of a table are the same when they have the same name.
+/// Columns of a table are equal if they have the same name.
 impl PartialEq for TableColumn {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -534,9 +533,10 @@ pub struct Table {
     pub name: &'static str,
     /// The key of the table in a document.
     pub plural: &'static str,
-    /// Raised if a column is renamed, removed or retyped; adding one keeps it.
+    /// The version. It is raised if a column is renamed, removed or retyped, but not if one is
+    /// added.
     pub version: u16,
-    /// One sentence on what a row is.
+    /// One sentence that describes a row.
     pub doc: &'static str,
     /// The columns in the order of the document; the first is the key.
     pub fields: &'static [TableColumn],
@@ -554,17 +554,17 @@ impl Table {
     }
 }
 
-/// Two tables are the same when they have the same name.
+/// Tables are equal if they have the same name.
 impl PartialEq for Table {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-/// Declares a table; a malformed declaration is a compile error.
+/// Declares a table. A malformed declaration is a compile error.
 ///
-/// The first column is the key; names are unique lower-case identifiers; every column
-/// is documented; every text declares whether it is untrusted, and its maximum length.
+/// The first column is the key; names are unique lower-case identifiers; every column is
+/// documented; every text declares whether it is untrusted, and its maximum length.
 pub const fn table(
     name: &'static str,
     plural: &'static str,
@@ -575,6 +575,7 @@ pub const fn table(
     assert!(version > 0, "versions count from 1");
     assert!(identifier(name) && identifier(plural), "a table is named by an identifier");
     assert!(!doc.is_empty(), "a table is documented");
+    // Loops over slices, because iterators cannot be used in constants.
     let mut rest = fields;
     let mut first = true;
     while let [field, tail @ ..] = rest {
@@ -608,7 +609,7 @@ pub const fn table(
     Table { name, plural, version, doc, fields }
 }
 
-/// Returns true for `[a-z][a-z0-9_]*`, which no format has to quote.
+/// Returns true for `[a-z][a-z0-9_]*`, a name that needs quotes in no format.
 const fn identifier(name: &str) -> bool {
     let [start, rest @ ..] = name.as_bytes() else {
         return false;
@@ -623,7 +624,7 @@ const fn identifier(name: &str) -> bool {
     start.is_ascii_lowercase()
 }
 
-/// Compares strings, which the standard library cannot do in constants.
+/// Compares strings, which `==` cannot do in constants.
 const fn same(one: &str, other: &str) -> bool {
     let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
     loop {

@@ -71,6 +71,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     )
     .level(More)
     .untrusted(80)
+    // Gmail has no label for archived messages: they have none of the others.
     .sources(&[(Google, First(GMAIL_FOLDERS, "archive")), (Microsoft, Names("parentFolderId"))]),
     field("labels", Text, "Labels or categories the user assigned.")
         .level(More)
@@ -78,6 +79,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
         .sources(&[(Google, Names("labelIds")), (Microsoft, Join("categories"))]),
     field("size", Count, "Size in bytes, estimated by the provider.")
         .level(More)
+        // Graph messages have no size; the Outlook adapter reads it from a MAPI property.
         .sources(&[(Google, Path("sizeEstimate")), (Microsoft, Path("size"))]),
     field(
         "has_attachments",
@@ -164,20 +166,22 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
         .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
-/// Services do not say whether a message was answered.
+/// The description of a value from the thread, because services do not report whether a message
+/// was answered.
 const THREAD: ValueSource = Added("the states of the messages of its thread");
 
-/// Neither service returns the length of a text without the text.
+/// The description of a value from the text, because neither service returns its length
+/// separately.
 const TEXT: ValueSource = Added("its text, which is fetched");
 
-/// How a message of Gmail begins.
+/// The beginning of a Gmail message.
 pub(super) const GMAIL_OPENING: ValueSource = Opening(&Escaped("snippet"), &Header("Subject"));
 
-/// How a message of Outlook begins.
+/// The beginning of an Outlook message.
 pub(super) const OUTLOOK_OPENING: ValueSource = Opening(&Path("bodyPreview"), &Path("subject"));
 
-/// Gmail does not say whether files are attached; their container's type does,
-/// and it is there even when only headers are requested.
+/// Gmail does not report attachments. The media type of their container does, and is returned
+/// even with the headers alone.
 pub(super) const MIXED: ValueSource = Is("payload/mimeType", "multipart/mixed");
 
 /// The flag words from Gmail's system labels.
@@ -202,13 +206,14 @@ pub(super) const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
 const GMAIL_DRAFT: ValueSource = Has("labelIds", "DRAFT");
 const OUTLOOK_DRAFT: ValueSource = Is("isDraft", "true");
 
-/// The sender. A draft that names none is sent from the account's address.
+/// The sender. A draft without one is sent from the account's address.
 pub(super) const GMAIL_SENDER: ValueSource =
     Either(&[HeaderAddresses("From"), Provided(&GMAIL_DRAFT, &Owner)]);
 pub(super) const OUTLOOK_SENDER: ValueSource =
     Either(&[Address("from"), Provided(&OUTLOOK_DRAFT, &Owner)]);
 
 const GMAIL_FOLDERS: &[(&str, ValueSource)] = &[
+    // The first one counts: in the trash or in spam, a message keeps its other labels.
     ("trash", Has("labelIds", "TRASH")),
     ("spam", Has("labelIds", "SPAM")),
     ("drafts", Has("labelIds", "DRAFT")),
@@ -216,9 +221,9 @@ const GMAIL_FOLDERS: &[(&str, ValueSource)] = &[
     ("sent", Has("labelIds", "SENT")),
 ];
 
-/// Values of Precedence that mailing programs set.
+/// Values of Precedence set by mailing programs.
 const PRECEDENCE: &[&str] = &["bulk", "list", "junk"];
-/// Values of Auto-Submitted for what no person sent (RFC 3834, RFC 5436).
+/// Values of Auto-Submitted for automatic messages (RFC 3834, RFC 5436).
 const AUTO_SUBMITTED: &[&str] = &["auto-generated", "auto-replied", "auto-notified"];
 
 const GMAIL_BULK: &[(&str, ValueSource)] = &[

@@ -1,6 +1,6 @@
-//! The `rule` table: what is done by itself with mail that comes in.
+//! The `rule` table: automatic actions on incoming mail.
 //!
-//! Rules cross the port as a plain type; the rows are made from objects of ours.
+//! Rules cross the port as a plain type, so the rows are made from our own objects.
 
 use super::CellKind::{Flag, Handle, Text};
 use super::ColumnLevel::{Key, More};

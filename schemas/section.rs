@@ -1,24 +1,24 @@
-//! Names of tables in documents: those that a document gives a part of a table,
-//! and those of rows that were lowered to fewer columns.
+//! The names of tables in documents: names for a part of a table, and names for rows that were
+//! lowered to fewer columns.
 
 use super::{ColumnLevel, EVENT, MESSAGE, TABLES, Table};
 
-/// The events of a brief of today; of another range they have the table's own name.
+/// The events of today in a brief. In a brief of another range, events have the table's own name.
 pub const TODAY: &str = "today";
-/// Those of tomorrow.
+/// The events of tomorrow in a brief.
 pub const TOMORROW: &str = "tomorrow";
-/// Those of the day after another day.
+/// The events of the next day, in a brief of another day.
 pub const NEXT_DAY: &str = "next_day";
-/// Invitations that the reader has not answered.
+/// Invitations that the user has not answered.
 pub const INVITED: &str = "invited";
-/// Its mail that waits for the reader.
+/// Messages in a brief that need the user.
 pub const NEEDS_ME: &str = "needs_me";
-/// Drafts that wait to be sent.
+/// Drafts that have not been sent.
 pub const DRAFTS: &str = "drafts";
-/// Its other unread mail.
+/// Other unread messages in a brief.
 pub const UNREAD: &str = "unread";
 
-/// The names under which documents have tables besides their plurals.
+/// The names of tables in documents, in addition to their plurals.
 pub const SECTIONS: &[(&str, &Table)] = &[
     (TODAY, &EVENT),
     (TOMORROW, &EVENT),
@@ -29,8 +29,8 @@ pub const SECTIONS: &[(&str, &Table)] = &[
     (UNREAD, &MESSAGE),
 ];
 
-/// The table whose rows stand under `name` in a document, which may be lowered
-/// to fewer columns than others of it.
+/// Returns the table whose rows are called `name` in a document. The name may be that of rows
+/// lowered to fewer columns.
 pub fn find_in_document(name: &str) -> Option<&'static Table> {
     let lowered = [ColumnLevel::Key, ColumnLevel::Core]
         .into_iter()

@@ -1,7 +1,7 @@
-//! The `sender` table: what one sender's matching messages add up to.
+//! The `sender` table: a summary of one sender's matching messages.
 //!
-//! The objects it reads are `{id, messages: [oldest … newest]}`, as those of threads; the id is
-//! that of the newest message.
+//! Its objects are `{id, messages: [oldest … newest]}`, like those of threads; `id` is the newest
+//! message's.
 
 use super::CellKind::{Count, Handle, Text, Time};
 use super::ColumnLevel::Key;

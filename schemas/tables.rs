@@ -1,6 +1,6 @@
-//! Every table and every list of `lookup`, and the tables that only `lookup` shows.
+//! All tables and all lists of `lookup`, with the tables that only `lookup` shows.
 //!
-//! A table of the last kind needs no other file of the registry.
+//! A table that only `lookup` shows is declared entirely in this file.
 
 use super::CellKind::{Count, Flag, Text};
 use super::ColumnLevel::{Key, More};
@@ -36,9 +36,9 @@ pub struct LookupListing {
 /// The source of a list of `lookup`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListOrigin {
-    /// A mailbox, by its table.
+    /// A mailbox, identified by the table.
     Mailbox,
-    /// A mailbox's settings, which have methods of their own.
+    /// A mailbox's settings, each of which has its own method.
     Settings,
     /// The calendars of an account.
     Calendars,
@@ -46,8 +46,8 @@ pub enum ListOrigin {
     Local,
 }
 
-/// Every list of `lookup` by the word that a call names it by, in the order of the
-/// docs. A word for the same rows as the one before it is a second name of the list.
+/// Every list of `lookup` by the word that selects it, in the order of the docs. A word with the
+/// same rows as the previous one is another name for that list.
 pub const LISTINGS: &[(&str, &LookupListing)] = &[
     ("folders", &listing(&FOLDER, ListOrigin::Mailbox)),
     ("labels", &listing(&CATEGORY, ListOrigin::Mailbox)),
@@ -69,13 +69,13 @@ const fn listing(table: &'static Table, origin: ListOrigin) -> LookupListing {
 }
 
 impl LookupListing {
-    /// Returns true for the people of a mailbox, who are searched by name or address.
+    /// Returns true for the contacts of a mailbox, which are searched by name or address.
     pub fn is_people(&self) -> bool {
         *self.table == CONTACT
     }
 }
 
-/// Two words for the same rows from the same source are the same list.
+/// Lists with the same rows from the same source are equal.
 impl PartialEq for LookupListing {
     fn eq(&self, other: &Self) -> bool {
         self.table == other.table && self.origin == other.origin
@@ -84,11 +84,10 @@ impl PartialEq for LookupListing {
 
 impl Eq for LookupListing {}
 
-/// One row per address that the user can send as.
+/// One row per address that the user can send from.
 ///
-/// Graph gives a mailbox's addresses as a list of texts such as
-/// `SMTP:mira@example.com`, the main one in capitals; the Outlook adapter makes an
-/// object `{address, primary}` of each.
+/// Graph returns a mailbox's addresses as texts such as `SMTP:mira@example.com`, with the main
+/// one in capitals; the Outlook adapter converts each to an object `{address, primary}`.
 pub const ALIAS: Table =
     table("alias", "aliases", 1, "One address the user can send mail as.", ALIAS_FIELDS);
 
@@ -108,10 +107,10 @@ const ALIAS_FIELDS: &[TableColumn] = &TableName("alias").columns([
         .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
 
-/// One row per account: how its mailbox is set up.
+/// One row per account: the settings of its mailbox.
 ///
-/// Gmail keeps settings under addresses of their own; its adapter puts the responses
-/// under the keys `vacation` and `language`. Graph has one object.
+/// Gmail has a separate resource for each setting; its adapter puts the responses under the keys
+/// `vacation` and `language`. Graph has one object.
 pub const SETTING: Table =
     table("setting", "settings", 1, "Settings of one mailbox.", SETTING_FIELDS);
 
@@ -143,7 +142,7 @@ const OUTLOOK_REPLY: &[(&str, ValueSource)] = &[
     ("scheduled", Is("automaticRepliesSetting/status", "scheduled")),
 ];
 
-/// One row per table: the registry as rows of itself.
+/// One row per table: the registry in its own form.
 pub const SCHEMA: Table = table(
     "schema",
     "schemas",
@@ -162,8 +161,8 @@ const SCHEMA_FIELDS: &[TableColumn] = &TableName("schema").columns([
     field("doc", Text, "What a row is.").ours().sources(&[(Local, Path("doc"))]),
 ]);
 
-/// The signature of one address. Graph exposes none: Daysheet or the settings have them, so
-/// the pipeline makes the objects.
+/// One row per signature of an address. Graph does not expose signatures; they are stored by
+/// Daysheet or in the settings, so the pipeline makes the objects.
 pub const SIGNATURE: Table = table(
     "signature",
     "signatures",

@@ -1,31 +1,31 @@
-//! Access levels: how much a process may change.
+//! Access levels: the changes that a process may make.
 //!
-//! A level is set once (`--access`, `DAYSHEET_ACCESS`). What a tool needs stands
-//! beside it in `tools/`, what a provider needs besides its scopes; here
-//! is only the order of the levels and their words.
+//! The level is set once (`--access`, `DAYSHEET_ACCESS`). The level that a tool needs is declared
+//! in `tools/`, the scopes that a level needs by each provider. This file defines the levels,
+//! their order and their words.
 
 /// The access levels, each of which includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub enum AccessLevel {
-    /// Nothing is changed anywhere.
+    /// No changes.
     Read,
-    /// Mail and events may be organized: marked, moved, filed. No message is sent, events with
-    /// other participants are not changed, and whatever is deleted can be restored.
+    /// Organizing mail and events: marking, moving, filing. No message is sent, events with other
+    /// participants are not changed, and everything deleted can be restored.
     Organize,
-    /// Drafts may also be written.
+    /// Also writing drafts.
     #[default]
     Draft,
-    /// Mail, invitations and answers are sent.
+    /// Also sending mail, invitations and answers.
     Send,
-    /// Permanent deletion is also allowed.
+    /// Also deleting permanently.
     Full,
 }
 
 impl AccessLevel {
-    /// Every level, from the least to the most.
+    /// All levels in ascending order.
     pub const ALL: [Self; 5] = [Self::Read, Self::Organize, Self::Draft, Self::Send, Self::Full];
 
-    /// Returns the word that sets it.
+    /// Returns the word that selects it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -1,8 +1,8 @@
-//! Makes the text of a message readable.
+//! Conversion of a message's parts to readable text.
 //!
-//! The richest alternative is used; quoted history is marked, or folded with a note;
-//! lines of ours within a text begin with [`OURS`]. Everything is pure. `text` cleans untrusted
-//! HTML and characters and fences the result; `budget` decides how much of a long text is shown.
+//! The richest alternative is used; quoted history is marked, or folded with a note; lines of
+//! ours within a text begin with [`OURS`]. All functions are pure. Cleaning of untrusted HTML and
+//! characters and fencing are in `text`; `budget` decides how much of a long text is shown.
 
 pub mod entity;
 pub mod report;
@@ -21,72 +21,74 @@ use crate::text::orders::gives_orders;
 use crate::text::payment::names_new_account;
 use crate::text::{Note, TextKind, note, ours, shown};
 
-/// The most of a text that is read, in bytes: an output keeps no more.
+/// The maximum number of bytes of a text that is read. A stored output keeps no more.
 pub const MAX_BYTES: usize = 1 << 20;
-/// The most of all the texts of a message that is kept until it is read, in bytes.
+/// The maximum total number of bytes of a message's texts that are kept until they are read.
 const ALL: usize = 4 << 20;
 
-/// Plain text with so many times the words of the HTML is worth a note.
+/// Plain text with this many times the words of the HTML is worth a note.
 const MORE: usize = 4;
 
-/// What is said where only a part of the style sheets was read.
+/// The note for a message of which only part of the style sheets was read.
 pub const STYLES_UNREAD: &str =
     "its style sheets are too large to read whole, so hidden text may be shown";
 
-/// The form in which parts are shown.
+/// The form in which texts are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartForm {
     /// Clean text.
     Text,
     /// Markdown.
     Markdown,
-    /// HTML as it was sent.
+    /// HTML in the form in which it was sent.
     Html,
 }
 
 /// The text of a message, ready to be shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadableText {
-    /// The form it was read from: `plain`, `html`, `raw`, `headers`, or `mixed`.
+    /// The form of its source: `plain`, `html`, `raw`, `headers`, or `mixed`.
     pub kind: &'static str,
     /// The text; empty if the message has none.
     pub text: String,
-    /// The parts that were left out, in words.
+    /// Notes on parts that were left out or need a warning.
     pub notes: Vec<Note>,
-    /// Where it names a new account for payments, if it does.
+    /// The part of the message that names a new account for payments, if any does.
     pub payment: Option<NewAccount>,
-    /// True if what is shown gives orders to an assistant.
+    /// True if the shown text gives orders to an assistant.
     pub orders: bool,
-    /// What is not in the text, or may not be seen by its readers.
+    /// The content that is missing from the text, or that its readers may not see.
     pub left_out: LeftOut,
 }
 
-/// Where a message names a new account for payments; what is new goes before what is quoted.
+/// The part of a message that names a new account for payments. The new text takes precedence
+/// over quoted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NewAccount {
-    /// In what it quotes, which its sender may have made up.
+    /// The quoted text, which the sender may have made up.
     Quoted,
-    /// In its new text.
+    /// The new text.
     Fresh,
 }
 
-/// How a message is to be read.
+/// Options for reading a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadingOptions {
-    /// The subject of the message: it tells answers from forwards.
+    /// The subject of the message, which distinguishes replies from forwards.
     pub subject: String,
-    /// The form in which its parts are shown.
+    /// The form in which its texts are shown.
     pub form: PartForm,
-    /// Shows quoted history instead of folding it.
+    /// True to show quoted history instead of folding it.
     pub quoted: bool,
-    /// Shows signatures, disclaimers and footers of lists instead of folding them.
+    /// True to show signatures, disclaimers and list footers instead of folding them.
     pub signature: bool,
-    /// Adds a numbered list of link targets.
+    /// True to add a numbered list of link targets.
     pub links: bool,
 }
 
-/// Drops those ends of large texts that [`readable`] does not read, so that they fill no memory
-/// until then. Returns a note if a message has too many texts; `readable` makes the others.
+/// Drops the ends of large texts that [`readable`] would not read, so that they take up no memory
+/// until then. Returns a note if the texts of a message are too large in total; the notes on
+/// single texts are made by `readable`.
 pub fn shorten<'p>(parts: impl IntoIterator<Item = &'p mut TextPart>) -> Option<Note> {
     let mut left = ALL;
     let mut lost = false;
@@ -122,6 +124,8 @@ pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableT
         if found.text.trim().is_empty() {
             continue;
         }
+        // Judged text by text, so that one quoted in one part and new in another counts as
+        // new.
         out.payment = out.payment.max(new_account(&found, reading));
         out.orders |= gives_orders(&found.text);
         if !out.text.is_empty() {
@@ -131,6 +135,8 @@ pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableT
             out.text.push_str(&format!("{OURS}{MAY_BE_HIDDEN}\n\n"));
         }
         if reading.form == PartForm::Html {
+            // HTML was requested as sent, so only characters that could deceive are cleaned;
+            // there are no markdown links to disarm.
             out.text.push_str(&shown(&found.text, TextKind::Source));
         } else {
             let folded =
@@ -168,12 +174,13 @@ pub fn readable(message: &MessageContent, reading: &ReadingOptions) -> ReadableT
             None => note!("it is part {} of a message sent in parts", number),
         });
     }
+    // An empty text already has a note on its hidden characters.
     out.notes.extend(left_out.notes(empty));
     out.left_out = left_out;
     out
 }
 
-/// Returns why there is no text.
+/// Returns the note that explains why there is no text.
 fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     let hidden = &left_out.hidden;
     match &message.obstacle {
@@ -206,24 +213,24 @@ fn nothing(message: &MessageContent, left_out: &LeftOut) -> Note {
     }
 }
 
-/// The plain text of a message that has HTML, which mail programs do not show.
+/// The plain-text alternative of a message with HTML. Mail programs do not show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnshownPlain {
-    /// It says much more than the HTML, which is the text.
+    /// It has many more words than the HTML, which is shown.
     Longer {
-        /// Its words.
+        /// The number of its words.
         words: usize,
         /// True if it has more words than were counted.
         over: bool,
-        /// The words of the HTML.
+        /// The number of words of the HTML.
         of_html: usize,
     },
-    /// It is the text, because the HTML has none.
+    /// It is shown, because the HTML has no text.
     Text,
 }
 
 impl UnshownPlain {
-    /// Returns the note; `whole` is the argument that returns both texts.
+    /// Returns the note on it. `whole` is the argument that returns both texts.
     pub fn note(self, whole: &'static str) -> Note {
         match self {
             Self::Longer { words, over, of_html } => note!(
@@ -242,18 +249,18 @@ impl UnshownPlain {
     }
 }
 
-/// What is not in the text, or may not be seen by its readers.
+/// The content that is missing from a text, or that its readers may not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// What was left out because a reader would not see it.
+    /// Text left out because a reader would not see it.
     pub hidden: HiddenText,
-    /// What is shown although a reader may not see it.
+    /// Text shown although a reader may not see it.
     pub doubt: DoubtfulText,
-    /// How many characters were left out because they are nested too deep.
+    /// The number of characters left out because they are nested too deep.
     pub deep: usize,
-    /// True if not all of the HTML was read.
+    /// True if the HTML was not read to its end.
     pub cut: bool,
-    /// The number of pictures that no word stands for.
+    /// The number of pictures without a description.
     pub pictures: usize,
     /// The plain texts that mail programs do not show.
     pub unshown: Vec<UnshownPlain>,
@@ -269,13 +276,15 @@ impl LeftOut {
         self.unshown.extend(found.unshown);
     }
 
-    /// Returns a note for each kind; an empty text has one already if all of it is hidden.
+    /// Returns a note for each kind. If the text is empty, hidden characters already have a note.
     fn notes(&self, empty: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         let HiddenText { chars, preview, places, orders } = self.hidden;
         if preview > 0 && !empty {
             notes.push(note!("preview text of {} characters left out", preview));
         }
+        // Preview text is counted among the hidden characters. Senders hide it by habit, so
+        // it is reported apart from text that was hidden for another reason.
         let chars = chars.saturating_sub(preview);
         if chars > 0 && !empty {
             let places = match places {
@@ -321,22 +330,24 @@ impl LeftOut {
     }
 }
 
-/// Returns where a text, without markup, names a new account for payments.
+/// Returns the part of a text, without markup, that names a new account for payments.
 fn new_account(found: &ChosenText, reading: &ReadingOptions) -> Option<NewAccount> {
     let text = match (reading.form, found.kind) {
+        // Markup may split the words that are looked for.
         (PartForm::Html, "html") => &text::html::marked(&found.text, TextStyle::Text, false).text,
         _ => &found.text,
     };
     if !names_new_account(text) {
         return None;
     }
+    // Forwarded text counts as new: the sender presents it as true.
     let parts = text::quote::split(text, &reading.subject);
     let below = [parts.forwarded, parts.signature, parts.disclaimer, parts.footer];
     let fresh = below.into_iter().flatten().fold(parts.fresh, |all, part| all + "\n" + &part);
     Some(if names_new_account(&fresh) { NewAccount::Fresh } else { NewAccount::Quoted })
 }
 
-/// One text of a message in the chosen form.
+/// One text of a message, in the chosen form.
 #[derive(Default)]
 struct ChosenText {
     kind: &'static str,
@@ -347,14 +358,14 @@ struct ChosenText {
     unseen: InvisibleUse,
     deep: usize,
     cut: bool,
-    /// True if it is the beginning of a longer text.
+    /// True if it is only the beginning of a longer text.
     short: bool,
     pictures: usize,
     unshown: Option<UnshownPlain>,
 }
 
 impl ChosenText {
-    /// Returns true if it needs a note although it has no text.
+    /// Returns true if it needs a note even without any text.
     fn lacks(&self) -> bool {
         self.hidden.chars > 0
             || self.unseen.spelling > 0
@@ -369,9 +380,9 @@ impl ChosenText {
     }
 }
 
-/// Returns the last form that has any text (RFC 2046 puts the richest last); one with HTML before
-/// one without, because mail programs show that, however much more the plain text says. Includes
-/// what was left out of the earlier ones, without text.
+/// Returns the last form with any text, since RFC 2046 puts the richest last. Forms with HTML
+/// precede forms without, because mail programs show the HTML, however much more the plain text
+/// says. Earlier forms that have something to note are included, without text.
 fn richest(forms: &[Vec<TextPart>], reading: &ReadingOptions) -> Vec<ChosenText> {
     let has_html =
         |parts: &&Vec<TextPart>| parts.iter().any(|part| matches!(part, TextPart::Html(_)));
@@ -396,6 +407,8 @@ fn richest(forms: &[Vec<TextPart>], reading: &ReadingOptions) -> Vec<ChosenText>
             TextPart::Plain(plain) => words(&plain.text),
             TextPart::Html(_) => 0,
         };
+        // People see only the HTML, so they do not know the content of a much longer plain
+        // text.
         let unshown: usize = plain.iter().map(text).sum();
         let long =
             |part: &TextPart| matches!(part, TextPart::Plain(it) if it.text.len() > MAX_BYTES);
@@ -452,7 +465,7 @@ fn read(part: &TextPart, reading: &ReadingOptions) -> ChosenText {
     }
 }
 
-/// Returns as much of a text as is read, and whether it has more.
+/// Returns the part of a text that is read, and true if there is more.
 fn beginning(text: &str) -> (&str, bool) {
     let (beginning, rest) = text.split_at(text.floor_char_boundary(MAX_BYTES));
     (beginning, !rest.is_empty())

@@ -1,9 +1,9 @@
-//! Counts what an answer costs a model, and fits it to a budget.
+//! Token counting, and fitting answers to a budget.
 //!
-//! [`response`] is a complete response as its tool produced it; [`fit`] writes the part
-//! that fits. To do so, [`count`] counts real tokens, [`value`] rates the items,
-//! [`plan`] is the one allocator, which chooses what is shown, at which level, and what
-//! is left over, and [`window`] chooses the lines of a long text.
+//! [`response`] is a complete response as its tool produced it; [`fit`] writes the part that
+//! fits. To do so, [`count`] counts real tokens, [`value`] rates the items, [`plan`] is the one
+//! allocator, which chooses the items to show, their level and the leftovers, and [`window`]
+//! chooses the lines of a long text.
 
 pub mod count;
 pub mod fit;

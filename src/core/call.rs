@@ -1,4 +1,4 @@
-//! A running call: its caller, its progress, and how long a write in doubt is looked for.
+//! A running call: its caller, its progress, and the lookup of writes in doubt.
 
 pub mod client;
 pub mod doubt;

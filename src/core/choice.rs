@@ -1,35 +1,34 @@
-//! Choices: enums whose words and variants are one declaration, lists of the registry by
-//! their words, and the nearest of some words.
+//! Choices: enums declared together with their words, the lists of the registry by their words,
+//! and the nearest of several words.
 
 use crate::schemas::{LISTINGS, LookupListing};
 
-/// The minimum similarity of two words for suggesting one instead of the other, as
-/// `strsim` measures it.
+/// The minimum similarity of two words for suggesting one in place of the other, as measured by
+/// `strsim`.
 const ALIKE: f64 = 0.75;
 
-/// A choice by its words.
+/// A choice among values that have words.
 pub trait WordChoice: Copy + PartialEq + 'static {
-    /// Each word with what it means; one that means the same as the word before
-    /// it is another name for it.
+    /// The words with their values. A word with the same value as the previous one is another
+    /// name for it.
     const TABLE: &'static [(&'static str, Self)];
-    /// The words alone, in the same order.
+    /// The words in the same order.
     const WORDS: &'static [&'static str];
 
-    /// Returns what a word means, in capital or small letters.
+    /// Returns the value of a word, ignoring case.
     fn of(word: &str) -> Option<Self> {
         let known = |(known, _): &&(&str, Self)| known.eq_ignore_ascii_case(word);
         Self::TABLE.iter().find(known).map(|(_, value)| *value)
     }
 
-    /// Returns its word, the first if it has several.
+    /// Returns its first word.
     fn word(self) -> &'static str {
         Self::TABLE.iter().find(|(_, value)| *value == self).map_or("", |(word, _)| word)
     }
 }
 
-/// Declares an enum whose variants have words, one or several: `Text = "text"`.
-/// There is no other place where a word is given its meaning, so none can be read
-/// as anything else.
+/// Declares an enum whose variants have one or several words: `Text = "text"`. The words are
+/// declared only here, so that a word always has the same meaning.
 #[macro_export]
 macro_rules! words {
     ($(#[$meta:meta])* $vis:vis enum $name:ident {
@@ -60,8 +59,10 @@ impl WordChoice for &'static LookupListing {
     };
 }
 
-/// Returns the name that is most like an unknown one, if it is similar or ends with it.
+/// Returns the known name that is most similar to an unknown one, if it is similar enough or ends
+/// with it.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    // A name without its prefix, such as `search` for `mail_search`, is a perfect match.
     let alike = |known: &'a str| match known.strip_suffix(name) {
         Some(before) if before.ends_with('_') => (1.0, known),
         _ => (strsim::normalized_damerau_levenshtein(name, known), known),

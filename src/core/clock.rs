@@ -1,9 +1,9 @@
-//! The current time, handed to everything that needs it.
+//! The current time, passed to everything that needs it.
 //!
-//! A program creates one [`Clock`] when it starts and passes clones of it down, so that a test, a
-//! sample or an example can run on any day. This is the only file of ours that reads the
-//! machine's clock; `tests/it/layers.rs` holds every other file to that. Durations are measured with
-//! [`Instant`](std::time::Instant) instead, which nobody can set.
+//! A program creates one [`Clock`] at startup and passes clones of it down, so that a test, a
+//! sample or an example can run on any day. No other file reads the machine's clock, which
+//! `tests/it/layers.rs` enforces. Durations are measured with [`Instant`](std::time::Instant),
+//! which cannot be set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,8 +32,7 @@ impl Clock {
         ManualClock::at(now).clock()
     }
 
-    /// Returns the current time. The machine's clock may go backwards between two
-    /// calls.
+    /// Returns the current time. The machine's clock may be set back between two calls.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             TimeSource::System => Timestamp::now(),
@@ -47,10 +46,10 @@ impl Clock {
     }
 }
 
-/// A clock that stands still until it is advanced. Clones are the same clock.
+/// A clock that stops until it is advanced. Clones are the same clock.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
-    /// In microseconds since 1970.
+    /// Microseconds since 1970.
     now: Arc<AtomicI64>,
 }
 
@@ -60,15 +59,15 @@ impl ManualClock {
         Self { now: Arc::new(AtomicI64::new(now.as_microsecond())) }
     }
 
-    /// Moves the time forward, for every [`Clock`] made from this one too.
+    /// Advances the time, also for every [`Clock`] made from this one.
     pub fn advance(&self, by: Duration) {
         let by = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         let advanced = |now: i64| Some(now.saturating_add(by));
-        // Never refused, because the closure always returns a time.
+        // Cannot fail, because the closure always returns a time.
         let _ = self.now.fetch_update(Ordering::SeqCst, Ordering::SeqCst, advanced);
     }
 
-    /// Returns this clock, to be handed to what needs the time.
+    /// Returns a [`Clock`] that shows this clock's time.
     pub fn clock(&self) -> Clock {
         Clock(TimeSource::Manual(self.clone()))
     }

@@ -1,10 +1,9 @@
-//! Composes messages: turns what a person wrote into an Internet message (RFC 5322).
+//! Composing of messages: from the text that a person wrote to an Internet message (RFC 5322).
 //!
-//! Pure: it reads no file, no network, and no clock except for the `Date` of [`mime`].
-//! Recipients are read strictly in [`people`], texts are written both plain and as HTML
-//! in [`text`], the original is quoted in [`quote`] and determines recipients and
-//! subject in [`reply`], attachments get storable names in [`names`]. The pipeline
-//! decides what to do with the result; the adapters deliver it.
+//! All functions are pure. Recipients are parsed strictly in [`people`], texts are converted to
+//! plain and HTML form in [`text`], the original is quoted in [`quote`] and determines recipients
+//! and subject in [`reply`], attachments get storable names in [`names`], and [`mime`] writes the
+//! bytes. The pipeline decides what to do with the result; the adapters deliver it.
 
 mod clean;
 pub mod ids;

@@ -1,7 +1,7 @@
-//! The registry, described: JSON Schemas, docs pages, rows about itself.
+//! Descriptions of the registry: JSON Schemas, docs pages, and rows about itself.
 //!
-//! Everything here is derived from `schemas/`, the same way each time; the
-//! committed copies are kept true by tests that rewrite them. No I/O.
+//! Everything is derived from `schemas/`, deterministically. Committed copies are kept up to date
+//! by tests that rewrite them.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ pub fn uri(table: &Table) -> String {
 
 /// Returns the JSON Schema (2020-12) of one row of `table`, as in `format: json` and `stc`.
 ///
-/// Every column is declared by name; the first is in every row, the others if they were
+/// Every column is a property. The first column is in every row, the others if they were
 /// requested.
 pub fn json_schema(table: &Table) -> Value {
     let mut properties = Map::new();
@@ -55,9 +55,9 @@ fn has_provider_id(table: &Table) -> bool {
     table.fields.first().is_some_and(|key| matches!(key.kind, CellKind::Handle(_)))
 }
 
-/// A day with its weekday, as a pattern.
+/// The pattern of a day with its weekday.
 const WEEKDAY: &str = "[A-Z][a-z]{2} [0-9]{4}-[0-9]{2}-[0-9]{2}";
-/// A time of day, with the offset in an hour that the clocks repeat.
+/// The pattern of a time of day, with the offset in an hour that the clocks repeat.
 const CLOCK: &str = "[0-9]{2}h[0-9]{2}( [+-][0-9]{4})?";
 
 fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
@@ -72,6 +72,7 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
         CellKind::Count => "integer",
     };
     let mut property = Map::new();
+    // Only the key is never null.
     property.insert("type".to_owned(), if is_key { json!(name) } else { json!([name, "null"]) });
     match field.kind {
         CellKind::Handle(prefix) => {
@@ -100,14 +101,14 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
         _ => {}
     }
     if let Some(cap) = field.untrusted {
-        // JSON always lists all guests of an event.
+        // JSON always has all guests of an event, so their number is not limited.
         if !matches!(field.source(Service::Google), ValueSource::Guests(..)) {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
     }
     property.insert("description".to_owned(), json!(field.doc));
-    // If some columns can be set, the others say that they cannot.
+    // If some columns can be set, the others are marked as read-only.
     if settable {
         property.insert("readOnly".to_owned(), json!(!field.settable));
     }
@@ -120,15 +121,15 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
     Value::Object(property)
 }
 
-/// Returns the maximum length of a capped text, in characters: a row about one object
-/// has more room than one of a list, and a count of the rest may follow a sample.
+/// Returns the maximum length of a capped text in characters. A row about one object has more
+/// room than a row of a list, and a list in a cell may end with a count.
 pub fn longest(cap: u16) -> usize {
     RowRoom::One.cap(cap) + " +99999".len()
 }
 
 const APIS: &[Service] = &[Service::Google, Service::Microsoft, Service::Local];
 
-/// Describes where a source reads, in words; `None` if it reads nothing.
+/// Describes the location of a source in words; `None` for an absent one.
 fn origin(source: ValueSource, base: &str) -> Option<String> {
     let at = |path: &str| format!("{base}{path}");
     Some(match source {

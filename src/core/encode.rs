@@ -1,8 +1,8 @@
-//! Documents → text, behind one [`Format`].
+//! Encoding of documents to text, in any [`Format`].
 //!
-//! A [`Document`] is what every tool answers with: a few scalars, then tables.
-//! The encoders write it straight into one `String`; they know rows and
-//! nothing of providers, and cannot fail.
+//! A [`Document`] is the main part of every tool's answer: a few scalars followed by tables. The
+//! encoders write it directly to one `String`. They depend on rows but not on providers, and
+//! cannot fail.
 
 mod digits;
 pub mod json;
@@ -25,16 +25,16 @@ pub struct Document {
 pub enum Format {
     /// Tabular TOON with this delimiter.
     Toon(Delimiter),
-    /// Compact JSON: the same keys and columns in the same order, plus the
-    /// provider's ids and long texts.
+    /// Compact JSON with the same keys and columns in the same order, plus the provider's ids and
+    /// long texts.
     Json,
-    /// STC of this version, one line with what JSON has: `docs/stc.md`.
+    /// STC of this version: one line with the same content as JSON (`docs/stc.md`).
     Stc(stc::StcVersion),
 }
 
 impl Format {
-    /// Returns true if long texts are fields of rows; in other formats they are blocks
-    /// after the document.
+    /// Returns true if long texts are fields of rows. In other formats they are blocks after the
+    /// document.
     pub const fn has_text_fields(self) -> bool {
         matches!(self, Self::Json | Self::Stc(_))
     }
@@ -78,8 +78,7 @@ impl Default for Format {
 }
 
 impl Format {
-    /// Returns the pieces that a table is written from: its heading and each of its
-    /// rows, with their delimiters.
+    /// Returns the parts of a table's encoding: its heading, and its rows with their delimiters.
     pub fn pieces(self, table: &RowTable) -> (String, Vec<String>) {
         match self {
             Self::Toon(delimiter) => toon::pieces(table, delimiter),
@@ -90,7 +89,7 @@ impl Format {
 }
 
 impl Document {
-    /// Returns the columns that have cut cells, and how many each has.
+    /// Returns the columns with cut cells, and the number of these cells.
     pub fn cuts(&self) -> Vec<(&'static str, usize)> {
         let mut cuts: Vec<(&'static str, usize)> = Vec::new();
         for (_, cut) in self.tables.iter().flat_map(RowTable::cuts) {

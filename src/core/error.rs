@@ -1,11 +1,10 @@
-//! The one error type of the crate.
+//! The error type of the crate.
 //!
-//! An error is a kind (for code to decide on), a sentence fragment that fits
-//! after "failed to …" (for people and models to read) and, where there is
-//! one, the next step the reader can take.
-//! There are two tiers: what the caller can act on becomes a tool result with
-//! `isError`, and [`ErrorKind::Internal`], a bug of ours, becomes a protocol error.
-//! Messages never hold tokens, secrets or mail bodies; nothing here prints.
+//! An error has a kind (for code to decide on), a sentence fragment that fits after "failed to …"
+//! (for people and models to read) and, if possible, the next step that the reader can take.
+//! There are two tiers: errors that the caller can act on become a tool result with `isError`;
+//! [`ErrorKind::Internal`], a bug of ours, becomes a protocol error. Messages never contain tokens,
+//! secrets or mail bodies.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,23 +17,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum ErrorKind {
     /// The request cannot be carried out as stated.
     Argument,
-    /// The named object does not exist, or no longer does.
+    /// The named object does not exist, or no longer exists.
     NotFound,
-    /// No account is signed in, or not the one that was named.
+    /// No account is signed in, or not the named one.
     NoAccount,
     /// The sign-in is missing, expired, revoked or was refused.
     Auth,
     /// The object was changed by someone else in the meantime.
     Conflict,
-    /// The provider refuses for now; try again after the given time, if any.
+    /// The provider refuses temporarily; try again after the given time, if any.
     RateLimited(Option<Duration>),
-    /// The provider answered with an error of its own (HTTP status).
+    /// The provider returned another error, with this HTTP status.
     Provider(u16),
     /// The provider was not reached, or the connection broke.
     Network,
     /// The provider took longer than we wait.
     Timeout,
-    /// The settings cannot be used as they are.
+    /// The settings are unusable in their present form.
     Config,
     /// The state folder or its database cannot be used.
     Store,
@@ -44,7 +43,7 @@ pub enum ErrorKind {
     Internal,
 }
 
-/// An error: what went wrong, why, and the next step.
+/// An error: its kind, its cause, and the next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     kind: ErrorKind,
@@ -53,7 +52,7 @@ pub struct Error {
     people: Vec<String>,
 }
 
-/// Returns the word for how a call ended, as counts and traces have it: `ok`, or the kind of its
+/// Returns the word for the outcome of a call in counters and traces: `ok`, or the kind of its
 /// error.
 pub fn outcome<T>(outcome: &Result<T>) -> &'static str {
     match outcome.as_ref().map_err(Error::kind) {
@@ -80,7 +79,7 @@ impl Error {
         Self { kind, message: message.into(), next: None, people: Vec::new() }
     }
 
-    /// Creates an error of the commonest kind, [`ErrorKind::Argument`].
+    /// Creates an error of the most common kind, [`ErrorKind::Argument`].
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
     }
@@ -92,8 +91,8 @@ impl Error {
         self
     }
 
-    /// Marks an error about somebody's name where an address must be: who is meant can be looked up.
-    /// It may be about several.
+    /// Records the name of a person that was given in place of an address, so that it can be
+    /// looked up. May be called for several names.
     #[must_use]
     pub fn naming(mut self, person: impl Into<String>) -> Self {
         self.people.push(person.into());
@@ -122,7 +121,7 @@ impl Error {
         self.next.as_deref()
     }
 
-    /// Returns the names that the call has where addresses must be.
+    /// Returns the names that the call has in place of addresses.
     pub fn people(&self) -> &[String] {
         &self.people
     }
@@ -138,8 +137,9 @@ impl Error {
         )
     }
 
-    /// Returns true if the writes of a call that follow a failed one would fail, too.
+    /// Returns true if later writes of the same call would fail, too.
     pub fn ends_batch(&self) -> bool {
+        // The sign-in and the store are common to all writes of a call.
         self.is_passing() || matches!(self.kind, ErrorKind::Auth | ErrorKind::Store)
     }
 

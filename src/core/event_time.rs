@@ -1,8 +1,7 @@
-//! Times of a calendar: a day, or an instant; how they are shown, and how names of
-//! zones are read.
+//! Times of events, as a day or an instant: their display, and the lookup of zones by name.
 //!
-//! No clock and no I/O except the zone database's. `time_parse` reads what people type; this
-//! module reads what providers send.
+//! This module reads the times that providers send, without a clock and without I/O except for
+//! the zone database. Times written by people are parsed by `time_parse`.
 
 use std::str::FromStr;
 
@@ -12,28 +11,27 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, ToSpan};
 use windows_timezones::WindowsTimezone;
 
-/// Windows' names that CLDR has got since the library's table was made.
+/// Windows names that were added to CLDR after the library's table was made.
 const NEWER: [(&str, &str); 3] = [
     ("Alberta Standard Time", "America/Edmonton"),
     ("British Columbia Standard Time", "America/Vancouver"),
     ("Manitoba Standard Time", "America/Winnipeg"),
 ];
 
-/// The sign before the local time in an event's own zone.
+/// The separator before the local time in an event's own zone.
 pub const BESIDE: &str = " = ";
 
-/// When something of a calendar starts or ends.
+/// The start or end of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EventTime {
-    /// A whole day, wherever one is. As an end it is the day after the last one
-    /// (RFC 5545).
+    /// A whole day in any zone. As an end, it is the day after the last one (RFC 5545, 3.6.1).
     Day(Date),
     /// An instant.
     At(Timestamp),
 }
 
 impl EventTime {
-    /// Returns its instant in `zone`; a day begins there at its first instant.
+    /// Returns its instant in `zone`. A day begins at its first instant there.
     pub fn instant(self, zone: &TimeZone) -> Timestamp {
         match self {
             Self::At(at) => at,
@@ -41,7 +39,7 @@ impl EventTime {
         }
     }
 
-    /// Returns its local time in `zone`; a day begins at midnight.
+    /// Returns its local time in `zone`. A day begins at midnight.
     pub fn local(self, zone: &TimeZone) -> DateTime {
         match self {
             Self::Day(day) => day.at(0, 0, 0, 0),
@@ -49,7 +47,7 @@ impl EventTime {
         }
     }
 
-    /// Returns it with its zone: an instant in UTC.
+    /// Returns the time with its zone; an instant is in UTC.
     pub fn in_utc(self) -> ZonedTime {
         match self {
             Self::Day(day) => ZonedTime::Day(day),
@@ -63,17 +61,17 @@ impl EventTime {
     }
 }
 
-/// A time to be written: a day, or a local time in a zone.
+/// A time for writing: a day, or a local time in a zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ZonedTime {
     /// A whole day; as an end, the day after the last.
     Day(Date),
-    /// A local time, and IANA's name of its zone.
+    /// A local time and the IANA name of its zone.
     At(DateTime, String),
 }
 
 impl ZonedTime {
-    /// Returns the day or instant; an unknown zone is taken for UTC.
+    /// Returns the day or instant. An unknown zone counts as UTC.
     pub fn when(&self) -> EventTime {
         match self {
             Self::Day(day) => EventTime::Day(*day),
@@ -85,8 +83,8 @@ impl ZonedTime {
     }
 }
 
-/// Returns true if two starts mean the same occurrence: they are equal, or one is a day
-/// and the other a time on it in one of `zones`.
+/// Returns true if two starts mean the same occurrence: they are equal, or one is a day and the
+/// other an instant on that day in one of `zones`.
 pub fn same_start(one: EventTime, other: EventTime, zones: &[&TimeZone]) -> bool {
     match (one, other) {
         (EventTime::Day(day), EventTime::At(at)) | (EventTime::At(at), EventTime::Day(day)) => {
@@ -106,8 +104,8 @@ pub fn start(when: EventTime, zone: &TimeZone) -> String {
     }
 }
 
-/// Formats as [`start`], with the local time in the event's own zone beside it if the two
-/// differ then: `Tue 2026-02-03 20h30 = 19h30 Lisbon`, `… = Wed 04h30 Tokyo` on another day.
+/// Formats like [`start`], followed by the local time in the event's own zone if it differs:
+/// `Tue 2026-02-03 20h30 = 19h30 Lisbon`, or `… = Wed 04h30 Tokyo` on another day.
 pub fn start_beside(when: EventTime, zone: &TimeZone, own: &TimeZone) -> String {
     let shown = start(when, zone);
     let (EventTime::At(at), Some(name)) = (when, own.iana_name()) else {
@@ -126,13 +124,13 @@ pub fn start_beside(when: EventTime, zone: &TimeZone, own: &TimeZone) -> String 
     format!("{shown}{BESIDE}{day}{} {city}", clock(there))
 }
 
-/// Formats the end of an event that starts at `from`: only the time on the same day,
-/// the last day of whole days.
+/// Formats the end of an event that starts at `from`: the time only on the same day, the last day
+/// for whole days.
 pub fn end(from: EventTime, to: EventTime, zone: &TimeZone) -> String {
     match (from, to) {
         (_, EventTime::Day(day)) => {
             let last = day.checked_sub(1.day()).unwrap_or(day);
-            // An event that ends when it starts takes its whole day.
+            // An event whose end is its start takes up that whole day.
             let last = match from {
                 EventTime::Day(first) => last.max(first),
                 EventTime::At(_) => last,
@@ -162,7 +160,8 @@ fn day_name(day: Date) -> &'static str {
     NAMES.get(at).copied().unwrap_or_default()
 }
 
-/// Formats an instant as [`clock`] does; with the offset in an hour that the clocks repeat.
+/// Formats an instant like [`clock`], with the offset in an hour that the clocks repeat. Without
+/// it, an event from the first to the second 02h30 would seem to have no length.
 fn clock_at(at: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(at);
     if zone.to_ambiguous_timestamp(local).is_ambiguous() {
@@ -172,14 +171,15 @@ fn clock_at(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// Formats `18h05`: no colon, so that no format has to quote it.
+/// Formats `18h05`. Without a colon no format needs to quote it.
 pub fn clock(local: DateTime) -> String {
     format!("{:02}h{:02}", local.hour(), local.minute())
 }
 
-/// Resolves a local time as RFC 5545 does: the first of two instants, and in a gap the
-/// time by the offset before it.
+/// Resolves a local time as RFC 5545, 3.3.5 does: to the first of two instants, and in a gap by
+/// the offset before it.
 pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
+    // The first and last hours of the supported years have no instant in some zones.
     zone.to_ambiguous_timestamp(local).compatible().unwrap_or(if local.year() < 0 {
         Timestamp::MIN
     } else {
@@ -187,7 +187,7 @@ pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
     })
 }
 
-/// Returns the instant of a local time in a zone by its name, as Graph writes both.
+/// Returns the instant of a local time in a named zone, both as written by Graph.
 pub fn local(text: &str, zone: &str) -> Option<Timestamp> {
     let local = DateTime::from_str(text).ok()?;
     Some(resolve(local, &find_zone(zone)?))
@@ -198,8 +198,8 @@ pub fn day(text: &str) -> Option<Date> {
     DateTime::from_str(text).ok().map(DateTime::date)
 }
 
-/// Finds a zone by IANA's name, ignoring case, or by Windows' (CLDR); failing those, by
-/// one of the names that older programs put into iCalendar documents.
+/// Returns the zone with an IANA name, ignoring case, or a Windows name (CLDR), or a name that
+/// older programs put into iCalendar documents.
 pub fn find_zone(name: &str) -> Option<TimeZone> {
     let name = name.trim();
     if let Ok(zone) = TimeZone::get(name) {
@@ -222,7 +222,7 @@ pub fn find_zone(name: &str) -> Option<TimeZone> {
     }
 }
 
-/// Returns the name of a zone; its offset if it has none.
+/// Returns the name of a zone, or its offset if it has no name.
 pub fn zone_label(zone: &TimeZone) -> String {
     match (zone.iana_name(), zone.to_fixed_offset()) {
         (Some(name), _) => name.to_owned(),

@@ -1,8 +1,8 @@
-//! (Columns, JSON objects) → rows.
+//! Conversion of JSON objects to rows, by columns.
 //!
-//! The only reader of [`ValueSource`]. It never fails: a missing value is null, one of the
-//! wrong type is null and counted in the [`FlattenReport`]. Untrusted text is cleaned and cut
-//! here, by the column's own mark, so that no caller can forget it. No I/O, no clock.
+//! The only reader of [`ValueSource`]. It never fails: a missing value is null; one of the wrong type
+//! is null and counted in the [`FlattenReport`]. Untrusted text is cleaned and cut here, according to
+//! its column, so that no caller can forget it. No I/O, no clock.
 
 mod member;
 mod senders;
@@ -29,26 +29,25 @@ use crate::text::sender_auth::AuthResults;
 use crate::text::unsubscribe::way;
 use crate::text::{self, deceptive};
 
-/// The facts about objects that the objects themselves do not contain.
+/// Facts about objects that the objects themselves do not contain.
 #[derive(Debug, Clone)]
 pub struct RowContext<'a> {
-    /// The API whose JSON the objects are.
+    /// The API whose JSON format the objects have.
     pub api: Service,
-    /// The zone in which times are shown.
+    /// The time zone in which times are shown.
     pub zone: &'a TimeZone,
-    /// The address of the account they came from.
+    /// The label of the account they came from.
     pub account: &'a str,
-    /// The address itself, which identifies the account's owner among people.
+    /// The account's address, which identifies its owner among people.
     pub address: &'a str,
     /// Names of labels, folders and calendars by id.
     pub names: &'a HashMap<String, String>,
-    /// How strictly untrusted text is cut.
+    /// The space for untrusted text.
     pub room: RowRoom,
 }
 
 impl RowContext<'static> {
-    /// Creates the context for rows of a list whose account and names do not matter, in
-    /// UTC.
+    /// Creates the context for rows whose account and names do not matter, in UTC.
     pub fn bare(api: Service) -> Self {
         static UTC: TimeZone = TimeZone::UTC;
         static NO_NAMES: LazyLock<HashMap<String, String>> = LazyLock::new(HashMap::new);
@@ -56,21 +55,21 @@ impl RowContext<'static> {
     }
 }
 
-/// How much space a row has.
+/// The space for a row's untrusted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RowRoom {
-    /// A row of a list: text is cut at its column's cap.
+    /// A row of a list, with text cut at its column's cap.
     #[default]
     List,
-    /// A row of a list whose beginnings have so many columns.
+    /// A row of a list whose message beginnings have this many columns.
     Beginning(u16),
-    /// A row about one object that was requested: four times the cap, and four times as
-    /// many members of a list.
+    /// A row about one requested object, with four times the cap and four times as many members
+    /// of a list.
     One,
 }
 
 impl RowRoom {
-    /// Returns the maximum columns of a text whose column has this cap.
+    /// Returns the maximum width of a text whose column has this cap.
     pub fn cap(self, cap: u16) -> usize {
         match self {
             Self::List | Self::Beginning(_) => usize::from(cap),
@@ -79,10 +78,10 @@ impl RowRoom {
     }
 }
 
-/// The values that flattening could not show exactly.
+/// Values that could not be shown exactly.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FlattenReport {
-    /// Columns with values of an unexpected type, and how many.
+    /// The columns with values of an unexpected type, and the number of these values.
     pub odd: Vec<(&'static str, usize)>,
 }
 
@@ -95,7 +94,7 @@ impl FlattenReport {
     }
 }
 
-/// Makes one row of each object.
+/// Converts each object to a row.
 pub fn flatten(
     table: &'static Table,
     columns: &[&'static TableColumn],
@@ -113,21 +112,22 @@ pub fn flatten(
             let value = reader.read(object, source);
             let unseen = InvisibleUse { padding: 0, ..std::mem::take(&mut reader.unseen) };
             let (mut cell, cut) = finish(field, value, context, &mut reader.odd);
-            // Services leave out what is empty; objects of ours have what is known.
+            // Services omit empty values, so a missing text is empty rather than unknown. In
+            // our own objects a missing value is unknown.
             let is_none = context.api != Service::Local && !reader.odd && is_none(field, source);
             if cell == RowCell::Null && is_none {
                 cell = RowCell::Text(String::new());
             }
-            // A beginning is cut by nature, and needs no note.
+            // A beginning is always cut, so this needs no note.
             cuts.extend(cut.filter(|_| !field.beginning));
-            // An odd value is null and counted, never an error.
+            // A value of the wrong type is null and counted, never an error.
             if std::mem::take(&mut reader.odd) {
                 FlattenReport::count(&mut report.odd, field.name);
                 if cell == RowCell::Text(String::new()) {
                     cell = RowCell::Null;
                 }
             }
-            // A beginning is of a text that has notes of its own.
+            // The text that a beginning is from has notes of its own when it is read.
             if field.untrusted.is_some() && !field.beginning {
                 remarks.extend(unseen.notes().into_iter().map(|note| (field.name, note)));
                 if matches!(&cell, RowCell::Text(text) if gives_orders(text)) {
@@ -142,8 +142,8 @@ pub fn flatten(
     (rows, report)
 }
 
-/// Returns true for a text that an object is without if its source has nothing. What we
-/// look up or name may merely be unknown, and an event without guests is no meeting.
+/// Returns true if a missing source value means an empty text. Values that we look up or name may
+/// merely be unknown, and an event without guests is not a meeting.
 fn is_none(field: &TableColumn, source: ValueSource) -> bool {
     let unknown = matches!(
         source,
@@ -156,7 +156,7 @@ fn is_none(field: &TableColumn, source: ValueSource) -> bool {
     field.kind == CellKind::Text && !unknown
 }
 
-/// Returns the provider's id of the object that a row is about, if its table has one.
+/// Returns the provider's id of a row's object, if its table has ids.
 pub fn key(table: &Table, object: &Value, context: &RowContext) -> Option<String> {
     let key = table.fields.first()?;
     let mut reader = RowReader::new(context);
@@ -166,7 +166,7 @@ pub fn key(table: &Table, object: &Value, context: &RowContext) -> Option<String
     }
 }
 
-/// Returns the instant that a time column reads from an object; lists are sorted by it.
+/// Returns the instant that a time column reads from an object, for sorting.
 pub fn instant(field: &TableColumn, object: &Value, context: &RowContext) -> Option<Timestamp> {
     let mut reader = RowReader::new(context);
     match reader.read(object, field.source(context.api)) {
@@ -178,8 +178,8 @@ pub fn instant(field: &TableColumn, object: &Value, context: &RowContext) -> Opt
     }
 }
 
-/// Returns the texts that a column reads from an object, complete and unclean: for
-/// searching, never for showing.
+/// Returns the texts that a column reads from an object, complete and uncleaned. For searching
+/// only, never for showing.
 pub fn texts(field: &TableColumn, object: &Value, context: &RowContext) -> Vec<String> {
     let mut reader = RowReader::new(context);
     match reader.read(object, field.source(context.api)) {
@@ -191,7 +191,7 @@ pub fn texts(field: &TableColumn, object: &Value, context: &RowContext) -> Vec<S
     }
 }
 
-/// A value as read, before the column's kind and marks are applied.
+/// A value as read, before its column's kind and options are applied.
 enum ReadValue {
     Nothing,
     Flag(bool),
@@ -199,11 +199,11 @@ enum ReadValue {
     Text(String),
     Time(Timestamp),
     When(EventTime),
-    /// A time, and its own zone.
+    /// A time with its own time zone.
     Beside(EventTime, TimeZone),
     Until(EventTime, EventTime),
     List(Vec<ListMember>),
-    /// Single words, which need no comma between them.
+    /// Members that are single words, which are separated by blanks instead of commas.
     Marked(Vec<ListMember>),
     Words(Vec<&'static str>),
 }
@@ -211,7 +211,7 @@ enum ReadValue {
 struct RowReader<'a> {
     context: &'a RowContext<'a>,
     odd: bool,
-    /// What the invisible characters are there for in the texts that are read.
+    /// The uses of invisible characters in the texts read.
     unseen: InvisibleUse,
 }
 
@@ -220,7 +220,7 @@ impl<'a> RowReader<'a> {
         Self { context, odd: false, unseen: InvisibleUse::default() }
     }
 
-    /// Notes what is invisible in texts, before they are cleaned.
+    /// Records the invisible characters in texts, before they are cleaned.
     fn see(&mut self, value: &Value) {
         match value {
             Value::String(text) => invisible::scan(text, &mut self.unseen),
@@ -230,7 +230,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Returns the list or object at a path, after its texts were seen.
+    /// Returns the list or object at a path, and records the invisible characters of its texts.
     fn seen<'v>(&mut self, object: &'v Value, path: &str) -> Option<&'v Value> {
         at(object, path).inspect(|value| self.see(value))
     }
@@ -265,6 +265,8 @@ impl<'a> RowReader<'a> {
             },
             ValueSource::Is(path, word) => match self.scalar(at(object, path)) {
                 ReadValue::Text(text) => ReadValue::Flag(text.eq_ignore_ascii_case(word)),
+                // Graph reports some properties as Booleans where Google has a word, such as
+                // the access to a calendar.
                 ReadValue::Flag(flag) => {
                     ReadValue::Flag(word == if flag { "true" } else { "false" })
                 }
@@ -318,8 +320,8 @@ impl<'a> RowReader<'a> {
                 match found.and_then(|value| AuthResults::read(value, receivers)?.line()) {
                     Some(line) => ReadValue::Text(line),
                     None if is_unchecked(object, path, self.context) => {
-                        // A sender can write that all passed, but has no reason to write that a
-                        // check failed.
+                        // A sender can forge a result that says everything passed, but has no
+                        // reason to forge a failure.
                         let claims = found.map(|value| AuthResults::read_claims(value).failures());
                         ReadValue::Text(match claims {
                             None => "not checked".to_owned(),
@@ -348,8 +350,8 @@ impl<'a> RowReader<'a> {
                 let warnings = warnings_at(object, path, (*opening, *spam), self.context);
                 ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
             }
-            // A repeated field is invalid (RFC 5322, 3.6), but a message may go to all the
-            // people it names.
+            // A repeated field is invalid (RFC 5322, 3.6), but the message may have been sent
+            // to all the people it names.
             ValueSource::HeaderAddresses(name) => {
                 let mut lines = headers(object, wire::HEADERS, name).peekable();
                 if lines.peek().is_none() {
@@ -397,6 +399,7 @@ impl<'a> RowReader<'a> {
                     word => ReadValue::Text(word.to_owned()),
                 }
             }
+            // `me` in an answer is the account's owner, and anyone may choose that name.
             ValueSource::Name(path) => match self.scalar(at(object, path)) {
                 ReadValue::Text(name) if text::sender_auth::looks_like(&name, "me") => {
                     ReadValue::Nothing
@@ -548,7 +551,7 @@ impl<'a> RowReader<'a> {
         ReadValue::Nothing
     }
 
-    /// Returns true if a condition holds; of several, if any does.
+    /// Returns true if a condition holds, or any of several.
     fn holds(&mut self, object: &Value, condition: ValueSource) -> bool {
         match condition {
             ValueSource::Either(any) => any.iter().any(|one| self.holds(object, *one)),
@@ -556,7 +559,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Reads a `date`, or a `dateTime` with its offset; without an offset it is in the
+    /// Reads a `date`, or a `dateTime` with its offset. Without an offset, the time is in the
     /// named zone.
     fn google_when(&mut self, value: Option<&Value>) -> ReadValue {
         let (date, date_time, zone) = wire::WHEN;
@@ -566,6 +569,7 @@ impl<'a> RowReader<'a> {
         let text = |key: &str| object.get(key).and_then(Value::as_str);
         let when = match (text(date), text(date_time)) {
             (Some(date), _) => date.parse().ok().map(EventTime::Day),
+            // The offset is exact even if the named zone is unknown here.
             (None, Some(given)) => given
                 .parse()
                 .ok()
@@ -576,7 +580,7 @@ impl<'a> RowReader<'a> {
         when.map_or_else(|| self.unexpected(value), ReadValue::When)
     }
 
-    /// Reads a local `dateTime` in the zone that is named beside it.
+    /// Reads a local `dateTime` in the zone named next to it.
     fn graph_when(&mut self, value: Option<&Value>, all_day: bool) -> ReadValue {
         let (_, date_time, zone) = wire::WHEN;
         let Some(object) = value.filter(|value| !value.is_null()) else {
@@ -619,7 +623,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Returns null for a missing value; null and a mark for one of the wrong type.
+    /// Returns null, and records a value of the wrong type. A missing value is not recorded.
     fn unexpected(&mut self, value: Option<&Value>) -> ReadValue {
         if !matches!(value, None | Some(Value::Null)) {
             self.odd = true;
@@ -628,8 +632,8 @@ impl<'a> RowReader<'a> {
     }
 }
 
-/// Makes a cell from what was read, according to the column's kind and marks; returns
-/// also what the cell does not show.
+/// Returns the cell for a value, according to the column's kind and options, and the cut cell if
+/// the value is not shown in full.
 fn finish(
     field: &TableColumn,
     value: ReadValue,
@@ -640,6 +644,7 @@ fn finish(
         (_, ReadValue::Nothing) => return (RowCell::Null, None),
         (CellKind::Flag, ReadValue::Flag(flag)) => return (RowCell::Flag(flag), None),
         (CellKind::Count, ReadValue::Count(count)) => return (RowCell::Count(count), None),
+        // Google's APIs write 64-bit numbers as text.
         (CellKind::Count, ReadValue::Text(text)) => {
             return match text.parse() {
                 Ok(count) => (RowCell::Count(count), None),
@@ -693,12 +698,13 @@ fn finish(
     (RowCell::Text(shown), cut)
 }
 
-/// Shortens a text to at most `room` columns, and to about as many tokens: rare signs take several
-/// each, and a row of them would not fit a budget that any other row fits.
+/// Shortens a text to at most `room` columns, and to about as many tokens: rare characters take
+/// several tokens each, and a row of them would not fit into a budget that any other row fits.
 fn clip(whole: String, room: usize) -> (String, bool) {
     let (shown, cut) = text::clip(whole, room);
-    // No token is shorter than a byte.
+    // A token is at least one byte, so short texts need no count.
     let cost = if shown.len() > room { tokens(&shown) } else { 0 };
+    // Tokens per column are roughly even within a text, so the width shrinks in proportion.
     if cost > room {
         (text::clip(shown, (room * room / cost).max(1)).0, true)
     } else {
@@ -706,7 +712,7 @@ fn clip(whole: String, room: usize) -> (String, bool) {
     }
 }
 
-/// Formats `2026-02-03 18h05`: no colon, so that no format has to quote it.
+/// Formats `2026-02-03 18h05`. Without a colon no format needs to quote it.
 pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
     let local = zone.to_datetime(time);
     format!(
@@ -721,12 +727,12 @@ pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
 
 /// Converts text that may be HTML to plain text.
 pub fn plain(text: String) -> String {
-    // A tag, or an entity: services do not declare whether a text is HTML.
+    // Services do not declare whether a text is HTML; these tags are taken as a sign.
     let marked = text.contains("</") || text.contains("<br") || text.contains("<p>");
     if marked { text::html::html(&text, text::html::TextStyle::Text, false).text } else { text }
 }
 
-/// Returns the page of a thread in Gmail's web client, signed in with this address.
+/// Returns the address of a thread in Gmail's web client for this account.
 fn gmail_page(address: &str, id: &str) -> String {
     let (start, thread) = wire::GMAIL_PAGE;
     let address: String = url::form_urlencoded::byte_serialize(address.as_bytes()).collect();
@@ -738,17 +744,17 @@ fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('/').try_fold(object, |value, key| value.get(key))
 }
 
-/// Returns the list at a path, empty if there is none.
+/// Returns the list at a path; empty if the path is missing or not a list.
 fn list<'v>(object: &'v Value, path: &str) -> &'v [Value] {
     at(object, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the first header of this name, ignoring case.
+/// Returns the first header field with this name, ignoring case.
 fn header<'v>(object: &'v Value, name: &str) -> Option<&'v str> {
     headers(object, wire::HEADERS, name).next()
 }
 
-/// Returns the values of the headers of this name in the list at a path.
+/// Returns the values of the header fields with this name in the list at a path.
 fn headers<'v>(object: &'v Value, path: &str, name: &str) -> impl Iterator<Item = &'v str> {
     let (key, value) = wire::HEADER;
     list(object, path)
@@ -762,8 +768,8 @@ fn headers<'v>(object: &'v Value, path: &str, name: &str) -> impl Iterator<Item 
         .filter_map(move |header| header.get(value).and_then(Value::as_str))
 }
 
-/// Returns true if a header's value, up to its parameters or comment, is one of the
-/// words; true for any value if there are no words.
+/// Returns true if a header field's value, up to its parameters or comment, is one of the words,
+/// or if there are no words.
 fn is_one_of(value: &str, words: &[&str]) -> bool {
     let ends = |c: char| c.is_whitespace() || matches!(c, ';' | '(');
     let own = value.trim_start().split(ends).next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! iCalendar documents (RFC 5545), read and written.
+//! iCalendar documents (RFC 5545): reading and writing.
 //!
-//! The `calcard` library parses and writes; here its components become plain
-//! entries and the other way round. What a document is for (an invitation, an
-//! import, the sandbox's store) is its caller's business.
+//! The `calcard` library parses and writes; this module converts its components to plain entries
+//! and back. The purpose of a document (an invitation, an import, the sandbox's store) is left to
+//! the caller.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -34,29 +34,29 @@ pub struct CalendarDocument {
     pub method: Option<String>,
     /// `X-WR-CALNAME`.
     pub name: Option<String>,
-    /// `X-WR-TIMEZONE`, as IANA names it.
+    /// `X-WR-TIMEZONE`, as an IANA name.
     pub zone: Option<String>,
-    /// The events, in the order of the document: of each the latest version.
+    /// The events in the order of the document, each in its latest version.
     pub entries: Vec<IcalEvent>,
-    /// Events that only identify themselves, as cancellations and answers may: their
-    /// times have no meaning.
+    /// Events that only identify themselves, as cancellations and answers may. Their times have
+    /// no meaning.
     pub timeless: Vec<IcalEvent>,
-    /// Notes on what was skipped or guessed, with its line where known.
+    /// Notes on skipped or guessed content, with line numbers where known.
     pub notes: Vec<Note>,
 }
 
 /// One `VEVENT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IcalEvent {
-    /// `UID`, as [`series_uid`] has it.
+    /// `UID`, in the form of [`series_uid`].
     pub uid: String,
     /// `SEQUENCE`.
     pub sequence: u32,
-    /// `RECURRENCE-ID`: the start that it stands for in its series.
+    /// `RECURRENCE-ID`: the original start of the occurrence in its series.
     pub recurrence_id: Option<EventTime>,
     /// `DTSTART`.
     pub start: ZonedTime,
-    /// `DTEND`, or the end that `DURATION` gives.
+    /// `DTEND`, or the end according to `DURATION`.
     pub end: ZonedTime,
     /// `RRULE`, `EXDATE`, `RDATE`.
     pub repeat: Option<EventRecurrence>,
@@ -68,13 +68,13 @@ pub struct IcalEvent {
     pub notes: String,
     /// `ORGANIZER`.
     pub organizer: Option<EventGuest>,
-    /// The `ATTENDEE`s, without the organizer, whose answer is beside them.
+    /// The `ATTENDEE`s without the organizer, whose answer is in `organizer`.
     pub guests: Vec<EventGuest>,
     /// `TRANSP`, and `X-MICROSOFT-CDO-BUSYSTATUS`.
     pub show: ShowAs,
     /// `CLASS`.
     pub visibility: EventVisibility,
-    /// Minutes before the start, of the first `VALARM`.
+    /// The minutes before the start, from the first `VALARM`.
     pub reminder: Option<u32>,
     /// `CATEGORIES`.
     pub categories: Vec<String>,
@@ -108,7 +108,7 @@ impl IcalEvent {
         }
     }
 
-    /// Returns every text that others wrote, to be cleaned.
+    /// Returns every text from the document, for cleaning.
     pub fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let own = [&mut self.uid, &mut self.title, &mut self.place, &mut self.notes];
         let rule = self.repeat.as_mut().map(|repeat| &mut repeat.rule);
@@ -121,7 +121,7 @@ impl IcalEvent {
             .chain(&mut self.link)
     }
 
-    /// Excludes the occurrences of a series that are cancelled; returns the others.
+    /// Excludes the cancelled ones of its occurrences from a series, and returns the others.
     pub fn exclude_cancelled(&mut self, occurrences: Vec<Self>) -> Vec<Self> {
         let (cancelled, others): (Vec<_>, _) =
             occurrences.into_iter().partition(|one| one.cancelled);
@@ -132,33 +132,33 @@ impl IcalEvent {
     }
 }
 
-/// The longest document that is read, in bytes.
+/// The maximum size of a document in bytes.
 pub const MAX_DOCUMENT: usize = 2 * 1024 * 1024;
 
-/// Components of a document that are read.
+/// The maximum number of components of a document that are read.
 pub const COMPONENTS: usize = 10_000;
 
-/// Returns true for a file or part of a message that is a calendar, by its media type or name.
+/// Returns true if a file or part of a message is a calendar, by its media type or name.
 pub fn is_calendar(media: &str, name: &str) -> bool {
     let media = media.to_ascii_lowercase();
     matches!(&*media, "text/calendar" | "application/ics")
         || name.to_ascii_lowercase().ends_with(".ics")
 }
 
-/// Returns the text of a document's bytes, with a doubt if they may not mean it. Lines that
-/// are folded within a character are put together (RFC 5545, 3.1, folds bytes).
+/// Returns the text of a document's bytes, with a doubt if the charset is uncertain. Lines folded
+/// within a character are joined (RFC 5545, 3.1, folds bytes).
 pub fn decode(bytes: &[u8], charset: Option<&str>) -> (String, Option<CharsetDoubt>) {
     let whole = scan::whole_characters(bytes);
     charset::decode(whole.as_deref().unwrap_or(bytes), charset)
 }
 
-/// Returns a document with the method of its `Content-Type` (RFC 6047, 2.4), if it states none
-/// itself.
+/// Returns a document with the method from its `Content-Type` (RFC 6047, 2.4), unless the
+/// document states one itself.
 pub fn with_method(mut text: String, method: Option<&str>) -> String {
     const END: &str = "END:VCALENDAR";
     let mut starts = text.lines().filter_map(|line| line.get(..7));
     if let (Some(method), false) = (method, starts.any(|it| it.eq_ignore_ascii_case("METHOD:")))
-        // At the end, where it changes the number of no line.
+        // Inserted at the end, so that line numbers do not change.
         && let Some(at) = text.to_ascii_uppercase().rfind(END)
     {
         text.insert_str(at, &format!("METHOD:{}\r\n", text::cell(method)));
@@ -166,22 +166,23 @@ pub fn with_method(mut text: String, method: Option<&str>) -> String {
     text
 }
 
-/// Reads a document. Times without a zone are in the document's own (`X-WR-TIMEZONE`),
-/// or else in `floating`.
+/// Reads a document. Times without a zone are in the document's own zone (`X-WR-TIMEZONE`), or in
+/// `floating` if it has none.
 ///
-/// Reading is lenient: lines that are not properties and components that cannot be read
-/// are skipped with a note that names their line.
+/// Reading is lenient: lines that are not properties and components that cannot be read are
+/// skipped with a note on their line.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not a calendar, or too large.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the text is not a calendar, or is too
+/// large.
 pub fn read(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     read::document(text, floating)
 }
 
-/// Writes a document, with a `VTIMEZONE` for every zone it uses. `now` is its `DTSTAMP`.
+/// Writes a document, with a `VTIMEZONE` for every zone it uses. `now` becomes `DTSTAMP`.
 ///
-/// Texts cannot break out of their property, whatever they contain. The notes from
-/// reading the document are not written.
+/// No text can break out of its property, whatever it contains. Notes from reading the document
+/// are not written.
 pub fn write(document: &CalendarDocument, now: Timestamp) -> String {
     write::document(document, now)
 }

@@ -1,13 +1,14 @@
-//! Daysheet without I/O: from a provider's JSON for a message or an event to the text
-//! that a model reads.
+//! Daysheet without I/O: from a provider's JSON for a message or an event to the text that a
+//! model reads.
 //!
-//! `query`, `event_time`, `time_parse`, `recurrence` and `ical` read what people and documents contain;
-//! `text` makes untrusted text safe. `project` determines what to request for the columns of
-//! `schemas`, `flatten` makes rows from it, `budget` chooses what fits and `encode` writes it.
-//! `provider` is the port: the traits that adapters implement. `body` and `compose` read and
-//! write messages; `call` represents a running call and its caller.
+//! `query`, `event_time`, `time_parse`, `recurrence` and `ical` parse the content of texts and
+//! documents; `text` makes untrusted text safe. `project` determines the data to request for the
+//! columns of `schemas`, `flatten` converts it to rows, `budget` chooses the rows that fit, and
+//! `encode` writes them. `provider` is the port: the traits that adapters implement. `body` and
+//! `compose` read and write messages; `call` represents a running call and its caller.
 //!
-//! It opens no file and no connection, and reads no environment; only `clock` reads the time.
+//! This crate opens no files and no connections, and reads no environment variables; only `clock`
+//! reads the time.
 
 pub use daysheet_schemas as schemas;
 

@@ -1,9 +1,9 @@
-//! Columns → what to request from an API.
+//! Projection of columns: the paths to request from an API.
 //!
-//! The registry declares where a provider's JSON has each column; this file collects
-//! these paths, so that nothing is fetched that no column shows and nothing is shown
-//! that was not fetched. It builds no request: the adapters turn a [`Projection`] into
-//! `fields`, `metadataHeaders`, `$select`.
+//! The registry declares the location of each column in a provider's JSON; this file collects
+//! these paths, so that only shown columns are fetched and only fetched columns are shown. The
+//! adapters convert a [`Projection`] into parts of requests: `fields`, `metadataHeaders`,
+//! `$select`.
 
 use crate::schemas::{Service, TableColumn, ValueSource, wire};
 
@@ -12,13 +12,13 @@ use crate::schemas::{Service, TableColumn, ValueSource, wire};
 pub struct Projection {
     /// Full paths, object keys joined by `/`, each once, in column order.
     pub paths: Vec<String>,
-    /// Names of the mail headers read, each once, in column order.
+    /// Names of the mail header fields, each once, in column order.
     pub headers: Vec<&'static str>,
-    /// True when ids have to be turned into names (labels, folders).
+    /// True if ids have to be converted to names (labels, folders).
     pub names: bool,
 }
 
-/// Collects what the columns need from objects of `api`.
+/// Collects the paths that the columns need from objects of `api`.
 pub fn project(api: Service, columns: &[&'static TableColumn]) -> Projection {
     let mut projection = Projection::default();
     for field in columns {
@@ -28,13 +28,13 @@ pub fn project(api: Service, columns: &[&'static TableColumn]) -> Projection {
 }
 
 impl Projection {
-    /// Returns true if every path is one of `given`, so that no second call is needed.
+    /// Returns true if all paths are among `given`, so that no second call is needed.
     pub fn within(&self, given: &[&str]) -> bool {
         self.headers.is_empty() && self.paths.iter().all(|path| given.contains(&path.as_str()))
     }
 
-    /// Returns the first keys of all paths, each once: the selection for an API that
-    /// selects whole properties (`$select`).
+    /// Returns the first keys of all paths, each once, for an API that selects whole properties
+    /// (`$select`).
     pub fn roots(&self) -> Vec<&str> {
         let mut roots: Vec<&str> = Vec::new();
         for path in &self.paths {
@@ -121,7 +121,8 @@ impl Projection {
                 self.headings(base, path, &[wire::RESULTS, from, reply_to]);
                 self.read(base, *opening);
                 match spam {
-                    // Its name is only needed of a message without results.
+                    // The folder's name is only needed for a message without results, and
+                    // costs a request, so its id is enough here.
                     ValueSource::Names(path) => self.path(base, path),
                     flag => self.read(base, *flag),
                 }
@@ -144,11 +145,12 @@ impl Projection {
         }
     }
 
-    /// Headers in a list of them.
+    /// Adds header fields of the list at a path.
     fn headings(&mut self, base: &str, path: &str, names: &[&'static str]) {
         self.path(base, path);
         for name in names {
-            // Only Gmail takes a list of header names.
+            // Only Gmail accepts a list of header names; Graph returns all header fields
+            // together.
             if path == wire::HEADERS && !self.headers.contains(name) {
                 self.headers.push(name);
             }

@@ -32,7 +32,7 @@ use crate::query::{Query, QueryTerm};
 use crate::schemas::{Service, Table};
 use crate::text::Note;
 
-/// The most matches in spam and trash that are counted.
+/// The maximum number of matches in spam and trash that are counted.
 const MAX_HIDDEN: usize = 100;
 /// The folders that a search leaves out unless it names them.
 pub const HIDDEN: [&str; 2] = ["spam", "trash"];
@@ -50,9 +50,10 @@ pub struct ListRequest {
     pub limit: usize,
     /// True for the oldest first.
     pub oldest: bool,
-    /// The position at which the previous page ended, in the provider's form.
+    /// The position at which the previous page ended, in the provider's form; `None` for the
+    /// first page.
     pub cursor: Option<String>,
-    /// True if a page that has all should have [`ListPage::hidden`], too.
+    /// True to fill [`ListPage::hidden`] if the page contains the complete list.
     pub hidden: bool,
 }
 
@@ -63,6 +64,7 @@ impl ListRequest {
         let hidden = HIDDEN.map(|name| Query::Term(QueryTerm::Folder(name.to_owned())));
         let mut query: Vec<Query> = self.query.iter().cloned().collect();
         query.push(Query::Any(hidden.to_vec()));
+        // A folder of the request would exclude spam and trash.
         Self {
             query: Some(Query::All(query)),
             folder: None,
@@ -77,10 +79,9 @@ impl ListRequest {
 
 /// One page of a list.
 ///
-/// It may hold fewer items than requested although there is a next page, if some were
-/// fetched and did not match. It may hold more, if the provider determines the page
-/// size. A page of messages may begin with some that the previous page ended with.
-/// The caller keeps count and drops these.
+/// It may hold fewer items than requested although there is a next page, if some were fetched and
+/// did not match. It may hold more if the provider determines the page size. A page of messages
+/// may begin with messages that the previous page ended with; the caller tracks and drops these.
 #[derive(Debug, Clone, Default)]
 pub struct ListPage {
     /// The provider's objects, in its order.
@@ -96,7 +97,7 @@ pub struct ListPage {
     /// Ids of the messages that match and were left out because they are in spam or trash;
     /// `None` if the service does not list these.
     pub hidden: Option<Vec<String>>,
-    /// Notes on where the query's meaning could not be kept.
+    /// Notes on parts of the query that the service could not evaluate exactly.
     pub notes: Vec<Note>,
 }
 
@@ -105,9 +106,9 @@ pub struct ListPage {
 pub struct FailedItem {
     /// Its position among all items, fetched and failed.
     pub at: usize,
-    /// The provider's id of it.
+    /// The provider's id of the item.
     pub id: String,
-    /// Why it could not be fetched.
+    /// The reason it could not be fetched.
     pub error: Error,
 }
 
@@ -123,10 +124,10 @@ pub enum SearchTotal {
 /// People to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PeopleQuery {
-    /// Part of a name or address; with neither this nor `emails`, the saved
-    /// contacts are listed.
+    /// Part of a name or address. If this is `None` and `emails` is empty, the saved contacts are
+    /// listed.
     pub q: Option<String>,
-    /// Addresses to find the people of.
+    /// Addresses whose owners to look up.
     pub emails: Vec<String>,
     /// The maximum number of people.
     pub limit: usize,
@@ -142,7 +143,7 @@ pub fn no_list(table: &Table) -> Error {
 pub enum BodyForm {
     /// No text at all.
     None,
-    /// The text to read: plain and HTML parts.
+    /// The readable text: plain and HTML parts.
     Parts,
     /// The whole message as it was transmitted (RFC 5322).
     Raw,
@@ -150,61 +151,61 @@ pub enum BodyForm {
     Headers,
 }
 
-/// One message of a thread, and what it is to its owner.
+/// One message of a thread and its role for the mailbox owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ThreadMessage {
-    /// The provider's id of it.
+    /// The provider's id of the message.
     pub id: String,
-    /// When it arrived or was sent; of a draft, when it was made or saved.
+    /// The time it arrived or was sent; for a draft, the time it was created or saved.
     pub date: Timestamp,
-    /// What it is.
+    /// The role of the message.
     pub role: ThreadRole,
 }
 
 /// A thread that was fetched at once.
 #[derive(Debug, Default)]
 pub struct WholeThread {
-    /// Its messages, oldest first.
+    /// The messages, oldest first.
     pub messages: Vec<ThreadMessage>,
-    /// Those of them that are complete, by their ids.
+    /// The messages whose content is complete, by id.
     pub contents: HashMap<String, MessageContent>,
 }
 
-/// What a message of a thread is to its owner.
+/// The role of a thread's message from the mailbox owner's point of view.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ThreadRole {
-    /// It was sent to them.
+    /// Sent to them.
     #[default]
     Received,
-    /// They sent it.
+    /// Sent by them.
     Sent,
-    /// They have not sent it.
+    /// A draft of theirs, not yet sent.
     Draft,
-    /// It is in the trash or in spam.
+    /// In the trash or in spam.
     Hidden,
 }
 
-/// One message, read.
+/// The content of one message.
 #[derive(Debug, Clone, Default)]
 pub struct MessageContent {
     /// The provider's object, with the fields that the projection requests.
     pub item: Value,
-    /// The texts to read, in order; each in its forms, the plainest first; a
+    /// The texts to read, in order. Each text has one or more forms, the plainest first, and each
     /// form is a sequence of parts.
     pub parts: Vec<Vec<Vec<TextPart>>>,
     /// The raw message or the header lines, if requested.
     pub source: Option<String>,
-    /// The invitation in it (`text/calendar`), as iCalendar text.
+    /// The invitation it contains (`text/calendar`), as iCalendar text.
     pub invitation: Option<String>,
-    /// The delivery report or receipt in it: blocks of header fields.
+    /// The delivery report or receipt it contains: blocks of header fields.
     pub report: Option<String>,
-    /// What keeps its text from being read.
+    /// The reason its text cannot be read, whole or in part.
     pub obstacle: Option<TextObstacle>,
     /// Attached files, as the provider's objects.
     pub attachments: Vec<Value>,
-    /// The pictures that its text shows, in the same form.
+    /// Pictures shown inline by its text, as the provider's objects.
     pub inline: Vec<Value>,
-    /// Parts that could not be read exactly, in words.
+    /// Notes on parts that could not be read exactly.
     pub notes: Vec<Note>,
 }
 
@@ -222,33 +223,33 @@ pub enum TextPart {
 pub struct PlainText {
     /// The text, decoded.
     pub text: String,
-    /// Set for `format=flowed` (RFC 3676); the value of `delsp`.
+    /// The value of `delsp` for `format=flowed` (RFC 3676); `None` for other text.
     pub flowed: Option<bool>,
 }
 
-/// One mailbox of one account: reading it; writing is in [`mail`].
+/// Read access to one mailbox of an account. Writing is in [`mail`].
 #[async_trait]
 pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
-    /// Returns the API whose JSON the items are.
+    /// Returns the API whose JSON format the items have.
     fn api(&self) -> Service;
 
-    /// Returns what the mailbox supports.
+    /// Returns the features that the mailbox supports.
     fn capabilities(&self) -> &'static MailCapabilities;
 
-    /// Returns a page of messages, newest first unless requested otherwise.
+    /// Returns a page of messages, newest first unless the request says oldest first.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the oldest are to be first, the
-    /// service cannot sort so, and there are too many to list them all.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the oldest are requested first, the
+    /// service cannot sort that way, and there are too many messages to list all of them.
     async fn messages(&self, request: &ListRequest) -> Result<ListPage>;
 
-    /// Returns a page of threads, by their newest messages; in the order of
-    /// [`messages`](Mailbox::messages), with the same error.
+    /// Returns a page of threads, sorted by their newest messages, with the order and errors of
+    /// [`messages`](Mailbox::messages).
     async fn threads(&self, request: &ListRequest) -> Result<ListPage>;
 
     /// Returns a complete list other than messages: the rows of a table whose
-    /// [`Listing`](crate::schemas::LookupListing) is of a mailbox. Folders have counts if the
-    /// projection names them; only contacts need `people`.
+    /// [`Listing`](crate::schemas::LookupListing) belongs to a mailbox. Folders have counts if the
+    /// projection includes them; only contacts use `people`.
     async fn lookup(
         &self,
         table: &'static Table,
@@ -264,8 +265,9 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
         form: BodyForm,
     ) -> Vec<Result<MessageContent>>;
 
-    /// Returns a thread with its messages as [`read_messages`](Mailbox::read_messages) does;
-    /// `None` if they have to be read one by one.
+    /// Returns a thread with the content of its messages, as
+    /// [`read_messages`](Mailbox::read_messages) does. `None` if the service needs a request per
+    /// message.
     async fn whole_thread(
         &self,
         id: &str,
@@ -285,26 +287,26 @@ pub trait Mailbox: Drafts + MessageActions + MailboxSettings {
         Ok(messages.filter(|one| one.role == ThreadRole::Draft).map(|one| one.id).collect())
     }
 
-    /// Returns the messages of threads, oldest first: one result for each id, in the
-    /// order of `ids`; nothing at all if the mailbox cannot tell.
+    /// Returns the messages of several threads, oldest first: one result per id, in the order of
+    /// `ids`. Empty if the mailbox cannot list the messages of threads.
     async fn thread_states(&self, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
         let _ = ids;
         Vec::new()
     }
 
-    /// Returns names of labels or folders by id, for items that were read singly;
-    /// without the provider's own labels, which columns show in words of ours.
+    /// Returns the names of labels or folders by id, for items that were read singly. The
+    /// provider's own labels are absent, because columns show them in our words.
     async fn names(&self) -> Result<HashMap<String, String>>;
 
-    /// Returns the changes to messages since `cursor`; without one, only the cursor to
-    /// start from. Items are objects of the table `message`.
+    /// Returns the changes to messages since `cursor`, as objects of the table `message`. Without
+    /// a cursor, returns only the cursor to start from.
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed>;
 
-    /// Checks that `id` could be one of this provider's message ids.
+    /// Checks that `id` has the form of this provider's message ids.
     fn check_id(&self, id: &str) -> Result<()>;
 }
 
-/// Opens mailboxes; the only place that knows which providers exist.
+/// Opens mailboxes. The only trait that knows which providers exist.
 #[async_trait]
 pub trait ProviderConnector: Send + Sync {
     /// Returns the mailbox of a signed-in account.
@@ -314,11 +316,11 @@ pub trait ProviderConnector: Send + Sync {
     fn calendars(&self, account: &Account) -> Result<Arc<dyn Calendars>>;
 
     /// Returns the address of the person that a new access token belongs to. If a shared
-    /// `mailbox` is given, checks that they can open it; the address returned is still theirs.
+    /// `mailbox` is given, checks that they can open it; the address returned is still their own.
     async fn address(&self, provider: &str, token: &str, mailbox: Option<&str>) -> Result<String>;
 
-    /// Returns the OAuth scopes to request from `provider` for what `access` allows;
-    /// `shared` if the mailbox is one that is shared with the person who signs in.
+    /// Returns the OAuth scopes to request from `provider` for an access level. `shared` is true
+    /// if the mailbox is shared with the person who signs in.
     fn scopes(
         &self,
         provider: &str,

@@ -1,10 +1,10 @@
-//! The query language, parsed.
+//! Parsing of the query language.
 //!
-//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category: is: has:
-//! filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`. As in Gmail, `OR`
-//! binds tighter than the implicit AND: `a b OR c` is `a (b OR c)`. Each adapter
-//! compiles the tree to its provider's language; this module knows none of them, reads
-//! no clock, and refuses what it does not understand: a query never fails open.
+//! Words, `"phrases"`, `from: to: cc: bcc: subject: body: in: label: category: is: has:`,
+//! `filename: larger: smaller: before: after:`, `OR`, `-not`, `( )`. As in Gmail, `OR` binds
+//! tighter than the implicit AND: `a b OR c` is `a (b OR c)`. Each adapter compiles the tree to
+//! its provider's language. This module is independent of providers, reads no clock, and refuses
+//! everything that it does not understand: a query never fails open.
 
 mod tokens;
 mod values;
@@ -23,23 +23,23 @@ use crate::text::search_text::is_punctuation;
 
 /// The prefix of a query in a provider's own syntax.
 const RAW: &str = "raw:";
-/// Groups deeper than this are refused.
+/// The maximum nesting of groups.
 const DEPTH: usize = 32;
-/// A query longer than this many bytes is refused.
+/// The maximum length of a query in bytes.
 const MAX_QUERY: usize = 4_096;
 
-/// A search, as a tree.
+/// A query as a tree.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Query {
-    /// Every part holds; with no part, everything.
+    /// All parts hold. Without parts, matches every message.
     All(Vec<Query>),
-    /// At least one part holds.
+    /// At least one part holds. Without parts, matches no message.
     Any(Vec<Query>),
     /// The part does not hold.
     Not(Box<Query>),
     /// One condition.
     Term(QueryTerm),
-    /// The provider's own syntax, passed on as it is.
+    /// A query in the provider's own syntax, passed on unchanged.
     Raw(String),
 }
 
@@ -57,7 +57,8 @@ impl Query {
         }
     }
 
-    /// Returns its conditions, each with whether it is in an OR, where another may hold instead.
+    /// Returns its conditions, each with true if it is part of an OR, where another may hold
+    /// instead.
     pub fn alternatives(&self) -> Vec<(&QueryTerm, bool)> {
         match self {
             Self::Any(parts) if parts.len() > 1 => {
@@ -72,8 +73,9 @@ impl Query {
         }
     }
 
-    /// Returns the query without conditions that nothing can meet. A part that can never be met
-    /// is an [`Query::Any`] without parts, one that always is an [`Query::All`].
+    /// Returns the query without conditions that can never be met. A part that can never be met
+    /// becomes [`Query::Any`] without parts; one that is always met becomes [`Query::All`]
+    /// without parts.
     #[must_use]
     pub fn without(&self, never: &impl Fn(&QueryTerm) -> bool) -> Self {
         let each = |parts: &[Self], drop: &Self, end: &Self| -> Option<Vec<Self>> {
@@ -101,7 +103,7 @@ impl Query {
         }
     }
 
-    /// Returns the query with its conditions replaced; raw syntax stays.
+    /// Returns the query with each condition replaced. Raw syntax is unchanged.
     #[must_use]
     pub fn map(&self, other: &impl Fn(&QueryTerm) -> QueryTerm) -> Self {
         let each = |parts: &[Self]| parts.iter().map(|part| part.map(other)).collect();
@@ -115,12 +117,12 @@ impl Query {
     }
 }
 
-/// One condition on a message. Texts are words or phrases, never empty.
+/// A condition on a message. Texts are words or phrases, never empty.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryTerm {
-    /// Anywhere in the message.
+    /// A text anywhere in the message.
     Text(String),
-    /// In the field.
+    /// A text in one part of the message.
     In(MessagePart, String),
     /// In a folder: one of [`PLACES`] or a folder's name.
     Folder(String),
@@ -130,7 +132,7 @@ pub enum QueryTerm {
     Category(String),
     /// In this state.
     Is(MessageState),
-    /// With a file.
+    /// With an attachment.
     Attachment,
     /// Larger than this many bytes.
     Larger(u64),
@@ -142,7 +144,7 @@ pub enum QueryTerm {
     After(Timestamp),
 }
 
-/// The part of a message that a text is looked for in.
+/// The part of a message in which a text is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessagePart {
     /// The sender.
@@ -189,27 +191,27 @@ pub enum MessageState {
     Important,
 }
 
-/// Folder words that mean the same at every provider.
+/// Words for folders with the same meaning at every provider.
 pub const PLACES: &[&str] = &["inbox", "sent", "drafts", "trash", "spam", "archive", "anywhere"];
 
 /// The account's owner, as a person in a query.
 pub const ME: &str = "me";
 
-/// The operators, for messages and docs.
+/// The operators, for error messages and docs.
 pub const OPERATORS: &str = "from: to: cc: bcc: subject: body: in: label: category: \
      is:unread|read|starred|flagged|important|answered|unanswered|bulk|direct has:attachment \
      filename: larger: smaller: before: after:";
 
-/// Now and here, for dates that are relative or have no zone.
+/// The current time and zone, for relative dates and dates without a zone.
 #[derive(Debug, Clone)]
 pub struct DateContext {
-    /// The present instant.
+    /// The current instant.
     pub now: Timestamp,
-    /// The zone that plain dates are meant in.
+    /// The zone of plain dates.
     pub zone: TimeZone,
 }
 
-/// Conditions that no provider can evaluate. They are checked on the messages that it lists.
+/// Conditions that no provider can evaluate. They are checked on the listed messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ListedConditions {
     /// True for `is:answered`, false for `is:unanswered`.
@@ -221,13 +223,13 @@ pub struct ListedConditions {
 }
 
 impl ListedConditions {
-    /// Returns true if there is any.
+    /// Returns true if there is at least one.
     pub fn any(self) -> bool {
         self != Self::default()
     }
 
-    /// Adds the condition of this word, or its opposite; false if the word names none, or one
-    /// that is there already.
+    /// Adds the condition for this word, or its opposite. Returns false for an unknown word and
+    /// for a condition that is already set.
     fn add(&mut self, word: &str, negated: bool) -> bool {
         let (condition, value) = match word.to_ascii_lowercase().as_str() {
             "answered" => (&mut self.answered, !negated),
@@ -248,8 +250,8 @@ impl ListedConditions {
 
 /// Parses a query.
 ///
-/// Fails with [`crate::error::ErrorKind::Argument`] on anything that is not understood, and
-/// reports where.
+/// # Errors
+/// [`crate::error::ErrorKind::Argument`] for any part that is not understood.
 pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
     let (query, listed) = parse_search(text, clock)?;
     if listed.any() {
@@ -260,11 +262,10 @@ pub fn parse(text: &str, clock: &DateContext) -> Result<Query> {
     Ok(query)
 }
 
-/// Parses a query that may have, beside its other conditions, those that no provider can
-/// evaluate, each once.
+/// Parses a query that may also have, once each, the conditions that no provider can evaluate.
 ///
 /// # Errors
-/// Those of [`parse`].
+/// As [`parse`].
 pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, ListedConditions)> {
     let text = text.trim();
     if text.len() > MAX_QUERY {
@@ -274,6 +275,7 @@ pub fn parse_search(text: &str, clock: &DateContext) -> Result<(Query, ListedCon
         ))
         .next("shorten it, or split the search"));
     }
+    // A provider's own syntax is not parsed, so no conditions can be split off.
     if let Some(raw) = text.strip_prefix(RAW) {
         return match raw.trim() {
             "" => Err(empty(RAW)),
@@ -296,8 +298,8 @@ pub fn is_raw(text: &str) -> bool {
     text.trim().starts_with(RAW)
 }
 
-/// Splits off the conditions that no provider can evaluate. Those in a group or an OR, and
-/// repeated ones, stay: the parser refuses them.
+/// Splits off the conditions that no provider can evaluate. Repeated ones and ones in a group or
+/// an OR are kept, and refused by the parser.
 fn without_listed(tokens: Vec<QueryToken>) -> (Vec<QueryToken>, ListedConditions) {
     let mut listed = ListedConditions::default();
     let mut kept: Vec<QueryToken> = Vec::new();
@@ -333,7 +335,7 @@ struct QueryParser<'a> {
 }
 
 impl QueryParser<'_> {
-    /// Terms up to the end or a closing bracket.
+    /// Parses terms up to the end or a closing bracket.
     fn all(&mut self, depth: usize) -> Result<Query> {
         let mut parts = Vec::new();
         while !matches!(self.tokens.peek(), None | Some(QueryToken::Close | QueryToken::CloseAny)) {
@@ -342,7 +344,7 @@ impl QueryParser<'_> {
         Ok(one_or(parts, Query::All))
     }
 
-    /// Reads `a OR b OR c`, or a single part.
+    /// Parses `a OR b OR c`, or a single part.
     fn any(&mut self, depth: usize) -> Result<Query> {
         let mut parts = vec![self.part(depth)?];
         while self.tokens.next_if_eq(&QueryToken::Or).is_some() {
@@ -357,12 +359,14 @@ impl QueryParser<'_> {
                 .next("flatten the parentheses"));
         }
         match self.tokens.next() {
+            // `NOT NOT …` recurses like nested groups.
             Some(QueryToken::Not) => Ok(Query::Not(Box::new(self.part(depth + 1)?))),
             Some(QueryToken::Open) => {
                 let inner = self.all(depth + 1)?;
                 self.close(&QueryToken::Close, inner, '(')
             }
             Some(QueryToken::OpenAny) => {
+                // Gmail's braces are another notation for OR.
                 let inner = match self.all(depth + 1)? {
                     Query::All(parts) => Query::Any(parts),
                     one => one,
@@ -392,7 +396,7 @@ impl QueryParser<'_> {
         Ok(inner)
     }
 
-    /// Reads the value of an operator: a word, a phrase, or a group of them.
+    /// Parses the value of an operator: a word, a phrase, or a group of these.
     fn operator(&mut self, name: &str, depth: usize) -> Result<Query> {
         match self.tokens.peek() {
             Some(QueryToken::Text(_)) => match self.tokens.next() {
@@ -409,7 +413,7 @@ impl QueryParser<'_> {
     }
 }
 
-/// Distributes an operator over a group: `from:(a OR b)` is `from:a OR from:b`.
+/// Distributes an operator over a group: `from:(a OR b)` becomes `from:a OR from:b`.
 fn distribute(name: &str, group: Query, clock: &DateContext) -> Result<Query> {
     let each = |parts: Vec<Query>| {
         parts.into_iter().map(|part| distribute(name, part, clock)).collect::<Result<Vec<_>>>()
@@ -426,7 +430,7 @@ fn distribute(name: &str, group: Query, clock: &DateContext) -> Result<Query> {
     })
 }
 
-/// Returns the only part, or a group of them.
+/// Returns the only part, or a group of several.
 pub fn one_or(mut parts: Vec<Query>, many: impl Fn(Vec<Query>) -> Query) -> Query {
     match (parts.len(), parts.pop()) {
         (1, Some(one)) => one,
@@ -449,7 +453,8 @@ fn is_keyword(name: &str) -> bool {
 
 fn term(name: &str, value: &str, clock: &DateContext) -> Result<QueryTerm> {
     let text = || value.to_owned();
-    // Outlook knows every character of a subject.
+    // Providers ignore punctuation in these fields and would find every message. Outlook
+    // matches every character of a subject, so `subject:` is allowed.
     let words = matches!(name, "from" | "to" | "cc" | "bcc" | "body" | "filename");
     if words && is_punctuation(value) {
         return Err(nothing(&format!("`{name}:{}`", brief(value))));
@@ -462,7 +467,7 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<QueryTerm> {
         "subject" => QueryTerm::In(MessagePart::Subject, text()),
         "body" => QueryTerm::In(MessagePart::Body, text()),
         "filename" => QueryTerm::In(MessagePart::Filename, text()),
-        // Gmail's words for states that it shows as folders.
+        // Gmail's web client shows these states like folders.
         "in" if value.eq_ignore_ascii_case("starred") => QueryTerm::Is(MessageState::Starred),
         "in" if value.eq_ignore_ascii_case("important") => QueryTerm::Is(MessageState::Important),
         "in" if value.eq_ignore_ascii_case("unread") => QueryTerm::Is(MessageState::Unread),
@@ -474,7 +479,7 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<QueryTerm> {
             "read" => QueryTerm::Is(MessageState::Read),
             "starred" | "flagged" => QueryTerm::Is(MessageState::Starred),
             "important" => QueryTerm::Is(MessageState::Important),
-            // As the flag is called.
+            // Rows call the flag `draft`, so it can be searched under this name.
             "draft" => QueryTerm::Folder(place("drafts")),
             word @ ("answered" | "unanswered" | "bulk") => {
                 return Err(Error::argument(format!(
@@ -510,7 +515,7 @@ fn term(name: &str, value: &str, clock: &DateContext) -> Result<QueryTerm> {
     })
 }
 
-/// Returns the well-known word for a folder's usual names, else the name itself.
+/// Returns the well-known word for a common name of a folder, or the name itself.
 pub fn place(name: &str) -> String {
     let lower = name.to_lowercase();
     match lower.as_str() {
@@ -523,11 +528,11 @@ pub fn place(name: &str) -> String {
     }
 }
 
-/// Returns true for a query of punctuation alone, which providers ignore: it would find
-/// everything.
+/// Returns true for a query of punctuation only. Providers ignore punctuation, so it would find
+/// every message.
 fn is_empty(query: &Query) -> bool {
     match query {
-        // Beside a word, as in `a - b`, marks do no harm.
+        // Next to a word, as in `a - b`, punctuation is harmless.
         Query::All(parts) => parts.iter().any(is_empty) && !parts.iter().any(is_word),
         Query::Any(parts) => parts.iter().any(is_empty),
         Query::Not(part) => is_empty(part),

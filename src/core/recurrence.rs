@@ -1,17 +1,16 @@
-//! Recurrence rules (RFC 5545): read, expanded, split.
+//! Recurrence rules (RFC 5545): parsing, expansion, splitting.
 //!
-//! Rules are expanded by the `calcard` library, in local time without a zone; `event_time.rs` decides
-//! what a local time means in a zone. Graph's form of a rule (`recurrence/graph.rs`) is here,
-//! because the adapter and the sandbox need it and do not know each other.
+//! Rules are expanded by the `calcard` library, in local time without a zone; the conversion of
+//! local times to instants is in `event_time.rs`. Graph's form of a rule (`recurrence/graph.rs`)
+//! is here because the adapter and the sandbox need it and are independent of each other.
 //!
-//! Where RFC 5545 leaves room:
-//! - The start is always the first occurrence and counts for `COUNT`, even if
-//!   the rule does not generate it (the RFC calls the result undefined, but counts
-//!   the start). `dateutil` leaves such a start out; `recurring-ical-events`
-//!   shows it and does not count it.
-//! - With an `UNTIL` before the start nothing occurs by the rule, as in both.
+//! Where RFC 5545 leaves a choice:
+//! - The start is always the first occurrence and counts for `COUNT`, even if the rule does not
+//!   generate it (the RFC calls the result undefined, but counts the start). `dateutil` omits
+//!   such a start; `recurring-ical-events` shows it and does not count it.
+//! - A rule with an `UNTIL` before the start has no occurrences, as in both libraries.
 //! - `UNTIL` as a day includes that day, also for an event with a time of day.
-//! - `EXDATE` as a day leaves out what starts on that day in the event's zone.
+//! - `EXDATE` as a day excludes the occurrences that start on that day in the event's zone.
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -29,24 +28,24 @@ pub use rule::{DAYS, RecurrenceRule, RuleEnd, compact, compact_day, place, until
 /// The recurrence of an event: the properties of RFC 5545.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventRecurrence {
-    /// The value of `RRULE`, without the name. Empty when there are only dates.
+    /// The value of `RRULE`, without the name. Empty if there are only dates.
     pub rule: String,
-    /// Left out: `EXDATE`.
+    /// Excluded dates: `EXDATE`.
     pub except: Vec<EventTime>,
-    /// Added: `RDATE`.
+    /// Added dates: `RDATE`.
     pub extra: Vec<EventTime>,
 }
 
-/// An occurrence: its local time by the rule, and when that is.
+/// An occurrence: its local time according to the rule, and its resulting time.
 type RuleOccurrence = (DateTime, EventTime);
 
 impl EventRecurrence {
-    /// Checks a rule and writes it in the usual form: `FREQ` first, `INTERVAL=1`
-    /// left out, upper case. `RRULE:` in front is taken off.
+    /// Checks a rule and returns it in the usual form: `FREQ` first, without `INTERVAL=1`, in
+    /// upper case. A prefix `RRULE:` is removed.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for what RFC 5545 does not
-    /// allow, and for rules that repeat within a day by their frequency.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not allow,
+    /// or that repeats within a day by its frequency.
     pub fn rule(text: &str) -> Result<String> {
         RecurrenceRule::read(text).map(|rule| rule.write())
     }
@@ -68,6 +67,8 @@ impl EventRecurrence {
                 .and_then(|(_, id)| event_time::find_zone(id.trim_matches('"')))
                 .unwrap_or_else(|| zone.clone());
             if name.eq_ignore_ascii_case("RRULE") {
+                // RFC 5545, 3.8.5.3: the result of several rules is undefined, so the first
+                // one is used.
                 if repeat.rule.is_empty() {
                     repeat.rule = Self::foreign(value);
                 }
@@ -80,8 +81,8 @@ impl EventRecurrence {
         repeat
     }
 
-    /// Returns a rule that others wrote: in the usual form if it can be read, otherwise
-    /// unchanged.
+    /// Returns a rule from an outside source: in the usual form if it can be parsed, unchanged
+    /// except for control characters if not.
     pub fn foreign(text: &str) -> String {
         match RecurrenceRule::foreign(text) {
             Some(rule) => rule.write(),
@@ -92,9 +93,9 @@ impl EventRecurrence {
         }
     }
 
-    /// Returns the rule with its `UNTIL` of the type that RFC 5545 requires: a day for
-    /// a start that is a day, and UTC for a start with a time. A rule that cannot be
-    /// read is returned unchanged.
+    /// Returns the rule with its `UNTIL` in the type that RFC 5545 requires: a day for a start
+    /// that is a day, UTC for a start with a time. A rule that cannot be parsed is returned
+    /// unchanged.
     pub fn fit(&self, start: &ZonedTime) -> String {
         let Some(mut rule) = RecurrenceRule::foreign(&self.rule) else {
             return Self::foreign(&self.rule);
@@ -111,8 +112,8 @@ impl EventRecurrence {
         rule.write()
     }
 
-    /// Returns true if the rule itself has an occurrence at the start; RFC 5545
-    /// requires it, and some services insist.
+    /// Returns true if the rule itself has an occurrence at the start. RFC 5545 requires this,
+    /// and some services enforce it.
     pub fn begins(&self, start: &ZonedTime) -> bool {
         let Some(rule) = self.read_for(start) else {
             return false;
@@ -122,11 +123,11 @@ impl EventRecurrence {
         expand::expand(&rule, at, at, at, 1) == [at]
     }
 
-    /// Returns the rule, read for an event that starts at `start`.
+    /// Parses the rule for an event that starts at `start`.
     fn read_for(&self, start: &ZonedTime) -> Option<RecurrenceRule> {
         let mut rule = RecurrenceRule::foreign(&self.rule)?;
         if matches!(start, ZonedTime::Day(_)) {
-            // RFC 5545 has these ignored for days.
+            // RFC 5545, 3.3.10: these parts are ignored if the start is a day.
             rule.parts.byhour.clear();
             rule.parts.byminute.clear();
             rule.parts.bysecond.clear();
@@ -134,9 +135,9 @@ impl EventRecurrence {
         Some(rule)
     }
 
-    /// Returns the lines that [`from_lines`](Self::from_lines) reads, for an event that
-    /// first starts at `start`. The rule [fits](Self::fit) the start; days are written
-    /// as days, times in the zone of the start.
+    /// Returns the lines that [`from_lines`](Self::from_lines) reads, for an event that first
+    /// starts at `start`. The rule [fits](Self::fit) the start; days are written as days, times
+    /// in the zone of the start.
     pub fn lines(&self, start: &ZonedTime) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.rule.is_empty() {
@@ -166,13 +167,13 @@ impl EventRecurrence {
         lines
     }
 
-    /// Returns the starts of an event that first starts at `start`, without exceptions,
-    /// in order: the occurrences that start at or after `from` and before `to`, at most
-    /// `most` of them. Here a day starts at its midnight in UTC.
+    /// Returns the starts of an event that first starts at `start`, without exceptions, in order:
+    /// the occurrences at or after `from` and before `to`, at most `most` of them. A day starts
+    /// at its midnight in UTC here.
     ///
-    /// Never fails: for a rule that cannot be read, only the start and the added dates
-    /// are returned. At most 20,000 occurrences of the rule are examined, and none
-    /// later than 800 years after `from` or the start.
+    /// Never fails: if the rule cannot be parsed, only the start and the added dates are
+    /// returned. At most 20,000 occurrences of the rule are examined, and none later than 800
+    /// years after `from` or the start.
     pub fn occurrences(
         &self,
         start: &ZonedTime,
@@ -192,7 +193,7 @@ impl EventRecurrence {
         most: usize,
     ) -> Vec<RuleOccurrence> {
         let zone = zone(start);
-        // Exceptions have to be found before they can be left out.
+        // Exceptions are found first and excluded afterwards, so there must be room for them.
         let count = most.saturating_add(self.except.len());
         let mut all = self.by_rule(start, from, to, count);
         all.extend(self.extra.iter().map(|when| {
@@ -204,12 +205,13 @@ impl EventRecurrence {
             from <= at && at < to && !self.excepts(*when, &zone)
         });
         all.sort_by_key(|(local, when)| (instant(*when), *local));
+        // A date may be both added and generated by the rule (RFC 5545, 3.8.5.2).
         all.dedup_by_key(|(_, when)| *when);
         all.truncate(most);
         all
     }
 
-    /// Returns the start and the occurrences of the rule, exceptions included.
+    /// Returns the start and the occurrences of the rule, including excluded ones.
     fn by_rule(
         &self,
         start: &ZonedTime,
@@ -223,10 +225,12 @@ impl EventRecurrence {
             return vec![(first, start.when())];
         };
         let last = rule.until.map(|until| last(until, start, &zone));
+        // An UNTIL before the start ends the series before it begins.
         if last.is_some_and(|(local, _)| local < first) {
             return Vec::new();
         }
-        // No zone is further than a day from UTC, and no gap longer.
+        // Local times within two days around the range can be instants in it: no zone is
+        // further than a day from UTC, and no gap is longer.
         let wide = |at: Timestamp, days: i64| {
             let at = TimeZone::UTC.to_datetime(at);
             let end = if days < 0 { DateTime::MIN } else { DateTime::MAX };
@@ -236,14 +240,15 @@ impl EventRecurrence {
         if let Some((local, _)) = last {
             end = end.min(local);
         }
-        // The parts of a second do not recur.
+        // The library ignores fractions of seconds.
         let whole = first.with().subsec_nanosecond(0).build().unwrap_or(first);
         let counted = rule.parts.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let mut begin = wide(from, -2);
-        // What lies in these days is found as well.
+        // Occurrences in the two days around the range are found as well, and filtered by the
+        // caller.
         let mut limit = most.saturating_add(1).saturating_add(5 * rule.times());
         if counted.is_some() {
-            // Counted from the first on, whatever the range.
+            // COUNT counts from the first occurrence, whatever the range.
             begin = whole;
             limit = expand::MAX_OCCURRENCES;
         }
@@ -263,6 +268,8 @@ impl EventRecurrence {
                 };
                 (at, when)
             })
+            // The local limit is too late by hours where clocks change (see `last`), so an
+            // UNTIL in UTC is also compared as an instant.
             .filter(|(_, when)| match (last, when) {
                 (Some((_, Some(utc))), EventTime::At(at)) => *at <= utc,
                 _ => true,
@@ -273,6 +280,8 @@ impl EventRecurrence {
     fn excepts(&self, when: EventTime, zone: &TimeZone) -> bool {
         self.except.iter().any(|except| match (except, when) {
             (EventTime::Day(day), EventTime::At(at)) => zone.to_datetime(at).date() == *day,
+            // Some programs exclude a whole day by its midnight, in UTC or in the event's
+            // zone.
             (EventTime::At(at), EventTime::Day(day)) => {
                 TimeZone::UTC.to_datetime(*at).date() == day || zone.to_datetime(*at).date() == day
             }
@@ -280,7 +289,8 @@ impl EventRecurrence {
         })
     }
 
-    /// Returns the start of the last occurrence; `None` if there is no end, or no occurrence.
+    /// Returns the start of the last occurrence; `None` if the series is endless or has no
+    /// occurrence.
     pub fn ends(&self, start: &ZonedTime) -> Option<Timestamp> {
         let rule = RecurrenceRule::foreign(&self.rule);
         let until = match &rule {
@@ -292,7 +302,8 @@ impl EventRecurrence {
         };
         let mut from = vec![Timestamp::MIN];
         if let Some(until) = until {
-            // Most rules have an occurrence shortly before their end.
+            // Most rules have an occurrence shortly before their end, so try short ranges
+            // before expanding the whole series.
             let until = event_time::resolve(until, &TimeZone::UTC);
             for hours in [24 * 4_000, 24 * 400] {
                 from.extend(until.checked_sub(hours.hours()).ok());
@@ -304,8 +315,8 @@ impl EventRecurrence {
         })
     }
 
-    /// Returns the local time that the rule gives the occurrence at `at`, for a series that will
-    /// start there: if daylight saving skips that time, it differs from the one shown.
+    /// Returns the local time of the occurrence at `at` according to the rule, for a series that
+    /// will start at that occurrence. It differs from the shown time if daylight saving skips it.
     pub fn nominal(&self, start: &ZonedTime, at: EventTime) -> Option<ZonedTime> {
         let at = alike(at, start, &zone(start));
         let (local, _) = self.rule_at(start, at)?;
@@ -315,8 +326,8 @@ impl EventRecurrence {
         })
     }
 
-    /// Returns the first occurrence of the rule itself, from the start on: later than
-    /// the start if the rule does not include it, and `None` if it never has one.
+    /// Returns the first occurrence of the rule itself: later than the start if the rule does not
+    /// include the start, `None` if it has no occurrence within 40 years.
     pub fn first(&self, start: &ZonedTime) -> Option<ZonedTime> {
         let rule = RecurrenceRule::foreign(&self.rule)?;
         let (local, zone) = match start {
@@ -342,9 +353,9 @@ impl EventRecurrence {
         all.into_iter().find(|(_, when)| *when == at)
     }
 
-    /// Splits the rule into the part before the occurrence at `at` and the part from it
-    /// on; `None` if nothing comes before. The second is for an event that first starts
-    /// at the [`nominal`](Self::nominal) time of `at`.
+    /// Splits the rule into the part before the occurrence at `at` and the part from it on;
+    /// `None` if no occurrence precedes it. The second part is for an event that first starts at
+    /// the [`nominal`](Self::nominal) time of `at`.
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the rule has no occurrence at `at`.
@@ -374,15 +385,18 @@ impl EventRecurrence {
         });
         let mut after = rule.clone();
         if let Some(count) = rule.parts.count {
+            // By the rule, because COUNT includes excluded occurrences.
             let past = self.by_rule(start, Timestamp::MIN, here, expand::MAX_OCCURRENCES);
             let past = past.iter().filter(|(_, when)| instant(*when) < here).count();
             let past = u32::try_from(past).unwrap_or(u32::MAX);
+            // RFC 5545 has no COUNT of 0.
             after.parts.count = Some(count.saturating_sub(past).max(1));
         }
         let day = at.local(&zone).date();
         let part = |list: &[EventTime], first: bool| -> Vec<EventTime> {
             let keep = list.iter().filter(|when| match (when, at) {
-                // A day that is left out holds on both sides of a time on it.
+                // A day excludes all occurrences on it, so it applies to both parts if the
+                // split is on that day.
                 (EventTime::Day(one), EventTime::At(_)) => {
                     if first {
                         *one <= day
@@ -403,20 +417,21 @@ impl EventRecurrence {
     }
 }
 
-/// Returns true if the start has to be put in front because the rule does not have it.
+/// Returns true if the start must be inserted because the rule does not generate it.
 fn first_is_first(
     rule: &RecurrenceRule,
     start: DateTime,
     found: &[DateTime],
     begin: DateTime,
 ) -> bool {
-    // Near the start it is known from what was found, else the start is past.
+    // Near the start, the found occurrences show whether it is missing; in later ranges it
+    // does not matter.
     let near = rule.parts.count.is_some() || begin <= start;
     near && found.first() != Some(&start)
 }
 
-/// Returns a property's name with its parameters, and its value. Names of zones can
-/// have colons between quotes.
+/// Splits a line into a property's name with its parameters, and its value. Quoted parameters,
+/// such as names of zones, can contain colons.
 fn halves(line: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let at = line.find(|c: char| {
@@ -441,7 +456,7 @@ fn zone(start: &ZonedTime) -> TimeZone {
     }
 }
 
-/// Returns the last local time that `UNTIL` allows, and the instant where it names one.
+/// Returns the last local time that `UNTIL` allows, and the instant if it states one.
 fn last(until: RuleEnd, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option<Timestamp>) {
     let whole = |day: Date| day.at(23, 59, 59, 0);
     match (until, start) {
@@ -450,7 +465,7 @@ fn last(until: RuleEnd, start: &ZonedTime, zone: &TimeZone) -> (DateTime, Option
         (RuleEnd::Local(at), ZonedTime::At(..)) => (at, None),
         (RuleEnd::Utc(at), ZonedTime::At(..)) => {
             let at = event_time::resolve(at, &TimeZone::UTC);
-            // In a gap the time by the rule is later than the one that is seen.
+            // In a gap, the local time according to the rule is later than the shown one.
             let wide = at.checked_add(3.hours()).unwrap_or(at);
             (zone.to_datetime(wide).max(zone.to_datetime(at)), Some(at))
         }
@@ -474,8 +489,8 @@ fn instant(when: EventTime) -> Timestamp {
     when.instant(&TimeZone::UTC)
 }
 
-/// How a date beside a rule is written: in the zone of the start where that says
-/// which instant it is.
+/// Returns the form in which a date next to a rule is written: in the zone of the start if the
+/// local time determines the instant, else in UTC.
 pub fn until_of(when: EventTime, start: &ZonedTime) -> RuleEnd {
     match (when, start) {
         (EventTime::Day(day), _) => RuleEnd::Day(day),
@@ -492,7 +507,7 @@ pub fn until_of(when: EventTime, start: &ZonedTime) -> RuleEnd {
     }
 }
 
-/// Reads the values of `EXDATE` and `RDATE`; of a period, its start.
+/// Parses the values of `EXDATE` and `RDATE`. A period yields its start.
 pub fn dates(value: &str, zone: &TimeZone) -> Vec<EventTime> {
     let each = value.split(',').filter_map(|one| {
         let one = one.split('/').next().unwrap_or(one);

@@ -1,8 +1,8 @@
-//! Rows as the intermediate form: flattening makes them and the encoders read them.
+//! Rows, the intermediate form between flattening and the encoders.
 //!
-//! A [`RowTable`] is a table of the registry with the chosen columns and cells that are
-//! ready to be written: dates are text, provider ids are replaced by handles later. It
-//! knows no provider, no format and no JSON.
+//! A [`RowTable`] is a table of the registry with chosen columns, and with cells that are ready
+//! to be written: dates are text, and provider ids are later replaced by handles. It is
+//! independent of providers, formats and JSON.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::text::{Note, TextKind, ours, shown};
 /// One value of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowCell {
-    /// The provider has no such value, or it was of the wrong type.
+    /// A missing value, or one of the wrong type.
     Null,
     /// A truth value.
     Flag(bool),
@@ -20,7 +20,7 @@ pub enum RowCell {
     Count(i64),
     /// One line of text, words or a formatted time.
     Text(String),
-    /// A provider's own id, waiting to become a handle.
+    /// A provider's own id, until it is replaced by a handle.
     Id(String),
     /// A handle: the letter of its kind and its number.
     Handle(char, u64),
@@ -35,8 +35,8 @@ impl RowCell {
     }
 }
 
-/// Leaves nothing in the text of a cell that shows nothing. Texts that have lines, such as those of
-/// drafts and signatures, keep them.
+/// Removes invisible characters from a cell's text. Texts with lines, such as drafts and
+/// signatures, keep their lines.
 fn clean(text: &mut String) {
     let kind = if text.contains('\n') { TextKind::Lines } else { TextKind::Cell };
     if let Cow::Owned(clean) = shown(text, kind) {
@@ -48,10 +48,10 @@ fn clean(text: &mut String) {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowTable {
     table: &'static Table,
-    /// Its name in the document; the table's plural if `None`.
+    /// Its name in the document; `None` for the table's plural.
     section: Option<&'static str>,
-    /// The level that rows were lowered to, when the document has others of
-    /// the same name.
+    /// The level that its rows were lowered to, if the document has other tables of the same
+    /// name.
     lowered: Option<ColumnLevel>,
     columns: Vec<&'static TableColumn>,
     cells: Vec<RowCell>,
@@ -59,27 +59,27 @@ pub struct RowTable {
     source_bytes: usize,
 }
 
-/// The data of a row that is not in cells; only JSON and STC show it.
+/// The data of a row outside of its cells. Only JSON and STC show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowExtra {
-    /// The provider's own id of the object that the row is about.
+    /// The provider's own id of the row's object.
     pub provider_id: Option<String>,
-    /// A long text, which is a block of its own in TOON.
+    /// A long text, which is a separate block in TOON.
     pub text: Option<String>,
-    /// The hidden rest of its cells; no format shows it.
+    /// The cut cells of the row, with their complete values; no format shows these.
     pub cuts: Vec<CutCell>,
-    /// What has to be known of its cells, each with the name of the column.
+    /// Remarks about its cells, each with the name of the column.
     pub remarks: Vec<(&'static str, Note)>,
 }
 
-/// A cell that shows a part of its value.
+/// A cell that shows part of its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutCell {
     /// The name of its column.
     pub column: &'static str,
-    /// All of the value.
+    /// The complete value.
     pub whole: String,
-    /// Of a list, all of its members, each cut as those that are shown are.
+    /// For a list: all members, each cut like the shown ones.
     pub members: Option<String>,
 }
 
@@ -97,16 +97,15 @@ impl RowTable {
         }
     }
 
-    /// Gives the table another name than its plural, for a document that has
-    /// several of its kind.
+    /// Sets a name other than the plural, for a document with several tables of a kind.
     #[must_use]
     pub fn section(mut self, name: &'static str) -> Self {
         self.section = Some(name);
         self
     }
 
-    /// Returns the table's name in the document: `messages`, or `messages_minimal` for
-    /// rows that were lowered to fewer columns than others.
+    /// Returns the table's name in the document: `messages`, or `messages_minimal` for rows that
+    /// were lowered to fewer columns.
     pub fn name(&self) -> Cow<'static, str> {
         let name = self.section.unwrap_or(self.table.plural);
         match self.lowered {
@@ -115,8 +114,8 @@ impl RowTable {
         }
     }
 
-    /// Returns some of the rows, in that order, with the columns up to `level`; named
-    /// after it if `lowered`.
+    /// Returns the given rows in that order, with the columns up to `level`. The table is named
+    /// after the level if `lowered`.
     #[must_use]
     pub fn part(&self, rows: &[usize], level: ColumnLevel, lowered: bool) -> Self {
         let keep: Vec<bool> = self
@@ -125,12 +124,13 @@ impl RowTable {
             .enumerate()
             .map(|(at, field)| at == 0 || field.least() <= level)
             .collect();
+        // The key identifies a row at any level, so it is kept whatever its own.
         let mut part = self.narrowed(rows.iter().copied(), &keep);
         part.lowered = lowered.then_some(level);
         part
     }
 
-    /// Drops the sparse columns in which no row has anything.
+    /// Drops the sparse columns in which every row is empty.
     pub fn drop_empty(&mut self) {
         let filled = |at: usize| {
             self.rows().any(|row| match row.get(at) {
@@ -141,6 +141,7 @@ impl RowTable {
         };
         let columns = self.columns.iter().enumerate();
         let keep: Vec<bool> = columns.map(|(at, field)| !field.sparse || filled(at)).collect();
+        // A narrowed table has neither the level nor the size of its source.
         if keep.contains(&false) {
             let lowered = self.lowered;
             let source_bytes = self.source_bytes;
@@ -148,7 +149,7 @@ impl RowTable {
         }
     }
 
-    /// Returns some of the rows, with the columns that are to be kept.
+    /// Returns the given rows with the kept columns.
     fn narrowed(&self, rows: impl Iterator<Item = usize>, keep: &[bool]) -> Self {
         let kept = self.columns.iter().zip(keep);
         let columns = kept.filter(|(_, keep)| **keep).map(|(field, _)| *field);
@@ -162,14 +163,14 @@ impl RowTable {
         part
     }
 
-    /// Returns one row, and its extra data.
+    /// Returns one row with its extra data.
     pub fn row(&self, at: usize) -> Option<(&[RowCell], &RowExtra)> {
         let width = self.columns.len().max(1);
         let cells = self.cells.get(at * width..(at + 1) * width)?;
         Some((cells, self.extras.get(at)?))
     }
 
-    /// Cleans every text that is shown of its rows.
+    /// Cleans every text of its rows that can be shown.
     pub fn clean(&mut self) {
         self.cells.iter_mut().for_each(RowCell::clean);
         for extra in &mut self.extras {
@@ -194,25 +195,25 @@ impl RowTable {
         self.row(at)?.0.get(column)
     }
 
-    /// Returns the size in bytes of the JSON that the rows were made from.
+    /// Returns the size in bytes of the JSON from which the rows were made.
     pub fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
-    /// Records the size in bytes of the JSON that the rows were made from.
+    /// Records the size in bytes of the JSON from which the rows were made.
     pub fn made_from(&mut self, bytes: usize) {
         self.source_bytes = bytes;
     }
 
-    /// Adds a row; cells beyond the columns are dropped and missing ones are null.
+    /// Adds a row. Surplus cells are dropped, missing ones are null.
     pub fn push(&mut self, mut cells: Vec<RowCell>, extra: RowExtra) {
         cells.resize(self.columns.len(), RowCell::Null);
         self.cells.append(&mut cells);
         self.extras.push(extra);
     }
 
-    /// Inserts a row that is null except for its key at `at`, or at the end: an object
-    /// that exists and could not be read.
+    /// Inserts a row that is null except for its key, at `at` or at the end. It represents an
+    /// object that exists but could not be read.
     pub fn insert_unread(&mut self, at: usize, id: &str) {
         let at = at.min(self.len());
         let width = self.columns.len();
@@ -249,8 +250,8 @@ impl RowTable {
         *self = remaining;
     }
 
-    /// Merges the rows of several tables: `order` names the table of each row in turn,
-    /// and each table is used from its beginning. All must have the same columns.
+    /// Merges the rows of several tables with the same columns. `order` names the table of each
+    /// row in turn; each table's rows are used in order.
     pub fn interleave(tables: Vec<Self>, order: impl IntoIterator<Item = usize>) -> Option<Self> {
         let first = tables.first()?;
         let mut merged = Self {
@@ -273,15 +274,16 @@ impl RowTable {
         Some(merged)
     }
 
-    /// Returns the cut cells, each with the number of its row.
+    /// Returns the cut cells of shown columns, each with the number of its row.
     pub fn cuts(&self) -> impl Iterator<Item = (usize, &CutCell)> {
+        // Columns may have been dropped since the cells were cut.
         let shown = |cut: &&CutCell| self.columns.iter().any(|field| field.name == cut.column);
         let rows = self.extras.iter().enumerate();
         rows.flat_map(move |(at, extra)| extra.cuts.iter().filter(shown).map(move |cut| (at, cut)))
     }
 
-    /// Returns the remarks on cells that are shown, under the name of their column and, in a
-    /// table of several rows, that of their row.
+    /// Returns the remarks on shown cells, prefixed with the name of the column and, in a table
+    /// of several rows, of the row.
     pub fn remarks(&self) -> impl Iterator<Item = Note> {
         self.extras.iter().enumerate().flat_map(move |(at, extra)| {
             let is_shown = |column: &str| self.columns.iter().any(|field| field.name == column);
@@ -293,7 +295,7 @@ impl RowTable {
         })
     }
 
-    /// Returns the name of the row at `at`: its handle, or its table and number.
+    /// Returns the name of a row: its handle, or the table's name and the row's number.
     pub fn row_name(&self, at: usize) -> String {
         match self.row(at) {
             Some(([RowCell::Handle(kind, number), ..], _)) => format!("{kind}{number}"),
@@ -301,7 +303,7 @@ impl RowTable {
         }
     }
 
-    /// Shows all members of lists, each as the others are.
+    /// Shows all members of lists, each cut like the others.
     pub fn show_members(&mut self) {
         let width = self.columns.len().max(1);
         let rows = self.cells.chunks_mut(width).zip(&mut self.extras);
@@ -312,6 +314,7 @@ impl RowTable {
                 let (Some(members), Some(cell)) = (cut.members.take(), cell) else {
                     return true;
                 };
+                // A list whose members are all shown in full is no longer cut.
                 let all = members == cut.whole;
                 *cell = RowCell::Text(members);
                 !all
@@ -319,7 +322,7 @@ impl RowTable {
         }
     }
 
-    /// Shows every cell in full: for rows that other rows are computed from.
+    /// Shows every cell in full, for rows that other rows are computed from.
     pub fn show_whole(&mut self) {
         let width = self.columns.len().max(1);
         let rows = self.cells.chunks_mut(width).zip(&mut self.extras);
@@ -333,7 +336,7 @@ impl RowTable {
         }
     }
 
-    /// Gives the row at `at` its long text.
+    /// Sets the long text of the row at `at`.
     pub fn attach_text(&mut self, at: usize, text: Option<String>) {
         if let Some(extra) = self.extras.get_mut(at) {
             extra.text = text;
@@ -362,16 +365,17 @@ impl RowTable {
 
     /// Returns the rows, each as one cell per column.
     pub fn rows(&self) -> impl Iterator<Item = &[RowCell]> {
+        // A chunk size of 0 would panic.
         self.cells.chunks_exact(self.columns.len().max(1))
     }
 
-    /// Returns the extra data of the rows, in their order.
+    /// Returns the extra data of the rows, in order.
     pub fn extras(&self) -> &[RowExtra] {
         &self.extras
     }
 
-    /// Returns the provider ids of the handle columns whose letter is `kind`, each
-    /// once, in the order of their first occurrence.
+    /// Returns the provider ids in the handle columns of a kind, each once, in the order of their
+    /// first occurrence.
     pub fn ids(&self, kind: char) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();
         self.of_kind(kind)
@@ -382,7 +386,8 @@ impl RowTable {
             .collect()
     }
 
-    /// Replaces provider ids in the columns of `kind` by the handles that `handle` returns.
+    /// Replaces provider ids in the columns of a kind by handles. Ids for which `handle` returns
+    /// `None` stay.
     pub fn replace_ids(&mut self, kind: char, handle: impl Fn(&str) -> Option<u64>) {
         let columns = &self.columns;
         let width = columns.len().max(1);
@@ -397,7 +402,7 @@ impl RowTable {
         }
     }
 
-    /// Returns the letters of the handle columns, each once.
+    /// Returns the kinds of the handle columns, each once.
     pub fn handle_kinds(&self) -> Vec<char> {
         let mut kinds: Vec<char> = Vec::new();
         for field in &self.columns {

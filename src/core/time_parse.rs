@@ -1,11 +1,12 @@
-//! Times as people write them: `tomorrow 9am`, `next tue 14:00`, `+7d`, `2026-02-03
-//! 18h05`, RFC 3339.
+//! Times as people write them: `tomorrow 9am`, `next tue 14:00`, `+7d`, `2026-02-03 18h05`, RFC
+//! 3339.
 //!
-//! A time is a date and a time of day, each in one of the usual forms, and optionally
-//! an offset or a zone. This module combines them: a local time that daylight saving
-//! skips is refused, of a repeated one the first is meant, and an offset that
-//! contradicts the zone is refused. Dates in words are read in [`dates`], times of day
-//! and durations in [`clock`]. Days that others' text names are found in [`mentioned`]. No clock: the current time is an argument.
+//! A time is a date and a time of day, each in one of the usual forms, optionally with an offset
+//! or a zone. This module combines these parts: a local time that daylight saving skips is
+//! refused, of a repeated one the first is used, and an offset that contradicts the zone is
+//! refused. Dates in words are in [`dates`], times of day and durations in [`clock`], dates
+//! within other people's texts in [`mentioned`]. No clock is read: the current time is an
+//! argument.
 
 pub mod clock;
 pub mod dates;
@@ -28,41 +29,41 @@ use crate::text;
 const FORMS: &str = "write it as `2026-02-03 18h05`, `2026-02-03`, `tomorrow 9am`, \
                      `next tue 14:00`, `+7d`, `+3h` or in RFC 3339";
 
-/// No time that people write is longer.
+/// The maximum length of a time in bytes.
 const MAX_LEN: usize = 100;
 
-/// Now, and the zone that times without one are meant in.
+/// The current time, and the zone of times that state none.
 #[derive(Debug, Clone)]
 pub struct TimeContext {
-    /// Now.
+    /// The current time.
     pub now: Timestamp,
     /// The zone.
     pub zone: TimeZone,
-    /// True when the zone was named for this very time: an offset in the time
-    /// must then be the zone's.
+    /// True if the zone was given for this very time. An offset in the time must then equal the
+    /// zone's.
     pub named: bool,
 }
 
 impl TimeContext {
-    /// Returns the local time, to the minute.
+    /// Returns the current local time, to the minute.
     fn local(&self) -> DateTime {
         let local = self.zone.to_datetime(self.now);
         DateTime::from_parts(local.date(), jiff::civil::time(local.hour(), local.minute(), 0, 0))
     }
 
-    /// Returns the current time, to the minute, because that is what is shown.
+    /// Returns the current time to the minute, which is the precision of shown times.
     fn minute(&self) -> Timestamp {
         let over = self.now.as_second().rem_euclid(60);
         Timestamp::from_second(self.now.as_second() - over).unwrap_or(self.now)
     }
 }
 
-/// A time as it was meant.
+/// A parsed time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParsedTime {
     /// A day, without a time.
     Day(Date),
-    /// A local time of the zone, and the instant it is.
+    /// A local time in the zone, and its instant.
     At(DateTime, Timestamp),
 }
 
@@ -75,8 +76,8 @@ impl ParsedTime {
         }
     }
 
-    /// Returns the time for writing, with the zone's name. It is in UTC if the local
-    /// time would mean another instant (the second of two).
+    /// Returns the time for writing, with the zone's name. It is in UTC if the local time would
+    /// mean another instant (the second of two).
     pub fn moment(self, zone: &TimeZone) -> ZonedTime {
         match self {
             Self::Day(day) => ZonedTime::Day(day),
@@ -89,13 +90,13 @@ impl ParsedTime {
         }
     }
 
-    /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, to report how it
+    /// Formats `Tue 2026-02-03 18h05`, or `Tue 2026-02-03` for a day, for reporting how a text
     /// was understood.
     pub fn tell(&self, zone: &TimeZone) -> String {
         event_time::start(self.when(), zone)
     }
 
-    /// Returns the day it is, or is on.
+    /// Returns its day.
     pub fn day(self) -> Date {
         match self {
             Self::Day(day) => day,
@@ -103,12 +104,12 @@ impl ParsedTime {
         }
     }
 
-    /// Returns the beginning of a range that starts with it.
+    /// Returns the beginning of a range that starts with this time.
     pub fn first(self, zone: &TimeZone) -> Timestamp {
         self.when().instant(zone)
     }
 
-    /// Returns the end of a range that ends with it: a day counts in full.
+    /// Returns the end of a range that ends with this time. A day is included in full.
     pub fn over(self, zone: &TimeZone) -> Timestamp {
         match self {
             Self::Day(day) => {
@@ -120,20 +121,19 @@ impl ParsedTime {
     }
 }
 
-/// Reads a time. Of a week, a month or a year it is the first day.
+/// Parses a time. A week, a month or a year means its first day.
 ///
-/// A time of day alone is today's, even if it has passed. A distance in hours or
-/// minutes gives an instant; one in days gives a day.
+/// A time of day without a date is today's, even if it has passed. A distance in hours or minutes
+/// yields an instant, one in days yields a day.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood, or there
-/// is no such time.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood or does not exist.
 pub fn read(text: &str, context: &TimeContext) -> Result<ParsedTime> {
     Ok(understand(text, context, None)?.0)
 }
 
-/// Reads where a range ends: as [`read`], but of a week, a month or a year the
-/// last day.
+/// Parses the end of a range, like [`read`] except that a week, a month or a year means its last
+/// day.
 ///
 /// # Errors
 /// As [`read`].
@@ -144,8 +144,8 @@ pub fn last(text: &str, context: &TimeContext) -> Result<ParsedTime> {
     })
 }
 
-/// Reads the end of an event that starts at `start`: as [`read`], but a time of day
-/// alone is on the day of the start, and `+1h` or `+2d` count from the start.
+/// Parses the end of an event that starts at `start`, like [`read`] except that a time of day
+/// without a date is on the day of the start, and `+1h` or `+2d` count from the start.
 ///
 /// # Errors
 /// As [`read`].
@@ -153,12 +153,13 @@ pub fn end(text: &str, start: ParsedTime, context: &TimeContext) -> Result<Parse
     Ok(understand(text, context, Some(start))?.0)
 }
 
-/// Returns a zone by its name: IANA's in any case, or Windows'.
+/// Returns a zone by its IANA name, in any case, or its Windows name.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument), with a similar name.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an unknown name, with a similar one if
+/// there is any.
 pub fn zone(name: &str) -> Result<TimeZone> {
-    // A fixed offset has no name to write an event with.
+    // A fixed offset has no name under which an event could be written.
     if let Some(zone) = event_time::find_zone(name)
         && zone.iana_name().is_some()
     {
@@ -171,7 +172,7 @@ pub fn zone(name: &str) -> Result<TimeZone> {
     })
 }
 
-/// Returns the zone whose name is most similar to `name`, if one is.
+/// Returns the zone with the most similar name, if any is similar enough.
 fn near(name: &str) -> Option<String> {
     let name: String = name.trim().chars().take(MAX_LEN).collect();
     let name = name.to_ascii_lowercase().replace(' ', "_");
@@ -184,9 +185,9 @@ fn near(name: &str) -> Option<String> {
             let lower = known.to_ascii_lowercase();
             let other = city(&lower);
             let edits = strsim::osa_distance(&needle, &other);
-            // Two thirds of the letters are the same; of three, all.
+            // Fewer than a third of the letters may differ; of three letters, none.
             let enough = edits * 3 < needle.len().max(other.len());
-            // The region decides among equals, then the shortest name.
+            // Among equals, the more similar region and the shorter name win.
             let order = (edits, strsim::osa_distance(&name, &lower), known.len());
             enough.then_some((order, known))
         })
@@ -194,14 +195,14 @@ fn near(name: &str) -> Option<String> {
         .map(|(_, known)| known)
 }
 
-/// Returns the meaning, and the last day if it covers several.
+/// Returns the parsed time, and its last day if it covers several.
 fn understand(
     text: &str,
     context: &TimeContext,
     start: Option<ParsedTime>,
 ) -> Result<(ParsedTime, Option<Date>)> {
     let line = text::cell(text);
-    // A time may be given as rows show it, with another zone's time beside it.
+    // A time may be copied from a row, which can have another zone's time after it.
     let line = line.split(event_time::BESIDE).next().unwrap_or_default().to_owned();
     if line.is_empty() {
         return Err(Error::argument("a time is empty").next(FORMS));
@@ -213,7 +214,7 @@ fn understand(
         return Ok((parsed, None));
     }
     let spaced = match line.split_at_checked(10) {
-        // The date alone may be what is wrong with it.
+        // The error should name the date if the date itself is wrong.
         Some((date, rest)) if rest.starts_with(['T', 't']) && dates::is_date(date) => {
             dates::numbers(date)
                 .map_err(|error| error.context(format!("`{}`", text::brief(&line))))?;
@@ -261,7 +262,7 @@ fn unclear(text: &str) -> Error {
     Error::argument(format!("`{}` is not a time", text::brief(text))).next(FORMS)
 }
 
-/// Reads RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
+/// Parses RFC 3339, RFC 9557 and ISO 8601, with or without an offset and a zone.
 fn standard(line: &str, context: &TimeContext) -> Result<Option<ParsedTime>> {
     let Ok(pieces) = Pieces::parse(line) else {
         return Ok(None);
@@ -281,7 +282,7 @@ fn standard(line: &str, context: &TimeContext) -> Result<Option<ParsedTime>> {
     }
 }
 
-/// The words of a time, by kind.
+/// The words of a time, sorted by kind.
 struct TimeParts {
     date: Vec<String>,
     clock: Option<ClockTime>,
@@ -308,6 +309,8 @@ impl TimeParts {
                 continue;
             }
             at += 1;
+            // An offset or a zone follows the time of day: before it, `+2` would be a
+            // distance.
             if parts.clock.is_some() && parts.offset.is_none() && parts.zone.is_none() {
                 if let Some(offset) = offset(word) {
                     parts.offset = Some(offset);
@@ -319,7 +322,7 @@ impl TimeParts {
                 }
             }
             let word = word.trim_end_matches(',').to_lowercase();
-            // They add nothing.
+            // These words carry no meaning here.
             if !matches!(word.as_str(), "" | "on" | "at" | "the" | "of") {
                 parts.date.push(word);
             }
@@ -328,7 +331,7 @@ impl TimeParts {
     }
 }
 
-/// Reads `+01:00`, `-0330`, `Z`, `UTC`.
+/// Parses `+01:00`, `-0330`, `Z` or `UTC`.
 fn offset(word: &str) -> Option<Offset> {
     if word.eq_ignore_ascii_case("z") || word.eq_ignore_ascii_case("utc") {
         return Some(Offset::UTC);
@@ -340,7 +343,7 @@ fn offset(word: &str) -> Option<Offset> {
     }
 }
 
-/// Resolves a local time in the zone given with it, by its offset, or here.
+/// Resolves a local time by its offset, or in the zone given with it, or in the context's zone.
 fn exact(
     local: DateTime,
     offset: Option<Offset>,
@@ -384,7 +387,7 @@ fn name(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("the zone")
 }
 
-/// Formats `+01:00`, with the seconds of old local times if there are any.
+/// Formats `+01:00`, with the seconds of historical offsets if there are any.
 fn tell_offset(offset: Offset) -> String {
     let seconds = offset.seconds();
     let sign = if seconds < 0 { '-' } else { '+' };
@@ -396,11 +399,11 @@ fn tell_offset(offset: Offset) -> String {
     }
 }
 
-/// Resolves a local time: the first of two instants, and an error in a gap.
+/// Resolves a local time to the first of two instants. A time in a gap is an error.
 fn resolve(local: DateTime, zone: &TimeZone) -> Result<Timestamp> {
     let ambiguous = zone.to_ambiguous_timestamp(local);
     if let AmbiguousOffset::Gap { before, after } = ambiguous.offset() {
-        // By the offset after the gap it is an instant before it.
+        // By the offset after the gap, the local time is an instant before the gap.
         let change = after
             .to_timestamp(local)
             .ok()
@@ -427,7 +430,7 @@ fn stamp(local: DateTime) -> String {
     format!("{} {}", local.date(), event_time::clock(local))
 }
 
-/// Adds a duration to an instant; days keep the local time.
+/// Adds a duration to an instant. Days keep the local time.
 fn later(from: Timestamp, span: jiff::Span, zone: &TimeZone) -> Result<Timestamp> {
     let time_only = span.get_years() == 0
         && span.get_months() == 0

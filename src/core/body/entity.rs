@@ -1,9 +1,9 @@
-//! The parts of a MIME entity read by this program itself: a message in a file, and what an S/MIME
-//! signature packs.
+//! The parts of MIME entities that this program parses itself: messages in files, and the content
+//! of S/MIME signatures.
 //!
-//! Texts are told from files, and decoded by our own decoders: the library knows fewer charsets,
-//! takes 8-bit header fields for UTF-8, and gives up at the first mistake in quoted-printable.
-//! Messages that a service has parsed are read by its adapter.
+//! Texts are separated from files and decoded by our own decoders, because the library knows
+//! fewer charsets, reads 8-bit header fields as UTF-8, and stops at the first mistake in
+//! quoted-printable. Messages parsed by a service are read by its adapter.
 
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::{ContentType, Encoding, Header, Message, MessagePart, MimeHeaders, PartType};
@@ -11,17 +11,17 @@ use mail_parser::{ContentType, Encoding, Header, Message, MessagePart, MimeHeade
 use crate::provider::{PlainText, TextPart};
 use crate::text::{self, Note, charset, note, quoted};
 
-/// Parts within parts that are followed.
+/// The maximum nesting of parts.
 const MAX_DEPTH: usize = 50;
-/// Texts that are read together; those that follow are listed as files.
+/// The maximum number of texts that are read; further ones are listed as files.
 const TEXTS: usize = 1_000;
 
-/// The subtypes of a multipart whose parts are all shown (RFC 2046, 5.1; RFC 1847, 2.2).
+/// The subtypes of multiparts whose parts are all shown (RFC 2046, 5.1; RFC 1847, 2.2).
 const ALL_SHOWN: &[&str] = &["mixed", "alternative", "parallel", "digest", "encrypted"];
-/// The subtypes of which only the first part is shown (RFC 1847, 2.1; RFC 6522).
+/// The subtypes of multiparts of which only the first part is shown (RFC 1847, 2.1; RFC 6522).
 const FIRST_SHOWN: &[&str] = &["signed", "report"];
 
-/// A part of a multipart, as far as it decides which one is shown.
+/// The properties of a part of a multipart that decide which part is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct MultipartChild<'a> {
     /// Its Content-ID, with or without brackets.
@@ -30,7 +30,7 @@ pub struct MultipartChild<'a> {
     pub readable: bool,
 }
 
-/// Returns the place of the only part of a multipart that mail programs show as text; `None` if
+/// Returns the index of the only part of a multipart that mail programs show as text; `None` if
 /// they show all. `start` names the root of a `multipart/related` (RFC 2387, 3.2).
 pub fn root(subtype: &str, start: Option<&str>, children: &[MultipartChild<'_>]) -> Option<usize> {
     let is = |known: &&str| known.eq_ignore_ascii_case(subtype);
@@ -43,12 +43,13 @@ pub fn root(subtype: &str, start: Option<&str>, children: &[MultipartChild<'_>])
     let bare = |id: &str| id.trim().trim_matches(['<', '>']).to_owned();
     let start = start.map(bare).filter(|start| !start.is_empty());
     let named = start.and_then(|start| children.iter().position(|one| bare(one.cid) == start));
-    // Some programs put a picture first: its text is the first one that can be read.
+    // RFC 2387 makes the first part the root, but some programs put a picture first, so the
+    // first readable part is preferred.
     named.or_else(|| children.iter().position(|one| one.readable)).or(Some(0))
 }
 
 /// Returns a note on the texts in a multipart of an unknown subtype. It is read as
-/// `multipart/mixed` (RFC 2046, 5.1.3), but not every program shows its parts.
+/// `multipart/mixed` (RFC 2046, 5.1.3), but not every mail program shows its parts.
 pub fn unknown(subtype: &str) -> Option<Note> {
     let known = ALL_SHOWN.iter().chain(FIRST_SHOWN).chain(&["related"]);
     let is_known = known.into_iter().any(|known| known.eq_ignore_ascii_case(subtype));
@@ -60,14 +61,14 @@ pub fn unknown(subtype: &str) -> Option<Note> {
     })
 }
 
-/// The parts of a message, texts and files apart.
+/// The parts of a message, with texts separated from files.
 pub struct PartTree<'m> {
     message: &'m Message<'m>,
     /// The texts, each in one or more forms, the plainest first.
     pub texts: Vec<Vec<Vec<TextPart>>>,
     /// The attachments, and texts that mail programs do not show.
     pub files: Vec<&'m MessagePart<'m>>,
-    /// The unknown subtypes of multiparts that have texts: see [`unknown`].
+    /// The unknown subtypes of multiparts with texts, for [`unknown`].
     pub odd: Vec<String>,
 }
 
@@ -79,7 +80,7 @@ impl<'m> PartTree<'m> {
         tree
     }
 
-    /// Sorts one part in; its texts are files if it is not `shown`.
+    /// Sorts one part. Its texts are listed as files if it is not `shown`.
     fn part(&mut self, id: u32, depth: usize, shown: bool) {
         let Some(part) = self.message.part(id) else { return };
         let PartType::Multipart(children) = &part.body else {
@@ -100,12 +101,15 @@ impl<'m> PartTree<'m> {
         let below: Vec<_> = children.iter().map(|child| self.child(*child)).collect();
         let root = root(subtype, start, &below);
         let before = self.texts.len();
+        // The texts below an alternative are forms of one text, so they are collected
+        // separately.
         let outer = alternative.then(|| std::mem::take(&mut self.texts));
         let mut forms = Vec::new();
         for (at, child) in children.iter().enumerate() {
             self.part(*child, depth + 1, shown && root.is_none_or(|root| root == at));
             if alternative {
-                // All below one child is one form, its richest if it has several.
+                // All texts below one child are one form; if one of them has several forms,
+                // its richest.
                 let below = std::mem::take(&mut self.texts).into_iter();
                 forms.push(below.filter_map(|mut text| text.pop()).flatten().collect::<Vec<_>>());
             }
@@ -137,9 +141,10 @@ impl<'m> PartTree<'m> {
     }
 }
 
-/// Returns a part's text if it is one to be read with the message.
+/// Returns a part's text if it should be read with the message.
 fn text_of(message: &Message<'_>, part: &MessagePart<'_>) -> Option<TextPart> {
     let attached = part.content_disposition().is_some_and(mail_parser::ContentType::is_attachment);
+    // A named part is a file, even without a disposition.
     if attached || part.attachment_name().is_some() {
         return None;
     }
@@ -163,7 +168,7 @@ fn text_of(message: &Message<'_>, part: &MessagePart<'_>) -> Option<TextPart> {
     }
 }
 
-/// Returns a part's characters. The message `beside` it helps where no charset is declared.
+/// Returns a part's text. The message `beside` it helps to guess an undeclared charset.
 pub fn decoded(message: &Message<'_>, part: &MessagePart<'_>, beside: &[u8]) -> String {
     let label = part.content_type().and_then(|kind| kind.attribute("charset"));
     charset::decode_in(&bytes_of(message, part), label, beside).0
@@ -171,27 +176,29 @@ pub fn decoded(message: &Message<'_>, part: &MessagePart<'_>, beside: &[u8]) -> 
 
 /// Returns a part's bytes without its transfer encoding.
 pub fn bytes_of(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
+    // The library's own contents are already decoded with its charsets.
     let (from, to) = (part.offset_body as usize, part.offset_end as usize);
     let raw = message.raw_message.get(from..to).unwrap_or_default();
     match part.encoding {
         Encoding::None => raw.to_vec(),
         Encoding::QuotedPrintable => text::quoted_printable(raw),
+        // The library recovers what it can of damaged base64.
         Encoding::Base64 => base64_decode(raw).unwrap_or_else(|| part.contents().to_vec()),
     }
 }
 
-/// Returns true for a subtype, in any case.
+/// Returns true if the subtype is this one, ignoring case.
 pub fn is(kind: &ContentType<'_>, subtype: &str) -> bool {
     kind.subtype().is_some_and(|own| own.eq_ignore_ascii_case(subtype))
 }
 
-/// Returns the value of a header field on one line, its encoded words as they are.
+/// Returns the first value of a header field on one line. Encoded words are not decoded.
 pub fn field(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> String {
     fields(message, headers, name).into_iter().next().unwrap_or_default()
 }
 
-/// Returns the values of all header fields of a name, in order. They are decoded together,
-/// because each look for a charset reads the whole message.
+/// Returns the values of all header fields with a name, in order. They are decoded together,
+/// because each charset detection reads the whole message.
 pub fn fields(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> Vec<String> {
     let found = headers.iter().filter(|field| field.name().eq_ignore_ascii_case(name));
     let lines = found.map(|field| {
@@ -204,7 +211,7 @@ pub fn fields(message: &Message<'_>, headers: &[Header<'_>], name: &str) -> Vec<
     text.split('\n').map(|line| line.trim().to_owned()).collect()
 }
 
-/// Returns a file's name; one without a name is named by what it is.
+/// Returns a file's name, or one made up from its type.
 pub fn name(message: &Message<'_>, part: &MessagePart<'_>) -> String {
     let named = |of, name| text::parameter(&field(message, &part.headers, of), name);
     let name = named("Content-Disposition", "filename").or_else(|| named("Content-Type", "name"));

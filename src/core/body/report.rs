@@ -1,15 +1,15 @@
-//! Delivery status notifications (RFC 3464) and receipts (RFC 8098) as objects of the table
-//! `report`.
+//! Conversion of delivery status notifications (RFC 3464) and receipts (RFC 8098) to objects of
+//! the table `report`.
 //!
-//! Both are blocks of header fields in a part of their own. Each recipient has a block; what
-//! is about the message as a whole stands in the first one. Pure; who fetches the part and
-//! who shows the rows is elsewhere.
+//! Both are blocks of header fields in a part of their own. Each recipient has a block; fields
+//! about the message as a whole are in the first one. Fetching the part and showing the rows is
+//! left to the callers.
 
 use serde_json::{Value, json};
 
 use crate::text::header;
 
-/// The types of the part that programs read.
+/// The media types of the machine-readable part.
 pub const REPORTS: &[&str] = &[
     "message/delivery-status",
     "message/global-delivery-status",
@@ -19,7 +19,7 @@ pub const REPORTS: &[&str] = &[
 /// The maximum number of recipients that are read.
 const MAX_RECIPIENTS: usize = 100;
 
-/// Returns the objects of a part's text: one for each recipient, for the message `message`.
+/// Returns one object per recipient in a part's text, for the message `message`.
 pub fn rows(message: &str, text: &str) -> Vec<Value> {
     let mut server = None;
     let mut rows = Vec::new();
@@ -28,9 +28,13 @@ pub fn rows(message: &str, text: &str) -> Vec<Value> {
             let found = block.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
         };
+        // The first block names the server for all recipients, so its value is carried over.
         server = field("reporting-mta").or(field("reporting-ua")).map(typed).or(server);
+        // The server's own address is preferred: the original one is a copy of what the
+        // sender wrote.
         let recipient = field("final-recipient").or(field("original-recipient")).map(typed);
         let kind = field("action").map(str::to_ascii_lowercase);
+        // A block without an outcome is about the message as a whole.
         let Some(kind) = kind.or_else(|| field("disposition").and_then(disposition)) else {
             continue;
         };
@@ -50,14 +54,14 @@ pub fn rows(message: &str, text: &str) -> Vec<Value> {
     rows
 }
 
-/// Returns the word for what was done with a message: the last one of
-/// `manual-action/MDN-sent-manually; displayed/error`.
+/// Returns the outcome that a disposition field reports: the last word of
+/// `manual-action/MDN-sent-manually; displayed/error`, without its modifier.
 fn disposition(value: &str) -> Option<String> {
     let word = value.split(';').nth(1)?.split('/').next()?.trim().to_ascii_lowercase();
     Some(if word == "displayed" { "read".to_owned() } else { word })
 }
 
-/// Returns a value without its type, as in `rfc822; ann@x.org` or `smtp; 550 unknown`.
+/// Returns a value without its type, such as in `rfc822; ann@x.org` or `smtp; 550 unknown`.
 fn typed(value: &str) -> String {
     let is_type = |word: &str| !word.trim().is_empty() && !word.trim().contains([' ', '@', '.']);
     match value.split_once(';') {
@@ -66,7 +70,7 @@ fn typed(value: &str) -> String {
     }
 }
 
-/// Returns the blocks of fields, names in lower case, values on one line.
+/// Returns the blocks of fields, with names in lower case and values on one line.
 fn blocks(text: &str) -> Vec<Vec<(String, String)>> {
     let mut blocks = vec![Vec::<(String, String)>::new()];
     for line in text.lines() {

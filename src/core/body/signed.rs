@@ -1,8 +1,8 @@
-//! S/MIME messages that are signed and not encrypted, whose text is packed in the signature.
+//! S/MIME messages that are signed but not encrypted, whose text is inside the signature.
 //!
-//! A reader of CMS (RFC 5652) that goes to the signed content and no further: signatures and
-//! certificates are not looked at. Programs write CMS in BER, in parts and with open lengths, and
-//! not only in DER, which is what the libraries for CMS read.
+//! A reader of CMS (RFC 5652) for the signed content alone; signatures and certificates are not
+//! checked. Programs write CMS in BER, with split strings and indefinite lengths, while the
+//! libraries for CMS read only DER.
 
 use mail_parser::{MessageParser, MessagePart};
 
@@ -10,20 +10,20 @@ use super::entity::{self, PartTree};
 use crate::provider::MessageContent;
 use crate::text::{note, quoted_list};
 
-/// The media types of `smime.p7m`, which may as well be encrypted (RFC 8551, 3.5).
+/// The media types of `smime.p7m`, which may also be encrypted (RFC 8551, 3.5).
 pub const TYPES: &[&str] = &["application/pkcs7-mime", "application/x-pkcs7-mime"];
 /// `signedData`, 1.2.840.113549.1.7.2 (RFC 5652, 5.1).
 const SIGNED_DATA: &[u8] = b"\x2a\x86\x48\x86\xf7\x0d\x01\x07\x02";
 const SEQUENCE: u8 = 0x30;
-/// An octet string, and one in parts.
+/// The tags of an octet string, and of one in parts.
 const OCTETS: u8 = 0x04;
 const OCTETS_IN_PARTS: u8 = 0x24;
-/// The element `[0]` around another one.
+/// The tag `[0]` of an element that wraps another one.
 const EXPLICIT: u8 = 0xa0;
-/// Elements within each other that are followed; a content takes ten.
+/// The maximum nesting of elements. Signed content needs ten levels.
 const MAX_DEPTH: usize = 20;
 
-/// Adds the text in `smime.p7m` to its message, if that is signed and not encrypted.
+/// Adds the text of `smime.p7m` to its message, if it is signed and not encrypted.
 pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
     let Some(content) = content(p7m) else { return };
     let Some(parsed) = MessageParser::default().parse(&content) else { return };
@@ -48,16 +48,17 @@ pub fn unpack(p7m: &[u8], message: &mut MessageContent) {
     message.parts.extend(tree.texts);
 }
 
-/// Returns the signed content of a CMS document: a MIME entity. `None` if it is encrypted, has
-/// the signature alone, or is damaged.
+/// Returns the signed content of a CMS document, a MIME entity. `None` if the document is
+/// encrypted, is a detached signature, or is damaged.
 pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
     let whole = BerElement::first(bytes, MAX_DEPTH)?.of(SEQUENCE)?;
     let [kind, signed, ..] = whole.children()?[..] else { return None };
+    // Encrypted content has another type, `envelopedData`.
     let [signed, ..] = signed.of(EXPLICIT).filter(|_| kind.body == SIGNED_DATA)?.children()?[..]
     else {
         return None;
     };
-    // The version, the digest algorithms, and what is signed.
+    // The version, the digest algorithms, and the signed content.
     let [_, _, packed, ..] = signed.of(SEQUENCE)?.children()?[..] else { return None };
     let [_, content, ..] = packed.of(SEQUENCE)?.children()?[..] else { return None };
     let [content, ..] = content.of(EXPLICIT)?.children()?[..] else { return None };
@@ -71,22 +72,25 @@ pub fn content(bytes: &[u8]) -> Option<Vec<u8>> {
 struct BerElement<'a> {
     tag: u8,
     body: &'a [u8],
-    /// The bytes of the whole element.
+    /// The size of the whole element in bytes.
     size: usize,
-    /// The number of further levels that are followed.
+    /// The number of further levels that may be read.
     levels: usize,
 }
 
 impl<'a> BerElement<'a> {
     /// Reads the element at the beginning of `bytes`.
     fn first(bytes: &'a [u8], levels: usize) -> Option<Self> {
+        // Elements of indefinite length are read by recursion, which a document could nest
+        // without end.
         let levels = levels.checked_sub(1)?;
         let (tag, length, after) = match bytes {
-            // Tags of several bytes are in no document of this kind.
+            // Tags of several bytes do not occur in CMS.
             [tag, ..] if tag & 0x1f == 0x1f => return None,
             [tag, length, after @ ..] => (*tag, *length, after),
             _ => return None,
         };
+        // An indefinite length (X.690, 8.1.3.6): the element ends at two zero bytes.
         if length == 0x80 {
             let mut end = 0;
             loop {
@@ -114,7 +118,7 @@ impl<'a> BerElement<'a> {
         (self.tag == tag).then_some(self)
     }
 
-    /// Returns the elements in it.
+    /// Returns the elements inside it.
     fn children(&self) -> Option<Vec<Self>> {
         let mut rest = self.body;
         let mut found = Vec::new();
@@ -126,7 +130,7 @@ impl<'a> BerElement<'a> {
         Some(found)
     }
 
-    /// Appends an octet string, which may be in parts.
+    /// Appends an octet string, which may be split into parts.
     fn octets(&self, out: &mut Vec<u8>) -> Option<()> {
         match self.tag {
             OCTETS => out.extend_from_slice(self.body),

@@ -1,9 +1,9 @@
-//! Counts real tokens.
+//! Exact token counts.
 //!
-//! A text is split into pieces as the tokenizer's pattern does ([`split`]), and a piece
-//! that is no token itself is merged by rank ([`merge`]) in a table that is mapped with
-//! the program ([`vocabulary`]). Nothing is built before the first count and nothing
-//! stays after it. Special tokens are text like any other; no ids are returned.
+//! A text is split into pieces by the tokenizer's pattern ([`split`]). A piece that is not a
+//! token itself is merged by rank ([`merge`]), using a table that is part of the program
+//! ([`vocabulary`]). Nothing is built before the first count, and no state remains after a count.
+//! Special tokens are counted as ordinary text; token ids are not returned.
 
 pub mod merge;
 pub mod split;
@@ -13,7 +13,7 @@ use merge::PieceMerger;
 use split::PieceIter;
 use vocabulary::TokenVocabulary;
 
-/// The name of the vocabulary that [`tokens`] counts in.
+/// The name of the vocabulary used by [`tokens`].
 pub const TOKENIZER: &str = Tokenizer::O200k.name();
 
 /// A vocabulary with the pattern that belongs to it.
@@ -31,8 +31,7 @@ pub enum Tokenizer {
 pub struct CountResult {
     /// The number of tokens in the text.
     pub tokens: usize,
-    /// The number of characters and pairs examined: the cost of a count, measured
-    /// without a clock.
+    /// The number of characters and pairs examined: the cost of a count, independent of time.
     pub steps: usize,
 }
 
@@ -40,7 +39,7 @@ impl Tokenizer {
     /// Every tokenizer, the default first.
     pub const ALL: [Self; 2] = [Self::O200k, Self::Cl100k];
 
-    /// Returns the name that its makers gave it.
+    /// Returns the name given by its authors.
     pub const fn name(self) -> &'static str {
         match self {
             Self::O200k => "o200k_base",
@@ -48,17 +47,17 @@ impl Tokenizer {
         }
     }
 
-    /// Counts the tokens of `text` exactly: as many as `encode_ordinary` of the
+    /// Returns the exact number of tokens in `text`, as many as `encode_ordinary` of the
     /// reference implementation returns.
     ///
-    /// Around a character that Unicode added in its versions 17 and 18, the count may be off by
-    /// one token: it is a letter here, and not yet assigned in the reference's tables.
+    /// Around a character that was added in Unicode 17 or 18, the count may be off by one: it is
+    /// a letter here, and not yet assigned in the reference's tables.
     pub fn count(self, text: &str) -> usize {
         self.work(text).tokens
     }
 
-    /// Counts as [`count`](Self::count) does, and measures the cost: `steps` grow
-    /// linearly with the length of the text, whatever its content.
+    /// Counts like [`count`](Self::count) and also measures the cost. `steps` grow linearly with
+    /// the length of the text, regardless of its content.
     pub fn work(self, text: &str) -> CountResult {
         let vocabulary = TokenVocabulary::of(self.file());
         let mut merger = PieceMerger::new(&vocabulary);
@@ -76,8 +75,8 @@ impl Tokenizer {
     }
 }
 
-/// Returns an upper bound on the tokens of `text` for any byte-level tokenizer: each
-/// token is at least one byte. It costs nothing, so call it first.
+/// Returns an upper bound on the tokens of `text` for any byte-level tokenizer, since each token
+/// has at least one byte. Takes constant time, so check it before counting.
 pub const fn byte_limit(text: &str) -> usize {
     text.len()
 }

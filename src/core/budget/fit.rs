@@ -1,12 +1,13 @@
-//! Fits an answer to its budget: the only place where anything is shortened.
+//! Fits a response to its budget. The only module that shortens answers.
 //!
-//! An answer that fits is written unchanged. Any other is split into chunks: each is planned by
-//! [`plan_of`], written, and counted as written; whatever exceeds the plan is taken back. Every
-//! row is in exactly one chunk, with as many of its columns as the budget allows, every long text
-//! is shown as a window, and `cut` and the notes say what is left out and how to get it.
+//! A response that fits is written unchanged. Any other is split into chunks: each chunk is
+//! planned by [`plan_of`], written and counted, and if it exceeds the budget, upgrades are
+//! undone. Every row is in exactly one chunk, with as many of its columns as the budget allows,
+//! long texts are shown as windows, and `cut` and the notes state what is left out and how to get
+//! it.
 //!
-//! The draft states what belongs together and what matters. This module knows no
-//! provider, stores nothing, and reads no clock.
+//! The response states which parts belong together and how much they matter. This module is
+//! independent of providers, stores nothing and reads no clock.
 
 mod notes;
 mod pieces;
@@ -24,10 +25,11 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::text::fence::Fence;
 use crate::text::{LINE, wrapped};
 
-/// The maximum size of an answer in bytes, whatever its budget: what clients accept.
+/// The maximum size of an answer in bytes, whatever its budget. Clients accept answers of this
+/// size.
 pub const CEILING: usize = 64 * 1024;
 
-/// Tokens that are kept for the index of chunks: at most, and at least.
+/// The tokens reserved for the index of chunks: maximum and minimum.
 const INDEX: (usize, usize) = (160, 24);
 /// The maximum number of attempts to find a sufficient budget.
 const TRIES: usize = 64;
@@ -39,22 +41,22 @@ pub struct FitOptions<'a> {
     pub format: Format,
     /// The tokenizer that counts.
     pub tokenizer: Tokenizer,
-    /// The maximum number of tokens in all blocks of an answer that is complete.
+    /// The maximum number of tokens in all blocks of a complete answer.
     pub budget: usize,
-    /// The maximum number of tokens otherwise: less, because notes about the missing
-    /// parts need space. It is the same for all chunks of an answer.
+    /// The maximum number of tokens in all blocks of a chunk. Less than `budget`, because notes
+    /// about missing parts need space; the same for all chunks of an answer.
     pub room: usize,
-    /// The maximum number of bytes in all blocks, at most [`CEILING`]: some clients cut what is
-    /// longer, wherever that is.
+    /// The maximum number of bytes in all blocks, at most [`CEILING`]. Some clients cut longer
+    /// answers at an arbitrary place.
     pub ceiling: usize,
     /// The budget that the caller requested, for the notes.
     pub stated_budget: usize,
     /// The number of the requested chunk; the first is 1.
     pub chunk: usize,
-    /// True if further chunks can be requested; otherwise the rest is only in the
-    /// complete output.
+    /// True if further chunks can be requested. If false, the rest is only in the complete
+    /// output.
     pub chunks: bool,
-    /// The strategy that values its items.
+    /// The strategy that rates the items.
     pub strategy: ValueStrategy,
     /// The secret that fences are derived from.
     pub secret: &'a [u8; 32],
@@ -67,13 +69,13 @@ pub struct FittedAnswer {
     pub blocks: Vec<String>,
     /// Their number of tokens.
     pub tokens: usize,
-    /// The number of tokens that the plan estimated; `None` if there was no plan.
+    /// The number of tokens that the plan estimated; 0 if there was no plan.
     pub planned: usize,
     /// The number of this chunk, and of all chunks.
     pub chunk: (usize, usize),
-    /// True when the last block is notes.
+    /// True if the last block consists of notes.
     pub notes: bool,
-    /// How many items are shown in which way; `None` if all are complete.
+    /// The numbers of shown and shortened items; `None` if the answer is complete.
     pub shortened: Option<ShortenedCounts>,
     /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
@@ -82,11 +84,11 @@ pub struct FittedAnswer {
 /// The counts of what was shortened in one chunk.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShortenedCounts {
-    /// Items that are shown, in whatever form.
+    /// Items that are shown, in any form.
     pub shown: usize,
     /// Items of the whole answer.
     pub of: usize,
-    /// Shown items by their level, from the least.
+    /// Shown items by level, the lowest first.
     pub levels: [usize; 3],
     /// Shown items that lack columns.
     pub lowered: usize,
@@ -94,19 +96,19 @@ pub struct ShortenedCounts {
     pub windows: usize,
 }
 
-/// The blocks of a draft as they are, and where in them its long texts begin.
+/// The blocks of a complete response, with the positions of its long texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WholeBlocks {
     /// Document, long texts and notes.
     pub blocks: Vec<String>,
     /// The number of the line, counted from 1, at which each long text begins.
     pub starts: Vec<usize>,
-    /// True when the last block is notes.
+    /// True if the last block consists of notes.
     notes: bool,
 }
 
 impl WholeBlocks {
-    /// Returns all of a draft.
+    /// Writes the complete response.
     pub fn of(response: &WholeAnswer, format: Format, secret: &[u8; 32]) -> Self {
         let pieces = pieces::pieces(response, &AnswerSizer::none(format), secret);
         let chosen = pieces.whole();
@@ -118,7 +120,7 @@ impl WholeBlocks {
         for (at, block) in view.blocks.iter().enumerate() {
             for text in view.texts.iter().filter(|text| text.block == at) {
                 if let Some(start) = starts.get_mut(text.text) {
-                    // The first line of a fence is its own.
+                    // The first line of a block with a fence is the fence itself.
                     *start = line + usize::from(text.fenced);
                 }
             }
@@ -129,14 +131,15 @@ impl WholeBlocks {
         Self { blocks, starts, notes: !notes.is_empty() }
     }
 
-    /// Returns all of a response in the form that is stored for `output_read`, whatever
-    /// format was requested.
+    /// Writes the complete response in the form that is stored for `output_read`, which is
+    /// independent of the requested format.
     pub fn kept(response: &WholeAnswer, secret: &[u8; 32]) -> Self {
         let whole = Self::of(response, Format::default(), secret);
         whole.with_rows(response).with_cuts(response, secret)
     }
 
-    /// Adds to the fence of each text the name of its row: a line of the text may be shown alone.
+    /// Adds the name of its row to the fence of each text, because a search may show a single
+    /// line of the text.
     fn with_rows(mut self, response: &WholeAnswer) -> Self {
         for text in &response.texts {
             let table = text.row.and_then(|(table, _)| response.document.tables.get(table));
@@ -151,7 +154,7 @@ impl WholeBlocks {
         self
     }
 
-    /// Adds the complete values of cut cells, each in a fence of its own.
+    /// Adds the complete values of cut cells, each in its own fence.
     fn with_cuts(mut self, response: &WholeAnswer, secret: &[u8; 32]) -> Self {
         let at = self.blocks.len() - usize::from(self.notes);
         let values = response.document.tables.iter().flat_map(|table| {
@@ -164,24 +167,24 @@ impl WholeBlocks {
         self
     }
 
-    /// Returns the blocks as one text of lines.
+    /// Returns the blocks joined into one text.
     pub fn text(&self) -> String {
         self.blocks.join("\n")
     }
 }
 
-/// Returns the whole document of a response, with its long texts as fields of their rows.
+/// Returns the complete document of a response, with its long texts as fields of their rows.
 pub fn whole_document(response: &WholeAnswer, secret: &[u8; 32]) -> Document {
     let pieces = pieces::pieces(response, &AnswerSizer::none(Format::Json), secret);
     view::unwritten(response, &pieces, &pieces.whole(), Format::Json).document
 }
 
-/// The tokenizer and format by which sizes are computed.
+/// The tokenizer and format for computing sizes.
 #[derive(Debug, Clone, Copy)]
 struct AnswerSizer {
     format: Format,
     tokenizer: Option<Tokenizer>,
-    /// The budget, above which no size is looked at.
+    /// The budget. Larger sizes are not computed.
     most: usize,
 }
 
@@ -195,26 +198,26 @@ impl AnswerSizer {
     }
 }
 
-/// Returns the lines of a long text, as they are numbered; each keeps its newline.
+/// Returns the numbered lines of a long text, each with its newline.
 fn lines(text: &str) -> Vec<&str> {
     wrapped(text, LINE)
 }
 
 /// Writes the part of `response` that fits, or the requested chunk of it.
 ///
-/// `output` stores the complete answer and returns the id by which it is read; it is
-/// called if anything was shortened.
+/// `output` stores the complete answer and returns its id. It is called once if anything was
+/// shortened, and not at all if nothing was.
 ///
 /// # Errors
-/// [`ErrorKind::BudgetTooSmall`] if even the smallest form does not fit, with a budget that
-/// suffices; [`ErrorKind::Argument`] for a chunk that does not exist.
+/// [`ErrorKind::BudgetTooSmall`], with a sufficient budget, if even the smallest form does not fit;
+/// [`ErrorKind::Argument`] for a chunk that does not exist.
 pub fn fit(
     response: &WholeAnswer,
     options: &FitOptions<'_>,
     output: impl FnOnce(&WholeBlocks) -> String,
 ) -> Result<FittedAnswer> {
-    // The stored output is the same whatever format was requested: it can be read by
-    // lines, and requested again.
+    // The stored output has one form for every requested format, because it is read by line
+    // numbers and may be produced again by a call in another format.
     let kept = || WholeBlocks::kept(response, options.secret);
     let cuts = response.document.cuts();
     let cut = cuts.iter().map(|(_, count)| count).sum();
@@ -226,6 +229,8 @@ pub fn fit(
     } else {
         let whole = kept();
         let id = keep(&whole);
+        // The note is part of the answer and needs tokens, so it is added before checking
+        // whether the answer fits.
         let mut noted = response.clone();
         noted.notes.push(notes::cut_note(&cuts, &id));
         (WholeBlocks::of(&noted, options.format, options.secret), Some((whole, id)))
@@ -241,6 +246,7 @@ pub fn fit(
         let id = keep(&whole);
         (whole, id)
     });
+    // If the bytes run out first, advising a larger budget in the notes would be wrong.
     let ceiling = is_over_ceiling(&whole, options).then_some(options.ceiling);
     let limit = |options: &FitOptions<'_>| AnswerLimit { budget: options.stated_budget, ceiling };
     let divide = |options: &FitOptions<'_>| {
@@ -272,7 +278,7 @@ pub fn fit(
     let spent = tokens_of(&blocks, options.tokenizer);
     if number == 1 && count > 1 {
         let ranges: Vec<Vec<usize>> = chunks.iter().map(AnswerChunk::items).collect();
-        // With the line break before the notes.
+        // One token more for the line break before the notes.
         let room = options.room.saturating_sub(spent + 1);
         notes::index(response, &pieces, &ranges, &mut notes, |notes| {
             options.tokenizer.count(notes) <= room
@@ -290,8 +296,8 @@ pub fn fit(
     })
 }
 
-/// Returns what an answer needs that does not fit. The first part that does not fit determines the
-/// next attempt; this is repeated until everything fits.
+/// Returns a requirement that suffices for an answer that does not fit. Each attempt raises the
+/// budget to what the first failing part needs, until everything fits or [`TRIES`] is reached.
 fn sufficient<T>(
     mut short: DoesNotFit,
     options: &FitOptions<'_>,
@@ -309,6 +315,8 @@ fn sufficient<T>(
         match divide(&more) {
             Ok(_) => break,
             Err(DoesNotFit::Tokens(again)) => {
+                // Grows geometrically, so that a requirement that rises by single tokens does
+                // not use up all attempts.
                 short = DoesNotFit::Tokens(again.max(needed + 1 + needed / 64));
             }
             Err(other) => short = other,
@@ -317,7 +325,8 @@ fn sufficient<T>(
     short
 }
 
-/// Returns all chunks of an answer, given its cut cells, the output's id and where its texts start.
+/// Returns the items and all chunks of an answer. `starts` are the lines in the stored output at
+/// which its long texts begin.
 fn chunks(
     response: &WholeAnswer,
     options: &FitOptions<'_>,
@@ -338,7 +347,8 @@ fn chunks(
     let mut chunks: Vec<AnswerChunk> = Vec::new();
     let mut left: Vec<usize> = (0..pieces.items.len()).collect();
     let source = ChunkSource { response, pieces: &pieces, cuts, fixed: &fixed, limit, options };
-    // Something is always shown, so there are no more chunks than items.
+    // Each chunk shows at least one item, so there are no more chunks than items. An answer
+    // without items has one chunk for its notes.
     while !left.is_empty() || chunks.is_empty() {
         let chunk = source.next(&left, chunks.len() + 1)?;
         let before = left.len();
@@ -351,8 +361,8 @@ fn chunks(
     Ok((pieces, chunks))
 }
 
-/// Returns the number of tokens of all blocks, with a line break before each but the first: the
-/// server sends one, because some clients join blocks without a separator.
+/// Returns the number of tokens of all blocks, including a line break before each block but the
+/// first. The server sends this line break, because some clients join blocks without a separator.
 pub fn tokens_of(blocks: &[String], tokenizer: Tokenizer) -> usize {
     let tokens: usize = blocks.iter().map(|block| tokenizer.count(block)).sum();
     tokens + blocks.len().saturating_sub(1)
@@ -364,7 +374,7 @@ pub fn bytes_of(blocks: &[String]) -> usize {
     bytes + blocks.len().saturating_sub(1)
 }
 
-/// Returns all blocks, if they fit.
+/// Returns the complete answer if it fits.
 fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<FittedAnswer> {
     if bytes_of(&whole.blocks) > options.ceiling {
         return None;
@@ -381,10 +391,11 @@ fn as_it_is(whole: &WholeBlocks, options: &FitOptions<'_>) -> Option<FittedAnswe
     })
 }
 
-/// Returns true if an answer reaches the most bytes before it reaches its budget, so that a larger
-/// budget would show no more.
+/// Returns true if an answer reaches its byte limit before its budget, so that a larger budget
+/// would show no more.
 fn is_over_ceiling(whole: &WholeBlocks, options: &FitOptions<'_>) -> bool {
     let (bytes, tokens) = (bytes_of(&whole.blocks), tokens_of(&whole.blocks, options.tokenizer));
+    // Compares `bytes / ceiling` with `tokens / budget`, without dividing.
     bytes > options.ceiling && bytes * options.budget > tokens * options.ceiling
 }
 
@@ -392,7 +403,7 @@ fn is_over_ceiling(whole: &WholeBlocks, options: &FitOptions<'_>) -> bool {
 struct FixedCost {
     /// Scalars and empty tables.
     document: usize,
-    /// The notes of the first chunk but for the index, and those of the others.
+    /// The notes of the first chunk without the index, and of the other chunks.
     notes: (usize, usize),
 }
 
@@ -408,7 +419,7 @@ impl FixedCost {
         empty.tables.retain(crate::row::RowTable::is_empty);
         let notes = |first| {
             let notes = notes::likely(response, pieces, cuts, limit, first);
-            // Lines that are joined may cost a token more each, and so may keys and quotes.
+            // Joining lines may cost a token more per line, and so may each key and quote.
             let keys = notes.iter().filter(|note| note.key().is_some()).count();
             sizes.count(&notes.join("\n")) + notes.len() + 3 * keys
         };
@@ -434,7 +445,7 @@ struct AnswerChunk {
     planned: usize,
 }
 
-/// The answer that chunks are made of.
+/// The input from which chunks are produced.
 struct ChunkSource<'a> {
     response: &'a WholeAnswer,
     pieces: &'a AnswerPieces,
@@ -445,22 +456,24 @@ struct ChunkSource<'a> {
 }
 
 impl ChunkSource<'_> {
-    /// Makes the next chunk of what is left. The first chunk also holds the index of
-    /// the others, if there are others.
+    /// Produces the next chunk of the items `left`. The first chunk reserves tokens for the index
+    /// if there are further chunks.
     fn next(&self, left: &[usize], number: usize) -> std::result::Result<AnswerChunk, DoesNotFit> {
         let make = |index| self.make(left, number, index);
         let (most, least) = INDEX;
         let all = make(0);
+        // Try without an index first: if everything fits, there are no other chunks to list.
         let whole = |chunk: &AnswerChunk| left.iter().all(|item| chunk.shows(*item));
         let options = self.options;
         if number > 1 || !options.chunks || left.len() < 2 || all.as_ref().is_ok_and(whole) {
             return all;
         }
+        // An eighth of the budget at most, so that a small one is left to the rows.
         make(most.min(options.room / 8).max(least)).or_else(|_| make(least))
     }
 
-    /// Plans, writes and counts a chunk; takes back what exceeds the plan. `index` is the number
-    /// of tokens that the index of chunks may use.
+    /// Plans, writes and counts a chunk, and undoes upgrades until it fits. `index` is the number
+    /// of tokens reserved for the index of chunks.
     fn make(
         &self,
         left: &[usize],
@@ -471,6 +484,8 @@ impl ChunkSource<'_> {
         let (document, saying) = self.fixed.of(number == 1);
         let reserved = saying + index;
         let room = options.room.saturating_sub(document + reserved);
+        // Errors name a budget that the caller can set, which is larger than `room` by this
+        // reserve.
         let besides = options.stated_budget.saturating_sub(options.room);
         let mut plan = plan_of(&pieces.blocks, left, &pieces.headings, room).map_err(
             |TooSmall { needed }| DoesNotFit::Tokens(needed + document + reserved + besides),
@@ -483,7 +498,7 @@ impl ChunkSource<'_> {
                 &chosen,
                 &notes::NoteContext {
                     limit,
-                    // The numbers are not known yet; they are no longer than these.
+                    // The final numbers are unknown here; these are at least as long.
                     chunk: (number, pieces.items.len().max(2)),
                     shortened: pieces.count_shortened(&chosen),
                     cuts,
@@ -493,12 +508,14 @@ impl ChunkSource<'_> {
             let (first, notes) = notes::split(response, notes);
             let mut blocks = view::view(response, pieces, &chosen, first, options.format).blocks;
             blocks.extend(notes::block(&notes));
-            // The index of chunks is not written yet.
+            // The index of chunks is written later. A token has about eight bytes at most.
             let bytes = bytes_of(&blocks) + 8 * index;
             let tokens = tokens_of(&blocks, options.tokenizer) + 1 + index;
             if tokens <= options.room && bytes <= options.ceiling {
                 return Ok(AnswerChunk { chosen, planned: plan.tokens() + document + reserved });
             }
+            // Undo as much as is missing before writing again: writing and counting is the
+            // expensive part.
             let over = tokens
                 .saturating_sub(options.room)
                 .max(bytes.saturating_sub(options.ceiling) / 8)
@@ -529,11 +546,11 @@ impl AnswerChunk {
     }
 }
 
-/// The reason why the smallest form of an answer does not fit.
+/// The reason why even the smallest form of an answer does not fit.
 enum DoesNotFit {
-    /// It needs this budget.
+    /// It needs a budget of this many tokens.
     Tokens(usize),
-    /// The number of bytes it would have, and how many it may.
+    /// It has more bytes than the ceiling allows.
     Bytes { bytes: usize, ceiling: usize },
 }
 
@@ -553,7 +570,8 @@ impl DoesNotFit {
     }
 }
 
-/// `cut` is the id of the output and the line at which a text that was cut goes on.
+/// Returns the error for a chunk that does not exist. `cut` is the id of the output and the line
+/// at which a cut text continues.
 fn no_such_chunk(chunk: usize, count: usize, cut: Option<(&str, usize)>) -> Error {
     let there = match count {
         1 => "there is one chunk".to_owned(),

@@ -1,31 +1,29 @@
-//! The one allocator: which blocks are shown, in which rendering, for how much.
+//! The allocator: chooses the blocks to show, and the rendering of each, within a budget.
 //!
-//! A block is a row, a message of a thread, a window of a body. It comes with
-//! alternative [`BlockRendering`]s, each with a real cost and a value; what they say
-//! is not known here. [`plan`] works in three steps:
+//! A block is a row, a message of a thread, or a window of a body. It has alternative
+//! [`BlockRendering`]s, each with a real cost and a value; their content is unknown here. [`plan`]
+//! works in three steps:
 //!
-//! 1. What is pinned or critical, at its smallest. If that alone is over the
-//!    budget, nothing is shown, and [`TooSmall`] says what is needed.
-//! 2. Everything else at its smallest: tier by tier, within a tier by value,
-//!    then by position, until one does not fit in any rendering. That one and
-//!    all after it are the leftovers, even if a later one would fit: what is
-//!    left over is a suffix of the order, so that chunk after chunk goes on
-//!    where the last one ended. If not even the first fits, [`TooSmall`] says what
-//!    it needs.
-//! 3. Upgrades: again and again the one with the most value for each token it
-//!    adds, over all fuller renderings of all blocks; a heading that it opens
-//!    is paid, one that it closes is given back. Within a list, no block is upgraded
-//!    beyond the one before it. With few blocks, where single ones weigh much,
-//!    exchanges follow among those of no list: one block fuller and another smaller,
-//!    when that is worth more.
+//! 1. Pinned and critical blocks at their smallest. If these alone exceed the budget, the result
+//!    is [`TooSmall`] with the required budget.
+//! 2. All other blocks at their smallest: by tier, within a tier by value, and by position, until
+//!    one does not fit in any rendering. That block and all later ones are the leftovers, even if
+//!    a later one would fit: the leftovers are a suffix of the order, so that each chunk
+//!    continues where the previous one ended. If even the first block does not fit, the result is
+//!    [`TooSmall`] with the budget for that block.
+//! 3. Upgrades: repeatedly the one with the most value per added token, over all fuller
+//!    renderings of all blocks. A heading that an upgrade opens is paid; one that it closes is
+//!    refunded. Within a list, no block is upgraded beyond the previous one. With few blocks,
+//!    where each one weighs much, exchanges follow among the blocks outside of lists: one block
+//!    becomes fuller and another smaller if that adds value.
 //!
-//! Step 3 is not exact. Against an exact solution with the same blocks shown it
-//! has, over 5,000 random cases of at most 8 blocks and 60 tokens, 99.9 % of the
-//! value on average and 76 % at worst (where several blocks have to move to open
-//! a heading), and leaves 4 % of the tokens unused; with up to 60 blocks 99.9 %,
-//! 96 % and 0.2 %. That everything comes at its smallest first costs more: 89 to
-//! 90 % of what leaving out any blocks would give (`tests/core/budget/gap.rs`).
-//! It is deterministic: ties go to the better tier, then to the earlier block.
+//! Step 3 is not exact. Compared with an exact solution for the same shown blocks, over 5,000
+//! random cases of at most 8 blocks and 60 tokens, it reaches 99.9 % of the value on average and
+//! 76 % at worst (where several blocks have to move to open a heading), and leaves 4 % of the
+//! tokens unused; with up to 60 blocks, 99.9 %, 96 % and 0.2 %. Placing everything at its
+//! smallest first costs more: it reaches 89 to 90 % of the value that leaving out arbitrary
+//! blocks would give (`tests/core/budget/gap.rs`). The result is deterministic: ties go to the
+//! better tier, and within it to the earlier block.
 
 mod allocation;
 mod upgrade;
@@ -35,31 +33,31 @@ use std::fmt;
 
 use self::allocation::{RenderingAllocation, narrow, wide};
 
-/// One way to show a block. The renderings of a block are in rising order of cost and value.
+/// One way to show a block. The renderings of a block are in ascending order of cost and value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BlockRendering {
     /// Its cost in tokens, without its headings.
     pub tokens: usize,
     /// Its value, usually 0 to 1. NaN and negative numbers count as 0.
     pub value: f64,
-    /// The shared headings (of a table) that it needs, as indexes into the list of
-    /// costs: each is paid once for all its users.
+    /// The shared headings (of tables) that it needs, as indexes into the list of costs. Each
+    /// heading is paid once for all its users.
     pub headings: Vec<usize>,
 }
 
 /// Something that can be shown in several ways, or left over.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PlannedBlock {
-    /// From the smallest to the fullest. With none there is nothing to show,
-    /// and the block is neither chosen nor left over.
+    /// The renderings, from the smallest to the fullest. A block without any is neither chosen
+    /// nor left over.
     pub renderings: Vec<BlockRendering>,
     /// The tier, which decides the order of blocks.
     pub tier: PlacementTier,
-    /// True when an answer without it is none.
+    /// True if an answer without it would be useless.
     pub pinned: bool,
-    /// The list it is part of, if any: no block of a list is upgraded beyond the one
-    /// before it, so that what is fuller comes first and the list keeps its order. The
-    /// blocks of one list have the same number of renderings.
+    /// The list it is part of, if any. No block of a list is upgraded beyond the previous one, so
+    /// the fuller ones come first and the list keeps its order. The blocks of a list have the
+    /// same number of renderings.
     pub list: Option<usize>,
 }
 
@@ -69,12 +67,12 @@ impl PlannedBlock {
     }
 }
 
-/// In which order blocks are placed; a critical one has to be there.
+/// The order in which blocks are placed. Critical blocks are mandatory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PlacementTier {
-    /// There, or there is no answer.
+    /// Mandatory: without it the plan fails.
     Critical,
-    /// Before the others.
+    /// Placed before the others.
     High,
     /// The usual tier.
     #[default]
@@ -83,10 +81,10 @@ pub enum PlacementTier {
     Low,
 }
 
-/// The error that the budget does not hold even the pinned and critical blocks.
+/// The error for a budget that cannot hold the mandatory blocks, or the first block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooSmall {
-    /// The least that does, in tokens.
+    /// A number of tokens that suffices for these.
     pub needed: usize,
 }
 
@@ -102,27 +100,26 @@ impl std::error::Error for TooSmall {}
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RenderingPlan {
     chosen: Vec<Option<usize>>,
-    /// The blocks it covers that have something to show, in their order.
+    /// The blocks it covers that have renderings, in order.
     members: Vec<usize>,
     tokens: usize,
     value: f64,
     steps: Vec<PlanStep>,
 }
 
-/// The state before a step.
+/// The state before a step, for undoing it.
 #[derive(Debug, Clone, PartialEq)]
 struct PlanStep {
     block: usize,
     before: Option<usize>,
-    /// The other block of an exchange.
+    /// The other block of an exchange, and its rendering before.
     other: Option<(usize, Option<usize>)>,
     tokens: usize,
     value: f64,
 }
 
-/// Chooses renderings for all `blocks` within `budget` tokens. `headings` are
-/// the costs of the headings that renderings name; one that is not in the list
-/// costs nothing.
+/// Chooses renderings for all `blocks` within `budget` tokens. `headings` are the costs of the
+/// headings that renderings refer to; an index outside this list costs 0.
 pub fn plan(
     blocks: &[PlannedBlock],
     headings: &[usize],
@@ -132,8 +129,8 @@ pub fn plan(
     plan_of(blocks, &all, headings, budget)
 }
 
-/// Plans only some of the blocks, such as the leftovers of another plan. The result is
-/// still by index into `blocks`.
+/// Plans only some of the blocks, such as the leftovers of another plan. The result is indexed
+/// like `blocks`.
 pub fn plan_of(
     blocks: &[PlannedBlock],
     members: &[usize],
@@ -160,7 +157,7 @@ impl RenderingPlan {
         Self { members, ..Self::default() }
     }
 
-    /// Returns the rendering of each block; `None` if it is left over or has nothing to show.
+    /// Returns the rendering of each block; `None` if it is left over or has no renderings.
     pub fn chosen(&self) -> &[Option<usize>] {
         &self.chosen
     }
@@ -175,24 +172,24 @@ impl RenderingPlan {
         self.value
     }
 
-    /// Returns the blocks that are not shown, in their order.
+    /// Returns the blocks that are not shown, in order.
     pub fn leftovers(&self) -> Vec<usize> {
         let shown = |at: &usize| self.chosen.get(*at).is_some_and(Option::is_some);
         let members = self.members.iter().copied();
         members.filter(|at| !shown(at)).collect()
     }
 
-    /// Undoes the last upgrade; if none is left, removes the block placed last. Pinned
-    /// and critical blocks stay, and so does the last remaining block. Returns false if
-    /// nothing can be undone.
+    /// Undoes the last upgrade, or removes the block placed last if no upgrade remains. Mandatory
+    /// blocks and the last remaining block are kept. Returns false if nothing can be undone.
     ///
-    /// Every intermediate plan is within the budget. Undoing a step may cost more
-    /// tokens than the step itself, if it had closed a heading.
+    /// Every intermediate plan is within the budget. If a step had closed a heading, undoing it
+    /// may cost tokens instead of freeing any.
     pub fn undo(&mut self) -> bool {
         let Some(step) = self.steps.last() else {
             return false;
         };
         let shown = self.chosen.iter().flatten().take(2).count();
+        // A plan without a block would make a chunk that shows nothing.
         if step.before.is_none() && shown < 2 {
             return false;
         }
@@ -206,7 +203,7 @@ impl RenderingPlan {
         true
     }
 
-    /// Steps 1 and 2.
+    /// Runs steps 1 and 2.
     fn place(
         &mut self,
         allocation: &mut RenderingAllocation<'_>,
@@ -219,7 +216,8 @@ impl RenderingPlan {
         self.pin(allocation, &pins, budget)?;
 
         let tier = |at: usize| blocks.get(at).map_or(PlacementTier::Low, |block| block.tier);
-        // Values are never below 0, so their bits are in their order.
+        // Values are never negative, and the bits of non-negative floats sort like the
+        // floats.
         others.sort_by_cached_key(|at| {
             let value = allocation.value(*at, allocation.smallest(*at));
             (tier(*at), Reverse(value.to_bits()), *at)
@@ -227,16 +225,20 @@ impl RenderingPlan {
         for at in others {
             match fitting(allocation, at, budget) {
                 Ok(to) => self.step(allocation, (at, to), None),
+                // No block would be shown at all, and the next chunk would fail in the same
+                // way.
                 Err(needed) if pins.is_empty() && self.steps.is_empty() => {
                     return Err(TooSmall { needed: narrow(needed) });
                 }
+                // A later block that is smaller must not overtake this one: the leftovers have
+                // to be a suffix.
                 Err(_) => break,
             }
         }
         Ok(())
     }
 
-    /// Step 1. Required blocks cannot be undone, so this is recorded as no step.
+    /// Runs step 1. Mandatory blocks cannot be undone, so this records no step.
     fn pin(
         &mut self,
         allocation: &mut RenderingAllocation<'_>,
@@ -248,7 +250,7 @@ impl RenderingPlan {
         }
         let needed = allocation.tokens();
         if needed > wide(budget) {
-            // A rendering that is longer itself can need fewer headings.
+            // A larger rendering may need fewer headings, so the total can still fit.
             for at in pins {
                 allocation.set(*at, None);
             }
@@ -267,7 +269,7 @@ impl RenderingPlan {
         Ok(())
     }
 
-    /// Makes a step and records the state before it.
+    /// Applies a step and records the state before it.
     fn step(
         &mut self,
         allocation: &mut RenderingAllocation<'_>,
@@ -288,8 +290,8 @@ impl RenderingPlan {
     }
 }
 
-/// Returns the smallest rendering of a block, or the cheapest if only that fits;
-/// otherwise the total that the cheapest would lead to.
+/// Returns the smallest rendering of a block, or the cheapest if only that fits. If neither fits,
+/// returns the total cost with the cheapest as the error.
 fn fitting(allocation: &RenderingAllocation<'_>, at: usize, budget: usize) -> Result<usize, u128> {
     for to in [allocation.smallest(at), allocation.cheapest(at)].into_iter().flatten() {
         if allocation.total(at, to) <= wide(budget) {

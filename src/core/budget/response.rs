@@ -1,6 +1,6 @@
 //! The complete response of a tool, before it is fitted to a budget.
 //!
-//! It states which parts belong together and which matter; `fit` decides what is shown.
+//! It states which parts belong together and how much they matter; `fit` decides which are shown.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::row::{RowCell, RowTable};
 use crate::text::fence::Fence;
 use crate::text::{Note, TextKind, note, ours, shown};
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, Clone, Default)]
 pub struct WholeAnswer {
     /// Scalars and tables.
@@ -20,22 +20,23 @@ pub struct WholeAnswer {
     pub texts: Vec<LongText>,
     /// Notes for the reader, one line each.
     pub notes: Vec<Note>,
-    /// Explanations of the rows; each chunk has those of its own rows.
+    /// Explanations of rows. Each chunk shows the ones for its own rows.
     pub legend: RowLegend,
-    /// The units that are shown or left out as a whole, in the order of the answer;
-    /// each row is a unit of its own if none are given.
+    /// The units that are shown or left out as a whole, in the order of the answer. If `None`,
+    /// each row is a unit of its own.
     pub items: Option<Vec<AnswerItem>>,
-    /// For a table, by its position in the document, the call that fetches all of it.
-    /// The notes say how much of such a table is shown.
+    /// For some tables, by position in the document, the call that fetches all rows. The notes
+    /// state how many rows of these tables are shown.
     pub calls: Vec<(usize, String)>,
-    /// The words that were searched for, in lower case.
+    /// The searched words, in lower case.
     pub words: Vec<String>,
-    /// The order of the rows, as the argument `sort` names it; `None` if it has no name there.
+    /// The order of the rows, as a value of the argument `sort`; `None` if the argument has no
+    /// value for it.
     pub sort: Option<&'static str>,
 }
 
 impl WholeAnswer {
-    /// Cleans every text that is shown, whatever made it; notes are clean.
+    /// Cleans every scalar, cell and long text. Notes are clean by construction.
     pub fn clean(&mut self) {
         let scalars = self.document.scalars.iter_mut().map(|(_, cell)| cell);
         scalars.for_each(RowCell::clean);
@@ -75,23 +76,23 @@ impl RowLegend {
 pub struct LongText {
     /// The name of its block, `b1`; empty for a text that replaces the document.
     pub name: String,
-    /// All of it.
+    /// The complete text.
     pub text: String,
-    /// The word of its fences; none makes one of the text.
+    /// The word of its fences; if `None`, one is derived from the text.
     pub word: Option<String>,
-    /// The row it belongs to, if any: the position of its table in the document, and of
-    /// the row in the table.
+    /// The row it belongs to: the position of its table in the document, and of the row in the
+    /// table.
     pub row: Option<(usize, usize)>,
     /// True for text whose end matters more than its beginning: sources and logs.
     pub tail: bool,
-    /// True for a page of something longer, which is shown whole or not at all.
+    /// True for a page of a longer text, which is shown whole or not at all.
     pub page: bool,
-    /// True for text of the user's own.
+    /// True for a text written by the user.
     pub own: bool,
 }
 
 impl LongText {
-    /// Puts the word of its fence before each line of ours, and records the word.
+    /// Prefixes its marker lines with the word of its fence, and records the word.
     pub fn fence(&mut self, secret: &[u8; 32]) {
         let fence = Fence::new(&self.text, secret);
         self.text = fence.with_word(&self.text);
@@ -102,9 +103,9 @@ impl LongText {
 /// A unit that is shown or left out as a whole.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerItem {
-    /// Its rows: the position of the table in the document, and of the row in it.
+    /// Its rows, each as the position of its table in the document and of the row in the table.
     pub rows: Vec<(usize, usize)>,
-    /// Its long text, by position among the draft's texts.
+    /// Its long text, by position among the response's texts.
     pub text: Option<usize>,
     /// Its importance.
     pub tier: PlacementTier,

@@ -1,40 +1,40 @@
 //! The value of an item to a reader, as a number from 0 to 1.
 //!
 //! A [`ValueStrategy`] states which properties of an item decide; each tool has a default
-//! ([`resolve`]). The numbers only need the right order and sensible distances: the
-//! allocator ([`plan`](super::plan)) weighs them against the cost of the item. Nothing
-//! here reads an item; a tool describes it in a [`ValueHint`].
+//! ([`resolve`]). The numbers only need the right order and sensible distances, because the
+//! allocator ([`plan`](super::plan)) weighs them against the cost of the item. Items are not read
+//! here; a tool describes each in a [`ValueHint`].
 
 use crate::schemas::ColumnLevel;
 
-/// The value of the last item of a list, if the first has 1.0.
+/// The value of the last item of a list whose first item has 1.0.
 const LEAST: f64 = 0.3;
-/// A message of which is not known whether it needs an answer.
+/// The value of a message if it is unknown whether it needs an answer.
 const UNSETTLED: f64 = 0.6;
-/// The advantage of the first item of a list over the last if both match equally.
+/// The advantage of the first item of a list over the last if both match equally well.
 const ORDER: f64 = 0.01;
 
 /// The property by which items are valued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueStrategy {
-    /// The order of the list: 1.0 for the first, in a line to 0.3 for the last.
+    /// The order of the list: from 1.0 for the first, linearly down to 0.3 for the last.
     ElementCount,
-    /// The state of a conversation: needs an answer 1.0, settled 0.3, not known
-    /// 0.6. The ends of a conversation are pinned.
+    /// The state of a conversation: 1.0 if an answer is needed, 0.3 if settled, 0.6 if unknown.
+    /// The first and last message of a conversation are pinned.
     ThreadLevel,
-    /// All alike: 1.0.
+    /// Equal values: 1.0 for all.
     Uniform,
-    /// The share of the query's words: 1.0 for all, 0.3 for none; among equals
-    /// the order of the list.
+    /// The share of the query's words: 1.0 for all, 0.3 for none; ties are in the order of the
+    /// list.
     QueryMatch,
 }
 
 impl ValueStrategy {
-    /// All of them.
+    /// All strategies.
     pub const ALL: [Self; 4] =
         [Self::ElementCount, Self::ThreadLevel, Self::Uniform, Self::QueryMatch];
 
-    /// Returns its word in the configuration.
+    /// Returns its name in the configuration.
     pub const fn word(self) -> &'static str {
         match self {
             Self::ElementCount => "element_count",
@@ -44,7 +44,7 @@ impl ValueStrategy {
         }
     }
 
-    /// Returns the strategy with exactly this word.
+    /// Returns the strategy with exactly this name.
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|each| each.word() == word)
     }
@@ -57,12 +57,11 @@ pub struct ValueHint {
     pub position: usize,
     /// The number of items in the list.
     pub of: usize,
-    /// True when it needs an answer, false when it is settled, none when that
-    /// is not known.
+    /// True if it needs an answer, false if it is settled, `None` if that is unknown.
     pub open: Option<bool>,
     /// True for the first and the last message of a conversation of three or more.
     pub end: bool,
-    /// The share of the query's words that are in it, 0 to 1.
+    /// The share of the query's words that occur in it, 0 to 1.
     pub mentions: f64,
 }
 
@@ -85,7 +84,7 @@ pub fn value(strategy: ValueStrategy, hint: &ValueHint) -> f64 {
         },
         ValueStrategy::Uniform => 1.0,
         ValueStrategy::QueryMatch => {
-            // NaN is no match.
+            // NaN, which fails every comparison, counts as no match.
             let found = hint.mentions > 0.0;
             let mentions = if found { hint.mentions.min(1.0) } else { 0.0 };
             LEAST + (1.0 - LEAST) * mentions - ORDER * hint.along()
@@ -93,7 +92,7 @@ pub fn value(strategy: ValueStrategy, hint: &ValueHint) -> f64 {
     }
 }
 
-/// Returns true if an answer without the item would be useless: an end of a thread.
+/// Returns true if an answer without the item would be useless, as without an end of a thread.
 pub fn pinned(strategy: ValueStrategy, hint: &ValueHint) -> bool {
     strategy == ValueStrategy::ThreadLevel && hint.end
 }
@@ -107,8 +106,8 @@ pub const fn share(level: ColumnLevel) -> f64 {
     }
 }
 
-/// Returns the share of a text's value that a part of it carries: the square root of
-/// its share, as the first lines say most. For an empty text it is 1.0.
+/// Returns the share of a text's value that a part of it carries: the square root of the shown
+/// share, because the first lines say most. 1.0 for an empty text.
 pub fn part(shown: usize, total: usize) -> f64 {
     if shown >= total { 1.0 } else { (shown as f64 / total as f64).sqrt() }
 }
@@ -126,10 +125,10 @@ pub fn fits(tool: &str, strategy: ValueStrategy) -> bool {
     strategy != ValueStrategy::ThreadLevel || matches!(bare(tool), "mail_read" | "brief")
 }
 
-/// Returns the strategy for a tool: an override for exactly its name, else one for the
-/// same tool under another client's name for it, else the tool's default, else
-/// [`ValueStrategy::Uniform`]. The first of several counts. If words were `searched` for,
-/// [`ValueStrategy::QueryMatch`] replaces the order of a list.
+/// Returns the strategy for a tool: the override for exactly its name, or for the same tool under
+/// another client's name, or the tool's default, or [`ValueStrategy::Uniform`]. The first of several
+/// overrides counts. If words were `searched`, [`ValueStrategy::QueryMatch`] replaces the default
+/// order of a list.
 pub fn resolve(tool: &str, overrides: &[(String, ValueStrategy)], searched: bool) -> ValueStrategy {
     let bare = bare(tool);
     let given = |same: &dyn Fn(&str) -> bool| {
@@ -152,6 +151,7 @@ pub fn resolve(tool: &str, overrides: &[(String, ValueStrategy)], searched: bool
 /// `daysheet.lookup`, `mcp_daysheet_lookup`, `work/lookup`.
 fn bare(tool: &str) -> &str {
     let sign = |c: char| matches!(c, '_' | '-' | '.' | '/' | ':');
+    // Clients prefix a tool with the server's name, each with its own separators.
     if let Some((_, rest)) = tool.rsplit_once("daysheet")
         && rest.starts_with(sign)
     {

@@ -1,9 +1,9 @@
-//! Chooses the lines of a long text to show.
+//! Choice of the lines of a long text to show.
 //!
 //! [`window`] keeps the beginning, the end, and informative lines of the middle: a date, an
 //! amount, a question, a deadline. It chooses line numbers; the text, its gap markers and the
-//! pointer to the whole are the caller's. A line is kept or not, never cut: a text with long
-//! lines has to be wrapped first, or one of them ends the window there.
+//! pointer to the whole are up to the caller. Lines are never cut. A text with long lines should
+//! be wrapped first, because the window ends at a line that is too long.
 
 mod salience;
 
@@ -28,13 +28,13 @@ impl HeadTailSplit {
     }
 }
 
-/// The divisor of the share that informative lines of the middle may cost.
+/// The divisor for the share that informative lines of the middle may use: a fifth.
 const TELLING: u128 = 5;
 
-/// The part of a text that is kept.
+/// The kept lines of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextWindow {
-    /// Ranges of line numbers from 0, rising, with a gap between any two.
+    /// Ascending ranges of line numbers from 0, with a gap between any two.
     pub ranges: Vec<Range<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl TextWindow {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }
 
-    /// Returns the missing ranges of a text of `total` lines: each is one marker.
+    /// Returns the missing ranges of a text of `total` lines. Each gap needs one marker.
     pub fn gaps(&self, total: usize) -> Vec<Range<usize>> {
         let mut gaps = Vec::new();
         let mut at = 0;
@@ -62,13 +62,12 @@ impl TextWindow {
 }
 
 /// Returns the lines of a text that fit into `budget`. `costs` are the tokens of each line with
-/// its line break (a missing one is 0), `marker` those of the marker that replaces a gap.
+/// its line break (a missing entry is 0), `marker` the tokens of the marker for a gap.
 ///
-/// Lines are taken in one order, whatever the budget: from both ends by their shares,
-/// and an informative line of the middle whenever those cost no more than a fifth in
-/// total. The window is the longest prefix of this order that fits, so a larger budget
-/// only adds lines. If there is room for one line but not for the first of the order,
-/// one that fits is kept; if there is room for none, nothing is.
+/// Lines are added in a fixed order, whatever the budget: from both ends by their shares, and an
+/// informative line of the middle whenever such lines use at most a fifth in total. The window is
+/// the longest prefix of this order that fits, so a larger budget only adds lines. If not even
+/// the first line of the order fits, the next one that does is kept, if there is one.
 pub fn window(
     lines: &[&str],
     costs: &[usize],
@@ -79,19 +78,19 @@ pub fn window(
     TextWindows::new(lines, costs, marker, split).of(budget)
 }
 
-/// The windows of one text at any size; shared work is done once.
+/// The windows of one text at any size. The order of lines is computed once.
 #[derive(Debug, Clone)]
 pub struct TextWindows {
-    /// All lines in the order in which they are taken, each with its cost.
+    /// All lines in the order in which they are added, each with its cost.
     order: Vec<(usize, u128)>,
-    /// The cost of the first n lines of the order, with their gaps.
+    /// The cost of each prefix of the order, with its gap markers.
     spent: Vec<u128>,
     all: u128,
     marker: u128,
 }
 
 impl TextWindows {
-    /// Prepares the windows of some lines, as [`window`] takes them.
+    /// Prepares the windows of a text. The arguments are described at [`window`].
     pub fn new(lines: &[&str], costs: &[usize], marker: usize, split: HeadTailSplit) -> Self {
         let cost = |at: usize| costs.get(at).copied().unwrap_or(0) as u128;
         let marker = marker as u128;
@@ -105,6 +104,8 @@ impl TextWindows {
                 let next = next.and_then(|next| shown.get(next));
                 usize::from(next.is_some_and(|shown| !shown))
             };
+            // A new line between two missing lines splits a gap in two; one between two shown
+            // lines closes a gap.
             gaps = gaps + open(at.checked_sub(1)) + open(at.checked_add(1)) - 1;
             sum += cost(*at);
             if let Some(shown) = shown.get_mut(*at) {
@@ -127,6 +128,8 @@ impl TextWindows {
         if self.all <= budget {
             return TextWindow { ranges: ranges(0..count) };
         }
+        // A longer prefix may cost less, because a line can close a gap, so the search is
+        // from the end.
         let most = self.spent.iter().rposition(|spent| *spent <= budget);
         let most = most.map_or(0, |rank| rank + 1);
         let mut taken: Vec<usize> = self.order.iter().take(most).map(|(at, _)| *at).collect();
@@ -143,7 +146,7 @@ impl TextWindows {
     }
 }
 
-/// Merges rising line numbers into ranges.
+/// Merges ascending line numbers into ranges.
 fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for at in lines {
@@ -155,7 +158,7 @@ fn ranges(lines: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     ranges
 }
 
-/// Returns all lines in the order in which they are taken.
+/// Returns all lines in the order in which they are added.
 fn order(
     lines: &[&str],
     cost: &impl Fn(usize) -> u128,
@@ -163,7 +166,7 @@ fn order(
     split: HeadTailSplit,
 ) -> Vec<usize> {
     let scores: Vec<usize> = lines.iter().map(|line| salience::salience(line)).collect();
-    // A sign that most lines have, as in a log, is not informative.
+    // Signs found in most lines, such as the times in a log, are not informative.
     let reach = |least: usize| scores.iter().filter(|each| **each >= least).count();
     let usual = (1..=salience::MAX_KINDS).rfind(|least| 2 * reach(*least) > lines.len());
     let mut telling: Vec<(usize, usize)> = (0..)
@@ -177,7 +180,7 @@ fn order(
     let (head_share, tail_share) = split.shares();
     let mut taken = vec![false; lines.len()];
     let mut order = Vec::with_capacity(lines.len());
-    // The lines between the two ends, and what each source has used.
+    // The lines between the two ends, and the tokens used by each source.
     let mut middle = 0..lines.len();
     let (mut head, mut tail, mut lone_lines) = (0_u128, 0_u128, 0_u128);
     while !middle.is_empty() {

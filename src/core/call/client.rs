@@ -1,7 +1,7 @@
-//! The caller of a running call, who can be asked and notified.
+//! The caller of a running call, as the pipeline sees it: someone to ask and to notify.
 //!
-//! The server implements it with the client's features, the command line with a
-//! terminal. The pipeline decides what is asked, and when.
+//! The server implements it with the client's features, the command line with a terminal. The
+//! pipeline decides what to ask, and when.
 
 use async_trait::async_trait;
 
@@ -10,17 +10,17 @@ use async_trait::async_trait;
 pub enum Confirmation {
     /// The user agreed.
     Yes,
-    /// The user did not.
+    /// The user declined.
     No,
-    /// The question was closed without an answer. Perhaps nobody saw it: some clients do so by
-    /// themselves when nobody is there.
+    /// The question was closed without an answer. The user may not have seen it: some clients
+    /// close questions by themselves if nobody is there.
     Unanswered,
-    /// Nobody can be asked.
+    /// The caller cannot be asked.
     Unavailable,
     /// This is a dry run: the call would ask the user.
     Planned,
-    /// The question ends this call; the client will repeat the call with the answer.
-    /// Nothing may be written now.
+    /// The question ends this call, and the client will repeat the call with the answer. Nothing
+    /// may be written now.
     Later,
 }
 
@@ -30,8 +30,8 @@ pub trait ClientPrompts: Send + Sync {
     /// Asks the user to confirm something, in a few lines of plain text.
     async fn confirm(&self, question: &str) -> Confirmation;
 
-    /// Shows the user a page to open, and says in a few words why. [`Confirmation::Yes`] if they
-    /// agreed to open it: what they do there is not known.
+    /// Shows the user a page to open, with a short reason. Returns [`Confirmation::Yes`] if they
+    /// agreed to open it; their actions on the page are unknown.
     async fn open_page(&self, _why: &str, _page: &str) -> Confirmation {
         Confirmation::Unavailable
     }
@@ -41,17 +41,17 @@ pub trait ClientPrompts: Send + Sync {
         false
     }
 
-    /// Returns the most bytes of an answer that the client passes on to its model, if it is known
-    /// to cut what is longer.
+    /// Returns the number of bytes of an answer that the client passes on to its model, if it is
+    /// known to cut longer ones.
     fn answer_limit(&self) -> Option<usize> {
         None
     }
 
-    /// Reports the progress of an upload: bytes done out of bytes in total, and what is uploaded.
+    /// Reports the progress of an upload: the bytes done, the bytes in total, and its subject.
     async fn progress(&self, done: u64, total: u64, what: &str);
 }
 
-/// The caller of a call that may be a dry run, which asks nobody.
+/// The caller of a call that may be a dry run. In a dry run the user is not asked to confirm.
 #[derive(Clone, Copy)]
 pub struct MaybeDryRun<'a> {
     /// The caller itself.
@@ -65,6 +65,7 @@ impl ClientPrompts for MaybeDryRun<'_> {
     async fn confirm(&self, question: &str) -> Confirmation {
         if !self.dry_run {
             self.caller.confirm(question).await
+        // A dry run must predict the real call, which is refused if the user cannot be asked.
         } else if self.caller.can_ask() {
             Confirmation::Planned
         } else {

@@ -1,9 +1,9 @@
-//! The course of a call: until its first write it can be cancelled; after that it
-//! runs to its end, even if the caller is gone. And how far it is.
+//! The course of a call: its progress, and whether it can still be cancelled.
 //!
-//! A call that was stopped between two writes would leave half of its work undone. So
-//! the server cancels only a call that has not begun to write, and every writer
-//! announces its first write here.
+//! A call can be cancelled until its first write; after that it runs to its end, even if the
+//! caller has gone, because a call stopped between two writes would leave its work half done.
+//! Every writer announces its first write here, and the server cancels only calls that have not
+//! begun to write.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,11 +18,11 @@ tokio::task_local! {
     static COURSE: CallCourse;
 }
 
-/// Nothing was written yet.
+/// The state of a call that has written nothing.
 const OPEN: u8 = 0;
-/// Something was, or is about to be.
+/// The state of a call that has written, or is about to.
 const BEGUN: u8 = 1;
-/// It was cancelled before its first write.
+/// The state of a call that was cancelled before its first write.
 const GIVEN_UP: u8 = 2;
 
 /// The course of one call.
@@ -36,7 +36,7 @@ struct CallState {
     steps: Mutex<Vec<ProgressStep>>,
 }
 
-/// Things of one kind that a call works through.
+/// A kind of items that a call works through.
 #[derive(Debug)]
 struct ProgressStep {
     what: String,
@@ -44,25 +44,29 @@ struct ProgressStep {
     total: u64,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallProgress {
-    /// How much is done, over all kinds of things; never less than before.
+    /// The number of items done, over all kinds; never decreases.
     pub done: u64,
-    /// Out of how much; may grow. 0 if the call counts nothing.
+    /// The total number of items; may grow. 0 if the call counts no items.
     pub total: u64,
-    /// What is done of what, such as `1 of 2 accounts, 40 of 100 messages`.
+    /// The progress by kind, such as `1 of 2 accounts, 40 of 100 messages`.
     pub message: String,
 }
 
 impl CallCourse {
     fn change(&self, to: u8) -> bool {
         let state = &self.0.writing;
+        // One atomic exchange decides between a cancellation and a first write at the same
+        // moment. A repeated change to the same state succeeds, because a call may write many
+        // times.
         let changed = state.compare_exchange(OPEN, to, Ordering::SeqCst, Ordering::SeqCst);
         changed.is_ok() || changed == Err(to)
     }
 
-    /// Returns how far the call is. The message names what is unfinished, or all if nothing is.
+    /// Returns the progress of the call. The message names the unfinished kinds, or all kinds if
+    /// everything is done.
     pub fn progress(&self) -> CallProgress {
         let steps = self.0.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let open = |step: &&ProgressStep| step.done < step.total;
@@ -78,7 +82,7 @@ impl CallCourse {
         }
     }
 
-    /// Changes the step called `what`, which begins with nothing.
+    /// Changes the step called `what`; creates it at 0 of 0 if it is new.
     fn step(&self, what: &str, change: impl FnOnce(&mut ProgressStep)) {
         let mut steps = self.0.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let at = steps.iter().position(|step| step.what == what).unwrap_or_else(|| {
@@ -90,19 +94,19 @@ impl CallCourse {
         }
     }
 
-    /// Gives the call up, unless it has begun to write: then nothing will be
-    /// written any more. False if it has.
+    /// Cancels the call unless it has begun to write. Returns true if it is cancelled and will
+    /// write nothing.
     pub fn give_up(&self) -> bool {
         self.change(GIVEN_UP)
     }
 }
 
-/// Announces that the call is about to write: from now on it cannot be cancelled. Has
-/// no effect outside a call that can be cancelled.
+/// Announces that the call is about to write. From here on it cannot be cancelled. Has no effect
+/// outside a call.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the call was cancelled: then
-/// nothing may be written.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the call was cancelled; nothing may be
+/// written in this case.
 pub fn begin_write() -> Result<()> {
     match COURSE.try_with(|course| course.change(BEGUN)) {
         Ok(false) => Err(Error::argument("the call was cancelled before anything was written")),
@@ -110,22 +114,23 @@ pub fn begin_write() -> Result<()> {
     }
 }
 
-/// Counts `total` more things that the running call will work through, such as `messages`.
-/// Has no effect outside a call, as the functions below.
+/// Adds `total` to the number of items of a kind, such as `messages`, that the running call will
+/// work through. Like the functions below, has no effect outside a call.
 pub fn expect(what: &str, total: usize) {
     let total = u64::try_from(total).unwrap_or(u64::MAX);
     let _ = COURSE.try_with(|course| course.step(what, |step| step.total += total));
 }
 
-/// Counts some of the expected things as done.
+/// Counts `count` of the expected items as done.
 pub fn done(what: &str, count: usize) {
     let count = u64::try_from(count).unwrap_or(u64::MAX);
     let _ = COURSE.try_with(|course| {
+        // Clients expect progress that never exceeds its total.
         course.step(what, |step| step.done = step.total.min(step.done + count));
     });
 }
 
-/// Sets how much of something is done, such as bytes.
+/// Sets the progress of a kind, such as bytes. Lower values than before are ignored.
 pub fn advance(what: &str, done: u64, total: u64) {
     let _ = COURSE.try_with(|course| {
         course.step(what, |step| {
@@ -135,7 +140,7 @@ pub fn advance(what: &str, done: u64, total: u64) {
     });
 }
 
-/// Counts the items of a loop: each is done when the next begins.
+/// Counts the items of a loop. Each is done when the next one begins.
 pub fn each<T>(
     what: &'static str,
     items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>,
@@ -151,7 +156,7 @@ pub fn each<T>(
     })
 }
 
-/// Counts calls that run at once: each is done when it ends.
+/// Counts futures that run concurrently. Each is done when it completes.
 pub fn counted<F: Future>(
     what: &'static str,
     calls: impl IntoIterator<Item = F>,
@@ -166,7 +171,7 @@ pub fn counted<F: Future>(
     calls
 }
 
-/// The calls of a session that are under way.
+/// The running calls of a session.
 #[derive(Debug, Clone, Default)]
 pub struct SessionCalls(Arc<RunningEntry>);
 
@@ -176,7 +181,7 @@ struct RunningEntry {
     ended: Notify,
 }
 
-/// A call that is under way, until it is dropped.
+/// The registration of a running call, which ends when this is dropped.
 struct EnteredCall {
     calls: SessionCalls,
     course: CallCourse,
@@ -186,15 +191,19 @@ impl SessionCalls {
     /// Runs a call; `course` records whether it can still be cancelled.
     pub async fn run<T>(&self, course: CallCourse, call: impl Future<Output = T>) -> T {
         self.courses(|all| all.push(course.clone()));
+        // A guard rather than code after the await: it also removes a call whose future is
+        // dropped.
         let _entered = EnteredCall { calls: self.clone(), course: course.clone() };
         COURSE.scope(course, call).await
     }
 
-    /// Gives up the calls that have not begun to write, and waits until the others
-    /// are over, but no longer than `most`. False if some are not.
+    /// Cancels the calls that have not begun to write, and waits for the others, but no longer
+    /// than `most`. Returns false if some are still running.
     pub async fn finish(&self, most: Duration) -> bool {
         let over = async {
             loop {
+                // Created before the check: a permit of `notify_one` is kept for it, so a
+                // call that ends in between is not missed.
                 let ended = self.0.ended.notified();
                 let busy = self.courses(|all| all.iter().any(|one| !one.give_up()));
                 if !busy {
@@ -206,7 +215,7 @@ impl SessionCalls {
         tokio::time::timeout(most, over).await.is_ok()
     }
 
-    /// Returns true if no call is under way.
+    /// Returns true if no call is running.
     pub fn is_idle(&self) -> bool {
         self.courses(|all| all.is_empty())
     }

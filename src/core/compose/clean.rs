@@ -1,9 +1,8 @@
-//! Cleans HTML that is to be sent: nothing in it can run or break out of its place.
+//! Cleaning of HTML for sending: no content can be active or leave its place.
 //!
-//! The look of the original stays as far as it is text, tables, pictures and inline
-//! styles; scripts, event handlers, forms, frames, style sheets and comments are
-//! removed. It keeps what is allowed instead of removing what is known to be bad,
-//! rewrites every tag, and closes what is left open.
+//! Text, tables, pictures and inline styles are kept; scripts, event handlers, forms, frames,
+//! style sheets and comments are removed. The cleaner keeps allowed content instead of removing
+//! known bad content, rewrites every tag, and closes open elements.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,14 +14,14 @@ use html5ever::tokenizer::{
     Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
 };
 
-/// More than this is not read.
+/// The maximum size of a document in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// Elements that are open at once.
+/// The maximum number of open elements.
 const MAX_DEPTH: usize = 200;
-/// The maximum number of pieces that the attributes of one tag may split into.
+/// The maximum number of pieces into which the attributes of one tag may split.
 const MAX_PARTS: usize = 1_000;
 
-/// Elements that stay.
+/// Elements that are kept.
 const ELEMENTS: &[&str] = &[
     "a", "abbr", "address", "article", "b", "big", "blockquote", "br", "caption", "center", "cite",
     "code", "col", "colgroup", "dd", "del", "div", "dl", "dt", "em", "figcaption", "figure",
@@ -31,21 +30,21 @@ const ELEMENTS: &[&str] = &[
     "strong", "sub", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "tt", "u", "ul",
     "var", "wbr",
 ];
-/// Elements that have no end.
+/// Elements without an end tag.
 const VOID: &[&str] = &["br", "col", "hr", "img", "wbr"];
-/// Elements that go with all that is in them.
+/// Elements that are removed with their content.
 const GONE: &[&str] = &[
     "script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript",
     "svg", "math", "object", "embed", "applet", "select", "template", "head", "audio", "video",
 ];
-/// Attributes that stay, in addition to addresses and styles.
+/// Attributes that are kept, in addition to addresses and styles.
 const ATTRIBUTES: &[&str] = &[
     "align", "alt", "bgcolor", "border", "cellpadding", "cellspacing", "cite", "color", "colspan",
     "dir", "face", "height", "lang", "rowspan", "size", "start", "title", "type", "valign",
     "width",
 ];
 
-/// Classes and ids by which mail programs mark a signature, in lower case.
+/// Classes and ids that mark a signature in mail programs, in lower case.
 const SIGNATURES: &[&str] = &[
     "gmail_signature",
     "moz-signature",
@@ -53,7 +52,7 @@ const SIGNATURES: &[&str] = &[
     "applemailsignature",
     "ms-outlook-mobile-signature",
 ];
-/// Classes and ids by which they mark quoted text, which others wrote.
+/// Classes and ids that mark quoted text in mail programs, in lower case.
 const QUOTES: &[&str] = &[
     "gmail_quote",
     "gmail_quote_container",
@@ -64,8 +63,8 @@ const QUOTES: &[&str] = &[
     "mail-editor-reference-message-container",
 ];
 
-/// Returns the part of an HTML document that may be sent, as the content of a body;
-/// `None` if it is too large, or built to be slow.
+/// Returns the part of an HTML document that may be sent, as the content of a body. `None` if the
+/// document is too large, or designed to be slow to parse.
 pub fn clean_html(html: &str) -> Option<String> {
     Some(read(html)?.finish())
 }
@@ -74,9 +73,9 @@ fn read(html: &str) -> Option<HtmlCleaner> {
     if html.len() > MAX_BYTES { None } else { run(html, HtmlCleaner::default()) }
 }
 
-/// Returns the first signature of a document above its quoted text, cleaned and without
-/// its delimiter: one that a mail program has marked, or a `div` that begins with the
-/// delimiter, as ours do.
+/// Returns the first signature above the quoted text of a document, cleaned and without its
+/// delimiter. A signature is an element that a mail program has marked, or a `div` that begins
+/// with the delimiter, as ours do.
 pub fn signature(html: &str) -> Option<String> {
     let cleaner = read(html)?;
     let whole = cleaner.finish();
@@ -90,21 +89,22 @@ pub fn signature(html: &str) -> Option<String> {
     (!inside.is_empty()).then(|| inside.to_owned())
 }
 
-/// Returns a document above the [`signature`], cleaned, and whether it has one.
+/// Returns the cleaned part of a document above the [`signature`], and true if there is a
+/// signature.
 pub fn above_signature(html: &str) -> Option<(String, bool)> {
     let cleaner = read(html)?;
     let whole = cleaner.finish();
     let SignaturePosition::Was(from, _) = cleaner.sign.take() else {
         return Some((whole, false));
     };
-    // The signature is inside its element.
+    // `from` is inside the signature's element, so its start tag is cut off, too.
     let above = whole.get(..from)?;
     let above = clean_html(above.get(..above.rfind('<')?)?)?;
     Some((above.trim_end().to_owned(), true))
 }
 
-/// Removes remote pictures from cleaned HTML, leaving their `alt` texts, and counts
-/// them; `None` for HTML that was not [cleaned](clean_html) and is built to be slow.
+/// Removes remote pictures from cleaned HTML, keeping their `alt` texts, and counts them. `None`
+/// for HTML that was not [cleaned](clean_html) and is designed to be slow to parse.
 pub fn without_remote_pictures(html: &str) -> Option<(String, usize)> {
     let cleaner = HtmlCleaner { local: true, ..HtmlCleaner::default() };
     let cleaner = run(html, cleaner)?;
@@ -117,7 +117,8 @@ fn run(html: &str, cleaner: HtmlCleaner) -> Option<HtmlCleaner> {
     let queue = BufferQueue::default();
     let mut parts = 0;
     for piece in html.split_inclusive('>') {
-        // The tokenizer looks through a tag's attributes for each of them.
+        // The tokenizer compares each attribute of a tag with all earlier ones, which is
+        // quadratic.
         parts += piece
             .bytes()
             .filter(|b| b.is_ascii_whitespace() || matches!(b, b'/' | b'"' | b'\'' | b'='))
@@ -140,30 +141,30 @@ fn run(html: &str, cleaner: HtmlCleaner) -> Option<HtmlCleaner> {
     Some(tokenizer.sink)
 }
 
-/// The position of the signature in what was written.
+/// The position of the signature in the output.
 #[derive(Clone, Copy, Default)]
 enum SignaturePosition {
     #[default]
     Unseen,
-    /// It begins here, in the element that is open at this depth.
+    /// The start of its content, and the depth of its open element.
     Open(usize, usize),
-    /// From here to there.
+    /// The start and the end of its content.
     Was(usize, usize),
-    /// There is none before the quoted text.
+    /// Absent above the quoted text.
     None,
 }
 
 #[derive(Default)]
 struct HtmlCleaner {
     out: RefCell<String>,
-    /// The open elements, and where the content of each begins.
+    /// The open elements, each with the start of its content.
     open: RefCell<Vec<(String, usize)>>,
     sign: Cell<SignaturePosition>,
-    /// The element whose content is left out, and how often it is open.
+    /// The element whose content is being skipped, and the number of times it is open.
     skipped: RefCell<Option<(String, usize)>>,
     /// Set when the tokenizer has emitted a token.
     got_token: Cell<bool>,
-    /// True to leave out pictures that are loaded from elsewhere.
+    /// True to remove remote pictures.
     local: bool,
     /// The number of pictures removed.
     left_out: Cell<usize>,
@@ -175,7 +176,7 @@ impl HtmlCleaner {
         self.out.take().trim_end().to_owned()
     }
 
-    /// Closes what is open at this depth and deeper.
+    /// Closes the elements at this depth and deeper.
     fn close(&self, depth: usize) {
         let mut out = self.out.borrow_mut();
         for (at, (name, _)) in self.open.borrow_mut().drain(depth..).enumerate().rev() {
@@ -188,7 +189,7 @@ impl HtmlCleaner {
         }
     }
 
-    /// Records where a signature or quoted text begins.
+    /// Records the beginning of a signature or of quoted text.
     fn mark(&self, tag: &Tag, depth: usize, at: usize) {
         if !matches!(self.sign.get(), SignaturePosition::Unseen) {
             return;
@@ -200,7 +201,8 @@ impl HtmlCleaner {
                 .flat_map(|one| one.value.split_ascii_whitespace())
                 .any(|word| words.contains(&word.to_ascii_lowercase().as_str()))
         };
-        // A quote that the author made is not one of a message.
+        // Only a quote of type `cite` is a quoted message. A quotation in the author's own
+        // text has no type.
         let cited = tag.attrs.iter().any(|one| &*one.name.local == "type" && &*one.value == "cite");
         if (&*tag.name == "blockquote" && cited) || marked(QUOTES) {
             self.sign.set(SignaturePosition::None);
@@ -222,6 +224,7 @@ impl HtmlCleaner {
             Some((open, count)) if open == name && !tag.self_closing => *count += 1,
             Some(_) => {}
             None if GONE.contains(&name) => {
+                // A self-closing `script` is still followed by raw text up to its end tag.
                 let empty = tag.self_closing || name == "embed";
                 if !empty || kind.is_some() {
                     *skipped = Some((name.to_owned(), 1));
@@ -239,7 +242,7 @@ impl HtmlCleaner {
         let name: &str = &tag.name;
         let void = VOID.contains(&name);
         let mut open = self.open.borrow_mut();
-        // The text of an element that is too deep stays.
+        // The text of an element that is nested too deep is kept.
         if !ELEMENTS.contains(&name) || (!void && open.len() >= MAX_DEPTH) {
             return;
         }
@@ -284,7 +287,8 @@ impl HtmlCleaner {
             }
             return;
         }
-        // Only elements opened here are closed, so that nothing breaks out of its place.
+        // Only elements opened here are closed, so that an end tag cannot leave the place of
+        // the HTML.
         let at = self.open.borrow().iter().rposition(|(one, _)| one == name);
         if let Some(at) = at {
             self.close(at);
@@ -302,7 +306,7 @@ impl HtmlCleaner {
         {
             self.sign.set(SignaturePosition::Open(*at, open.len() - 1));
         }
-        // What begins a document stays where it is counted from.
+        // Positions count from the first character, so white space before it is dropped.
         let text = if out.is_empty() { text.trim_start() } else { text };
         out.push_str(&html_escape::encode_text(text));
     }
@@ -339,12 +343,14 @@ fn end(out: &mut String, name: &str) {
     out.push('>');
 }
 
-/// Returns the value of an attribute if it may stay.
+/// Returns the value of an attribute if it may be kept.
 fn allowed<'a>(element: &str, key: &str, value: &'a str) -> Option<&'a str> {
     let stays = match (element, key) {
+        // Other schemes, such as `javascript:`, could run scripts.
         ("a", "href") => has_scheme(value, &["http:", "https:", "mailto:", "tel:"]),
         ("img", "src") => {
             has_scheme(value, &["http:", "https:", "cid:"])
+                // An SVG picture can contain scripts.
                 || (has_scheme(value, &["data:image/"]) && !value.contains("svg"))
         }
         (_, "style") => is_plain_style(value),
@@ -362,9 +368,10 @@ fn has_scheme(value: &str, schemes: &[&str]) -> bool {
     schemes.iter().any(|scheme| start.starts_with(scheme))
 }
 
-/// Returns true for a style that loads nothing, runs nothing and stays in its place.
+/// Returns true for a style that loads nothing, runs nothing and stays in place.
 fn is_plain_style(value: &str) -> bool {
     let style = value.to_ascii_lowercase();
+    // Backslashes and comments could hide one of the other words.
     let bad = [
         "url", "http", "//", "image-set", "expression", "script", "import", "position", "behavior",
         "binding", "\\", "/*",

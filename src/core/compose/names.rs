@@ -1,20 +1,20 @@
-//! Names of files, so that they are names and nothing else.
+//! File names of attachments, made safe to store.
 
 use crate::text;
 
-/// The most bytes of a name; file systems have 255.
+/// The maximum length of a name in bytes; file systems allow 255.
 const MAX_LEN: usize = 150;
-/// The most bytes of an ending that is kept when a name is shortened.
+/// The maximum length in bytes of an ending that is kept when a name is shortened.
 const MAX_ENDING: usize = 12;
-/// Names that Windows has for devices, with any ending.
+/// Names of devices on Windows, reserved with any ending.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The name of a file whose own has nothing left.
+/// The name for a file whose own name has no valid characters.
 pub const UNNAMED: &str = "attachment";
 
-/// Returns a file name that is valid in any folder: no path, no control or invisible
-/// characters, none with a meaning to the system, no leading dots, of limited length.
-/// [`UNNAMED`] if nothing is left.
+/// Returns a file name that is valid in any folder: without a path, control or invisible
+/// characters, characters with a meaning to the system, and leading dots, and of limited length.
+/// [`UNNAMED`] if no valid characters remain.
 pub fn clean(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = text::visible(&text::cell(last))
@@ -24,6 +24,8 @@ pub fn clean(given: &str) -> String {
             c => c,
         })
         .collect();
+    // A leading dot hides a file, a dash looks like an option, a tilde like a home folder.
+    // Windows drops dots and spaces at the end.
     let name = name.trim_start_matches(['.', ' ', '-', '~']).trim_end_matches(['.', ' ']);
     let name = shorten(name);
     if name.is_empty() {
@@ -31,13 +33,15 @@ pub fn clean(given: &str) -> String {
     }
     let stem = name.split('.').next().unwrap_or_default().trim().to_lowercase();
     let numbered = stem
+        // `com1` to `com9`, `lpt1` to `lpt9`, and the same with superscript digits, are
+        // devices.
         .strip_prefix("com")
         .or_else(|| stem.strip_prefix("lpt"))
         .is_some_and(|rest| rest.chars().count() == 1 && !rest.chars().all(char::is_alphabetic));
     if numbered || DEVICES.contains(&stem.as_str()) { format!("_{name}") } else { name }
 }
 
-/// Shortens a name to [`MAX_LEN`] bytes and keeps its ending.
+/// Shortens a name to [`MAX_LEN`] bytes, keeping its ending.
 fn shorten(name: &str) -> String {
     if name.len() <= MAX_LEN {
         return name.to_owned();

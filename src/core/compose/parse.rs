@@ -1,4 +1,4 @@
-//! Reads a message back from its bytes, as far as messages of ours need.
+//! Parsing of messages from bytes, as far as our own messages need it.
 
 use mail_parser::{
     Address, HeaderName, HeaderValue, MessageParser, MessagePart, MimeHeaders, PartType,
@@ -12,14 +12,15 @@ use crate::provider::mail::{
 };
 use crate::text;
 
-/// Reads a message back from its bytes, with its attachments. A text form that is
-/// missing is made from the other.
+/// Parses a message from its bytes, with its attachments. If one form of the text is missing, it
+/// is derived from the other.
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::ErrorKind::Argument) if the bytes are not a message.
 pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
     let message = MessageParser::default()
         .parse(raw)
+        // The parser accepts any bytes; a message has at least one header field.
         .filter(|message| !message.headers().is_empty())
         .ok_or_else(|| {
             Error::argument("that is not a message").next("give one in RFC 5322 format")
@@ -50,8 +51,8 @@ pub fn read(raw: &[u8]) -> Result<OutgoingMessage> {
         _ => Importance::Normal,
     };
     let files = message.attachments().enumerate().map(|(at, part)| file(at, part));
-    // A repeated field is invalid (RFC 5322, 3.6), but a server may still send to all
-    // the recipients it names.
+    // A repeated field is invalid (RFC 5322, 3.6), but a server may still send to everyone it
+    // names.
     let all = |name: &HeaderName<'_>| -> Vec<MailPerson> {
         let fields = message.headers().iter().filter(|field| field.name == *name);
         fields.flat_map(|field| people(field.value().as_address())).collect()
@@ -86,7 +87,7 @@ fn file(at: usize, part: &MessagePart<'_>) -> OutgoingAttachment {
         PartType::Message(inner) => inner.raw_message(),
         _ => part.contents(),
     };
-    // A picture that the HTML shows is not listed as an attachment.
+    // An inline picture is shown by the HTML and not listed as an attachment.
     let inline = part
         .content_disposition()
         .is_none_or(|how| !how.ctype().eq_ignore_ascii_case("attachment"));

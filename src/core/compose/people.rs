@@ -1,9 +1,9 @@
-//! Reads recipients strictly.
+//! Strict parsing of recipients.
 //!
-//! A model's recipients are really written to, so they are read differently from header
-//! fields of received mail ([`crate::text::address_list`]): an ambiguous item is
-//! refused, with the item and the next step, and nothing is guessed or dropped. An
-//! address that is valid but may deceive leads to a warning.
+//! Recipients given by a model are really written to, so they are parsed differently from header
+//! fields of received mail ([`crate::text::address_list`]): an ambiguous item is refused with the
+//! item and the next step, without guessing or dropping it. A valid address that may deceive
+//! causes a warning.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,19 +13,19 @@ use crate::text::sender_auth::is_mixed;
 use crate::text::{self, is_invisible, visible};
 use crate::text::{Note, note, quoted, quoted_end};
 
-/// The longest local part (RFC 5321).
+/// The maximum length of a local part (RFC 5321, 4.5.3.1.1).
 const MAX_LOCAL: usize = 64;
-/// The longest address (RFC 5321, as its errata have it).
+/// The maximum length of an address (RFC 5321 with its errata).
 const MAX_ADDRESS: usize = 254;
-/// The longest name, in characters.
+/// The maximum length of a name in characters.
 const MAX_NAME: usize = 200;
-/// The most recipients of one field.
+/// The maximum number of recipients in one field.
 const MAX_RECIPIENTS: usize = 500;
-/// The next step if a name has no address.
+/// The next step for a name without an address.
 const BARE: &str =
     "give an address, and quote a name with a comma: \"Lindqvist, Mira\" <mira@example.com>";
 
-/// The recipients, and what the user should know before writing to them.
+/// The recipients, with warnings to consider before writing to them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadPeople {
     /// The people, each address once, in order.
@@ -34,7 +34,7 @@ pub struct ReadPeople {
     pub warnings: Vec<Note>,
 }
 
-/// Reads the people that `items` name, each item one or several mailboxes (RFC 5322) separated by
+/// Parses the people in `items`. Each item has one or several mailboxes (RFC 5322), separated by
 /// commas or semicolons. `field` is the name of the argument. Empty items are ignored.
 ///
 /// # Errors
@@ -68,24 +68,24 @@ pub fn read(field: &str, items: &[String]) -> Result<ReadPeople> {
     }
 }
 
-/// Returns an error about all names in place of addresses, so that one correction is enough;
-/// `None` for less than two, of which the argument that has it is named.
+/// Returns one error for all names given in place of addresses, so that one correction suffices.
+/// `None` for fewer than two names, for which the argument's own error is specific enough.
 pub fn without_addresses(names: &[&str]) -> Option<Error> {
     let shown: Vec<String> = names.iter().map(|name| quoted(name).to_string()).collect();
     let all = Error::argument(format!("{} are not addresses", shown.join(", "))).next(BARE);
     (names.len() > 1).then(|| names.iter().fold(all, |all, name| all.naming(*name)))
 }
 
-/// Returns the names without an address in an item; none for an item that cannot be read, and for
-/// `me`, which is nobody's name.
+/// Returns the names without an address in an item. Empty for an item that cannot be parsed;
+/// without `me`, which is not a name.
 pub fn bare_names(item: &str) -> Vec<&str> {
     let is_name = |one: &&str| is_bare_name(one) && !one.eq_ignore_ascii_case("me");
     let all = clean(item).and_then(|()| mailboxes(item)).unwrap_or_default();
     all.into_iter().map(unmarked).filter(is_name).collect()
 }
 
-/// Returns an item with the addresses of those of its [`bare_names`] that have one; marks behind a
-/// name stay.
+/// Returns an item in which names are replaced by their `addresses`, where known. Marks after a
+/// name are kept.
 pub fn with_addresses(item: &str, addresses: &HashMap<&str, String>) -> String {
     let all = mailboxes(item).unwrap_or_default();
     let address = |one: &str| {
@@ -101,24 +101,23 @@ pub fn with_addresses(item: &str, addresses: &HashMap<&str, String>) -> String {
     all.join(", ")
 }
 
-/// Returns a mailbox without the marks of guests behind it.
+/// Returns a mailbox without the marks for guests that may follow it.
 fn unmarked(one: &str) -> &str {
     one.trim_end_matches(['*', '+', '-', '~', '?']).trim_end()
 }
 
-/// Returns true for a mailbox that is a name alone.
+/// Returns true for a mailbox that is only a name.
 fn is_bare_name(input: &str) -> bool {
     outside_quotes(input, '<').is_none() && !input.contains('@')
 }
 
-/// Returns true if the address is among these people.
+/// Returns true if the address belongs to one of these people.
 pub fn holds(people: &[MailPerson], address: &str) -> bool {
     people.iter().any(|one| one.address.eq_ignore_ascii_case(address))
 }
 
-/// Returns a person from a received message as a recipient; `None` for an address that
-/// cannot be sent to. A name that contains another address or invisible characters is
-/// left out, with a warning.
+/// Converts a person from a received message to a recipient. `None` for an address that cannot be
+/// sent to. A name that contains another address is dropped with a warning.
 pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<MailPerson> {
     let Ok(address) = ascii(&person.address) else {
         warnings.push(note!("left out, not an address: {}", quoted_end(&person.address)));
@@ -142,12 +141,12 @@ pub fn known_person(person: &MailPerson, warnings: &mut Vec<Note>) -> Option<Mai
     Some(person)
 }
 
-/// Returns the address as it is sent: the domain in ASCII and lower case.
+/// Returns an address in the form in which it is sent: with the domain in ASCII and lower case.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid address, and for one
-/// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or
-/// a domain that mixes scripts.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid address, and for addresses
+/// that Gmail and Outlook cannot send to: with non-ASCII characters before the `@`, or a domain
+/// that mixes scripts.
 pub fn ascii(address: &str) -> Result<String> {
     let wrong = |why: &str| Error::argument(format!("{} {why}", quoted(address)));
     let Some((local, domain)) = address.rsplit_once('@') else {
@@ -160,6 +159,8 @@ pub fn ascii(address: &str) -> Result<String> {
     if local.is_empty() || local.starts_with('.') || !local.bytes().all(sign) {
         return Err(wrong("is not an address").next("write it as name@example.com"));
     }
+    // Checked before `Host::parse`, which removes some of these characters, decodes `%` and
+    // accepts IP addresses.
     let odd = |c: char| {
         c.is_whitespace() || c.is_control() || is_invisible(c) || "%[]:/\\<>()\",;".contains(c)
     };
@@ -192,7 +193,7 @@ fn seen(host: &str) -> String {
     seen
 }
 
-/// Returns a warning if an address that can be sent to is odd.
+/// Returns a warning about an address that may be a look-alike.
 fn warning(person: &MailPerson) -> Option<Note> {
     let (_, host) = person.address.rsplit_once('@')?;
     let seen = seen(host);
@@ -205,8 +206,8 @@ fn warning(person: &MailPerson) -> Option<Note> {
     })
 }
 
-/// Refuses characters that hide or reorder the content of an item. Joiners that shape
-/// the messages of a name, or an emoji, are allowed.
+/// Refuses characters that hide or reorder the content of an item. Joiners that shape the letters
+/// of a name, or an emoji, are allowed.
 fn clean(item: &str) -> Result<()> {
     let hidden = |c: &char| c.is_control() || is_invisible(*c);
     let shaped = visible(item) == item && !item.chars().any(char::is_control);
@@ -220,7 +221,7 @@ fn clean(item: &str) -> Result<()> {
     }
 }
 
-/// Splits an item at its commas and semicolons, except those in quotes, brackets and parentheses.
+/// Splits an item at commas and semicolons outside of quotes, brackets and parentheses.
 fn mailboxes(item: &str) -> Result<Vec<&str>> {
     let (mut quoted, mut escaped, mut angle, mut depth) = (false, false, false, 0_usize);
     let (mut from, mut found) = (0, Vec::new());
@@ -244,6 +245,8 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
                 return Err(Error::argument("it has an address in parentheses")
                     .next("leave out the parentheses and their content"));
             }
+            // A group (RFC 5322, 3.4) would be ambiguous, because its members end at a
+            // semicolon.
             ':' => {
                 return Err(Error::argument("it looks like a group").next(
                     "give the addresses alone, without the group's name, colon and semicolon",
@@ -264,7 +267,7 @@ fn mailboxes(item: &str) -> Result<Vec<&str>> {
     Ok(found)
 }
 
-/// Reads one mailbox: an address, or a name with the address in brackets.
+/// Parses one mailbox: an address, or a name with the address in brackets.
 fn mailbox(input: &str) -> Result<MailPerson> {
     let Some(opened) = outside_quotes(input, '<') else {
         if is_bare_name(input) {
@@ -282,12 +285,14 @@ fn mailbox(input: &str) -> Result<MailPerson> {
         return Err(Error::argument("there is text after the address")
             .next("write `Name <name@example.com>` followed by a comma"));
     };
+    // An obsolete source route (RFC 5322, 4.4).
     if inside.trim_start().starts_with('@') {
         return Err(Error::argument("the address has a route")
             .next("leave out everything up to the last colon"));
     }
     let address = ascii(inside.trim())?;
     let name = display_name(name)?.filter(|name| !name.eq_ignore_ascii_case(&address));
+    // A name that looks like another address could hide the real one.
     let deceives = |name: &String| name.contains(['@', '＠', '﹫']);
     if let Some(name) = name.as_ref().filter(|name| deceives(name)) {
         return Err(Error::argument(format!(
@@ -299,7 +304,7 @@ fn mailbox(input: &str) -> Result<MailPerson> {
     Ok(MailPerson { name, address })
 }
 
-/// Returns the position of a character that is not within quotes.
+/// Returns the position of a character outside of quotes.
 fn outside_quotes(input: &str, sought: char) -> Option<usize> {
     let (mut quoted, mut escaped) = (false, false);
     for (at, c) in input.char_indices() {
@@ -329,6 +334,7 @@ fn display_name(input: &str) -> Result<Option<String>> {
             c => name.push(c),
         }
     }
+    // The recipient's mail program would decode such a name to another one.
     if name.contains("=?") {
         return Err(
             Error::argument("the name looks encoded").next("write the name in plain characters")

@@ -1,7 +1,7 @@
-//! Quotes the original below the new text of a reply or forward.
+//! Quoting of the original below the new text of a reply or forward.
 //!
-//! Plain text is quoted from the plain text and HTML from the HTML, cleaned; a form
-//! that the original lacks is made from the other.
+//! Plain text is quoted from the plain text and HTML from the cleaned HTML. A form that the
+//! original lacks is derived from the other.
 
 use html_escape::encode_text;
 use jiff::tz::TimeZone;
@@ -16,12 +16,12 @@ use crate::text::quote::split_quoted;
 const FORWARDED: &str = "---------- Forwarded message ----------";
 /// The beginning of a quote in HTML.
 const QUOTE: &str = "<blockquote type=\"cite\"";
-/// Lines of a quote that its beginning is taken from.
+/// The number of lines from which the beginning of a quote is taken.
 const QUOTED: usize = 8;
 /// The style of a quote in HTML.
 const STYLE: &str = "margin:0 0 0 .8ex;border-left:1px solid #ccc;padding-left:1ex";
 
-/// Quotes the original of a reply, below a line that names its author; times in `zone`.
+/// Quotes the original of a reply below a line that names its author, with times in `zone`.
 pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     let line = attribution(original, zone);
     let plain = plain(original);
@@ -43,7 +43,7 @@ pub fn reply_quote(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     }
 }
 
-/// Quotes a forwarded message, below the lines of its header.
+/// Quotes a forwarded message below its header fields, with times in `zone`.
 pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     let mut lines = vec![FORWARDED.to_owned(), format!("From: {}", list(&original.from))];
     if let Some(sent) = original.sent {
@@ -62,19 +62,19 @@ pub fn sent_on(original: &SourceMessage, zone: &TimeZone) -> TextForms {
     }
 }
 
-/// Returns the quote at the end of a message that we composed; `None` if it is not
-/// found in both forms.
+/// Returns the quote at the end of a message that we composed; `None` if it is not found in both
+/// forms.
 pub fn own_quote(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html)?;
     let lines: Vec<&str> = text.lines().skip(line).collect();
     Some(TextForms {
         text: lines.join("\n").trim_end().to_owned(),
-        // If the HTML is a whole document, its end follows the quote.
+        // The end tags of a complete document follow the quote; cleaning drops them.
         html: clean_html(html.get(start..)?)?,
     })
 }
 
-/// Returns the signature of any draft, from above its quote; `None` if none is marked as such.
+/// Returns the marked signature of a draft, from above its quote; `None` if there is none.
 pub fn signature(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
@@ -86,7 +86,7 @@ pub fn signature(text: &str, html: &str) -> Option<TextForms> {
     }
 }
 
-/// Returns the text of a message that we composed, above its signature and its quote.
+/// Returns the text of a message that we composed, without its signature and its quote.
 pub fn own_text(text: &str, html: &str) -> Option<TextForms> {
     let (line, start) = quote_span(text, html).unwrap_or((usize::MAX, html.len()));
     let lines: Vec<&str> = text.lines().take(line).collect();
@@ -96,20 +96,20 @@ pub fn own_text(text: &str, html: &str) -> Option<TextForms> {
     Some(TextForms { text: own.join("\n").trim_end().to_owned(), html })
 }
 
-/// The text of a draft, parted.
+/// The parts of a draft's text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DraftParts {
-    /// The text above the quote, clean, with the signature.
+    /// The text above the quote, cleaned, with the signature.
     pub text: String,
     /// True if it has a signature.
     pub signature: bool,
-    /// The length of the quote in characters, if there is one.
+    /// The length of the quote in characters; `None` without a quote.
     pub quote: Option<usize>,
-    /// The beginning of the quoted text.
+    /// The beginning of the quoted text, on one line.
     pub quoted: String,
 }
 
-/// Parts the text of any draft.
+/// Splits the text of a draft into its parts.
 pub fn parts(text: &str, html: &str) -> DraftParts {
     let (own, quote) = match quote_span(text, html) {
         Some((line, _)) => {
@@ -137,8 +137,8 @@ pub fn parts(text: &str, html: &str) -> DraftParts {
     }
 }
 
-/// Returns the beginning of the text in a quote, on one line, without the marks, the lines above
-/// it, and what it quotes itself.
+/// Returns the beginning of the text in a quote on one line, without the quote marks, the lines
+/// above it, and nested quotes.
 fn quoted(quote: &str) -> String {
     let lines = quote.trim().lines();
     let above: Vec<&str> = if quote.trim().starts_with(FORWARDED) {
@@ -148,7 +148,7 @@ fn quoted(quote: &str) -> String {
     };
     let bare = above.into_iter().map(|line| line.strip_prefix('>').unwrap_or(line).trim());
     let lines: Vec<&str> = bare.filter(|line| !line.is_empty()).collect();
-    // Text that the message itself quotes is skipped, unless there is no other.
+    // Skips the text that the message itself quotes, unless there is no other text.
     let next = lines.iter().skip(1).chain([&""]);
     let is_quote = |line: &str, next: &str| {
         line.starts_with('>') || line.ends_with(':') && next.starts_with('>')
@@ -159,13 +159,14 @@ fn quoted(quote: &str) -> String {
     shown.into_iter().take(QUOTED).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns where the quote of a message that we composed begins: the line of its text,
-/// and the byte of its HTML.
+/// Returns the beginning of the quote in a message that we composed: the line in its text, and
+/// the byte in its HTML.
 fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let begins = |at: usize, line: &str| {
-        // A text that was derived from the HTML has an empty line in between. Looking for it at
-        // every line would take ages in a text of empty lines.
+        // A text derived from the HTML has an empty line in between. The check of the line's
+        // own text comes first: searching the next line at every line would be quadratic in a
+        // text of empty lines.
         let next = || lines.iter().skip(at + 1).find(|line| !line.is_empty());
         line == FORWARDED
             || (line.ends_with(" wrote:") && next().is_some_and(|line| line.starts_with('>')))
@@ -182,7 +183,7 @@ fn quote_span(text: &str, html: &str) -> Option<(usize, usize)> {
     Some((at, start))
 }
 
-/// Joins new text, signature and quote, in that order; empty ones are left out.
+/// Joins the new text, the signature and the quote, in this order. Empty parts are omitted.
 pub fn together(
     body: &TextForms,
     signature: Option<&TextForms>,
@@ -194,6 +195,7 @@ pub fn together(
         html.push(body.html.trim_end().to_owned());
     }
     if let Some(signature) = signature {
+        // `-- ` with its space is the delimiter of signatures (RFC 3676, 4.3).
         text.push(format!("-- \n{}", signature.text.trim_end()));
         html.push(format!("<div>-- <br>\n{}</div>", signature.html.trim_end()));
     }
@@ -204,7 +206,7 @@ pub fn together(
     TextForms { text: text.join("\n\n"), html: html.join("\n") }
 }
 
-/// Returns `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
+/// Returns a line such as `On Tue, 3 Feb 2026 at 18:05, Jonas Berg <jonas@example.com> wrote:`.
 fn attribution(original: &SourceMessage, zone: &TimeZone) -> String {
     let who = if original.from.is_empty() { "somebody".to_owned() } else { list(&original.from) };
     match original.sent {
@@ -241,14 +243,15 @@ fn html(original: &SourceMessage) -> String {
     own.filter(|html| !html.is_empty()).unwrap_or_else(|| html_of(&plain(original)))
 }
 
-/// Removes pictures that are parts of another message from cleaned HTML.
+/// Removes pictures that are parts of the original message from cleaned HTML. The reply does not
+/// have these parts.
 fn without_parts(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut rest = html;
     while let Some(at) = rest.find("<img") {
         let (before, tag) = rest.split_at(at);
         out.push_str(before);
-        // Cleaned HTML has no `>` in attributes but as an entity.
+        // In cleaned HTML, a `>` in an attribute is always an entity.
         let end = tag.find('>').map_or(tag.len(), |end| end + 1);
         let (tag, after) = tag.split_at(end);
         if !tag.to_ascii_lowercase().contains("src=\"cid:") {

@@ -1,4 +1,4 @@
-//! The parts that a reply takes over from the original.
+//! The subject, recipients and references that a reply or forward takes from the original.
 
 use std::collections::HashSet;
 
@@ -11,25 +11,25 @@ use crate::text::{Note, note, quoted_end};
 
 /// The maximum number of recipients of a reply.
 const MAX_PEOPLE: usize = 500;
-/// The maximum length of a subject that is taken over, in columns.
+/// The maximum width of a subject taken from the original.
 const MAX_SUBJECT: usize = 400;
 
-/// Prefixes of replies' subjects, in lower case.
+/// Prefixes of replies' subjects in many languages, in lower case.
 const ANSWERS: &[&str] = &[
     "re", "aw", "antw", "antwort", "sv", "vs", "odp", "ynt", "res", "回复", "答复", "回覆", "返信",
     "ref", "rif", "atb", "απ", "ha",
 ];
-/// Prefixes of forwards' subjects, in lower case.
+/// Prefixes of forwards' subjects in many languages, in lower case.
 const FORWARDS: &[&str] = &[
     "fwd", "fw", "wg", "tr", "rv", "enc", "vl", "doorst", "i", "pd", "转发", "轉寄", "転送", "vb",
 ];
 
-/// Returns the subject of a reply: `Re: ` once, whatever prefix the original has.
+/// Returns the subject of a reply: a single `Re: `, replacing any prefix of the original.
 pub fn subject(of: &str) -> String {
     marked("Re: ", of, ANSWERS)
 }
 
-/// Returns the subject of a forward: `Fwd: ` once, whatever prefix the original has.
+/// Returns the subject of a forward: a single `Fwd: `, replacing any prefix of the original.
 pub fn forwarded(of: &str) -> String {
     marked("Fwd: ", of, FORWARDS)
 }
@@ -60,14 +60,14 @@ fn without_mark<'a>(subject: &'a str, known: &[&str]) -> Option<&'a str> {
     known.contains(&word.as_str()).then(|| after.trim_start())
 }
 
-/// Returns the recipients of a reply: `To`, and `Cc`.
+/// Returns the recipients of a reply: `To` and `Cc`.
 ///
-/// `own` are the user's addresses, which get no copy of the user's own messages.
-/// Oddities about people are added to `warnings`.
+/// `own` are the user's addresses, which receive no copy of the user's own messages. Oddities of
+/// recipients are added to `warnings`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there are more than a message
-/// may have; nobody is checked then.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if there are more recipients than a message
+/// may have; in this case none of them is checked.
 pub fn recipients(
     original: &SourceMessage,
     own: &[String],
@@ -107,7 +107,7 @@ pub fn recipients(
         }
         add(&mut cc, reachable(&original.cc, warnings));
     }
-    // A note to oneself is answered to oneself.
+    // A reply to a message to oneself goes to oneself.
     if to.is_empty() && cc.is_empty() {
         for person in first {
             if !holds(&to, &person.address) {
@@ -115,6 +115,7 @@ pub fn recipients(
             }
         }
     }
+    // A reply to one's own message goes to its recipients, whatever its Reply-To.
     if !original.own {
         elsewhere(original, warnings);
     }
@@ -125,7 +126,7 @@ fn reachable(list: &[MailPerson], warnings: &mut Vec<Note>) -> Vec<MailPerson> {
     list.iter().filter_map(|one| people::known_person(one, warnings)).collect()
 }
 
-/// Notes that a reply goes to another address than the message came from.
+/// Notes that a reply goes to another address than the one the message came from.
 fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
     let (Some(from), Some(reply)) = (original.from.first(), original.reply_to.first()) else {
         return;
@@ -139,8 +140,8 @@ fn elsewhere(original: &SourceMessage, warnings: &mut Vec<Note>) {
     }
 }
 
-/// Returns the `In-Reply-To` of a reply, and its `References`, oldest first. Of very
-/// many, the first and the newest stay.
+/// Returns the `In-Reply-To` of a reply, and its `References`, oldest first. Of a long list, the
+/// first and the newest are kept.
 pub fn references(original: &SourceMessage) -> (Option<String>, Vec<String>) {
     let parent = Some(original.message_id.clone()).filter(|id| is_id(id));
     let list = ids::ends(original.references.iter().chain(&parent).map(String::as_str));

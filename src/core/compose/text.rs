@@ -1,4 +1,4 @@
-//! A text in its two forms: plain, and as the body of an HTML document.
+//! A text in two forms: plain, and as the body of an HTML document.
 
 use html_escape::encode_text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
@@ -10,7 +10,7 @@ use crate::text::html as read;
 /// A text in both forms.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextForms {
-    /// The plain text, lines ending in LF, none at the end.
+    /// The plain text, with LF between lines and none at the end.
     pub text: String,
     /// The content of the body of an HTML document.
     pub html: String,
@@ -21,14 +21,15 @@ fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH
 }
 
-/// Converts a text that was written in Markdown. HTML in it is plain text.
+/// Converts a text written in Markdown. HTML in it is treated as plain text.
 pub fn markdown(source: &str) -> TextForms {
     let source = normalize(source);
     let events = Parser::new_ext(&source, options()).map(|event| match event {
-        // A line that its writer broke stays broken: mail is no web page.
+        // Line breaks are kept, because mail is usually written without reflowing paragraphs.
         Event::SoftBreak => Event::HardBreak,
+        // As HTML, `<name>` in a text would be removed by the cleaning.
         Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
-        // Text between HTML tags is a paragraph of the text.
+        // Otherwise text between HTML tags would not be part of any paragraph.
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         other => other,
@@ -39,17 +40,17 @@ pub fn markdown(source: &str) -> TextForms {
     TextForms { text: plain(&source), html }
 }
 
-/// Converts a plain text.
+/// Converts a plain text to both forms.
 pub fn from_plain(source: &str) -> TextForms {
     let text = normalize(source);
     TextForms { html: html_of(&text), text: text.trim_end().to_owned() }
 }
 
-/// Converts a text that was written in HTML, and removes anything active.
+/// Converts a text written in HTML, without scripts and other active content.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large or too deeply
-/// nested to be cleaned.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is too large or too deeply nested to be
+/// cleaned.
 pub fn from_html(source: &str) -> Result<TextForms> {
     let html = clean_html(source).ok_or_else(|| {
         Error::argument("the HTML is too large or too deeply nested").next("send it as a file")
@@ -57,8 +58,8 @@ pub fn from_html(source: &str) -> Result<TextForms> {
     Ok(TextForms { text: plain_of(&html), html })
 }
 
-/// Converts plain text to HTML: paragraphs between blank lines, other line ends stay.
-/// Mail programs detect the links themselves.
+/// Converts plain text to HTML, with paragraphs at blank lines and other line breaks kept. Links
+/// are left to mail programs, which detect them.
 pub fn html_of(text: &str) -> String {
     let text = normalize(text);
     let mut out = String::new();
@@ -74,7 +75,7 @@ pub fn html_of(text: &str) -> String {
     out.trim_end().to_owned()
 }
 
-/// Returns a line whose runs of spaces keep their width in HTML.
+/// Returns a line as HTML in which runs of spaces keep their width.
 fn spaced(line: &str) -> String {
     let escaped = encode_text(line).into_owned();
     let indent = escaped.len() - escaped.trim_start_matches(' ').len();
@@ -82,7 +83,7 @@ fn spaced(line: &str) -> String {
     format!("{}{}", spaces.replace(' ', "&nbsp;"), rest.replace("  ", " &nbsp;"))
 }
 
-/// Converts HTML to plain text, with the addresses of links after their texts.
+/// Converts HTML to plain text, with the addresses of links below the text.
 pub fn plain_of(html: &str) -> String {
     let found = read::html(html, read::TextStyle::Text, true);
     let mut text = found.text;
@@ -99,8 +100,7 @@ pub fn plain_of(html: &str) -> String {
     text
 }
 
-/// Converts Markdown to readable plain text: unchanged except for signs that have no
-/// meaning there.
+/// Converts Markdown to readable plain text, without markup that is only useful in Markdown.
 fn plain(source: &str) -> String {
     let mut out = PlainText::default();
     for event in Parser::new_ext(source, options()) {
@@ -110,17 +110,17 @@ fn plain(source: &str) -> String {
     lines.join("\n").trim_matches('\n').to_owned()
 }
 
-/// Plain text while it is written.
+/// The plain text while it is written.
 #[derive(Default)]
 struct PlainText {
     text: String,
-    /// The lists that are open, with the number of their next item.
+    /// The open lists, each with the number of its next item.
     lists: Vec<Option<u64>>,
     /// The prefix of every line.
     indent: Vec<&'static str>,
-    /// The target of a link, and where its text begins.
+    /// The target of the open link, and the start of its text.
     link: Option<(String, usize)>,
-    /// True at the beginning of a block, whose first line needs no break.
+    /// True at the beginning of a block, where no line break is needed.
     fresh: bool,
     cells: usize,
 }
@@ -223,6 +223,7 @@ impl PlainText {
                 if let Some((url, from)) = self.link.take() {
                     let source = self.text.get(from..).unwrap_or_default();
                     let bare = url.strip_prefix("mailto:").unwrap_or(&url);
+                    // The address is not repeated if it is the text itself.
                     if source != url && source != bare && !url.starts_with("cid:") {
                         self.text.push_str(&format!(" <{bare}>"));
                     }
@@ -234,7 +235,8 @@ impl PlainText {
         }
     }
 
-    /// Begins a block: behind a blank line, unless something has just begun.
+    /// Begins a block with a blank line before it, except directly after the start of another
+    /// block.
     fn block(&mut self) {
         if std::mem::take(&mut self.fresh) || self.text.is_empty() {
             return;
@@ -256,7 +258,7 @@ impl PlainText {
         while let Some(line) = lines.next() {
             self.text.push_str(line);
             match lines.peek() {
-                // The end of the last line is the block's business.
+                // The line break at the end is left to the next block.
                 Some(&"") if source.ends_with('\n') => break,
                 Some(_) => self.line(),
                 None => {}

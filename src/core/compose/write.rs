@@ -1,8 +1,8 @@
-//! Writes a message as bytes.
+//! Writing of messages as MIME.
 //!
-//! `mail-builder` writes headers and bodies. Values that it would accept although a
-//! header cannot hold them are refused first, and attachments are encoded here: it
-//! trusts a text media type, and then keeps a lone CR or NUL.
+//! `mail-builder` writes headers and bodies. Values that it would accept although a header field
+//! cannot contain them are refused first. Attachments are encoded here, because it trusts a text
+//! media type and leaves a lone CR or NUL in the part.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -25,17 +25,18 @@ use crate::provider::mail::{
 };
 use crate::text::quoted;
 
-/// The most bytes of a line of Base64, before its CRLF.
+/// The maximum number of characters in a line of Base64, without its CRLF (RFC 2045, 6.8).
 const LINE: usize = 76;
-/// The bytes of text in one encoded word; with its frame it stays below 76.
+/// The maximum number of bytes of text in an encoded word, which stays below 76 characters with
+/// its frame (RFC 2047, 2).
 const WORD: usize = 36;
 
-/// Writes a message of this date for transmission: MIME, 7 bits, lines ending in CRLF.
-/// Bcc is included, because drafts keep it; the sending service removes it.
+/// Writes a message with this date as MIME in 7 bits, with CRLF line ends. Bcc is included,
+/// because drafts keep it; the sending service removes it.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] for CR, LF or NUL in any header field, and for an invalid address
-/// or Message-ID. [`ErrorKind::Internal`] if the bytes of an attachment are missing.
+/// [`ErrorKind::Argument`] for CR, LF or NUL in a header field, and for an invalid address or
+/// Message-ID. [`ErrorKind::Internal`] if the bytes of an attachment are missing.
 pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     check(outgoing)?;
     let mut message = MessageBuilder::new()
@@ -66,6 +67,7 @@ pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
         Importance::High => Some(("high", "1")),
         Importance::Low => Some(("low", "5")),
     };
+    // Programs read either field, so both are written.
     if let Some((word, number)) = importance {
         message = message
             .header("Importance", HeaderType::Raw(Raw::new(word)))
@@ -77,7 +79,7 @@ pub fn mime(outgoing: &OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     })
 }
 
-/// Returns the tree of parts: attachments beside the texts, pictures beside the HTML
+/// Returns the tree of parts: attachments next to the texts, inline pictures next to the HTML
 /// that shows them.
 fn body(outgoing: &OutgoingMessage) -> Result<MimePart<'_>> {
     let shown = |file: &&OutgoingAttachment| file.cid.is_some();
@@ -103,7 +105,7 @@ fn body(outgoing: &OutgoingMessage) -> Result<MimePart<'_>> {
     }
 }
 
-/// Returns a text part with the line ends of MIME. NUL is not allowed in a text.
+/// Returns a text part with CRLF line ends and without NUL.
 fn text<'a>(kind: &'static str, content: &str) -> MimePart<'a> {
     let mut lines = content.replace("\r\n", "\n").replace('\r', "\n");
     lines.retain(|c| c != '\0');
@@ -118,13 +120,15 @@ fn file(enclosed: &OutgoingAttachment) -> Result<MimePart<'_>> {
         return Err(Error::new(ErrorKind::Internal, "a file to be written does not exist"));
     };
     let media = essence(&enclosed.media);
-    // RFC 2046 forbids encoding an attached message: it is written unchanged, or as plain bytes.
+    // RFC 2046, 5.2.1 forbids encoding an attached message: it is written unchanged if
+    // possible, and as plain bytes under another type if not.
     let plain = media == "message/rfc822" && is_plain(bytes);
     let media = match media.as_str() {
         "message/rfc822" if !plain => "application/octet-stream".to_owned(),
         _ => media,
     };
     let mut kind = ContentType::new(media);
+    // Without a charset, UTF-8 text would be read as US-ASCII (RFC 2046, 4.1.2).
     if kind.is_text() && std::str::from_utf8(bytes).is_ok() {
         kind = kind.attribute("charset", "utf-8");
     }
@@ -148,8 +152,8 @@ fn file(enclosed: &OutgoingAttachment) -> Result<MimePart<'_>> {
     Ok(part)
 }
 
-/// Returns true for bytes that may be in a message unencoded: 7 bits, lines that end in
-/// CRLF and are not too long.
+/// Returns true for bytes that need no encoding in a message: 7 bits, CRLF line ends and no line
+/// that is too long.
 fn is_plain(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
@@ -161,7 +165,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 
 fn base64_lines(bytes: &[u8]) -> String {
     let mut lines = String::with_capacity(bytes.len() / 3 * 4 + bytes.len() / 28 + 8);
-    // Bytes of one line: Base64 makes four characters of three.
+    // The bytes of one line: four characters of Base64 encode three bytes.
     for chunk in bytes.chunks(LINE / 4 * 3) {
         STANDARD.encode_string(chunk, &mut lines);
         lines.push_str("\r\n");
@@ -169,8 +173,8 @@ fn base64_lines(bytes: &[u8]) -> String {
     lines
 }
 
-/// Returns the type and subtype in lower case; `application/octet-stream` for an
-/// invalid type and for multipart types.
+/// Returns the type and subtype in lower case; `application/octet-stream` for invalid and
+/// multipart types.
 fn essence(media: &str) -> String {
     let essence = media.split(';').next().unwrap_or_default().trim();
     let token = |word: &str| {
@@ -194,8 +198,8 @@ fn addresses(people: &[MailPerson]) -> HeaderType<'_> {
     let one = |person: &MailPerson| {
         Address::Address(EmailAddress { name: None, email: person.address.clone().into() })
     };
-    // A name that looks encoded would be decoded by the recipient's program; encoding
-    // it once more preserves it.
+    // The recipient's program would decode a name that looks encoded. Encoding it once more
+    // preserves it.
     let odd = |person: &MailPerson| person.name.as_ref().is_some_and(|name| name.contains("=?"));
     if people.iter().any(odd) {
         let list: Vec<String> = people
@@ -216,8 +220,8 @@ fn addresses(people: &[MailPerson]) -> HeaderType<'_> {
     HeaderType::Address(Address::new_list(list.collect()))
 }
 
-/// Returns a line of text as the value of a header field. Text that looks encoded is
-/// encoded, so that it is read as written.
+/// Returns a line of text as the value of a header field. Text that looks encoded is encoded once
+/// more, so that it is displayed as written.
 pub fn unstructured(value: &str) -> HeaderType<'_> {
     if value.contains("=?") {
         HeaderType::Raw(Raw::new(encoded_word(value)))
@@ -226,7 +230,7 @@ pub fn unstructured(value: &str) -> HeaderType<'_> {
     }
 }
 
-/// Returns encoded words (RFC 2047), each of whole characters.
+/// Returns encoded words (RFC 2047), none of which splits a character.
 fn encoded_word(value: &str) -> String {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -245,7 +249,7 @@ fn ids<'a>(list: impl IntoIterator<Item = &'a str>) -> HeaderType<'a> {
     HeaderType::MessageId(MessageId::new_list(list.into_iter()))
 }
 
-/// Refuses values that no header field can hold.
+/// Refuses values that a header field cannot contain.
 fn check(outgoing: &OutgoingMessage) -> Result<()> {
     line("subject", &outgoing.subject)?;
     let lists = [
@@ -286,7 +290,7 @@ fn check(outgoing: &OutgoingMessage) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a value of a header field that would begin another one.
+/// Refuses a value that would begin another header field.
 pub(super) fn line(field: &str, value: &str) -> Result<()> {
     if value.contains(['\r', '\n', '\0']) {
         Err(Error::argument(format!("{field} contains a line break or NUL: {}", quoted(value)))

@@ -1,6 +1,6 @@
-//! Helpers to distinguish a text from a number. The grammar of numbers is each format's own.
+//! Helpers to distinguish texts from numbers. The grammar of numbers is up to each format.
 
-/// Returns the rest after a sign, if there is one.
+/// Skips an optional sign.
 pub(super) fn sign(bytes: &[u8]) -> &[u8] {
     match bytes {
         [b'+' | b'-', rest @ ..] => rest,
@@ -8,13 +8,13 @@ pub(super) fn sign(bytes: &[u8]) -> &[u8] {
     }
 }
 
-/// Returns the rest after at least one digit.
+/// Skips at least one digit; `None` if there is no digit.
 pub(super) fn digits(bytes: &[u8]) -> Option<&[u8]> {
     let count = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     if count == 0 { None } else { bytes.get(count..) }
 }
 
-/// Returns true if nothing is left but an exponent.
+/// Returns true if the rest is empty or an exponent.
 pub(super) fn ends(bytes: &[u8]) -> bool {
     match bytes {
         [] => true,

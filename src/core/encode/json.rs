@@ -1,8 +1,8 @@
-//! Documents as compact JSON: the same keys, columns and values in the same
-//! order as TOON, for debugging and for programs.
+//! Documents as compact JSON, for programs and debugging: the same keys, columns and values in
+//! the same order as TOON.
 //!
-//! Rows also carry `provider_id`, where the thing has one, and `text`, where a
-//! long text belongs to the row.
+//! Rows also have `provider_id`, if the object has one, and `text`, if a long text belongs to the
+//! row.
 
 use std::iter::once;
 
@@ -18,11 +18,12 @@ pub fn encode(document: &Document) -> String {
     serde_json::to_string(document).unwrap_or_default()
 }
 
-/// Returns what [`encode`] does in parts, each written when it is asked for: a row each, and what
-/// is between the tables.
+/// Returns the parts of [`encode`]'s result, each written on demand: one per row, and the parts
+/// between the tables. A large document is never in memory as text.
 pub fn parts(mut document: Document) -> impl Iterator<Item = String> + Send {
     let tables = std::mem::take(&mut document.tables);
     let mut head = encode(&document);
+    // Without the closing brace, which is the last part.
     head.pop();
     let mut first = document.scalars.is_empty();
     let tables = tables.into_iter().flat_map(move |table| {
@@ -37,13 +38,13 @@ pub fn parts(mut document: Document) -> impl Iterator<Item = String> + Send {
     once(head).chain(tables).chain(once("}".to_owned()))
 }
 
-/// Returns a row of a table.
+/// Writes a row of a table.
 fn written(table: &RowTable, row: Option<(&[RowCell], &RowExtra)>) -> String {
     let row = row.map(|(cells, extra)| JsonRow { columns: table.columns(), cells, extra });
     serde_json::to_string(&row).unwrap_or_default()
 }
 
-/// Returns the text around the rows of a table, and each of its rows with its comma.
+/// Returns the text around the rows of a table, and its rows with a comma each.
 pub(super) fn pieces(table: &RowTable) -> (String, Vec<String>) {
     let rows = table.rows().zip(table.extras()).map(|row| written(table, Some(row)) + ",");
     (format!(",\"{}\":[]", table.name()), rows.collect())

@@ -1,10 +1,8 @@
-//! Documents as STC, and STC itself, for any JSON value: `docs/stc.md` has the
-//! grammar.
+//! Documents as STC, and STC for any JSON value; the grammar is in `docs/stc.md`.
 //!
-//! [`encode`] has the same keys, columns and values in the same order as
-//! `format: json`, with `provider_id` and `text` where a row has them. STC is
-//! written on request, and read by `daysheet check` and
-//! `daysheet convert` alone.
+//! [`encode`] writes the same keys, columns and values in the same order as `format: json`, with
+//! the `provider_id` and `text` of rows. STC is written on request, and read only by
+//! `daysheet check` and `daysheet convert`.
 
 pub mod parse;
 pub mod scan;
@@ -20,15 +18,15 @@ use crate::row::{RowCell, RowExtra, RowTable};
 /// The versions of STC. Both have the same content and are read alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StcVersion {
-    /// With braces around the object at the root, and all text in quotes.
+    /// With braces around the root object, and all text in quotes.
     #[default]
     One,
-    /// Without those braces, and without quotes where they can be spared.
+    /// Without these braces, and with quotes only where needed.
     Two,
 }
 
 impl StcVersion {
-    /// Returns the number that answers name it by.
+    /// Returns the number by which answers name it.
     pub const fn number(self) -> u32 {
         match self {
             Self::One => 1,
@@ -46,7 +44,7 @@ pub fn encode(document: &Document, version: StcVersion) -> String {
     write(&JsonValue::Object(scalars.chain(tables).collect()), version)
 }
 
-/// Returns the text around the rows of a table, and each of its rows with its delimiter.
+/// Returns the text around the rows of a table, and its rows with their delimiters.
 pub(super) fn pieces(table: &RowTable, version: StcVersion) -> (String, Vec<String>) {
     let name = table.name();
     let rows = objects(table);
@@ -65,7 +63,7 @@ pub(super) fn pieces(table: &RowTable, version: StcVersion) -> (String, Vec<Stri
             (heading, rows.collect())
         }
         None => {
-            // Version 2 leaves out braces of the root, which a row is not.
+            // Version 2 omits the braces of the root object only, and a row is not the root.
             let rows = rows.iter().map(|row| match style {
                 StcStyle::Two => format!(", {{{}}}", spell(row, style)),
                 _ => format!(", {}", spell(row, style)),

@@ -1,9 +1,8 @@
-//! Documents as TOON (spec 4.x), written straight from rows.
+//! Documents as TOON (spec 4.x), written directly from rows.
 //!
-//! Only what documents need: scalars at the root and tables of scalars in
-//! tabular form. Cells that are text are quoted exactly when the spec asks for
-//! it; quoting anything else is non-conforming.
-//! Decoding is not here: `daysheet check` uses the `toon-format` crate.
+//! Only the parts that documents need: scalars at the root, and tables of scalars in tabular
+//! form. Text is quoted only where the specification requires it, because other quotes are
+//! non-conforming. Decoding is not implemented: `daysheet check` uses the `toon-format` crate.
 
 use std::fmt::Write;
 
@@ -11,10 +10,10 @@ use super::digits::{digits, ends, sign};
 use super::{Delimiter, Document};
 use crate::row::{RowCell, RowTable};
 
-/// A guess at the bytes of a row, to start with a buffer that seldom grows.
+/// The estimated size of a row in bytes, for a buffer that rarely has to grow.
 const ROW_BYTES: usize = 160;
 
-/// Returns the document as TOON text, without a newline at its end.
+/// Returns the document as TOON, without a newline at the end.
 pub fn encode(document: &Document, delimiter: Delimiter) -> String {
     let rows: usize = document.tables.iter().map(RowTable::len).sum();
     let mut out = String::with_capacity(256 + rows * ROW_BYTES);
@@ -37,7 +36,7 @@ pub fn encode(document: &Document, delimiter: Delimiter) -> String {
     out
 }
 
-/// Returns the heading of a table, and each of its rows with its line break.
+/// Returns the heading of a table, and its rows with a line break each.
 pub(super) fn pieces(rows: &RowTable, delimiter: Delimiter) -> (String, Vec<String>) {
     let mut heading = String::new();
     head(&mut heading, rows, delimiter);
@@ -58,6 +57,7 @@ fn table(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
 
 fn head(out: &mut String, rows: &RowTable, delimiter: Delimiter) {
     out.push_str(&rows.name());
+    // The spec writes an empty array without columns.
     if rows.is_empty() {
         out.push_str(": []");
         return;
@@ -101,13 +101,13 @@ fn cell(out: &mut String, value: &RowCell, delimiter: Delimiter) {
     }
 }
 
-/// Digits, written without an allocation.
+/// Writes digits without an allocation.
 fn number(out: &mut String, value: impl std::fmt::Display) {
     // Writing to a `String` cannot fail.
     let _ = write!(out, "{value}");
 }
 
-/// Writes a string value, quoted if the spec requires it.
+/// Writes a string, quoted if the specification requires it.
 fn text(out: &mut String, string: &str, delimiter: Delimiter) {
     if needs_quotes(string, delimiter) { quoted(out, string) } else { out.push_str(string) }
 }
@@ -137,7 +137,7 @@ fn quoted(out: &mut String, string: &str) {
     out.push('"');
 }
 
-/// Returns true if the string would not read back as itself without quotes.
+/// Returns true if the string would not be read as itself without quotes.
 fn needs_quotes(string: &str, delimiter: Delimiter) -> bool {
     let bytes = string.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
@@ -153,8 +153,8 @@ fn needs_quotes(string: &str, delimiter: Delimiter) -> bool {
     special || matches!(string, "true" | "false" | "null") || is_numeric(bytes)
 }
 
-/// For each byte, a bit per delimiter in the order of [`Delimiter`]: does a
-/// string with this byte have to be quoted?
+/// For each byte, one bit per delimiter in the order of [`Delimiter`]: set if a string with this
+/// byte must be quoted.
 const SPECIAL: [u8; 256] = special();
 
 const fn special() -> [u8; 256] {
@@ -175,8 +175,8 @@ const fn special() -> [u8; 256] {
     table
 }
 
-/// Returns true for `^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$`, ignoring case, which a reader
-/// would parse as a number.
+/// Returns true for `^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$`, ignoring case, which a reader would parse
+/// as a number.
 fn is_numeric(bytes: &[u8]) -> bool {
     let Some(bytes) = digits(sign(bytes)) else {
         return false;
@@ -191,21 +191,21 @@ fn is_numeric(bytes: &[u8]) -> bool {
     ends(bytes)
 }
 
-/// A cell of a table that others made.
+/// A cell of a table from an outside source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SheetCell {
-    /// Nothing.
+    /// An empty cell.
     Null,
-    /// True or false.
+    /// A truth value.
     Flag(bool),
-    /// A number as JSON writes it; anything else is written as text.
+    /// A number in JSON's notation; any other content is written as text.
     Number(String),
     /// Text.
     Text(String),
 }
 
-/// Returns a table that others made: its name and headings are quoted where keys need it, and
-/// each row has as many cells as there are headings.
+/// Writes a table from an outside source. Its name and headings are quoted where keys require it,
+/// and each row has as many cells as there are headings.
 pub fn sheet(name: &str, columns: &[String], rows: &[Vec<SheetCell>]) -> String {
     let delimiter = Delimiter::Tab;
     let mut out = String::with_capacity(rows.len() * ROW_BYTES);
@@ -234,6 +234,8 @@ pub fn sheet(name: &str, columns: &[String], rows: &[Vec<SheetCell>]) -> String 
             match cells.get(at) {
                 None | Some(SheetCell::Null) => out.push_str("null"),
                 Some(SheetCell::Flag(flag)) => number(&mut out, flag),
+                // A file decides about these digits, so they are checked before being written
+                // unquoted.
                 Some(SheetCell::Number(digits)) if is_json_number(digits) => out.push_str(digits),
                 Some(SheetCell::Number(string) | SheetCell::Text(string)) => {
                     text(&mut out, string, delimiter);
@@ -244,7 +246,7 @@ pub fn sheet(name: &str, columns: &[String], rows: &[Vec<SheetCell>]) -> String 
     out
 }
 
-/// Writes a key, quoted unless it is an identifier.
+/// Writes a key, in quotes unless it is an identifier.
 fn key(out: &mut String, key: &str) {
     let first = key.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');

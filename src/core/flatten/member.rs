@@ -1,8 +1,8 @@
-//! Lists within a cell: people, and which part of them may be cut.
+//! Lists within a cell: their members, and the parts that may be cut.
 //!
-//! For a person, the name is cut, never the address; of a list, the first members are
-//! shown and a count of the rest. `flatten.rs` knows where a provider's JSON has the
-//! lists, and what a column shows.
+//! For a person, the name is cut, never the address; for a list, the first members are shown with
+//! a count of the rest. The locations of lists in a provider's JSON, and the choice of columns,
+//! are in `flatten.rs` and the registry.
 
 use serde_json::Value;
 
@@ -13,15 +13,14 @@ use crate::schemas::{GuestNames, TableColumn, wire};
 use crate::text;
 use crate::text::deceptive::{DisarmedText, inert_cell};
 
-/// The number of people or names that a cell shows before `+N`, and the columns that
-/// each may take.
+/// The maximum number of members that a cell shows before `+N`, and the maximum width of each.
 const SAMPLE: u16 = 5;
 const MEMBER: u16 = 80;
-/// The columns of a guest's comment.
+/// The maximum width of a guest's comment.
 const REMARK: usize = 80;
 
-/// A member of a list: the part that may be cut, and the part after it that stays, such
-/// as a person's address.
+/// A member of a list: a head that may be cut, and a tail that is kept, such as a person's
+/// address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListMember {
     head: String,
@@ -33,7 +32,8 @@ impl ListMember {
         Self { head: text::cell(text), tail: String::new() }
     }
 
-    /// Creates the member for a person, with a remark. The address stays, or at least its domain.
+    /// Creates the member for a person, with the guest's answer. The address, or at least its
+    /// domain, is never cut.
     pub(super) fn person(person: &text::MailAddress, answer: &str) -> Self {
         let (head, tail) = match (&person.name, person.email.rsplit_once('@')) {
             (Some(name), _) if person.email.is_empty() => (name.as_str(), String::new()),
@@ -48,13 +48,13 @@ impl ListMember {
         format!("{}{}", self.head, self.tail)
     }
 
-    /// Returns the member as it is shown: nothing of it is followed.
+    /// Returns the member in the form in which it is shown, in which links do not work.
     fn inert(&self) -> Self {
         let inert = |text: &String| inert_cell(text.clone(), &mut DisarmedText::default());
         Self { head: inert(&self.head), tail: inert(&self.tail) }
     }
 
-    /// Returns the member within `most` columns.
+    /// Returns the member, cut to `most` columns.
     fn within(&self, most: usize) -> String {
         let tail = text::width(&self.tail);
         if text::width(&self.head) + tail <= most {
@@ -65,12 +65,14 @@ impl ListMember {
             Some(room @ 1..) => clip(self.head.clone(), room).0 + &self.tail,
             Some(_) => self.tail.clone(),
             None if text::width(bare) <= most => bare.to_owned(),
+            // The end of an address has its domain, which tells more about the sender than
+            // the beginning.
             None => text::clip_start(bare, most),
         }
     }
 }
 
-/// Returns the first members of a list and a count of the rest, under the column's cap.
+/// Returns the first members of a list and a count of the rest, within the column's cap.
 pub(super) fn sample(
     field: &TableColumn,
     list: &[ListMember],
@@ -92,6 +94,7 @@ pub(super) fn sample(
     for member in list.iter().take(room.cap(SAMPLE)) {
         let member = member.within(each);
         let more = text::width(&member) + if shown == 0 { 0 } else { between.len() };
+        // The first member is shown even if it exceeds the cap.
         if shown > 0 && width + more > most {
             break;
         }
@@ -113,7 +116,7 @@ pub(super) fn sample(
     (RowCell::Text(text), Some(cut))
 }
 
-/// Returns the guests of a meeting; the account's owner first, without rooms.
+/// Returns the guests of a meeting without rooms, the account's owner first.
 pub(super) fn guests(
     list: &[Value],
     names: &GuestNames,
@@ -132,9 +135,11 @@ pub(super) fn guests(
     let (mut me, mut others) = (Vec::new(), Vec::new());
     for guest in list {
         let (name, email) = (text(guest, names.name), text(guest, names.address));
+        // Graph does not mark the owner, so the address is compared, too.
         let own = says(guest, (names.me, "true"))
             || (!email.is_empty() && email.eq_ignore_ascii_case(own));
         let organizer = says(guest, names.organizer);
+        // The organizer has a column of their own in short rows.
         if says(guest, names.room) || (short && organizer) {
             continue;
         }
@@ -169,7 +174,7 @@ pub(super) fn guests(
     me
 }
 
-/// Formats a guest's comment: in quotes, without signs that could end them or begin an
+/// Formats a guest's comment in quotes, without characters that could end the quotes or begin an
 /// address.
 fn remark(comment: &str) -> String {
     let plain: String = comment.chars().filter(|char| !"\"<>@".contains(*char)).collect();
@@ -179,7 +184,7 @@ fn remark(comment: &str) -> String {
     }
 }
 
-/// Formats the time that a guest proposes.
+/// Formats the time proposed by a guest.
 fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
     let span = at(guest, path).filter(|_| !path.is_empty())?;
     let (_, date_time, zone) = wire::WHEN;
@@ -195,7 +200,7 @@ fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
 
 /// Returns the part of an address before the @, or the name if there is no address.
 fn short_name(name: &str, email: &str) -> String {
-    // A name that could be mistaken for the owner, or for several people, is shown in full.
+    // A name that could be taken for the owner, or for several people, is shown in full.
     let own = |name: &str| text::sender_auth::looks_like(name, "me");
     let plain = |local: &str| {
         !local.is_empty()
@@ -210,7 +215,7 @@ fn short_name(name: &str, email: &str) -> String {
     }
 }
 
-/// Returns a Graph recipient.
+/// Returns the member for a Graph recipient; `None` if it has neither name nor address.
 pub(super) fn recipient(value: &Value) -> Option<ListMember> {
     let inner = value.get(wire::RECIPIENT)?;
     let (name, address) = wire::ADDRESS;

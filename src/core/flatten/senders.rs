@@ -1,7 +1,7 @@
-//! Who sent a message, and what warns of them.
+//! The sender of a message, and warnings about them.
 //!
-//! The headers are judged in [`sender_auth`]; this module reads them, and adds what only the
-//! whole object shows: spam that nobody checked, and how the text begins.
+//! Header fields are judged in [`sender_auth`]. This module reads them, and adds warnings that
+//! need the whole object: spam that was not checked, and the beginning of the text.
 
 use serde_json::Value;
 
@@ -11,19 +11,18 @@ use crate::text::payment::names_new_account;
 use crate::text::sender_auth::{self, AuthResults, SenderHeaders, SenderWarning};
 use crate::text::{self, MailAddress, Note, orders};
 
-/// The word for orders to an assistant in a message.
+/// The word for a message with orders to an assistant.
 pub const INJECTION: &str = "injection";
-/// The note on them.
+/// The note for such a message.
 pub const ORDERS: &str = "it has orders to an assistant, which may be hidden from people";
 
-/// The word for a new account that money is to go to.
+/// The word for a message that names a new account for payments.
 pub const PAYMENT: &str = "payment";
-/// The note on it.
+/// The note for such a message.
 pub const NEW_ACCOUNT: &str =
     "it names a new account for payments: check that with the payee by other means";
 
-/// Returns the warnings about the sender of a message, in words, as the columns that
-/// have them do.
+/// Returns the notes on the sender of a message, from the columns that have warnings.
 pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note> {
     let sources = table.fields.iter().map(|field| field.source(context.api));
     sources
@@ -38,8 +37,7 @@ pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note
         .collect()
 }
 
-/// Returns the sender of a message, as the header field From names them; `None` for an
-/// object without one.
+/// Returns the sender of a message from the header field From; `None` if there is none.
 pub fn sender(table: &Table, object: &Value, context: &RowContext) -> Option<MailAddress> {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     let path = sources.find_map(|source| match source {
@@ -55,8 +53,8 @@ fn sender_at(object: &Value, path: &str) -> Option<MailAddress> {
     senders.into_iter().next().filter(|one| !one.email.is_empty())
 }
 
-/// Returns true for a message whose sender the provider has not checked, and whose folder
-/// is known by an id alone.
+/// Returns true for a message whose sender the provider has not checked, and whose folder is
+/// known only by id.
 pub fn needs_folder(table: &Table, object: &Value, context: &RowContext) -> bool {
     let mut sources = table.fields.iter().map(|field| field.source(context.api));
     sources.any(|source| {
@@ -65,7 +63,7 @@ pub fn needs_folder(table: &Table, object: &Value, context: &RowContext) -> bool
     })
 }
 
-/// Returns true for a message of somebody else without results of the provider's own.
+/// Returns true for a message from another person without results of the provider's own checks.
 pub(super) fn is_unchecked(object: &Value, path: &str, context: &RowContext) -> bool {
     let receivers = context.api.receivers();
     let results = headers(object, path, wire::RESULTS).next();
@@ -92,6 +90,7 @@ pub(super) fn warnings_at(
     };
     let mut found = sender_auth::warnings(&heads, context.address);
     let mut reader = RowReader::new(context);
+    // Outlook has a folder's name here, Gmail a label, which is true or false.
     let in_spam = match reader.read(object, spam) {
         ReadValue::Text(folder) => folder == "spam",
         ReadValue::Flag(flag) => flag,
@@ -109,6 +108,7 @@ pub(super) fn warnings_at(
     if orders::gives_orders(&text) {
         found.push(SenderWarning { word: INJECTION, note: ORDERS.into() });
     }
+    // A message without a readable sender is judged like one from another person.
     let is_others = || {
         sender_at(object, path).is_none_or(|one| !one.email.eq_ignore_ascii_case(context.address))
     };

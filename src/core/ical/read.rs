@@ -1,4 +1,4 @@
-//! iCalendar documents, read.
+//! Reading of iCalendar documents: from components to entries.
 
 use calcard::icalendar::{ICalendarDuration, ICalendarValue};
 use jiff::civil::DateTime;
@@ -18,7 +18,7 @@ use crate::recurrence::{EventRecurrence, RecurrenceRule};
 use crate::text;
 use crate::text::{note, ours, quoted};
 
-/// Reads a document.
+/// Reads a document. See [`super::read()`].
 pub fn document(text: &str, floating: &TimeZone) -> Result<CalendarDocument> {
     if text.len() > MAX_DOCUMENT {
         return Err(Error::argument("the calendar is larger than 2 MiB")
@@ -57,9 +57,11 @@ fn calendar(
 ) -> Vec<RawEvent> {
     let some = |text: String| Some(text).filter(|text| !text.is_empty());
     let method = some(root.text("METHOD").trim().to_ascii_uppercase());
+    // RFC 7986, 5.1 has NAME, but most programs write the older property.
     let name = some(root.text("X-WR-CALNAME")).or_else(|| some(root.text("NAME")));
     let zone = event_time::zone_name(&root.text("X-WR-TIMEZONE"));
     let own = zone.as_deref().and_then(event_time::find_zone);
+    // A file may contain several calendars, whose first one names the document.
     document.method = document.method.take().or(method);
     document.name = document.name.take().or(name);
     document.zone = document.zone.take().or(zone);
@@ -76,15 +78,15 @@ fn calendar(
     raws
 }
 
-/// The properties of an event as they are read.
+/// The properties of an event while it is read.
 #[derive(Default)]
 struct EventParts {
     recurs: bool,
     start: Option<ZonedTime>,
-    /// The start by the clock, in a zone that only the document has.
+    /// The local start, if only the document defines its zone.
     clock: Option<(DateTime, TimeZone)>,
     end: Option<ZonedTime>,
-    /// Its local time, if it names no zone.
+    /// The local end, if it states no zone.
     end_local: Option<DateTime>,
     length: Option<ICalendarDuration>,
     repeat: EventRecurrence,
@@ -117,6 +119,8 @@ fn entry(
         ZonedTime::Day(jiff::civil::Date::ZERO),
     );
     let mut parts = EventParts {
+        // Known before the start is read, because the zone of a series must match for years
+        // ahead.
         recurs: event.lines.iter().any(|line| line.name == "RRULE"),
         ..EventParts::default()
     };
@@ -130,10 +134,10 @@ fn entry(
             notes.line(line.number, note!("cannot be read: {}", quoted(line.as_str())));
         }
     }
-    // A message about one occurrence may leave its own start out.
+    // A message about one occurrence may omit the start and give only the RECURRENCE-ID.
     let of_one = entry.recurrence_id.map(EventTime::in_utc);
     entry.cancelled = parts.status == "CANCELLED";
-    // A method that refers to an existing event need not have its time (RFC 5546).
+    // Methods that refer to an existing event may omit its time (RFC 5546).
     let about = matches!(method, Some("CANCEL" | "REPLY" | "REFRESH" | "DECLINECOUNTER"));
     let start = parts.start.take().or(of_one);
     let timeless = start.is_none() && (about || entry.cancelled) && !entry.uid.is_empty();
@@ -150,6 +154,7 @@ fn entry(
     if entry.recurrence_id.is_some() && !parts.repeat.rule.is_empty() {
         notes.line(event.number, "it is one occurrence: its recurrence rule was ignored");
     }
+    // An occurrence does not recur itself; some programs repeat the rule of the series in it.
     if entry.recurrence_id.is_some() {
         parts.repeat = EventRecurrence::default();
     }
@@ -171,12 +176,13 @@ fn entry(
     }
     entry.end = end(&start, parts.end.take(), parts.length.take(), event, notes);
     entry.start = start;
-    // Exceptions to nothing are no series.
+    // Without a rule or added dates there is no series, and services refuse exceptions.
     let recurs = |repeat: &EventRecurrence| !repeat.rule.is_empty() || !repeat.extra.is_empty();
     entry.repeat = Some(parts.repeat).filter(recurs);
     entry.link = parts.conference.or(parts.url);
     entry.show = show(parts.transparent, &parts.status, &parts.busy, &parts.own);
     entry.reminder = reminder(event, &entry);
+    // RFC 5546 lists the organizer among the attendees too; only its answer is kept.
     if let Some(organizer) = &mut entry.organizer {
         let same = |guest: &EventGuest| guest.address.eq_ignore_ascii_case(&organizer.address);
         if let Some(at) = parts.guests.iter().position(same) {
@@ -195,7 +201,7 @@ fn entry(
     })
 }
 
-/// Applies a property; `None` if its value cannot be read.
+/// Applies a property. Returns `None` if its value cannot be read.
 fn take(
     entry: &mut IcalEvent,
     parts: &mut EventParts,
@@ -220,7 +226,7 @@ fn take(
             _ => return None,
         },
         "RECURRENCE-ID" => {
-            // The library reads only THISANDFUTURE; RFC 5545 dropped the other value.
+            // The library reads only THISANDFUTURE. RFC 5545 has dropped THISANDPRIOR.
             parts.following = property.param("RANGE").is_some();
             let at = dates(line, property, zones, notes)?.0.into_iter().next()?;
             (entry.recurrence_id, parts.instead_of) = (Some(at.when), Some(at));
@@ -263,7 +269,7 @@ fn take(
             entry.visibility = match upper(property).as_str() {
                 "PUBLIC" => EventVisibility::Public,
                 "CONFIDENTIAL" => EventVisibility::Confidential,
-                // RFC 5545: an unknown value counts as private.
+                // RFC 5545, 3.8.1.3: an unknown value counts as private.
                 _ => EventVisibility::Private,
             }
         }
@@ -275,6 +281,7 @@ fn take(
                 .map(|text| clean(text).trim().to_owned())
                 .filter(|text| !text.is_empty()),
         ),
+        // RFC 7986, 5.11 has CONFERENCE; Google and Teams write their own properties.
         "CONFERENCE" | "X-GOOGLE-CONFERENCE" | "X-MICROSOFT-SKYPETEAMSMEETINGURL" => {
             parts.conference.get_or_insert(property.text());
         }
@@ -289,6 +296,7 @@ fn upper(property: &IcalProperty) -> String {
 }
 
 fn show(transparent: bool, status: &str, busy: &str, own: &str) -> ShowAs {
+    // Our own property and Exchange's are more precise than TRANSP and STATUS.
     match (own, busy) {
         ("FOCUS", _) => ShowAs::Focus,
         (_, "OOF") => ShowAs::Oof,
@@ -308,7 +316,7 @@ fn guest(property: &IcalProperty) -> EventGuest {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("mailto:") => rest,
         _ => value,
     };
-    // Some name a person by an id and give the address beside it.
+    // Some programs identify a person by an id, and give the address as a parameter.
     let address = match (bare.contains('@'), property.param("EMAIL")) {
         (false, Some(address)) => address,
         _ => bare,
@@ -333,7 +341,7 @@ fn guest(property: &IcalProperty) -> EventGuest {
     }
 }
 
-/// Minutes before the start, of the first alarm that is not after it.
+/// Returns the minutes before the start of the first alarm that is not after it.
 fn reminder(event: &IcalComponent, entry: &IcalEvent) -> Option<u32> {
     let alarms = event.parts.iter().filter(|part| part.name == "VALARM");
     let start = entry.start.when().instant(&TimeZone::UTC);
@@ -343,6 +351,7 @@ fn reminder(event: &IcalComponent, entry: &IcalEvent) -> Option<u32> {
             let seconds = match trigger.values().first()? {
                 ICalendarValue::Duration(length) => {
                     let from = match trigger.param("RELATED") {
+                        // RFC 5545, 3.8.6.3: a trigger is relative to the start by default.
                         Some(end) if end.eq_ignore_ascii_case("END") => {
                             entry.end.when().instant(&TimeZone::UTC)
                         }

@@ -1,4 +1,4 @@
-//! Events of a document as objects of the `invitation` table.
+//! Conversion of a document's events to objects of the `invitation` table.
 
 use serde_json::{Map, Value, json};
 
@@ -7,8 +7,8 @@ use crate::event_time::EventTime;
 use crate::provider::calendar::{EventGuest, InvitationAnswer};
 use crate::schemas::wire;
 
-/// Returns an event as an object that the table's sources read. `kind` is the document's
-/// method; `times` is none for an event that only identifies itself.
+/// Returns an event as an object for the table's sources. `kind` is the document's method;
+/// `times` is `None` for an event that only identifies itself.
 pub fn object(
     kind: &str,
     entry: &IcalEvent,

@@ -1,10 +1,8 @@
-//! The rules of a `VTIMEZONE` (RFC 5545, 3.6.5), made a zone that times can be
-//! resolved in.
+//! The rules of a `VTIMEZONE` (RFC 5545, 3.6.5), converted to a time zone.
 //!
-//! The onsets of its observances are worked out as local times, as the rules of
-//! events are; the zone is built from them in the format that IANA's are in
-//! (RFC 9636). What the zone is called, and whether its rules or its name are
-//! believed, is `zones.rs`'s to say.
+//! The onsets of its observances are expanded as local times, like the rules of events, and the
+//! zone is built from them in the format of IANA's zones (RFC 9636). The choice between a zone's
+//! rules and its name is in `zones.rs`.
 
 use calcard::icalendar::{ICalendarPeriod, ICalendarValue};
 use jiff::civil::DateTime;
@@ -16,23 +14,23 @@ use super::values::date_time;
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
 
-/// Onsets of one observance that are worked out: those since 1601, with room.
+/// The maximum number of onsets of one observance: all since 1601, and some more.
 const ONSETS: usize = 1_000;
 
 /// The content of a `VTIMEZONE`.
 #[derive(Debug, Clone)]
 pub struct ZoneRules {
-    /// The zone, to resolve times in.
+    /// The zone, for resolving times.
     pub zone: TimeZone,
-    /// When its first observance begins: of what was before it says nothing.
+    /// The onset of its first observance. The offset before it is unknown.
     first: Timestamp,
-    /// When its last observance begins, if none comes again and again.
+    /// The onset of its last observance; `None` if one of them recurs endlessly.
     last: Option<Timestamp>,
 }
 
 impl ZoneRules {
-    /// Returns true if the offset at an instant is known. If the offset changes now and
-    /// then and the changes end, the rules were cut to the years of some event.
+    /// Returns true if the offset at an instant is known. If the offset changes and the changes
+    /// end, the rules cover only the years of some event.
     pub fn tells(&self, at: Timestamp) -> bool {
         let ended = self.last.is_some_and(|last| last < at);
         self.first <= at && (!ended || self.first == self.last.unwrap_or(self.first))
@@ -46,9 +44,9 @@ impl ZoneRules {
     }
 }
 
-/// Returns the zone that the observances of a `VTIMEZONE` define, correct from the
-/// first of some years to the last; `None` if one of them is incomplete. Each onset is
-/// taken from `room`, and nothing is made without it.
+/// Returns the zone that the observances of a `VTIMEZONE` define, correct from the first to the
+/// last of `years`. `None` if an observance is incomplete, or if there are more onsets than
+/// `room`, from which each onset is deducted.
 pub fn read(part: &IcalComponent, years: (i16, i16), room: &mut usize) -> Option<ZoneRules> {
     let mut changes: Vec<(i64, i32, i32)> = Vec::new();
     let (mut first, mut recurs) = (i64::MAX, false);
@@ -70,6 +68,7 @@ pub fn read(part: &IcalComponent, years: (i16, i16), room: &mut usize) -> Option
     let ((_, before, _), (last, ..)) = (changes.first()?, changes.last()?);
     let data = tzif(*before, &changes)?;
     let at = |second: i64| Timestamp::from_second(second).ok();
+    // Without a name, so that the zone is not mistaken for one of IANA's.
     Some(ZoneRules {
         zone: TimeZone::tzif("", &data).ok()?,
         first: at(first).unwrap_or(Timestamp::MIN),
@@ -83,7 +82,7 @@ pub fn same(one: &TimeZone, other: &TimeZone, from: Timestamp, to: Timestamp) ->
         && changes(one, from, to).eq(changes(other, from, to))
 }
 
-/// Returns when a zone's offset changes within a range, and to what.
+/// Returns the changes of a zone's offset within a range, each with its instant.
 pub fn changes(
     zone: &TimeZone,
     from: Timestamp,
@@ -92,13 +91,13 @@ pub fn changes(
     let (mut now, mut last) = (zone.to_offset(from), from);
     zone.following(from)
         .map(|change| (change.timestamp(), change.offset()))
-        // A zone without future rules keeps its last change for ever.
+        // For a zone without future rules, the iterator repeats the last change endlessly.
         .take_while(move |(at, _)| std::mem::replace(&mut last, *at) < *at && *at < to)
         .filter(move |(_, offset)| std::mem::replace(&mut now, *offset) != *offset)
 }
 
-/// Returns the local times at which an observance begins, by the offset before it: the
-/// first ever, whether there is a last, and those of some years.
+/// Returns the first local time at which an observance begins, true if its onsets end, and the
+/// onsets needed for `years`. `from` is the offset before an onset.
 fn onsets(
     part: &IcalComponent,
     from: i32,
@@ -122,10 +121,11 @@ fn onsets(
             "RRULE" => {
                 let mut read = RecurrenceRule::foreign(line.value())?;
                 let many = |count| usize::try_from(count).is_ok_and(|count| count > ONSETS);
+                // Expanding only some of these onsets would end the zone's rules too early.
                 if read.parts.count.is_some_and(many) {
                     return None;
                 }
-                // `UNTIL` is in UTC, everything else in local time.
+                // RFC 5545, 3.3.10: UNTIL is in UTC here, all other times are local.
                 if let Some(RuleEnd::Utc(at)) = read.until {
                     let by = SignedDuration::from_secs(i64::from(from));
                     read.until = Some(RuleEnd::Local(at.checked_add(by).ok()?));
@@ -155,7 +155,7 @@ fn onsets(
         let day = jiff::civil::Date::new(year, 1, 1).ok()?;
         Some(EventTime::Day(day).instant(&TimeZone::UTC))
     };
-    // What goes on without end has begun anew within the years before.
+    // An endless observance recurs every year, so two years before the first suffice.
     let from = if ends { Timestamp::MIN } else { first_of(years.0.saturating_sub(2))? };
     let end = first_of(years.1.saturating_add(1))?;
     let begins = ZonedTime::At(start, "UTC".to_owned());
@@ -164,14 +164,14 @@ fn onsets(
     Some((start, ends, found.into_iter().map(utc).collect()))
 }
 
-/// Returns the offset of a `VTIMEZONE` that has no dates: that of its standard time.
+/// Returns the offset of the standard time of a `VTIMEZONE` without dates.
 pub fn standard(part: &IcalComponent) -> Option<Offset> {
     let standard = part.parts.iter().find(|part| part.name == "STANDARD");
     let seconds = offset(standard.or_else(|| part.parts.first())?, "TZOFFSETTO")?;
     Offset::from_seconds(seconds).ok()
 }
 
-/// Reads the seconds of `+0100`, `-033000` or, as some write it, `01:00`.
+/// Parses `+0100`, `-033000` or, from some programs, `01:00`, into seconds.
 fn offset(part: &IcalComponent, name: &str) -> Option<i32> {
     let line = part.lines.iter().find(|line| line.name == name)?;
     let text: String = line.value().chars().filter(|c| !matches!(c, ':' | ' ')).collect();
@@ -184,12 +184,12 @@ fn offset(part: &IcalComponent, name: &str) -> Option<i32> {
     }
     let part = |at: usize| digits.get(at..at + 2).map_or(Some(0), |two| two.parse::<i32>().ok());
     let seconds = part(0)? * 3_600 + part(2)? * 60 + part(4)?;
-    // Further than a day from UTC no zone is.
+    // No zone is a day or more away from UTC.
     (seconds < 86_400).then_some(sign * seconds)
 }
 
-/// A zone's changes (seconds since 1970, the offsets before and after) as TZif
-/// of the second version: a first block that says nothing, and the second.
+/// Encodes a zone's changes (seconds since 1970, and the offsets before and after) as TZif
+/// version 2. The block for version 1 is empty.
 fn tzif(before: i32, changes: &[(i64, i32, i32)]) -> Option<Vec<u8>> {
     let mut kinds = vec![before];
     let mut places = Vec::new();
@@ -213,10 +213,10 @@ fn tzif(before: i32, changes: &[(i64, i32, i32)]) -> Option<Vec<u8>> {
     };
     let kind = |seconds: i32| {
         let [a, b, c, d] = seconds.to_be_bytes();
-        // No daylight saving by name, and the first of the designations, which
-        // is empty.
+        // No daylight saving flag, and an empty designation.
         [a, b, c, d, 0, 0]
     };
+    // Readers of version 2 skip the first block, but it must have one type (RFC 9636, 3.1).
     let mut bytes = header(0, 1)?;
     bytes.extend(kind(before));
     bytes.push(0);

@@ -1,8 +1,7 @@
-//! The lines of an iCalendar document, and the components they stand in.
+//! The lines of an iCalendar document, and their components.
 //!
-//! The library reads properties but does not say which line one came from, and
-//! takes a broken line for the end of everything. So lines are put together here,
-//! and the library reads them one by one.
+//! The library does not report the line of a property, and treats a broken line as the end of the
+//! document. So lines are unfolded here, and the library parses them one by one.
 
 use std::borrow::Cow;
 
@@ -12,23 +11,23 @@ use calcard::{Entry, Parser};
 use super::COMPONENTS;
 use crate::text::{Note, NoteTally, note, quoted};
 
-/// Components stand in each other no deeper than this.
+/// The maximum nesting of components.
 const MAX_DEPTH: usize = 16;
 
-/// Notes that say the same of different lines.
+/// The maximum number of notes with the same text on different lines.
 const ALIKE: usize = 5;
 
-/// A line, put together from its parts.
+/// An unfolded line.
 #[derive(Debug)]
 pub struct ContentLine {
-    /// Its number in the document, from 1 on.
+    /// Its number in the document, from 1.
     pub number: usize,
     /// The property's name, upper case.
     pub name: String,
     text: String,
 }
 
-/// A component with its own lines and the components within.
+/// A component with its own lines and its inner components.
 #[derive(Debug)]
 pub struct IcalComponent {
     /// Its name, upper case.
@@ -37,7 +36,7 @@ pub struct IcalComponent {
     pub number: usize,
     /// The properties.
     pub lines: Vec<ContentLine>,
-    /// The components within.
+    /// The inner components.
     pub parts: Vec<IcalComponent>,
 }
 
@@ -52,12 +51,12 @@ impl Default for DocumentNotes {
 }
 
 impl DocumentNotes {
-    /// Takes a note of a line.
+    /// Adds a note on a line.
     pub fn line(&mut self, number: usize, what: impl Into<Note>) {
         self.0.add(what.into().under(note!("line {}", number)));
     }
 
-    /// Returns the notes, a few of each kind; the others of it are counted.
+    /// Returns the notes, a few of each kind with a count of the rest.
     pub fn taken(self) -> Vec<Note> {
         self.0.notes()
     }
@@ -68,7 +67,7 @@ pub fn components(text: &str, notes: &mut DocumentNotes) -> Vec<IcalComponent> {
     let mut done = Vec::new();
     let mut open: Vec<IcalComponent> = Vec::new();
     let mut many = 0;
-    // How many components within one that is too deep are open.
+    // The number of open components within one that is too deep.
     let mut below = 0_usize;
     for (number, text) in lines(text) {
         let Some(name) = name(&text) else {
@@ -87,7 +86,8 @@ pub fn components(text: &str, notes: &mut DocumentNotes) -> Vec<IcalComponent> {
                     break;
                 }
                 let kind = value.to_ascii_uppercase();
-                // No component of a calendar can hold these: one that is open has lost its end.
+                // No component of a calendar can contain these, so an open one has lost its
+                // END. Without this check it would swallow the next events.
                 let is_outer =
                     matches!(&*kind, "VEVENT" | "VTODO" | "VJOURNAL" | "VFREEBUSY" | "VTIMEZONE");
                 while is_outer
@@ -152,14 +152,14 @@ fn close(component: IcalComponent, open: &mut [IcalComponent], done: &mut Vec<Ic
     }
 }
 
-/// Returns UTF-8 without the folds within its characters; `None` if it has none, or is not UTF-8.
+/// Returns UTF-8 text without folds inside characters; `None` if it has none or is not UTF-8.
 pub fn whole_characters(bytes: &[u8]) -> Option<Vec<u8>> {
     if std::str::from_utf8(bytes).is_ok() {
         return None;
     }
     let mut whole: Vec<u8> = Vec::with_capacity(bytes.len());
     for byte in bytes {
-        // A character goes on with these bytes.
+        // Continuation bytes of a character.
         if matches!(byte, 0x80..=0xBF) {
             for fold in [&b"\r\n "[..], b"\r\n\t", b"\n ", b"\n\t"] {
                 if whole.ends_with(fold) {
@@ -172,8 +172,9 @@ pub fn whole_characters(bytes: &[u8]) -> Option<Vec<u8>> {
     std::str::from_utf8(&whole).is_ok().then_some(whole)
 }
 
-/// Returns the lines, those that go on with a space put together.
+/// Returns the lines, with folded ones joined.
 fn lines(text: &str) -> Vec<(usize, String)> {
+    // Some programs begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut all: Vec<(usize, String)> = Vec::new();
     for (at, part) in text.split('\n').enumerate() {
@@ -186,7 +187,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     all
 }
 
-/// Returns the name of the property that a line is.
+/// Returns the name of the property on a line.
 fn name(line: &str) -> Option<String> {
     let end = line.find([';', ':'])?;
     let name = line.get(..end)?.trim();
@@ -196,8 +197,9 @@ fn name(line: &str) -> Option<String> {
 }
 
 impl ContentLine {
-    /// Returns the property as the library reads it.
+    /// Returns the property, parsed by the library.
     pub fn read(&self) -> Option<IcalProperty> {
+        // The library parses only whole components.
         let text = format!("BEGIN:VEVENT\r\n{}\r\nEND:VEVENT\r\n", mended(&self.text));
         match Parser::new(&text).entry() {
             Entry::ICalendar(calendar) => {
@@ -220,19 +222,19 @@ impl ContentLine {
 }
 
 impl IcalComponent {
-    /// Returns the first property of a name that the library can read.
+    /// Returns the first property with this name that can be parsed.
     pub fn property(&self, name: &str) -> Option<IcalProperty> {
         let mut lines = self.lines.iter().filter(|line| line.name == name);
         lines.find_map(ContentLine::read)
     }
 
-    /// Returns its text, empty if there is none.
+    /// Returns the text of a property; empty if it is missing.
     pub fn text(&self, name: &str) -> String {
         self.property(name).map(|property| property.text()).unwrap_or_default()
     }
 }
 
-/// A property as the library has read it.
+/// A property parsed by the library.
 #[derive(Debug)]
 pub struct IcalProperty(ICalendarEntry);
 
@@ -242,7 +244,7 @@ impl IcalProperty {
         &self.0.values
     }
 
-    /// Returns the first value as text, joining what the library splits at commas.
+    /// Returns the first value as text. Parts that the library splits at commas are joined.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.0.values.iter().filter_map(ICalendarValue::as_text).collect();
         clean(&texts.join(","))
@@ -258,17 +260,17 @@ impl IcalProperty {
         param.value.as_text().filter(|text| !text.is_empty())
     }
 
-    /// Returns a parameter's first value as text for people (RFC 6868).
+    /// Returns a parameter's first value, decoded (RFC 6868).
     pub fn param_text(&self, name: &str) -> Option<String> {
-        // In two steps, because the second circumflex of `^^n` begins nothing.
+        // In two steps, because the second circumflex of `^^n` does not begin an escape.
         let parts = self.param(name)?.split("^^");
         let parts = parts.map(|part| part.replace("^n", "\n").replace("^'", "\""));
         Some(parts.collect::<Vec<_>>().join("^"))
     }
 }
 
-/// Returns a line with two errors corrected that others read past: a `TZID` with a colon and
-/// without quotes, as in `GMT+05:30`, and `VALUE=DATE` beside a time.
+/// Returns a line with two common errors corrected: a `TZID` with a colon and without quotes,
+/// such as `GMT+05:30`, and `VALUE=DATE` for a time.
 fn mended(line: &str) -> Cow<'_, str> {
     const ZONE: &str = ";TZID=";
     const DATE: &str = ";VALUE=DATE:";
@@ -276,7 +278,7 @@ fn mended(line: &str) -> Cow<'_, str> {
     let at = |what: &str| upper.find(what).map(|at| at + what.len());
     let (zone, date) = (at(ZONE), at(DATE));
     if let Some((head, rest)) = zone.and_then(|at| line.split_at_checked(at)) {
-        // The value begins with a year.
+        // The value begins with a year, which distinguishes its colon from one in the zone.
         let is_value = |(at, _): &(usize, &str)| {
             let value = rest.get(at + 1..at + 5);
             value.is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()))
@@ -292,7 +294,7 @@ fn mended(line: &str) -> Cow<'_, str> {
     }
     if let Some((head, value)) = date.and_then(|at| line.split_at_checked(at)) {
         let time = value.split_once(['T', 't']).map_or("", |(_, time)| time);
-        // Midnight is the day itself.
+        // Midnight is the day itself, so the value can stay a day.
         if time.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
             let head = head.get(..head.len() - DATE.len()).unwrap_or_default();
             return format!("{head}:{value}").into();

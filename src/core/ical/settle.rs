@@ -1,5 +1,4 @@
-//! Relates the events of a document to each other: versions of one event, and
-//! exceptions of a series.
+//! Relations between the events of a document: versions of one event, and exceptions of a series.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,34 +13,34 @@ use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, compact, compact_day};
 use crate::text::{note, ours};
 
-/// Rules that are carried out to understand a document, and days of one.
+/// The maximum number of rules that are expanded to interpret a document, and of days of each.
 const RULES: usize = 50;
 const DAYS: usize = 5_000;
 
-/// Bytes of text that are copied for occurrences with an end of their own.
+/// The maximum number of bytes of text copied for occurrences with their own end.
 const COPIED: usize = 4 * 1024 * 1024;
 
-/// An event as it was read, with what is only needed to understand the others.
+/// An event as read, with data that is only needed to interpret the other events.
 #[derive(Debug)]
 pub struct RawEvent {
     /// The event.
     pub entry: IcalEvent,
-    /// The line it begins on.
+    /// The number of its first line.
     pub number: usize,
     /// `DTSTAMP` and `LAST-MODIFIED`.
     pub stamps: (Option<Timestamp>, Option<Timestamp>),
-    /// `RECURRENCE-ID`, as it is written.
+    /// `RECURRENCE-ID` in its written form.
     pub instead_of: Option<WrittenDate>,
     /// `RANGE=THISANDFUTURE`.
     pub following: bool,
-    /// Starts and ends of `RDATE`s that are periods.
+    /// The starts and ends of `RDATE`s that are periods.
     pub periods: Vec<(Timestamp, Timestamp)>,
-    /// True if it does not say when it is.
+    /// True if it states no time.
     pub timeless: bool,
 }
 
-/// Takes the latest version of each event, links exceptions to their series, and splits series at
-/// changes that apply from an occurrence on. Times without a zone are in `floating`.
+/// Keeps the latest version of each event, links exceptions to their series, and splits series at
+/// changes to all later occurrences. Times without a zone are in `floating`.
 pub fn settle(
     raws: Vec<RawEvent>,
     floating: &TimeZone,
@@ -67,6 +66,8 @@ pub fn settle(
         let written = raw.instead_of;
         match (start, *at, written.and_then(|at| at.local_time)) {
             (ZonedTime::Day(_), Some(EventTime::At(when)), Some(local_time)) => {
+                // A document may have thousands of series, and expanding each would take too
+                // long.
                 if known.len() < RULES && !known.contains_key(uid) {
                     known.insert(uid.clone(), days(repeat, start));
                 }
@@ -80,7 +81,7 @@ pub fn settle(
             (ZonedTime::At(_, zone), Some(EventTime::At(_)), Some(local_time))
                 if written.is_some_and(|at| at.floating) =>
             {
-                // It names no zone: it is in that of the series.
+                // Without a zone, the time is in the zone of the series.
                 *at = Some(ZonedTime::At(local_time, zone.clone()).when());
             }
             _ => {}
@@ -94,14 +95,15 @@ pub fn settle(
             *at = Some(of_day(repeat, start, when, local_time.date()));
         }
     }
-    // Now it is known which of them stand for the same occurrence.
+    // Only now, with all references resolved, do versions of the same occurrence compare
+    // equal.
     let raws = excluded(latest(raws, notes), notes);
     periods(following(raws, notes), notes)
 }
 
-/// The day of a time where whole days are given: the one it is written on, or the one
-/// that begins then; for a time in UTC that may be midnight of an unknown zone, the day of
-/// the series that begins then. `local_time` is the time as it is written.
+/// Returns the day that a time refers to in an all-day series: the day it is written on or the
+/// day that begins at that instant. A time in UTC may be midnight of an unknown zone; it refers
+/// to the day of the series that begins then. `local_time` is the time as written.
 pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &HashSet<Date>) -> Date {
     let local = floating.to_datetime(at);
     let begins = |at: &DateTime| at.time() == Time::midnight();
@@ -112,20 +114,21 @@ pub fn day(at: Timestamp, local_time: DateTime, floating: &TimeZone, days: &Hash
     if begins(&local) {
         return local.date();
     }
-    // Only UTC hides a day: a time with its zone is written on the day that it means. No
-    // zone is more than 14 hours ahead.
+    // Only a time in UTC can mean another day than it is written on. No zone is more than 14
+    // hours ahead, so midnight there is 10:00 UTC or later.
     let ahead = TimeZone::UTC.to_datetime(at) == local_time && local_time.hour() >= 10;
     let next = date.tomorrow().ok().filter(|next| ahead && days.contains(next));
     next.filter(|_| !days.contains(&date)).unwrap_or(date)
 }
 
-/// Returns the occurrence that a midnight stands for: the one that starts then, or else the
-/// one of that day, because calendars that Exchange publishes name no more than the day.
+/// Returns the occurrence that a midnight refers to: the one that starts at that time, or else
+/// the one on that day, because calendars published by Exchange give only the day.
 fn of_day(repeat: &EventRecurrence, start: &ZonedTime, at: Timestamp, day: Date) -> EventTime {
     let ZonedTime::At(_, zone) = start else {
         return EventTime::At(at);
     };
     let begin = |day: Date| ZonedTime::At(day.at(0, 0, 0, 0), zone.clone()).when();
+    // The reference may be to an occurrence that is also excluded.
     let all = EventRecurrence { except: Vec::new(), ..repeat.clone() };
     let first = |from: Timestamp, to: Timestamp| all.occurrences(start, from, to, 1).pop();
     let second = at.checked_add(1.second()).unwrap_or(at);
@@ -136,7 +139,7 @@ fn of_day(repeat: &EventRecurrence, start: &ZonedTime, at: Timestamp, day: Date)
     first(at, second).or_else(|| first(from, to)).unwrap_or(EventTime::At(at))
 }
 
-/// Returns the days of a series of whole days, the first of them.
+/// Returns the first days of an all-day series, at most [`DAYS`].
 pub fn days(repeat: &EventRecurrence, start: &ZonedTime) -> HashSet<Date> {
     let all = EventRecurrence { except: Vec::new(), ..repeat.clone() };
     let found = all.occurrences(start, Timestamp::MIN, Timestamp::MAX, DAYS);
@@ -147,12 +150,13 @@ pub fn days(repeat: &EventRecurrence, start: &ZonedTime) -> HashSet<Date> {
     days.collect()
 }
 
-/// Returns the latest of several events that have one UID and mean the same occurrence.
+/// Returns the latest of several events with one UID that refer to the same occurrence.
 fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let version = |raw: &RawEvent| (raw.entry.sequence, raw.stamps);
     let mut entries: Vec<RawEvent> = Vec::new();
     let mut places: HashMap<(String, Option<EventTime>), usize> = HashMap::new();
     for mut raw in raws {
+        // Without a UID or a time there is nothing to compare by.
         if raw.entry.uid.is_empty() || raw.timeless {
             entries.push(raw);
             continue;
@@ -163,6 +167,8 @@ fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
             entries.push(raw);
             continue;
         };
+        // RFC 5546, 2.1.5: the higher SEQUENCE is newer, and with equal ones the later
+        // DTSTAMP.
         if version(&raw) > version(before) {
             std::mem::swap(&mut raw, before);
         }
@@ -177,7 +183,7 @@ fn latest(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     entries
 }
 
-/// Leaves out occurrences that a later version of their series no longer has.
+/// Removes occurrences that a later version of their series excludes.
 fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let mut gone = HashMap::new();
     for IcalEvent { uid, sequence, repeat, .. } in raws.iter().map(|raw| &raw.entry) {
@@ -186,6 +192,7 @@ fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent>
     }
     raws.retain(|RawEvent { entry, number, .. }| {
         let excluded = entry.recurrence_id.and_then(|at| gone.get(&(entry.uid.clone(), at)));
+        // An occurrence that is at least as new as its series replaces the excluded date.
         let outdated = excluded.is_some_and(|sequence| *sequence > entry.sequence);
         if outdated {
             notes.line(*number, "left out: a later version of its series excludes this occurrence");
@@ -195,12 +202,12 @@ fn excluded(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent>
     raws
 }
 
-/// Turns a change that applies to an occurrence and all later ones into a series.
+/// Converts a change to an occurrence and all later ones into a series.
 fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let at = |raw: &RawEvent| raw.entry.recurrence_id.map(|at| at.instant(&TimeZone::UTC));
     let mut ranged: Vec<usize> =
         (0..raws.len()).filter(|place| raws.get(*place).is_some_and(|raw| raw.following)).collect();
-    // The last first: it takes the end of the rule with it.
+    // The last one first, because it takes the end of the rule with it.
     ranged.sort_by_key(|place| std::cmp::Reverse(raws.get(*place).and_then(at)));
     for (number, place) in ranged.into_iter().enumerate() {
         let Some(raw) = raws.get(place) else {
@@ -219,7 +226,7 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
         };
         notes.line(raw.number, "it and all later occurrences form a separate series");
         let (from, uid) = (at(raw), raw.entry.uid.clone());
-        // Occurrences after it that differ go with it.
+        // Later exceptions now belong to the new series.
         for other in &mut raws {
             if other.entry.uid == uid && other.entry.recurrence_id.is_some() && at(other) > from {
                 parted.take(&mut other.entry);
@@ -231,6 +238,7 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
         if let Some(master) = raws.get_mut(master) {
             match parted.before {
                 Some(before) => master.entry.repeat = Some(before),
+                // The change begins at the first occurrence, so the old series has none left.
                 None => master.entry.cancelled = true,
             }
         }
@@ -238,11 +246,11 @@ fn following(mut raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent
     raws
 }
 
-/// A series in two.
+/// A series split in two.
 struct SplitSeries {
-    /// How the first part recurs, if there is one.
+    /// The recurrence of the first part; `None` if the first part is empty.
     before: Option<EventRecurrence>,
-    /// The second.
+    /// The second part.
     series: IcalEvent,
     zone: TimeZone,
     days: i64,
@@ -250,8 +258,8 @@ struct SplitSeries {
 }
 
 impl SplitSeries {
-    /// Splits a series at an occurrence with a change for all later ones; `None` if the
-    /// rule does not determine the days from there on.
+    /// Splits a series at a change to all later occurrences. Returns `None` if the rule does not
+    /// determine the days from there on.
     fn of(master: &IcalEvent, one: &IcalEvent) -> Option<Self> {
         let (repeat, at) = (master.repeat.as_ref()?, one.recurrence_id?);
         // The series continues in its own zone, whatever zone the change is written in.
@@ -300,7 +308,7 @@ impl SplitSeries {
         Some(parted)
     }
 
-    /// Makes an occurrence of the series one of its second part.
+    /// Moves an exception of the series to its second part.
     fn take(&self, other: &mut IcalEvent) {
         other.uid.clone_from(&self.series.uid);
         other.recurrence_id = other.recurrence_id.and_then(|at| self.moved(at));
@@ -320,11 +328,12 @@ impl SplitSeries {
         let mut rule = RecurrenceRule::foreign(text)?;
         let parts = &mut rule.parts;
         let timed = [&parts.byhour, &parts.byminute, &parts.bysecond];
+        // A rule with fixed times of day would contradict the moved start.
         if !self.by.is_zero() && timed.iter().any(|list| !list.is_empty()) {
             return None;
         }
         if self.days != 0 {
-            // A single day of the week is the one it starts on.
+            // A single day of the week is the day of the start, so it moves with the start.
             if let [day] = parts.byday.as_slice()
                 && day.ordwk.is_none()
                 && parts.freq == calcard::icalendar::ICalendarFrequency::Weekly
@@ -355,7 +364,7 @@ impl SplitSeries {
     }
 }
 
-/// Returns the UID of a second part: the same whenever the document is read.
+/// Returns the UID of a second part, which is the same each time the document is read.
 fn parted_uid(uid: &str, at: EventTime) -> String {
     let stamp = match at {
         EventTime::Day(day) => compact_day(day),
@@ -367,8 +376,8 @@ fn parted_uid(uid: &str, at: EventTime) -> String {
     }
 }
 
-/// Returns a time in a zone that is called `name`; in UTC where the local time means an
-/// earlier instant.
+/// Returns a time in a zone called `name`, or in UTC if the local time would mean an earlier
+/// instant.
 fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
     let at = when.instant(zone);
     match zone.to_datetime(at) {
@@ -377,12 +386,13 @@ fn local(when: EventTime, zone: &TimeZone, name: &str) -> ZonedTime {
     }
 }
 
-/// Makes occurrences of the dates that end otherwise than their series does.
+/// Converts dates whose length differs from the series' to exceptions.
 fn periods(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
     let known: HashSet<(String, EventTime)> = raws
         .iter()
         .filter_map(|raw| Some((raw.entry.uid.clone(), raw.entry.recurrence_id?)))
         .collect();
+    // Each exception has a copy of the texts, so a short document could fill the memory.
     let mut room = COPIED;
     let mut all = Vec::new();
     for mut raw in raws {
@@ -396,6 +406,7 @@ fn periods(raws: Vec<RawEvent>, notes: &mut DocumentNotes) -> Vec<RawEvent> {
         };
         let known_zone = event_time::find_zone(zone).unwrap_or(TimeZone::UTC);
         let local = |at: Timestamp| local(EventTime::At(at), &known_zone, zone);
+        // An estimate of the bytes that each copy takes.
         let size = entry.title.len() + entry.place.len() + entry.notes.len();
         let size = size + 200 * (1 + entry.guests.len());
         for (start, end) in periods {

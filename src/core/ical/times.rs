@@ -1,5 +1,5 @@
-//! The times of an event, read: its start and end, its dates, and what a rule
-//! comes to in a zone that only the document has.
+//! The times of an event: its start and end, its dates, and the occurrences of a rule in a zone
+//! that only the document defines.
 
 use std::collections::HashSet;
 
@@ -15,10 +15,10 @@ use super::zones::{DocumentZones, IcalZone};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd};
 
-/// The most dates that stand for a rule.
+/// The maximum number of dates that replace a rule.
 const DATES: usize = 500;
 
-/// Returns a time, and where only the document has its zone the local one, too.
+/// Returns a time, and also the local time if only the document defines its zone.
 pub fn moment(
     line: &ContentLine,
     property: &IcalProperty,
@@ -43,7 +43,7 @@ pub fn moment(
     Some((moment, own))
 }
 
-/// Returns the local time of a property that names no zone.
+/// Returns the local time of a property that states no zone.
 pub fn floating(property: &IcalProperty) -> Option<DateTime> {
     match (property.values().first()?, property.param("TZID")) {
         (ICalendarValue::PartialDateTime(at), None) => match values::date_time(at)? {
@@ -54,8 +54,8 @@ pub fn floating(property: &IcalProperty) -> Option<DateTime> {
     }
 }
 
-/// Replaces a rule in a zone that only the document has by its dates, because in UTC it
-/// would fall on other hours, and on other days.
+/// Replaces a rule in a zone that only the document defines by its dates. In UTC the rule would
+/// fall on other hours and days. Returns the number of dates.
 pub fn replace_with_dates(
     repeat: &mut EventRecurrence,
     start: DateTime,
@@ -76,8 +76,8 @@ pub fn replace_with_dates(
     Some(found.len())
 }
 
-/// Makes the `UNTIL` of a rule for whole days a day: the one that begins then in a zone of
-/// the document, because Exchange writes midnight of its zone in UTC.
+/// Converts the `UNTIL` of an all-day rule to a day. Exchange writes midnight of its zone in UTC,
+/// so this is the day that begins at that instant in a zone of the document.
 pub fn until_day(repeat: &mut EventRecurrence, zones: &DocumentZones) {
     let Some(mut rule) = RecurrenceRule::foreign(&repeat.rule) else {
         return;
@@ -91,7 +91,7 @@ pub fn until_day(repeat: &mut EventRecurrence, zones: &DocumentZones) {
     }
 }
 
-/// Returns when a version was written, if that can be read.
+/// Returns the time at which a version was written, if it can be read.
 pub fn stamp(property: &IcalProperty) -> Option<Timestamp> {
     match property.values().first()? {
         ICalendarValue::PartialDateTime(at) => {
@@ -102,7 +102,7 @@ pub fn stamp(property: &IcalProperty) -> Option<Timestamp> {
     }
 }
 
-/// Dates, and those that are periods as starts and ends.
+/// Dates, and the starts and ends of dates that are periods.
 pub type DateList = (Vec<WrittenDate>, Vec<(Timestamp, Timestamp)>);
 
 /// Returns the dates of `RECURRENCE-ID`, `EXDATE` or `RDATE`.
@@ -129,6 +129,7 @@ pub fn dates(
                 let end = from.and_then(|from| after(&from, duration));
                 (start, end.map(|end| end.when()))
             }
+            // An empty list is invalid, but says nothing that could be lost.
             ICalendarValue::Text(text) if text.trim().is_empty() => continue,
             _ => return None,
         };
@@ -148,8 +149,8 @@ pub fn dates(
     Some((dates, periods))
 }
 
-/// Dates beside a rule as the start is one: of whole days the days that times
-/// mean, and in the zone of the start what names none.
+/// Converts dates next to a rule to the type of the start: to days for an all-day series, and to
+/// the zone of the start for times without a zone.
 pub fn alike(
     repeat: &EventRecurrence,
     dates: &[WrittenDate],
@@ -182,7 +183,7 @@ pub fn alike(
     dates.iter().map(alike).collect()
 }
 
-/// Returns the end: `DTEND`, or the start and `DURATION`, or the default of RFC 5545.
+/// Returns the end: `DTEND`, or the start plus `DURATION`, or the default of RFC 5545, 3.6.1.
 pub fn end(
     start: &ZonedTime,
     end: Option<ZonedTime>,
@@ -200,7 +201,8 @@ pub fn end(
                 event.number,
                 "the end has a time but the start has none: read as whole days",
             );
-            // The day in which it ends is its last.
+            // An end at midnight excludes the day that begins; any other time is on the last
+            // day.
             if at.time() == Time::midnight() {
                 ZonedTime::Day(at.date())
             } else {
@@ -209,7 +211,7 @@ pub fn end(
         }
         (ZonedTime::At(at, zone), Some(ZonedTime::Day(day)), _) => {
             notes.line(event.number, "the end has no time: read as the start of that day");
-            // Some write the last day instead of the one after it.
+            // Some programs write the last day instead of the day after it.
             let day = if day == at.date() { day.tomorrow().unwrap_or(day) } else { day };
             ZonedTime::At(day.at(0, 0, 0, 0), zone.clone())
         }
@@ -219,7 +221,7 @@ pub fn end(
     };
     let right = match (start, &end) {
         (ZonedTime::Day(start), ZonedTime::Day(end)) => {
-            // Some write the last day instead of the one after it.
+            // Some programs write the last day instead of the day after it.
             if start == end {
                 return least;
             }
@@ -238,8 +240,8 @@ pub fn end(
     end
 }
 
-/// Weeks and days of a `DURATION` are those of the calendar, the rest is exact
-/// (RFC 5545, 3.3.6).
+/// Returns the end of a `DURATION`. Its weeks and days follow the calendar, its hours, minutes
+/// and seconds are exact (RFC 5545, 3.3.6).
 fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
     if length.neg {
         return None;
@@ -267,7 +269,8 @@ fn after(start: &ZonedTime, length: &ICalendarDuration) -> Option<ZonedTime> {
             if event_time::resolve(local, &zone) == end {
                 ZonedTime::At(local, name.clone())
             } else {
-                // The second of two instants with the same local time.
+                // The second of two instants with the same local time can only be written in
+                // UTC.
                 ZonedTime::At(TimeZone::UTC.to_datetime(end), "UTC".to_owned())
             }
         }

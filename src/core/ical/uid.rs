@@ -1,23 +1,22 @@
-//! The identity of an event: which UIDs name the same series.
+//! The identity of a series: UIDs that name the same events.
 //!
-//! Exchange makes UIDs of GlobalObjectIds, written in hex (MS-OXCICAL, 2.1.3.1.1.20.26). What
-//! their bytes mean is in MS-OXOCAL, 2.2.1.27. Whether two events of a series are the same
-//! occurrence is not said here.
+//! Exchange derives UIDs from GlobalObjectIds, written in hex (MS-OXCICAL, 2.1.3.1.1.20.26; the
+//! bytes are described in MS-OXOCAL, 2.2.1.27). Comparing occurrences of a series is left to the
+//! callers.
 
 use std::borrow::Cow;
 
-/// The first 16 bytes of a GlobalObjectId, which all have.
+/// The first 16 bytes of every GlobalObjectId.
 const PREFIX: &str = "040000008200E00074C5B7101A82E008";
-/// The hex digits of bytes 17 to 20, the date of an occurrence, and of the data, which follow
-/// the time of creation, eight zeros and the length.
+/// The hex digits of bytes 17 to 20, the date of an occurrence. The data follow after the time of
+/// creation, eight zeros and the length.
 const DATE: std::ops::Range<usize> = 32..40;
 const DATA: usize = 80;
-/// `vCal-Uid` and its version: what follows is the UID that another program gave the event.
+/// `vCal-Uid` and its version, followed by the UID that another program gave the event.
 const FOREIGN: &str = "7643616C2D55696401000000";
 
-/// Returns the UID by which all occurrences of a series have the same, in every calendar:
-/// that of a GlobalObjectId without its date, or the foreign one within. Any other UID is
-/// returned without the space around it.
+/// Returns the UID that all occurrences of a series share in every calendar: a GlobalObjectId
+/// without its date, or the foreign UID inside it. Any other UID is returned trimmed.
 pub fn series_uid(uid: &str) -> Cow<'_, str> {
     let uid = uid.trim();
     let upper = uid.to_ascii_uppercase();
@@ -33,7 +32,7 @@ pub fn series_uid(uid: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the text of hex digits, up to its NUL; `None` if it is empty or not UTF-8.
+/// Returns the text of hex digits up to a NUL; `None` if it is empty or not UTF-8.
 fn decoded(hex: &str) -> Option<String> {
     let (pairs, _) = hex.as_bytes().as_chunks::<2>();
     let bytes =

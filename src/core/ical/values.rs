@@ -1,8 +1,6 @@
-//! Dates and times as a document writes them, before it is known which zone they
-//! are in.
+//! Dates and times as written in a document, before their zone is known.
 //!
-//! What a `TZID` means is in `zones.rs`, what the times of an event come to in
-//! `times.rs`.
+//! The meaning of a `TZID` is in `zones.rs`, the resulting times of an event in `times.rs`.
 
 use calcard::common::PartialDateTime;
 use jiff::civil::{Date, DateTime, Time};
@@ -11,18 +9,18 @@ use jiff::tz::{Offset, TimeZone};
 use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::RuleEnd;
 
-/// A date as it is written.
+/// A date or time together with its written form.
 #[derive(Debug, Clone, Copy)]
 pub struct WrittenDate {
-    /// When it is.
+    /// The resulting day or instant.
     pub when: EventTime,
-    /// The local time; none for a day.
+    /// The local time; `None` for a day.
     pub local_time: Option<DateTime>,
-    /// True for a time that names no zone.
+    /// True for a time that states no zone.
     pub floating: bool,
 }
 
-/// Returns a date or a time without its zone, and the offset that it states.
+/// Returns a date or time without its zone, and the offset that it states.
 pub fn date_time(at: &PartialDateTime) -> Option<(RuleEnd, Option<Offset>)> {
     let part = |part: Option<u8>| part.map(i8::try_from)?.ok();
     let day = Date::new(i16::try_from(at.year?).ok()?, part(at.month)?, part(at.day)?).ok()?;
@@ -33,7 +31,7 @@ pub fn date_time(at: &PartialDateTime) -> Option<(RuleEnd, Option<Offset>)> {
     let time = Time::new(
         part(at.hour)?,
         part(at.minute)?,
-        // A leap second counts as the one before.
+        // A leap second counts as the second before.
         if second == 60 { 59 } else { second },
         0,
     )
@@ -50,7 +48,7 @@ pub fn date_time(at: &PartialDateTime) -> Option<(RuleEnd, Option<Offset>)> {
     }
 }
 
-/// Returns the same as a day or an instant; `zone` is that of a time without one.
+/// Converts a date or time to a day or an instant. `zone` applies to times without a zone.
 pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
     Some(match date_time(at)? {
         (RuleEnd::Day(day), _) => EventTime::Day(day),
@@ -62,7 +60,7 @@ pub fn when(at: &PartialDateTime, zone: &TimeZone) -> Option<EventTime> {
     })
 }
 
-/// Returns a local time of a zone, in UTC.
+/// Converts a local time in a zone to UTC.
 pub fn utc(local: DateTime, zone: &TimeZone) -> ZonedTime {
     EventTime::At(event_time::resolve(local, zone)).in_utc()
 }

@@ -1,4 +1,4 @@
-//! iCalendar documents, written.
+//! Writing of iCalendar documents: from entries to components.
 
 use std::str::FromStr;
 
@@ -19,7 +19,7 @@ use crate::event_time::{EventTime, ZonedTime};
 use crate::provider::calendar::{EventGuest, EventVisibility, InvitationAnswer, ShowAs};
 use crate::recurrence::{EventRecurrence, RecurrenceRule, RuleEnd, until_of};
 
-/// What names the program that made a document.
+/// The product identifier of our documents.
 const PRODUCT: &str = "-//Daysheet//Daysheet//EN";
 
 /// Writes a document.
@@ -27,6 +27,8 @@ pub fn document(document: &CalendarDocument, now: Timestamp) -> String {
     let mut root = component(ICalendarComponentType::VCalendar);
     root.entries =
         vec![text(ICalendarProperty::Version, "2.0"), text(ICalendarProperty::Prodid, PRODUCT)];
+    // The word is not escaped by the library, so only characters that need no escapes are
+    // written.
     if let Some(method) = &document.method {
         root.entries.push(text(ICalendarProperty::Method, &word(method)));
     }
@@ -48,7 +50,7 @@ pub fn document(document: &CalendarDocument, now: Timestamp) -> String {
     calendar.to_string()
 }
 
-/// Adds a component to another; where it stands.
+/// Adds a component to another, and returns its index.
 fn add(all: &mut Vec<ICalendarComponent>, to: usize, part: ICalendarComponent) -> usize {
     let at = all.len();
     if let (Some(outer), Ok(id)) = (all.get_mut(to), u32::try_from(at)) {
@@ -89,6 +91,7 @@ fn event(entry: &IcalEvent, now: Timestamp) -> ICalendarComponent {
     }
     if let Some(organizer) = &entry.organizer {
         all.push(person(ICalendarProperty::Organizer, organizer));
+        // The organizer's answer can only be in an ATTENDEE property.
         if organizer.answer.is_some() {
             all.push(attendee(organizer));
         }
@@ -110,7 +113,7 @@ fn event(entry: &IcalEvent, now: Timestamp) -> ICalendarComponent {
     event
 }
 
-/// Status, transparency and class.
+/// Adds status, transparency and class.
 fn push_visibility(entry: &IcalEvent, all: &mut Vec<ICalendarEntry>) {
     let status = match (entry.cancelled, entry.show) {
         (true, _) => "CANCELLED",
@@ -121,6 +124,8 @@ fn push_visibility(entry: &IcalEvent, all: &mut Vec<ICalendarEntry>) {
     let transparent = matches!(entry.show, ShowAs::Free | ShowAs::Elsewhere);
     let transparency = if transparent { "TRANSPARENT" } else { "OPAQUE" };
     all.push(text(ICalendarProperty::Transp, transparency));
+    // TRANSP has only two values. Exchange's property preserves the others, except for focus
+    // time, which needs one of our own.
     let busy = match entry.show {
         ShowAs::Busy | ShowAs::Focus => "BUSY",
         ShowAs::Free => "FREE",
@@ -153,7 +158,7 @@ fn recurrence(repeat: &EventRecurrence, start: &ZonedTime, all: &mut Vec<ICalend
                 });
                 ICalendarValue::RecurrenceRule(Box::new(parts))
             }
-            // A rule that was read and not understood is written unchanged.
+            // A rule that could not be parsed when it was read is written unchanged.
             None => ICalendarValue::Text(EventRecurrence::foreign(&repeat.rule)),
         };
         all.push(ICalendarEntry::new(ICalendarProperty::Rrule).with_value(value));
@@ -162,8 +167,8 @@ fn recurrence(repeat: &EventRecurrence, start: &ZonedTime, all: &mut Vec<ICalend
     all.extend(dates(ICalendarProperty::Exdate, &repeat.except, start));
 }
 
-/// Days and instants, those in the zone of the start apart from those that only
-/// UTC can tell.
+/// Returns days and instants as properties. Times in the zone of the start are separate from
+/// those that only UTC can express.
 fn dates(name: ICalendarProperty, list: &[EventTime], start: &ZonedTime) -> Vec<ICalendarEntry> {
     let mut days = Vec::new();
     let mut local = Vec::new();
@@ -208,13 +213,14 @@ fn moment(name: ICalendarProperty, at: &ZonedTime) -> ICalendarEntry {
             entry.with_value(value(partial(*local, false))).with_param(in_zone(zone))
         }
         ZonedTime::At(..) => {
+            // Without a VTIMEZONE, a TZID would be invalid (RFC 5545, 3.2.19).
             let utc = TimeZone::UTC.to_datetime(at.when().instant(&TimeZone::UTC));
             entry.with_value(value(partial(utc, true)))
         }
     }
 }
 
-/// Returns true for a time in a zone that the library can write a `VTIMEZONE` for.
+/// Returns true for a time in a zone for which the library can write a `VTIMEZONE`.
 fn has_zone(at: &ZonedTime) -> bool {
     match at {
         ZonedTime::Day(_) => false,
@@ -255,7 +261,7 @@ fn person(name: ICalendarProperty, guest: &EventGuest) -> ICalendarEntry {
     let address = if address.contains(':') { address } else { format!("mailto:{address}") };
     let mut entry = uri(name, &address);
     if let Some(called) = &guest.name {
-        // No parameter can hold a double quote (RFC 5545, 3.2).
+        // A parameter cannot contain a double quote (RFC 5545, 3.2).
         let called = crate::text::cell(called).replace('"', "'");
         let called = ICalendarParameterValue::Text(called);
         entry.add_param(ICalendarParameter::new(ICalendarParameterName::Cn, called));
@@ -266,6 +272,7 @@ fn person(name: ICalendarProperty, guest: &EventGuest) -> ICalendarEntry {
 fn alarm(minutes: u32, title: &str) -> ICalendarComponent {
     let mut alarm = component(ICalendarComponentType::VAlarm);
     let before = ICalendarDuration { neg: minutes > 0, minutes, ..ICalendarDuration::default() };
+    // DESCRIPTION is required for this kind of alarm (RFC 5545, 3.6.6).
     let title = if title.is_empty() { "Reminder" } else { title };
     alarm.entries = vec![
         text(ICalendarProperty::Action, "DISPLAY"),
@@ -293,7 +300,7 @@ fn uri(name: ICalendarProperty, value: &str) -> ICalendarEntry {
     ICalendarEntry::new(name).with_value(ICalendarValue::Uri(Uri::Location(value)))
 }
 
-/// Returns a word that stands without escapes.
+/// Returns a word that needs no escapes.
 fn word(text: &str) -> String {
     let right = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
     text.chars().filter(right).collect()

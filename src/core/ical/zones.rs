@@ -1,10 +1,9 @@
-//! The zones of an iCalendar document: what a `TZID` means.
+//! The time zones of an iCalendar document: the meaning of a `TZID`.
 //!
-//! By RFC 5545 a `TZID` is what the `VTIMEZONE` of that name in the document
-//! defines, and nothing else. A `VTIMEZONE` that is right for the zone of that
-//! name today is that zone: programs project today's rules back into years that
-//! had others. One that is not, and differs at a time that the document tells,
-//! is a zone of its own, with a note; and so are those whose names say nothing.
+//! By RFC 5545 a `TZID` means exactly what the document's `VTIMEZONE` of that name defines. A
+//! `VTIMEZONE` with the current rules of the zone it is named after is read as that zone, because
+//! programs project today's rules back into years that had others. If its rules differ at a time
+//! used in the document, it is a zone of its own, with a note. So is one whose name is unknown.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
@@ -22,21 +21,21 @@ use crate::event_time::{self, EventTime, ZonedTime};
 use crate::recurrence::RuleEnd;
 use crate::text::{note, ours, quoted};
 
-/// The years by whose rules zones are compared.
+/// The first and last year whose rules are compared.
 const OLDEST: i16 = 2000;
 const TODAY: i16 = 2025;
 
-/// Years for which the rules of a recurring event's zone are worked out.
+/// The number of years for which the rules of a recurring event's zone are expanded.
 const AHEAD: i16 = 12;
 
-/// Onsets of all zones of a document that are worked out.
+/// The maximum number of onsets of all zones of a document.
 const ONSETS: usize = 50_000;
 
-/// Rules of events that are carried out to understand what they say.
+/// The maximum number of rules of events that are expanded to interpret a document.
 const RULES: usize = 200;
 
-/// Zones that stand for the rules that are in use, so that a zone of other name
-/// and the same rules can be sent under a name others know.
+/// One zone for each set of rules in use. A zone of another name with the same rules can be
+/// written under a widely known name.
 const COMMON: [&str; 30] = [
     "Europe/Berlin", "Europe/London", "Europe/Athens", "America/New_York", "America/Chicago",
     "America/Denver", "America/Los_Angeles", "America/Anchorage", "America/Adak",
@@ -50,19 +49,19 @@ const COMMON: [&str; 30] = [
 /// The zone of a time.
 #[derive(Debug, Clone)]
 pub enum IcalZone {
-    /// A zone that others know by its name.
+    /// A zone with an IANA name.
     Named(TimeZone),
-    /// One that only the document has.
+    /// A zone that only the document defines.
     Own(TimeZone),
 }
 
 impl IcalZone {
-    /// Returns a zone as one of others if it has a name.
+    /// Returns a named zone if it has an IANA name.
     fn of(zone: TimeZone) -> Self {
         if zone.iana_name().is_some() { Self::Named(zone) } else { Self::Own(zone) }
     }
 
-    /// Returns the zone, to resolve times in.
+    /// Returns the zone, for resolving times.
     pub fn zone(&self) -> &TimeZone {
         match self {
             Self::Named(zone) | Self::Own(zone) => zone,
@@ -70,14 +69,14 @@ impl IcalZone {
     }
 }
 
-/// The zones that the times of a document can be in.
+/// The zones of a document's times.
 #[derive(Debug)]
 pub struct DocumentZones {
     floating: TimeZone,
     defined: HashMap<String, IcalZone>,
-    /// The names of zones with the same rules as an own one, from a year on.
+    /// The named zones with the same rules as an own one, from a year on.
     alike: RefCell<HashMap<(String, i16, bool), Option<TimeZone>>>,
-    /// How many rules of events may still be carried out.
+    /// The number of rules of events that may still be expanded.
     rules: Cell<usize>,
 }
 
@@ -101,6 +100,7 @@ impl DocumentZones {
         let mut room = ONSETS;
         for part in parts() {
             let id = part.text("TZID");
+            // Of two definitions, the first is used.
             if zones.defined.contains_key(&key(&id)) {
                 continue;
             }
@@ -108,7 +108,7 @@ impl DocumentZones {
                 notes.line(part.number, note!("time zone {} {}", quoted(&id), ours(what)));
             };
             let rules = rules::read(part, (first, last), &mut room);
-            // An offset in a name says less than rules.
+            // An offset in a name is less precise than rules.
             let is_offset = |zone: &TimeZone| {
                 let name = zone.iana_name().unwrap_or("Etc/");
                 name.starts_with("Etc/") && !id.trim().eq_ignore_ascii_case(name)
@@ -126,10 +126,10 @@ impl DocumentZones {
                     ));
                     own_or_fixed(own)
                 }
-                // The name alone says it.
+                // The zone is named by its id.
                 (Some(known), _) if named.is_some() => IcalZone::of(known),
                 (Some(known), _) => {
-                    // A location says it; a number is a guess.
+                    // A location is certain, a number is a guess and needs a note.
                     if part.text("X-LIC-LOCATION").is_empty() {
                         take(format!("is read as {}", event_time::zone_label(&known)));
                     }
@@ -149,27 +149,29 @@ impl DocumentZones {
         zones
     }
 
-    /// Returns true as long as rules may be expanded to interpret a document: each may be long.
+    /// Returns true if another rule may be expanded to interpret the document, and counts it.
+    /// Each may be long.
     pub fn may_carry_out(&self) -> bool {
         let left = self.rules.get().checked_sub(1);
         self.rules.set(left.unwrap_or_default());
         left.is_some()
     }
 
-    /// Returns the zone of times without one.
+    /// Returns the zone of times that state none.
     pub fn floating(&self) -> &TimeZone {
         &self.floating
     }
 
-    /// Returns the zones of the document, first that of times without one.
+    /// Returns all zones of the document, beginning with the one for times that state none.
     pub fn all(&self) -> impl Iterator<Item = &TimeZone> {
         std::iter::once(&self.floating).chain(self.defined.values().map(IcalZone::zone))
     }
 
-    /// Returns the zone that a `TZID` names; for an unknown name, or none, the zone of
-    /// times without one.
+    /// Returns the zone with this `TZID`. Without a `TZID` or for an unknown one, returns the
+    /// zone of times that state none.
     pub fn find(&self, id: Option<&str>, number: usize, notes: &mut DocumentNotes) -> IcalZone {
         let floating = || IcalZone::Named(self.floating.clone());
+        // A time without a zone is in the document's own zone, or in the caller's.
         let Some(id) = id else {
             return floating();
         };
@@ -190,8 +192,8 @@ impl DocumentZones {
         floating()
     }
 
-    /// Returns a zone with a name that has the same rules as an own one, from the year
-    /// of a time on: through the next one, or for a series through many.
+    /// Returns a named zone with the same rules as an own one, from the year of a time on: until
+    /// the end of the next year, or for a series for many years.
     fn zone_by_name(
         &self,
         id: &str,
@@ -210,11 +212,11 @@ impl DocumentZones {
             return None;
         };
         let found = match rules::changes(own, from, Timestamp::MAX).last() {
-            // It has ceased to change.
+            // No more changes from here on.
             None => fixed(own.to_offset(from)).filter(|zone| zone.iana_name().is_some()),
             Some((end, _)) => {
-                // Where single changes are written down instead of a rule,
-                // nothing is known after the last.
+                // A zone given by single changes instead of a rule is unknown after the last
+                // one.
                 to = to.min(end.checked_add(1.second()).unwrap_or(end));
                 let common = COMMON.iter().filter_map(|name| TimeZone::get(name).ok());
                 let mut all = std::iter::once(self.floating.clone()).chain(common);
@@ -226,8 +228,8 @@ impl DocumentZones {
         found
     }
 
-    /// Returns a time for writing: in a zone that others know, else in UTC. `series` if
-    /// an event that starts then recurs.
+    /// Returns a time for writing, in a named zone if possible, else in UTC. `series` is true if
+    /// an event that starts at this time recurs.
     pub fn moment(
         &self,
         at: &PartialDateTime,
@@ -256,7 +258,7 @@ impl DocumentZones {
     }
 }
 
-/// Returns the local times of a calendar's events, by the names of their zones.
+/// Returns the local times of a calendar's events by the names of their zones.
 fn used(calendar: &IcalComponent) -> HashMap<String, BTreeSet<DateTime>> {
     const TIMES: [&str; 5] = ["DTSTART", "DTEND", "RECURRENCE-ID", "EXDATE", "RDATE"];
     let mut used: HashMap<String, BTreeSet<DateTime>> = HashMap::new();
@@ -281,7 +283,7 @@ fn used(calendar: &IcalComponent) -> HashMap<String, BTreeSet<DateTime>> {
     used
 }
 
-/// Returns the lookup key of a name: programs quote it in one place and not in another.
+/// Returns the lookup key of a zone's name. Some programs quote it in one place only.
 fn key(id: &str) -> String {
     let id = id.trim().trim_matches('"').replace("\\,", ",");
     id.to_lowercase()
@@ -291,7 +293,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
     if let Some(zone) = event_time::find_zone(id) {
         return Some(zone);
     }
-    // Some put a path in front: `/example.org/20250101/Europe/Berlin`.
+    // Some programs prepend a path: `/example.org/20250101/Europe/Berlin`.
     let parts: Vec<&str> = id.split('/').collect();
     let tails = [3, 2].into_iter().filter_map(|many| {
         let at = parts.len().checked_sub(many).filter(|at| *at > 0)?;
@@ -300,7 +302,7 @@ fn by_name(id: &str) -> Option<TimeZone> {
     tails.into_iter().find_map(|name| event_time::find_zone(&name))
 }
 
-/// Returns the zone that a `VTIMEZONE` names beside its rules.
+/// Returns the zone that a `VTIMEZONE` names in addition to its rules.
 fn zone_of(zone: &IcalComponent) -> Option<TimeZone> {
     let location = zone.text("X-LIC-LOCATION");
     if let Some(zone) = by_name(&location).filter(|_| !location.is_empty()) {
@@ -312,9 +314,8 @@ fn zone_of(zone: &IcalComponent) -> Option<TimeZone> {
     }
 }
 
-/// Returns true if a time means another instant by the rules of the document than in
-/// the zone they are called after, and they are not that zone's rules of any year since
-/// [`OLDEST`].
+/// Returns true if a time means another instant by the document's rules than in the zone named,
+/// and the rules differ from that zone's in every year since [`OLDEST`].
 fn differ(own: &ZoneRules, named: &TimeZone, at: DateTime) -> bool {
     let first_of = |year: i16| Date::new(year, 1, 1).map(|day| EventTime::Day(day).instant(named));
     let when = event_time::resolve(at, &own.zone);
@@ -325,20 +326,20 @@ fn differ(own: &ZoneRules, named: &TimeZone, at: DateTime) -> bool {
         let (Ok(from), Ok(to)) = (first_of(year), first_of(year + 1)) else {
             return false;
         };
-        // Some write down one observance: the offset that the zone has in winter or in
-        // summer, or that clocks showed before there were zones.
+        // Some programs write only one observance: the zone's offset in winter or in summer,
+        // or the local mean time from before there were zones.
         let offset = own.zone.to_offset(when);
         let middle = named.to_offset(from.checked_add(4_368.hours()).unwrap_or(from));
         let one_sided = rules::changes(&own.zone, from, to).next().is_none()
             && ([named.to_offset(from), middle].contains(&offset) || offset.seconds() % 900 != 0);
         one_sided || rules::same(&own.zone, named, from, to)
     };
-    // Or rules that were the zone's when their program was made.
+    // The rules may also be the zone's from when the program was written.
     !(OLDEST..=TODAY).any(same) && !same(at.year())
 }
 
-/// A zone whose offset never changes, by the name of its offset where it has
-/// one; any other as it is.
+/// Returns a zone with a constant offset under the name of its offset, if it has a name; any
+/// other zone unchanged.
 fn own_or_fixed(own: ZoneRules) -> IcalZone {
     match own.fixed().and_then(fixed) {
         Some(fixed) if fixed.iana_name().is_some() => IcalZone::Named(fixed),
@@ -346,12 +347,12 @@ fn own_or_fixed(own: ZoneRules) -> IcalZone {
     }
 }
 
-/// Returns a zone of one offset, by IANA's name where there is one.
+/// Returns a zone with a constant offset, under its IANA name if it has one.
 fn fixed(offset: Offset) -> Option<TimeZone> {
     let seconds = offset.seconds();
     let hours = seconds.abs() / 3_600;
     if seconds % 3_600 == 0 && hours <= 12 {
-        // The signs of these names are the other way round.
+        // The signs in these names are inverted (POSIX): `Etc/GMT+5` is behind UTC.
         let name = match (hours, seconds < 0) {
             (0, _) => "UTC".to_owned(),
             (hours, true) => format!("Etc/GMT+{hours}"),

@@ -9,10 +9,10 @@ use jiff::Timestamp;
 
 use crate::error::{Error, ErrorKind, Result};
 
-/// Whether an account can be used.
+/// The state of an account's grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountStatus {
-    /// It can, as far as we know.
+    /// Usable, as far as we know.
     Ok,
     /// The provider refused its grant, because it expired or for no stated reason.
     Expired,
@@ -40,7 +40,7 @@ impl AccountStatus {
     }
 }
 
-/// The word.
+/// Writes [`AccountStatus::word`].
 impl fmt::Display for AccountStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
@@ -60,13 +60,13 @@ pub struct Account {
     pub via: Option<String>,
     /// The tenant that it signed in at, for providers that have tenants.
     pub tenant: Option<String>,
-    /// Whether it can be used.
+    /// The state of its grant.
     pub status: AccountStatus,
-    /// Why it cannot be used.
+    /// The reason it cannot be used.
     pub problem: Option<String>,
     /// The scopes granted.
     pub scopes: Vec<String>,
-    /// When it was first added.
+    /// The time it was first added.
     pub added: Timestamp,
 }
 
@@ -87,8 +87,8 @@ pub trait TokenStore: Send + Sync {
     async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String>;
 }
 
-/// Access tokens for one account, for a provider's adapter to ask before every
-/// request. Clones are the same source.
+/// The source of one account's access tokens. An adapter asks it before every request. Clones are
+/// the same source.
 #[derive(Clone)]
 pub struct TokenSource(Source);
 
@@ -104,7 +104,8 @@ impl TokenSource {
         Self(Source::Account { store, id: id.to_owned() })
     }
 
-    /// Returns a source of one token that is not stored: that of an account that is being added.
+    /// Returns a source of one fixed token that is not stored, for an account that is being
+    /// added.
     pub fn fixed(token: &str) -> Self {
         Self(Source::Fixed(token.to_owned()))
     }
@@ -127,6 +128,8 @@ impl TokenSource {
     pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
         match &self.0 {
             Source::Account { store, id } => store.refreshed_after_401(id, rejected).await,
+            // // The token was issued moments ago, and there is no refresh token yet to
+            // obtain another with.
             Source::Fixed(_) => Err(only_one()),
         }
     }

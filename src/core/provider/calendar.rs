@@ -1,10 +1,10 @@
 //! The calendar half of the port.
 //!
-//! As with mail, events cross as the service's own JSON, and only the registry reads
-//! rows from it. The properties of an event that a change, a conflict check or a split
-//! of a series depends on cross as [`EventData`], plain data that the adapter extracts.
+//! As with mail, events cross as the service's own JSON, and only the registry reads rows from
+//! it. The properties of an event that a change, a conflict check or a split of a series depends
+//! on cross as [`EventData`], plain data that the adapter extracts.
 //!
-//! Ids are the adapter's: an event's id is enough to find it again, so it includes the
+//! Ids are the adapter's: an event's id is enough to find the event, so it includes the
 //! calendar's id where the service needs that.
 
 use std::collections::HashMap;
@@ -23,12 +23,14 @@ use crate::schemas::Service;
 use crate::text::Note;
 use crate::words;
 
-/// The name by which answers call an account's main calendar, whose own is mostly an address.
+/// The name of an account's main calendar in answers. Its own name is usually an address.
 pub const MAIN: &str = "main";
 
-/// Returns what answers call the calendars of an account, by id, from the id and the name of each
-/// and whether it is the main one: that one is `main`, unless another has that name.
+/// Returns the names of an account's calendars in answers, by id. The arguments are the id and
+/// name of each calendar, and true for the main one. The main calendar is `main` unless another
+/// calendar has that name.
 pub fn shown_names(all: &[(String, String, bool)]) -> HashMap<String, String> {
+    // Two calendars called `main` could not be told apart.
     let taken = all.iter().any(|(_, name, main)| !main && name.trim().eq_ignore_ascii_case(MAIN));
     let shown = |name: &String, main| if main && !taken { MAIN.to_owned() } else { name.clone() };
     all.iter().map(|(id, name, main)| (id.clone(), shown(name, *main))).collect()
@@ -37,42 +39,43 @@ pub fn shown_names(all: &[(String, String, bool)]) -> HashMap<String, String> {
 /// A request for the events of a range: one page for each calendar.
 #[derive(Debug, Clone)]
 pub struct EventListRequest {
-    /// The calendars, and where the page before ended, in the service's words.
+    /// The calendars, and the position at which the previous page of each ended, in the service's
+    /// form.
     pub calendars: Vec<(String, Option<String>)>,
     /// Events that end after this instant.
     pub from: Timestamp,
     /// Events that start before this instant.
     pub to: Timestamp,
-    /// True to return each recurring event once instead of its occurrences; single
-    /// events as usual, and exceptions where the service lists them.
+    /// True to return each recurring event once instead of its occurrences. Single events are
+    /// returned as usual, and exceptions if the service lists them.
     pub series: bool,
-    /// The columns that the answer will show; [`EventData`] can be extracted from every
-    /// item regardless.
+    /// The columns that the answer will show. [`EventData`] can be extracted from every item
+    /// regardless.
     pub projection: Projection,
-    /// The approximate number of events of each calendar, in order of their start.
+    /// The approximate number of events per calendar, sorted by start.
     pub limit: usize,
 }
 
 /// The properties of an event that the pipeline's decisions depend on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventData {
-    /// The adapter's id of it.
+    /// The adapter's id of the event.
     pub id: String,
     /// The calendar it is in, if reported.
     pub calendar: Option<String>,
-    /// The id of the recurring event that it is an occurrence of.
+    /// The id of the series, for an occurrence.
     pub series: Option<String>,
-    /// When an occurrence would start by the rule, if it is one.
+    /// The start of an occurrence according to the recurrence rule; `None` for other events.
     pub original: Option<EventTime>,
     /// The start.
     pub start: EventTime,
     /// The end.
     pub end: EventTime,
-    /// Its own zone, as IANA names it; that of the calendar if none.
+    /// Its own time zone, an IANA name; `None` if it uses the calendar's.
     pub zone: Option<String>,
     /// The rule of a recurring event.
     pub repeat: Option<EventRecurrence>,
-    /// The iCalendar UID of the event or its series, as [`crate::ical::series_uid`] has it.
+    /// The iCalendar UID of the event or its series, in the form of [`crate::ical::series_uid`].
     pub uid: Option<String>,
     /// `SEQUENCE`, which grows when the organizer moves the event, if the service reports it.
     pub sequence: Option<u32>,
@@ -80,7 +83,7 @@ pub struct EventData {
     pub title: String,
     /// The location.
     pub place: String,
-    /// True if the account's owner is the organizer, or it has no guests.
+    /// True if the account's owner is the organizer, or the event has no guests.
     pub own: bool,
     /// The organizer's address, if reported and not the owner's.
     pub organizer: Option<String>,
@@ -88,31 +91,31 @@ pub struct EventData {
     pub guests: Vec<EventGuest>,
     /// True if the service does not list all guests.
     pub omitted: bool,
-    /// True if a guest's change applies to everyone.
+    /// True if a change by a guest applies to everyone.
     pub joint: bool,
-    /// The owner's own answer, when it is an invitation.
+    /// The owner's own answer, for an invitation.
     pub answer: Option<InvitationAnswer>,
     /// True for an invitation that the owner has not answered.
     pub unanswered: bool,
-    /// True when it takes the owner's time: neither free, nor cancelled, nor
-    /// declined by them.
+    /// True if it takes the owner's time: not shown as free, not cancelled and not declined by
+    /// them.
     pub busy: bool,
-    /// How its time appears, whether or not it is the owner's.
+    /// Its free/busy status, for the owner's and other people's events alike.
     pub show: ShowAs,
-    /// True when it is cancelled.
+    /// True if it is cancelled.
     pub cancelled: bool,
     /// The version, which differs after every change (`etag`, `@odata.etag`).
     pub version: Option<String>,
     /// The URL of the online meeting.
     pub link: Option<String>,
-    /// Its description, as the service has it.
+    /// Its description, in the service's form.
     pub notes: Option<String>,
 }
 
 /// A person or room invited to an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventGuest {
-    /// The address, as it was written.
+    /// The address in its original spelling.
     pub address: String,
     /// The display name.
     pub name: Option<String>,
@@ -124,7 +127,7 @@ pub struct EventGuest {
     pub room: bool,
     /// True for the account's owner.
     pub me: bool,
-    /// Their comment or proposed time, as the service has it; only in [`ChangeFeed`].
+    /// Their comment or proposed time, in the service's form; only in [`ChangeFeed`].
     pub remark: Option<String>,
 }
 
@@ -146,28 +149,28 @@ pub struct EventChange {
     pub title: Option<String>,
     /// The start and the end.
     pub time: Option<(ZonedTime, ZonedTime)>,
-    /// The location; empty for none.
+    /// The location; empty to clear it.
     pub place: Option<String>,
-    /// Its description, plain text; empty for none.
+    /// The description as plain text; empty to clear it.
     pub notes: Option<String>,
-    /// All guests, without the organizer. For existing guests, the adapter preserves
-    /// what it knows (above all their answers).
+    /// All guests, without the organizer. The adapter keeps the state of existing guests, above
+    /// all their answers.
     pub guests: Option<Vec<EventGuest>>,
-    /// The recurrence; `Some(None)` to end it.
+    /// The recurrence; `Some(None)` ends it.
     pub repeat: Option<Option<EventRecurrence>>,
     /// True to add an online meeting (Google Meet, Teams), false to remove it.
     pub online: Option<bool>,
-    /// How the time appears to others.
+    /// The free/busy status shown to others.
     pub show: Option<ShowAs>,
-    /// Who may see the details.
+    /// The visibility of the details.
     pub visibility: Option<EventVisibility>,
-    /// Minutes before the start to remind at; `Some(None)` for no reminder.
+    /// The minutes between a reminder and the start; `Some(None)` for no reminder.
     pub reminder: Option<Option<u32>>,
-    /// A colour by its name, or a category, whichever the provider has; empty for none.
+    /// A colour by name, or a category, whichever the provider has; empty for none.
     pub category: Option<String>,
     /// The iCalendar UID, for imported events.
     pub uid: Option<String>,
-    /// The start by the rule of the series, for an imported occurrence: the UID names its series.
+    /// The start of an imported occurrence by the rule of its series, which the UID identifies.
     pub original: Option<EventTime>,
     /// The organizer, for imported events.
     pub organizer: Option<EventGuest>,
@@ -217,18 +220,18 @@ words! {
 pub struct InvitationReply {
     /// The answer.
     pub answer: InvitationAnswer,
-    /// A word to the organizer.
+    /// A message to the organizer.
     pub comment: Option<String>,
-    /// Another time that is proposed.
+    /// A proposed new start and end.
     pub propose: Option<(Timestamp, Timestamp)>,
     /// True to notify the organizer.
     pub notify: bool,
 }
 
-/// When a person or room is busy.
+/// The times when a person or room is busy.
 #[derive(Debug, Clone)]
 pub struct BusySchedule {
-    /// The address, as it was requested.
+    /// The address, as requested.
     pub who: String,
     /// The intervals as objects of the table `busy`.
     pub busy: Vec<Value>,
@@ -241,7 +244,7 @@ pub struct BusySchedule {
 pub struct WorkingHours {
     /// IANA's name of their zone.
     pub zone: String,
-    /// The days of the week, Monday being 0.
+    /// The working days; Monday is 0.
     pub days: Vec<i8>,
     /// From this minute of the day.
     pub from: u16,
@@ -258,21 +261,22 @@ pub struct ChangeFeed {
     pub changed: Vec<Value>,
     /// Ids of items that were removed.
     pub gone: Vec<String>,
-    /// Messages that were drafts and have been sent, as they are now.
+    /// Messages that were drafts and have been sent, in their current state.
     pub sent: Vec<Value>,
     /// Drafts that were deleted and can still be read.
     pub deleted: Vec<Value>,
     /// Ids of drafts that were deleted.
     pub gone_drafts: Vec<String>,
-    /// How items differ from before, by their ids; unknown for those missing here.
+    /// Differences from the previous state, by item id. For items without an entry they are
+    /// unknown.
     pub differences: HashMap<String, ItemDifference>,
-    /// When removed events started, by their ids, as far as that is known.
+    /// The starts of removed events, by id, as far as they are known.
     pub starts: HashMap<String, EventTime>,
     /// Names of labels and folders, and [`shown_names`] of calendars, that the items name by id.
     pub names: HashMap<String, String>,
     /// The position to continue from, in the adapter's form.
     pub cursor: String,
-    /// True when there is more at once.
+    /// True if more changes are available immediately.
     pub more: bool,
     /// True if the cursor was too old, so that the changes in between are unknown.
     pub started_over: bool,
@@ -280,27 +284,29 @@ pub struct ChangeFeed {
     pub notes: Vec<Note>,
 }
 
-/// How a changed item differs from before.
+/// The difference between a changed item and its previous state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ItemDifference {
-    /// What is different, in words that may contain names of folders and labels; empty
-    /// if it is nothing that is tracked.
+    /// The changed properties, in words that may contain names of folders and labels; empty if no
+    /// tracked property changed.
     pub words: Vec<String>,
-    /// When an event started before, if that is among the words, as `time`.
+    /// The previous start of an event, if `time` is among the words.
     pub was: Option<EventTime>,
-    /// The occurrences of a series that were moved: when each started before, and starts now.
+    /// The moved occurrences of a series: the previous and the current start of each.
     pub moved: Vec<(EventTime, EventTime)>,
     /// The number of other occurrences of a series that have changed.
     pub occurrences: usize,
-    /// When those occurrences of a series started that were cancelled.
+    /// The starts of the occurrences of a series that were cancelled.
     pub cancelled: Vec<EventTime>,
 }
 
 impl ItemDifference {
-    /// Adds an occurrence of the series that differs from before, or was not known then.
+    /// Adds a changed or new occurrence of the series; `difference` is `None` for a new one.
     pub fn add_occurrence(&mut self, now: &EventData, difference: Option<&Self>) {
         let was = match difference {
             Some(difference) => difference.was,
+            // // An occurrence without an earlier state was moved if it is not where the rule
+            // puts it.
             None => now.original.filter(|original| *original != now.start),
         };
         match was {
@@ -309,8 +315,8 @@ impl ItemDifference {
         }
     }
 
-    /// Adds what became of single occurrences. Those of a series that is at other times
-    /// were replaced, not cancelled.
+    /// Adds the changes of single occurrences. If the series itself changed its time or rule,
+    /// missing occurrences were replaced rather than cancelled, and are not added.
     #[must_use]
     pub fn with(mut self, occurrences: Self) -> Self {
         self.occurrences += occurrences.occurrences;
@@ -325,21 +331,21 @@ impl ItemDifference {
 /// A change to a calendar as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CalendarOp {
-    /// Make one.
+    /// Creates a calendar.
     Create {
         /// The name, which no other calendar of the account has.
         name: String,
         /// IANA's name of its zone.
         zone: Option<String>,
     },
-    /// Call it otherwise.
+    /// Renames a calendar.
     Rename {
         /// Its id.
         id: String,
         /// The new name.
         name: String,
     },
-    /// Delete it, with its events.
+    /// Deletes a calendar and its events.
     Delete {
         /// Its id.
         id: String,
@@ -353,14 +359,14 @@ pub enum CalendarOp {
 /// [`Kind::Timeout`](crate::error::ErrorKind::Timeout) leaves open whether they were.
 #[async_trait]
 pub trait Calendars: Send + Sync {
-    /// Returns the API whose JSON the objects are.
+    /// Returns the API whose JSON format the objects have.
     fn api(&self) -> Service;
 
-    /// Returns what the calendars support.
+    /// Returns the features that the calendars support.
     fn capabilities(&self) -> &'static CalendarCapabilities;
 
-    /// Returns the address of the person whose main calendar has this id, where ids
-    /// are addresses.
+    /// Returns the address of the person whose main calendar has this id, for services whose
+    /// calendar ids are addresses.
     fn person<'a>(&self, _id: &'a str) -> Option<&'a str> {
         None
     }
@@ -368,10 +374,11 @@ pub trait Calendars: Send + Sync {
     /// Returns all calendars, as objects of the table `calendar`; the main one first.
     async fn calendars(&self) -> Result<Vec<Value>>;
 
-    /// Rooms that can be booked, as objects of the table `room`.
+    /// Returns the rooms that can be booked, as objects of the table `room`.
     async fn rooms(&self) -> Result<Vec<Value>>;
 
-    /// Creates, renames or deletes a calendar; returns the resulting calendar.
+    /// Creates, renames or deletes a calendar. Returns the resulting calendar; `None` if it was
+    /// deleted.
     async fn manage(&self, op: &CalendarOp) -> Result<Option<Value>>;
 
     /// Returns the events of a range: one result for each calendar requested.
@@ -383,8 +390,8 @@ pub trait Calendars: Send + Sync {
     /// Returns the events with this iCalendar UID, masters and exceptions, complete.
     async fn by_uid(&self, uid: &str) -> Result<Vec<Value>>;
 
-    /// Returns occurrences of the recurring event with this id in a range, with the columns of
-    /// `projection`, by their start: at most one page of the service.
+    /// Returns the occurrences of a series within a range, sorted by start, with the columns of
+    /// `projection`; at most one page of the service.
     async fn instances(
         &self,
         series: &str,
@@ -393,16 +400,16 @@ pub trait Calendars: Send + Sync {
         projection: &Projection,
     ) -> Result<Vec<Value>>;
 
-    /// Extracts the facts of an event. Never fails: an odd value reads as absent.
+    /// Extracts the properties of an event. Never fails: an odd value reads as absent.
     fn event_data(&self, event: &Value) -> Option<EventData>;
 
-    /// Returns the description of an event for a copy of it, as plain text: without what the
-    /// service adds to join this online meeting.
+    /// Returns the description of an event for copies, as plain text, without the joining details
+    /// of an online meeting that the service adds.
     fn own_notes(&self, event: &Value) -> Option<String> {
         self.event_data(event)?.notes
     }
 
-    /// Creates an event in `calendar`, or in the main one; returns the event as created.
+    /// Creates an event in `calendar`, or in the main calendar, and returns it.
     async fn create(
         &self,
         calendar: Option<&str>,
@@ -410,8 +417,8 @@ pub trait Calendars: Send + Sync {
         notify: GuestNotice,
     ) -> Result<Value>;
 
-    /// Changes an event that was fetched complete, unless it has changed since; returns
-    /// the changed event.
+    /// Changes an event that was fetched complete, unless it has changed since. Returns the
+    /// changed event.
     ///
     /// # Errors
     /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if it has changed.
@@ -422,9 +429,8 @@ pub trait Calendars: Send + Sync {
         notify: GuestNotice,
     ) -> Result<Value>;
 
-    /// Deletes an event that was fetched whole, unless it has changed since; a
-    /// meeting of one's own is cancelled, with a message where the service
-    /// carries one.
+    /// Deletes an event that was fetched complete, unless it has changed since. A meeting that
+    /// the owner organizes is cancelled, with a message if the service supports one.
     async fn delete(
         &self,
         current: &Value,
@@ -432,23 +438,23 @@ pub trait Calendars: Send + Sync {
         notify: GuestNotice,
     ) -> Result<()>;
 
-    /// Returns the parts of an event that [`Calendars::restore`] restores, as one text; `None`
-    /// if it restores nothing.
+    /// Returns the properties that [`Calendars::restore`] restores, as one text; `None` if the
+    /// service cannot restore events.
     fn content(&self, event: &Value) -> Option<String> {
         let _ = event;
         None
     }
 
-    /// Returns why a change of an event, or its deletion if there is no `change`, cannot be
-    /// undone by [`Calendars::restore`].
+    /// Returns the reason why [`Calendars::restore`] cannot undo a change of an event, or its
+    /// deletion if `change` is `None`. Returns `None` if it can.
     fn irreversible(&self, event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
         let _ = (event, change);
         None
     }
 
-    /// Restores an event as it was fetched before a write, and notifies nobody; returns the
-    /// restored event. `now` is the event as it is, which for some services includes a deleted
-    /// one. Without it the event is created again.
+    /// Restores an event to the state fetched before a write, without notifying anyone, and
+    /// returns it. `now` is the current event, which for some services may be a deleted one. If
+    /// it is `None`, the event is created again.
     ///
     /// # Errors
     /// [`Kind::Conflict`](crate::error::ErrorKind::Conflict) if `now` has changed.
@@ -457,20 +463,20 @@ pub trait Calendars: Send + Sync {
         Err(Error::argument("the provider restores no events").next("write it again"))
     }
 
-    /// Returns the comment of the account's owner on an invitation, where a new one replaces it.
+    /// Returns the owner's comment on an invitation, if a new comment would replace it.
     fn own_comment(&self, event: &Value) -> Option<String> {
         let _ = event;
         None
     }
 
-    /// Answers an invitation that was fetched complete; returns the event, if it is
-    /// still in the calendar.
+    /// Answers an invitation that was fetched complete. Returns the event if it is still in the
+    /// calendar.
     async fn respond(&self, current: &Value, response: &InvitationReply) -> Result<Option<Value>>;
 
     /// Forwards an invitation.
     async fn forward(&self, current: &Value, to: &[String], comment: Option<&str>) -> Result<()>;
 
-    /// Returns when people and rooms are busy: one result for each, in the order of `who`.
+    /// Returns the busy times of people and rooms: one result for each, in the order of `who`.
     async fn busy(
         &self,
         who: &[String],
@@ -478,12 +484,13 @@ pub trait Calendars: Send + Sync {
         to: Timestamp,
     ) -> Vec<Result<BusySchedule>>;
 
-    /// Returns the changes since `cursor`; without one, only the cursor to start from.
+    /// Returns the changes since `cursor`. Without a cursor, returns only the cursor to start
+    /// from.
     async fn changes(&self, cursor: Option<&str>, projection: &Projection) -> Result<ChangeFeed>;
 
-    /// Refuses what the service cannot do in a change of `current`, or in a new event,
-    /// before anything is written: recurrence rules that it cannot express, guests who
-    /// cannot be left unnotified.
+    /// Refuses a change of `current`, or a new event, that the service cannot carry out, before
+    /// anything is written: recurrence rules that it cannot express, guests whom it cannot leave
+    /// unnotified.
     fn check(
         &self,
         current: Option<&Value>,
@@ -494,14 +501,14 @@ pub trait Calendars: Send + Sync {
         Ok(())
     }
 
-    /// Refuses a deletion of `current` that would notify others than `notify` says.
+    /// Refuses a deletion of `current` that would notify more people than `notify` allows.
     fn check_deletion(&self, current: &Value, notify: GuestNotice) -> Result<()> {
         let _ = (current, notify);
         Ok(())
     }
 
-    /// Refuses what [`Calendars::update`] of `current`, or without one [`Calendars::create`] in
-    /// `calendar`, would refuse before it writes. Writes nothing.
+    /// Makes the checks that [`Calendars::update`] of `current`, or [`Calendars::create`] in
+    /// `calendar` if there is no `current`, makes before it writes. Writes nothing.
     async fn rehearse(
         &self,
         calendar: Option<&str>,
@@ -513,12 +520,12 @@ pub trait Calendars: Send + Sync {
         self.check(current, change, notify)
     }
 
-    /// Does the same for [`Calendars::manage`].
+    /// Makes the checks that [`Calendars::manage`] makes before it writes. Writes nothing.
     async fn rehearse_op(&self, op: &CalendarOp) -> Result<()> {
         let _ = op;
         Ok(())
     }
 
-    /// Checks that `id` could be one of this service's event ids.
+    /// Checks that `id` has the form of this service's event ids.
     fn check_id(&self, id: &str) -> Result<()>;
 }

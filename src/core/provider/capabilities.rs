@@ -1,34 +1,34 @@
-//! What one provider supports and another does not.
+//! Features that differ between the providers.
 //!
-//! The pipeline reads these instead of asking which provider it is, so that a new provider needs
-//! no new branch there. How a provider does something is up to its adapter.
+//! The pipeline reads these instead of asking which provider it has, so a new provider needs no
+//! new branch in the pipeline. The implementation of each feature is in the adapter.
 
 /// The features that a mailbox supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailCapabilities {
     /// The service's name, as users know it.
     pub name: &'static str,
-    /// A draft can be sent at a later time.
+    /// True if a draft can be sent at a later time.
     pub scheduled_send: bool,
-    /// Signatures can be read and set; otherwise Daysheet stores one itself.
+    /// True if signatures can be read and set; if false, Daysheet stores one itself.
     pub signatures: bool,
-    /// Rules have names.
+    /// True if rules have names.
     pub rule_names: bool,
-    /// A flag can have a due time and be marked as done.
+    /// True if a flag can have a due time and be marked as done.
     pub task_flags: bool,
-    /// A message that is filed as spam is also reported: the service learns from it.
+    /// True if filing a message as spam also reports it, so that the service learns from it.
     pub spam_reports: bool,
-    /// An automatic reply has a subject.
+    /// True if an automatic reply has a subject.
     pub reply_subjects: bool,
-    /// Folders that are system labels, each with its id. The archive's id is empty,
-    /// because a message is archived if it has none of the others. Empty where every
-    /// message is in one folder.
+    /// Folders that are system labels, each with its id. The archive's id is empty, because a
+    /// message is archived if it has none of the other labels. Empty if every message is in
+    /// exactly one folder.
     pub system_labels: &'static [(&'static str, &'static str)],
 }
 
 impl MailCapabilities {
-    /// Returns true if messages are under any number of labels instead of in one
-    /// folder. Deleting a label deletes no message.
+    /// Returns true if messages have any number of labels instead of one folder. Deleting a label
+    /// deletes no message.
     pub const fn has_labels(&self) -> bool {
         !self.system_labels.is_empty()
     }
@@ -44,26 +44,27 @@ impl MailCapabilities {
 pub struct CalendarCapabilities {
     /// The service's name, as users know it.
     pub name: &'static str,
-    /// The most guests of one event.
+    /// The maximum number of guests of one event.
     pub max_guests: usize,
-    /// The longest time before the start that a reminder can have, in minutes.
+    /// The maximum time between a reminder and the start, in minutes.
     pub max_reminder: Option<u32>,
-    /// The number of characters of a description that lists include; `None` for all.
+    /// The number of characters of a description that lists include; `None` if they include all.
     pub preview: Option<usize>,
-    /// An event can have categories; otherwise it has one of some colours.
+    /// True if an event can have categories; if false, it has one of a fixed set of colours.
     pub categories: bool,
-    /// Focus time exists. Like out of office and elsewhere it is an event type with
+    /// True if focus time exists. Like out of office and elsewhere, it is an event type with
     /// rules of its own, which imports never create.
     pub event_kinds: bool,
-    /// An event with another organizer can be put into a calendar, with its guests and
+    /// True if an event with another organizer can be added to a calendar, with its guests and
     /// without inviting anyone.
     pub foreign_meetings: bool,
-    /// A new event can be created with a given UID.
+    /// True if a new event can be created with a given UID.
     pub sets_uid: bool,
-    /// A message can go out with the cancellation of a whole meeting.
+    /// True if the cancellation of a whole meeting can carry a message.
     pub cancel_message: bool,
-    /// The organizer sees an answer even if nobody is notified, and all guests see its comment.
+    /// True if the organizer sees an answer even when it is not notified, and all guests see its
+    /// comment.
     pub public_answers: bool,
-    /// To forward an invitation is to add guests, of which everybody is notified.
+    /// True if forwarding an invitation adds guests, which notifies every guest.
     pub forward_adds_guests: bool,
 }

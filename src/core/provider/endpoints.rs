@@ -1,4 +1,4 @@
-//! The services' endpoints, and how patient the adapters are: plain data from the settings.
+//! The services' endpoints and the adapters' waiting time: plain data from the settings.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use super::upstream::UpstreamShare;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The base URLs of the providers. Each ends in a slash if it is a base that
-/// paths are joined to, and is `https`, or `http` on loopback.
+/// The base URLs of the providers. Each is `https`, or `http` on loopback; those that paths are
+/// joined to end in a slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderEndpoints {
     /// Gmail API, without `gmail/v1/`.
@@ -53,7 +53,7 @@ impl ProviderEndpoints {
         })
     }
 
-    /// Returns all of them.
+    /// Returns all endpoints.
     pub fn all(&self) -> [&Url; 8] {
         [
             &self.gmail,
@@ -73,11 +73,11 @@ impl ProviderEndpoints {
 pub struct ServiceSettings {
     /// The services' endpoints.
     pub endpoints: ProviderEndpoints,
-    /// How long the effect of a write is looked for if its response was lost, before it
-    /// is reported as unknown.
+    /// The time for which the effect of a write is looked for after its response was lost, before
+    /// the write is reported as unknown.
     pub look: Duration,
     /// The clock.
     pub clock: Clock,
-    /// The share of all requests of the process that these adapters have.
+    /// The share of the process's requests that these adapters may use.
     pub share: UpstreamShare,
 }

@@ -1,10 +1,10 @@
-//! The port for writing to a mailbox: drafts and sending, organizing mail, and the
-//! mailbox's settings.
+//! The writing half of the mail port: drafts and sending, organizing messages, and the mailbox's
+//! settings.
 //!
-//! Unlike what is read, what is written crosses the port as plain types of ours; the
-//! adapters convert them to MIME or JSON and back. Reads are retried, writes are
-//! carried out once. An error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves
-//! open whether a write took effect.
+//! Writes cross the port as plain types of ours, which the adapters convert to MIME or JSON and
+//! back; reads cross as the provider's JSON. Reads are retried, writes are carried out once. An
+//! error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves open whether a write took
+//! effect.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::query::Query;
 use crate::words;
 
-/// Somebody with an address.
+/// A name with an address.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct MailPerson {
-    /// The name beside it, clean and on one line.
+    /// The display name, clean and on one line.
     pub name: Option<String>,
     /// The address as sent: the domain in ASCII (RFC 5890).
     pub address: String,
@@ -59,7 +59,7 @@ pub struct OutgoingMessage {
     pub subject: String,
     /// The text, lines ending in LF.
     pub text: String,
-    /// The same as an HTML document's body.
+    /// The same text as the body of an HTML document.
     pub html: String,
     /// The importance.
     pub importance: Importance,
@@ -67,7 +67,7 @@ pub struct OutgoingMessage {
     pub in_reply_to: Option<String>,
     /// The Message-IDs of the earlier messages of the thread, oldest first (RFC 5322).
     pub references: Vec<String>,
-    /// Files that go with it.
+    /// The attachments.
     pub files: Vec<OutgoingAttachment>,
 }
 
@@ -101,22 +101,22 @@ pub enum AttachmentContent {
 /// The purpose of a new draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DraftOrigin {
-    /// For itself.
+    /// A message of its own.
     New,
-    /// To answer a message of the mailbox, by the provider's id.
+    /// A reply to a message of the mailbox.
     Reply {
-        /// The message.
+        /// The provider's id of the message.
         id: String,
-        /// Its thread.
+        /// The provider's id of its thread.
         thread: String,
         /// True to reply to all recipients.
         all: bool,
-        /// True if it has attachments, shown in its text or not.
+        /// True if the message has attachments, inline or not.
         has_files: bool,
     },
-    /// To send a message of the mailbox on, by the provider's id.
+    /// A forward of a message of the mailbox.
     Forward {
-        /// The message.
+        /// The provider's id of the message.
         id: String,
     },
 }
@@ -128,10 +128,9 @@ pub struct SourceMessage {
     pub id: String,
     /// The provider's id of the conversation.
     pub thread: String,
-    /// Its Message-ID without brackets; empty if it has none.
+    /// Its Message-ID without brackets; empty if missing.
     pub message_id: String,
-    /// Message-IDs of its References, in order; those of In-Reply-To if it has
-    /// none.
+    /// The Message-IDs of its References, in order; of In-Reply-To if there are no References.
     pub references: Vec<String>,
     /// The subject line, decoded.
     pub subject: String,
@@ -143,7 +142,7 @@ pub struct SourceMessage {
     pub to: Vec<MailPerson>,
     /// Cc.
     pub cc: Vec<MailPerson>,
-    /// When it was sent.
+    /// The time it was sent.
     pub sent: Option<Timestamp>,
     /// The plain text, if it has any.
     pub text: Option<String>,
@@ -151,25 +150,25 @@ pub struct SourceMessage {
     pub html: Option<String>,
     /// Its files.
     pub files: Vec<AttachmentInfo>,
-    /// True if the user sent it: a reply then goes to its recipients.
+    /// True if the user sent it. A reply goes to its recipients in this case.
     pub own: bool,
     /// True for a draft.
     pub draft: bool,
-    /// List-Unsubscribe, List-Unsubscribe-Post and Authentication-Results as in the
-    /// header section, unfolded: name and value.
+    /// The unfolded names and values of List-Unsubscribe, List-Unsubscribe-Post and
+    /// Authentication-Results.
     pub headers: Vec<(String, String)>,
 }
 
-/// A file that a message or draft has.
+/// An attachment of a received message or a draft.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AttachmentInfo {
-    /// The adapter's id of it, unique within the message.
+    /// The adapter's id of the attachment, unique within the message.
     pub id: String,
     /// Its name.
     pub name: String,
     /// Its media type.
     pub media: String,
-    /// The charset that its sender declares, where the provider tells.
+    /// The charset declared by its sender, if the provider reports it.
     pub charset: Option<String>,
     /// Its size in bytes.
     pub size: u64,
@@ -177,32 +176,32 @@ pub struct AttachmentInfo {
     pub cid: Option<String>,
 }
 
-/// A draft as the provider holds it.
+/// A draft in the state that the provider stores.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDraft {
-    /// The provider's id of the draft; it stays when the draft is changed.
+    /// The provider's id of the draft, which a change keeps.
     pub id: String,
-    /// The provider's id of the message that the draft is.
+    /// The provider's id of the draft's message.
     pub message: String,
     /// The provider's id of the conversation.
     pub thread: String,
     /// The version, which differs after every change.
     pub version: String,
-    /// The message; its attachments are [`AttachmentContent::Existing`], unless it was just
-    /// created and nothing else was read.
+    /// The message. Its attachments are [`AttachmentContent::Existing`] unless it was created by
+    /// this call and not read back.
     pub content: OutgoingMessage,
 }
 
 /// An address that the user can send as.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendAlias {
-    /// The address and the name beside it.
+    /// The address and its display name.
     pub person: MailPerson,
     /// The signature of messages from it, as HTML.
     pub signature: Option<String>,
-    /// The address that replies to it go to.
+    /// The address that replies to its messages go to.
     pub reply_to: Option<MailPerson>,
-    /// True for the one that is used unless another is chosen.
+    /// True for the address used unless another is chosen.
     pub default: bool,
 }
 
@@ -218,13 +217,13 @@ pub struct SentMessage {
 /// The values by which a message is looked up when it is unknown whether it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendLookup {
-    /// The provider's id of the draft it was.
+    /// The provider's id of the draft that was sent.
     pub draft: String,
     /// The provider's id of the conversation.
     pub thread: String,
     /// Its Message-ID without brackets.
     pub message_id: String,
-    /// When sending began.
+    /// The time at which sending began.
     pub since: Timestamp,
 }
 
@@ -233,7 +232,7 @@ pub struct SendLookup {
 pub enum SendStatus {
     /// Sent, or on its way.
     Sent(SentMessage),
-    /// Still a draft, as it was.
+    /// Still an unchanged draft.
     Draft,
     /// Neither a draft nor among the sent messages.
     Nowhere,
@@ -244,6 +243,7 @@ pub enum SendStatus {
 pub trait Drafts: Send + Sync {
     /// Returns the addresses that the user can send from, the default first.
     async fn senders(&self) -> Result<Vec<SendAlias>> {
+        // All defaults refuse, so that an adapter implements only what its service supports.
         Err(unsupported())
     }
 
@@ -262,31 +262,32 @@ pub trait Drafts: Send + Sync {
         Err(unsupported())
     }
 
-    /// Returns a draft by its id, or by that of its message.
+    /// Returns a draft by its id, or by the id of its message.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no such draft, or no longer.
+    /// [`ErrorKind::NotFound`] if the draft does not exist or is no longer a draft.
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let _ = id;
         Err(unsupported())
     }
 
-    /// Returns the id of the message that a draft is, by the draft's id.
+    /// Returns the id of a draft's message.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if there is no such draft, or no longer.
+    /// [`ErrorKind::NotFound`] if the draft does not exist or is no longer a draft.
     async fn draft_message(&self, id: &str) -> Result<String> {
+        // // The default suits services whose drafts are messages with the same id, such as
+        // Graph.
         Ok(id.to_owned())
     }
 
-    /// Returns the ids of the drafts that messages are, by the messages' ids. A message
-    /// whose draft is unknown is left out.
+    /// Returns the draft ids of messages, by message id. Messages whose draft is unknown are
+    /// omitted.
     async fn draft_ids(&self, messages: &[String]) -> Result<HashMap<String, String>> {
         Ok(messages.iter().map(|id| (id.clone(), id.clone())).collect())
     }
 
-    /// Creates a draft and returns it. Reports the upload of large files to the
-    /// `caller` as progress.
+    /// Creates a draft and returns it. Reports the upload of large files to `caller` as progress.
     async fn create(
         &self,
         origin: &DraftOrigin,
@@ -297,8 +298,8 @@ pub trait Drafts: Send + Sync {
         Err(unsupported())
     }
 
-    /// Replaces a draft's content, unless the draft has changed since it was fetched,
-    /// and returns the new draft. Its thread and Message-ID stay.
+    /// Replaces a draft's content, unless the draft has changed since it was fetched, and returns
+    /// the new draft. Its thread and Message-ID are kept.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`] if it has changed.
@@ -312,17 +313,17 @@ pub trait Drafts: Send + Sync {
         Err(unsupported())
     }
 
-    /// Deletes a draft; where the provider has it, into the trash.
+    /// Deletes a draft. It is moved to the trash if the provider supports that for drafts.
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         let _ = current;
         Err(unsupported())
     }
 
-    /// Sends a draft, once, or has it sent at a later time.
+    /// Sends a draft once, or schedules it for `at`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the provider sends nothing later; others by whether
-    /// it may have been sent.
+    /// [`ErrorKind::Argument`] if the provider cannot schedule messages. The kind of any other error
+    /// shows whether the message may have been sent.
     async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<SentMessage> {
         let _ = (current, at);
         Err(unsupported())
@@ -335,37 +336,37 @@ pub trait Drafts: Send + Sync {
     }
 }
 
-/// How a message is flagged.
+/// The flag of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageFlag {
-    /// Not at all.
+    /// Not flagged.
     #[default]
     None,
     /// Flagged, with a due date if the provider supports it.
     Set {
-        /// By when it is due.
+        /// The due time.
         due: Option<Timestamp>,
     },
     /// Flagged as complete, if the provider supports it.
     Done,
 }
 
-/// The state of a message, as far as it can be changed.
+/// The part of a message's state that can be changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct MailState {
     /// The provider's id.
     pub id: String,
-    /// True while nobody has opened it.
+    /// True if it has not been read.
     pub unread: bool,
     /// The flag.
     pub flag: MessageFlag,
-    /// The provider's id of its folder. Where folders are system labels, the id of that
-    /// label, and empty for an archived message.
+    /// The provider's id of its folder. Where folders are system labels, the label's id, or empty
+    /// for an archived message.
     pub folder: String,
-    /// Ids of the user's labels, or names of categories where the provider has those.
+    /// Ids of the user's labels, or category names if the provider has categories.
     pub labels: BTreeSet<String>,
-    /// True for a draft, which goes back among the drafts.
+    /// True for a draft, which is restored to the drafts folder.
     #[serde(default)]
     pub draft: bool,
 }
@@ -373,36 +374,37 @@ pub struct MailState {
 /// One change to messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MessageAction {
-    /// Mark as read, or as unread.
+    /// Marks as read if true, as unread if false.
     Read(bool),
-    /// Flag, or not.
+    /// Sets or removes the flag.
     Flag(MessageFlag),
-    /// Out of the inbox, never into the trash.
+    /// Removes from the inbox, never into the trash.
     Archive,
-    /// Into the trash.
+    /// Moves to the trash.
     Trash,
-    /// Out of trash, spam or archive, back into the inbox.
+    /// Moves from trash, spam or archive back to the inbox.
     Untrash,
-    /// Into the spam folder, reported to the provider as spam if that is possible.
+    /// Moves to the spam folder, and reports it to the provider as spam if possible.
     Spam,
-    /// Into a folder, by id. Where folders are labels: adds the label and leaves the inbox.
+    /// Moves to a folder, by id. Where folders are labels, adds the label and removes it from the
+    /// inbox.
     Move(String),
-    /// A copy into a folder, by id. Where folders are labels: adds the label.
+    /// Copies to a folder, by id. Where folders are labels, adds the label.
     Copy(String),
     /// Adds and removes labels or categories, by id.
     Label {
-        /// Those to add.
+        /// Labels to add.
         add: Vec<String>,
-        /// Those to remove; where folders are labels, also those of folders.
+        /// Labels to remove; where folders are labels, folders too.
         remove: Vec<String>,
     },
-    /// Deleted permanently.
+    /// Deletes permanently.
     Delete,
-    /// As it was: into this state, by the id of each message.
+    /// Restores these earlier states; each has the id of its message.
     RestoreState(Vec<MailState>),
 }
 
-/// A folder or label that was named.
+/// A folder or label found by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderRef {
     /// The provider's id; the name where labels are categories.
@@ -413,7 +415,7 @@ pub struct FolderRef {
     pub made: bool,
 }
 
-/// Whether a name means a folder or a label.
+/// The meaning of a name: a folder or a label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderKind {
     /// A location of messages: a folder, or a label where the provider has no folders.
@@ -422,7 +424,7 @@ pub enum FolderKind {
     Label,
 }
 
-/// Putting mail in order.
+/// Changes to the state and location of messages.
 #[async_trait]
 pub trait MessageActions: Send + Sync {
     /// Returns the states of messages: one result for each, in order.
@@ -430,8 +432,8 @@ pub trait MessageActions: Send + Sync {
         ids.iter().map(|_| Err(unsupported())).collect()
     }
 
-    /// Applies `action` to messages whose states are given. Returns the state of each
-    /// afterwards as the provider reports it, `None` for a deleted one, in order.
+    /// Applies `action` to messages whose current states are given. Returns the resulting state
+    /// of each in order, as the provider reports it; `None` for a deleted message.
     ///
     /// 1,000 messages take at most 2 writing requests to Gmail and 50 batches to Graph.
     async fn apply(
@@ -444,10 +446,10 @@ pub trait MessageActions: Send + Sync {
     }
 
     /// Returns the folder or label with a name, an id or a well-known word (`inbox`, `archive`,
-    /// `trash`, `spam`); creates it if it does not exist and `create` is set.
+    /// `trash`, `spam`). If there is none and `create` is true, creates it.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`], which names similar ones.
+    /// [`ErrorKind::NotFound`], naming similar folders or labels.
     async fn find_folder(&self, name: &str, kind: FolderKind, create: bool) -> Result<FolderRef> {
         let _ = (name, kind, create);
         Err(unsupported())
@@ -461,17 +463,17 @@ pub struct MailRule {
     pub id: String,
     /// The name; not every provider's rules have one.
     pub name: Option<String>,
-    /// False while it is switched off, if the provider supports that.
+    /// False if it is switched off; only some providers can do this.
     pub enabled: bool,
     /// The messages it applies to, in the query language. Conditions that no query can
     /// express are in `other`.
     pub when: Option<Query>,
     /// The actions.
     pub then: Vec<RuleStep>,
-    /// True if later rules are skipped, if the provider supports that.
+    /// True if later rules are skipped; only some providers can do this.
     pub stop: bool,
-    /// Conditions, exceptions and actions that we have no words for, in words:
-    /// such a rule is shown and not changed.
+    /// Conditions, exceptions and actions that the other fields cannot express, in words. A rule
+    /// that has some is shown but never changed.
     pub other: Vec<String>,
 }
 
@@ -482,7 +484,7 @@ pub enum RuleStep {
     Read,
     /// Stars or flags.
     Star,
-    /// Takes out of the inbox.
+    /// Removes from the inbox.
     Archive,
     /// Moves to the trash.
     Trash,
@@ -501,18 +503,19 @@ pub enum RuleStep {
 /// An automatic reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AutoReply {
-    /// True while it answers.
+    /// True if it is switched on.
     pub on: bool,
-    /// From when.
+    /// The start of the period in which it answers.
     pub from: Option<Timestamp>,
-    /// To when.
+    /// The end of that period.
     pub to: Option<Timestamp>,
     /// The subject, if the provider supports one.
     pub subject: Option<String>,
-    /// The text, as HTML; where there are two, that for people of the organization.
+    /// The text as HTML. If the provider has two texts, the one for people inside the
+    /// organization.
     pub html: Option<String>,
-    /// The text for people outside the organization, as HTML, empty if there is none;
-    /// `None` where the provider has only one text.
+    /// The text for people outside the organization as HTML; empty to send none, `None` if the
+    /// provider has only one text.
     pub external: Option<String>,
     /// The people who receive it: `all`, `contacts`, or `organization`.
     pub audience: Option<ReplyAudience>,
@@ -527,7 +530,7 @@ pub enum ReplyAudience {
     Organization,
 }
 
-/// The fields of a contact; one that is `None` stays unchanged.
+/// The fields of a contact; a field that is `None` stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContactCard {
     /// The full name.
@@ -542,15 +545,15 @@ pub struct ContactCard {
     pub title: Option<String>,
 }
 
-/// How a label or category is shown, in the words of the table `category`; none leaves it as it
-/// is.
+/// The appearance of a label or category, in the words of the table `category`. A field that is
+/// `None` stays unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelLook {
-    /// Its colour.
+    /// The colour.
     pub colour: Option<String>,
-    /// Whether the list of labels has it.
+    /// Its visibility in the list of labels.
     pub in_list: Option<String>,
-    /// Whether messages show it in lists.
+    /// Its visibility on messages in lists.
     pub in_messages: Option<String>,
 }
 
@@ -584,14 +587,14 @@ pub enum SettingsChange {
         id: String,
     },
     CreateRule(MailRule),
-    /// Makes the rule with its id be so.
+    /// Replaces the rule that has its id.
     UpdateRule(MailRule),
     DeleteRule {
         id: String,
     },
     AutoReply(AutoReply),
-    /// Sets the signature of one address, or of the default one. Refused where the
-    /// provider does not expose signatures.
+    /// Sets the signature of one address, or of the default address if there is none. Refused if
+    /// the provider does not expose signatures.
     Signature {
         address: Option<String>,
         html: String,
@@ -623,21 +626,23 @@ pub trait MailboxSettings: Send + Sync {
         Err(unsupported())
     }
 
-    /// Makes a change and returns the resulting object, in the form of its table; `None` if it
-    /// was deleted. Refuses what the provider cannot do before anything is changed.
+    /// Applies a change and returns the resulting object, in the form of its table; `None` if it
+    /// was deleted. A change that the provider does not support is refused before anything is
+    /// written.
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         let _ = change;
         Err(unsupported())
     }
 
-    /// Refuses what [`MailboxSettings::apply_settings`] would refuse before it changes anything. Changes nothing.
+    /// Makes the checks that [`MailboxSettings::apply_settings`] makes before it writes. Writes
+    /// nothing.
     async fn rehearse(&self, change: &SettingsChange) -> Result<()> {
         let _ = change;
         Err(unsupported())
     }
 }
 
-/// Returns the error for a message that was named as a draft.
+/// Returns the error for naming a message that is not a draft.
 pub fn not_a_draft() -> Error {
     Error::new(ErrorKind::NotFound, "it is not a draft, or is no longer one").next(
         "search in:drafts for drafts and in:sent for what was sent, or answer it with mode=reply",

@@ -1,36 +1,37 @@
-//! What keeps a message's text from being read, as its content type says.
+//! Reasons why a message's text cannot be read, from its content type.
 
 use mail_parser::{MessageParser, MimeHeaders};
 use serde::{Deserialize, Serialize};
 
-/// What keeps a message's text from being read, whole or in part.
+/// The reason why a message's text cannot be read, whole or in part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextObstacle {
-    /// It is encrypted with S/MIME.
+    /// Encrypted with S/MIME.
     Smime,
-    /// It is packed by S/MIME: signed, or perhaps encrypted if that is not known.
+    /// Packed by S/MIME: signed, or possibly encrypted if the type does not say.
     SmimePacked {
-        /// True if it is known to be signed alone.
+        /// True if it is known to be only signed.
         signed: bool,
     },
-    /// It is encrypted with PGP/MIME.
+    /// Encrypted with PGP/MIME.
     Pgp,
-    /// It is one of several parts that together are a message (RFC 2046, 5.2.2).
+    /// One of several parts that together form a message (RFC 2046, 5.2.2).
     Partial {
         /// Its number, from one.
         number: u32,
-        /// How many there are, if it tells.
+        /// The total number of parts, if stated.
         total: Option<u32>,
     },
-    /// It is in text/enriched (RFC 1896), which nobody writes any more.
+    /// In text/enriched (RFC 1896), which is no longer in use.
     Enriched,
-    /// Its text is in `winmail.dat`, as RTF or in a form that cannot be read.
+    /// In `winmail.dat`, as RTF or in a form that cannot be read.
     Winmail,
 }
 
 impl TextObstacle {
     /// Returns the obstacle that the `Content-Type` of a message names.
     pub fn of(content_type: &str) -> Option<Self> {
+        // // A line break in the value would start another header field and end this one.
         let line = format!("Content-Type: {}\r\n\r\n", content_type.replace(['\r', '\n'], " "));
         let message = MessageParser::new().parse_headers(line.as_bytes())?;
         let found = message.content_type()?;

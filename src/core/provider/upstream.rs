@@ -1,9 +1,9 @@
-//! The requests to providers for everybody whom a process serves: how many may be in flight,
-//! whose turn it is, and how many there were.
+//! Limits and counters for the requests that a process sends to providers, shared by everyone it
+//! serves.
 //!
-//! Permits are taken in two steps, first a person's own and then a common one. However many
-//! requests a person has, only a few of them wait in the common queue, so nobody waits for another
-//! person's long job.
+//! Permits are acquired in two steps, a person's own first and a common one second. However many
+//! requests a person has, only a few of them wait in the common queue, so nobody waits for
+//! another person's long job.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,12 +12,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use crate::error::{Error, ErrorKind};
 
-/// Requests in flight unless the settings say otherwise.
+/// The default limit of requests in flight.
 pub const MAX_IN_FLIGHT: usize = 256;
-/// One person of many may have one part of this number of them.
+/// The divisor that yields one person's share of the limit, on a server for many people.
 const PART: usize = 4;
 
-/// What is counted.
+/// The kind of activity that is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CountKind {
     /// A request for a call.
@@ -31,11 +31,11 @@ pub enum CountKind {
 /// A kind of event that is counted separately.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CountedEvent {
-    /// What happened.
+    /// The kind of activity.
     pub what: CountKind,
     /// The provider's name in commands.
     pub provider: String,
-    /// How it ended: the class of its status, such as `2xx`, or a word.
+    /// Its outcome: the status class, such as `2xx`, or a word.
     pub outcome: &'static str,
 }
 
@@ -48,7 +48,7 @@ pub struct UpstreamRequests {
     counts: Mutex<BTreeMap<CountedEvent, u64>>,
 }
 
-/// One person's share of them. Clones are the same share.
+/// One person's share of the requests. Clones are the same share.
 #[derive(Debug, Clone)]
 pub struct UpstreamShare(Arc<PersonShare>);
 
@@ -67,7 +67,7 @@ pub struct UpstreamPermit<'a> {
 }
 
 impl UpstreamRequests {
-    /// Creates the requests of a process, at most `most` in flight.
+    /// Creates the shared limits of a process, with at most `most` requests in flight.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self {
             places: Semaphore::new(most),
@@ -77,17 +77,19 @@ impl UpstreamRequests {
         })
     }
 
-    /// Returns the share of a process's only person: all.
+    /// Returns the share of a process's only person: the whole limit.
     pub fn whole(self: &Arc<Self>) -> UpstreamShare {
         UpstreamShare(self.person(self.most))
     }
 
-    /// Returns the share of one person of many; the same for the same owner.
+    /// Returns the share of one person of many; the same share for the same owner.
     pub fn share_of(self: &Arc<Self>, owner: &str) -> UpstreamShare {
         let mut people = lock(&self.people);
         if let Some(person) = people.get(owner).and_then(Weak::upgrade) {
             return UpstreamShare(person);
         }
+        // // Shares live only as long as their adapters. Pruning whenever one is added keeps
+        // the map as small as the set of people who are active.
         people.retain(|_, person| person.strong_count() > 0);
         let person = self.person((self.most / PART).max(1));
         people.insert(owner.to_owned(), Arc::downgrade(&person));
@@ -119,11 +121,14 @@ impl UpstreamRequests {
 impl UpstreamShare {
     /// Waits until one more request may be sent.
     pub async fn place(&self) -> UpstreamPermit<'_> {
+        // // The person's own permit comes first: in the opposite order, a person who has
+        // used up their share would hold common permits while waiting.
         let own = self.0.places.acquire().await.ok();
         UpstreamPermit { _own: own, _common: self.0.upstream.places.acquire().await.ok() }
     }
 
-    /// Waits until no other request of the same person has the turn that one of all people has.
+    /// Waits until no other request of the same person waits for a turn among all people, and
+    /// returns that turn.
     pub async fn own_turn(&self) -> Option<OwnedSemaphorePermit> {
         self.0.turn.clone().acquire_owned().await.ok()
     }
@@ -134,15 +139,15 @@ impl UpstreamShare {
     }
 }
 
-/// A share of its own, as of a process with one person.
+/// The whole share of a new process, for a server with one person.
 impl Default for UpstreamShare {
     fn default() -> Self {
         UpstreamRequests::new(MAX_IN_FLIGHT).whole()
     }
 }
 
-/// Returns the word for how a request ended: the class of its status; `throttled`, `network`,
-/// `timeout`, or `other` for a response that could not be used.
+/// Returns the word for the outcome of a request: `2xx`, `4xx` or `5xx` by its status;
+/// `throttled`, `network`, `timeout`, or `other` for a response that could not be used.
 pub fn outcome<T>(response: &Result<T, Error>) -> &'static str {
     match response.as_ref().map_err(Error::kind) {
         Ok(_) => "2xx",
@@ -161,5 +166,7 @@ pub fn outcome<T>(response: &Result<T, Error>) -> &'static str {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Both maps are valid after every single operation, so a panic elsewhere does not spoil
+    // them.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

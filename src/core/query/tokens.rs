@@ -1,4 +1,4 @@
-//! The text of a query, cut into tokens.
+//! Splitting of a query into tokens.
 
 use std::iter::Peekable;
 
@@ -18,7 +18,8 @@ pub(super) enum QueryToken {
     Text(String),
 }
 
-/// Cuts the text into tokens; quotes join, `\"` is a quote within them, and an operator ends at its colon.
+/// Splits the text into tokens. Quotes join words, `\"` is a quote within them, and an operator
+/// ends at its colon.
 pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
     let mut tokens = Vec::new();
     let mut chars = text.char_indices().peekable();
@@ -38,7 +39,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
                 loop {
                     match chars.next() {
                         Some((_, end)) if closes.contains(&end) => break,
-                        // A quote in a name, as JSON and Gmail write it, unless it closes the phrase.
+                        // JSON and Gmail escape a quote in a name like this. The last quote
+                        // closes the phrase.
                         Some((_, '\\'))
                             if follows(&mut chars, '"')
                                 && chars.clone().skip(1).any(|(_, c)| closes.contains(&c)) =>
@@ -71,6 +73,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
                         break;
                     }
                     chars.next();
+                    // `http://x` is a word, not an operator.
                     if next == ':' && is_name(&word) && !follows(&mut chars, '/') {
                         operator = true;
                         break;
@@ -80,6 +83,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<QueryToken>> {
                 tokens.push(match word.as_str() {
                     _ if operator => QueryToken::Operator(word.to_ascii_lowercase()),
                     "OR" | "||" => QueryToken::Or,
+                    // AND is implicit between terms.
                     "AND" | "&&" => continue,
                     "NOT" => QueryToken::Not,
                     _ => QueryToken::Text(word),

@@ -1,7 +1,7 @@
 //! The values of operators: sizes and points in time.
 //!
-//! Dates without a zone are meant in the user's; distances (`7d`) count back
-//! from the clock that the query is read with.
+//! Dates without a zone are in the user's zone; distances (`7d`) count back from the query's
+//! clock.
 
 use jiff::{Span, Timestamp, Zoned, civil};
 
@@ -9,9 +9,10 @@ use super::DateContext;
 use crate::error::{Error, Result};
 use crate::text::brief;
 
-/// Reads `5M`, `300k`, `1024` as bytes, with k, M and G as powers of 1,024.
+/// Parses `5M`, `300k` or `1024` into bytes; k, M and G are powers of 1,024.
 pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
     let lower = value.to_ascii_lowercase();
+    // `5MB` means the same as `5M`.
     let lower = lower.strip_suffix('b').unwrap_or(&lower);
     let (digits, unit) = match lower.char_indices().next_back() {
         Some((at, 'k')) => (lower.get(..at), 1 << 10),
@@ -28,7 +29,7 @@ pub(super) fn bytes(name: &str, value: &str) -> Result<u64> {
         })
 }
 
-/// Reads a date, an instant, a distance back (`7d`), or a word for a day.
+/// Parses a date, an instant, a distance back (`7d`), or a word for a day.
 pub(super) fn instant(name: &str, value: &str, clock: &DateContext) -> Result<Timestamp> {
     let wrong = || {
         Error::argument(format!("`{name}:{}` is not a date", brief(value))).next(
@@ -50,7 +51,7 @@ pub(super) fn instant(name: &str, value: &str, clock: &DateContext) -> Result<Ti
     found.map_err(|_| wrong())
 }
 
-/// Reads `36h`, `7d`, `2w`, `3m` (months), `1y`.
+/// Parses `36h`, `7d`, `2w`, `3m` (months) or `1y`.
 fn distance(value: &str) -> Option<Span> {
     let at = value.find(|c: char| !c.is_ascii_digit())?;
     let (count, unit) = (value.get(..at)?, value.get(at..)?);
@@ -68,9 +69,11 @@ fn distance(value: &str) -> Option<Span> {
 }
 
 fn absolute(value: &str, clock: &DateContext) -> Option<Timestamp> {
+    // The value is in lower case, but `T` and `Z` of RFC 3339 are not.
     if let Ok(instant) = value.to_ascii_uppercase().parse::<Timestamp>() {
         return Some(instant);
     }
+    // Gmail's queries write `2026/02/03`, our rows `18h05`.
     let plain = value.replace('/', "-").replace('h', ":");
     let local = match plain.parse::<civil::Date>() {
         Ok(day) if !plain.contains(':') => day.at(0, 0, 0, 0),

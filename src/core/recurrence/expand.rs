@@ -1,11 +1,10 @@
-//! A rule's local times, by the library.
+//! Expansion of rules to local times, by the library.
 //!
-//! Only local times without a zone go in and come out. The library always begins
-//! at the start, so that is brought nearer where the rule allows it: a search
-//! costs by its window then, not by the age of the event. And it looks for an
-//! occurrence up to the year 10,000, however soon one is wanted, so all of it
-//! takes place as late as can be: the calendar comes again every 400 years, days
-//! of the week included.
+//! Arguments and results are local times without a zone. The library always begins at the start,
+//! so the start is moved closer to the window where the rule allows it; the cost of a search
+//! depends on its window and not on the age of the event. Also, the library searches up to the
+//! year 10,000 for each occurrence, so everything is moved as late as possible: the calendar
+//! repeats every 400 years, including the days of the week.
 
 use calcard::common::PartialDateTime;
 use calcard::common::timezone::Tz;
@@ -19,20 +18,21 @@ use jiff::{Span, Timestamp, ToSpan};
 
 use super::rule::{RecurrenceRule, place};
 
-/// No call looks at more occurrences of a rule than these.
+/// The maximum number of occurrences that a call examines.
 pub const MAX_OCCURRENCES: usize = 20_000;
 
-/// Nothing is looked for so many years after the start or the window's.
+/// The number of years after the start, or after the beginning of the window, in which
+/// occurrences are searched.
 const YEARS: i64 = 800;
 
-/// The years after which the calendar comes again.
+/// The number of years after which the calendar repeats.
 const AGAIN: i64 = 400;
 
-/// What is moved to later stays before this year.
+/// The year that moved dates stay below.
 const LATE: i64 = 9_900;
 
-/// Returns the local times of a rule from `start` on that are not before `from` and not after
-/// `to`, in order, the first `most` of them. `start` is among them only if the rule includes it.
+/// Returns the first `most` local times of a rule from `start` on that are within `from` to `to`,
+/// both inclusive, in order. Includes `start` only if the rule does.
 pub fn expand(
     rule: &RecurrenceRule,
     start: DateTime,
@@ -54,8 +54,8 @@ pub fn expand(
         return Vec::new();
     };
     parts.until = Some(partial(end));
-    // What lies between the start and the window is found as well, so a small
-    // number of them may not do.
+    // Occurrences between the start and the window are found first, so a small limit may not
+    // reach the window. It grows as needed.
     let mut limit = most.saturating_add(64).min(MAX_OCCURRENCES);
     loop {
         let all = run(&parts, begin, limit);
@@ -73,7 +73,8 @@ pub fn expand(
     }
 }
 
-/// Returns the time this many years later. Leap days stay leap days over a multiple of 400.
+/// Returns the time this many years later. Leap days stay leap days if `years` is a multiple of
+/// 400.
 fn years(at: DateTime, years: i64) -> Option<DateTime> {
     at.checked_add(Span::new().try_years(years).ok()?).ok()
 }
@@ -99,14 +100,14 @@ fn run(parts: &ICalendarRecurrenceRule, start: DateTime, limit: usize) -> Vec<Da
         .expand_dates(Tz::Floating, limit)
         .events
         .into_iter()
-        // The library treats a local time without a zone as UTC.
+        // The library treats local times without a zone as UTC.
         .filter_map(|event| Timestamp::from_second(event.start.timestamp()).ok())
         .map(|at| Offset::UTC.to_datetime(at))
         .collect()
 }
 
-/// Returns a start nearer to `from` in the same step of the interval. Only for rules
-/// without `COUNT`, whose parts are explicit.
+/// Returns a start closer to `from` that is in step with the interval. Only for rules without
+/// `COUNT`, whose parts are explicit.
 fn nearer(
     parts: &ICalendarRecurrenceRule,
     interval: i64,
@@ -122,15 +123,16 @@ fn nearer(
     let date = match parts.freq {
         ICalendarFrequency::Daily => forward(start.date(), steps(days), Span::try_days)?,
         ICalendarFrequency::Weekly => {
-            // From the first day of the week on, so that no day of it is lost.
+            // Whole weeks from the first day of the week (WKST) on, so that no day of the
+            // first week is lost.
             let wkst = parts.wkst.map(place).unwrap_or_default();
             let today = usize::try_from(start.date().weekday().to_monday_zero_offset()).ok()?;
             let into = i64::try_from((today + 7 - wkst) % 7).ok()?;
             let week = start.date().checked_sub(into.days()).ok()?;
             forward(week, steps((days + into).div_euclid(7)), Span::try_weeks)?
         }
-        // Within a month or a year any day will do: the library looks at all of
-        // it and leaves out what is before the start.
+        // Within a month or a year any day will do, because the library examines all of it
+        // and omits the time before the start.
         ICalendarFrequency::Monthly => {
             let months = years * 12 + i64::from(from.month()) - i64::from(start.month());
             let month = start.date().first_of_month();
@@ -153,7 +155,7 @@ fn forward(
     date.checked_add(span(Span::new(), steps).ok()?).ok()
 }
 
-/// Returns false for rules whose months and days never meet; the library would look for
+/// Returns false for rules whose months and days never coincide. The library would search for
 /// them through thousands of years.
 fn possible(parts: &ICalendarRecurrenceRule) -> bool {
     if parts.bymonth.is_empty() || parts.bymonthday.is_empty() {

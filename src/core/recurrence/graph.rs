@@ -1,14 +1,13 @@
-//! Graph's recurrence patterns from and to RRULE (RFC 5545).
+//! Conversion of Graph's recurrence patterns from and to RRULE (RFC 5545).
 //!
-//! Graph knows six kinds of patterns, one day of a month at most, and has no
-//! place for single dates. A rule that says the same in other words is converted
-//! all the same: by the days that it has in every month there can be. The rest
-//! is refused with the reason.
+//! Graph has six kinds of patterns, at most one day of a month, and no single dates. An
+//! equivalent rule in another form is converted too, by comparing its days in every possible
+//! month. Other rules are refused with the reason.
 //!
-//! A month that lacks the pattern's day has its last day instead (EWS,
-//! `AbsoluteMonthlyRecurrence`), while RFC 5545 leaves that month out. So day 31 is
-//! `BYMONTHDAY=-1`, day 30 the last of the 28th to the 30th, and `BYMONTHDAY=31` is
-//! refused for a rule that comes to a shorter month.
+//! If a month lacks the pattern's day, Graph uses its last day (EWS,
+//! `AbsoluteMonthlyRecurrence`), while RFC 5545 skips that month. So day 31 is `BYMONTHDAY=-1`,
+//! day 30 is the last of the 28th to the 30th, and `BYMONTHDAY=31` is refused if the rule
+//! includes a shorter month.
 
 use calcard::icalendar::{ICalendarDay, ICalendarFrequency, ICalendarMonth};
 use jiff::civil::Date;
@@ -24,19 +23,20 @@ mod shape;
 
 use shape::PatternShape;
 
-/// The days of the week as Graph writes them, Monday first.
+/// Graph's names for the days of the week, Monday first.
 const NAMES: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Which of the days of a month it is, as Graph writes it.
+/// Graph's names for the positions of a day within a month.
 const INDICES: [(&str, i32); 5] =
     [("first", 1), ("second", 2), ("third", 3), ("fourth", 4), ("last", -1)];
 
-/// Occurrences that Exchange counts.
+/// The maximum number of occurrences that Exchange counts.
 const COUNTED: u32 = 999;
 
-/// Returns Graph's `recurrence` object for a rule, for an event that first starts at `start`, in
-/// the zone called `zone`. Exceptions (`EXDATE`) are not in it: these occurrences are deleted.
+/// Returns Graph's `recurrence` object for a rule, for an event that first starts at `start` in
+/// the zone called `zone`. Exceptions (`EXDATE`) are not included, because Graph has no place for
+/// them; the caller deletes these occurrences.
 ///
 /// # Errors
 /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that Graph cannot express.
@@ -45,11 +45,13 @@ pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Resul
         return Err(refusal("cannot have dates besides its rule (RDATE)")
             .next("create separate events for these dates"));
     }
+    // The strict parser's error says what is wrong with the rule.
     let rule = match RecurrenceRule::foreign(&repeat.rule) {
         Some(rule) => rule,
         None => RecurrenceRule::read(&repeat.rule)?,
     };
     check_times(&rule, start)?;
+    // Graph cannot express a start outside of the pattern.
     if !repeat.begins(start) {
         return Err(not_begun(repeat, start));
     }
@@ -74,6 +76,8 @@ pub fn pattern(repeat: &EventRecurrence, start: &ZonedTime, zone: &str) -> Resul
             put(&mut range, "numberOfOccurrences", count.into());
         }
         (None, Some(until)) => {
+            // Graph's range has only a date, so a time in UNTIL is converted to the last day
+            // it allows.
             let end = end(until, start);
             if end < day {
                 return Err(refusal("must end after it starts").next("set UNTIL after the start"));
@@ -103,7 +107,7 @@ fn date(start: &ZonedTime) -> Date {
     }
 }
 
-/// Checks that every occurrence has the time of the start.
+/// Checks that every occurrence has the same time of day as the start.
 fn check_times(rule: &RecurrenceRule, start: &ZonedTime) -> Result<()> {
     let ZonedTime::At(at, _) = start else {
         return Ok(());
@@ -199,7 +203,7 @@ fn index_name(index: i32) -> &'static str {
     found.map_or("first", |(name, _)| name)
 }
 
-/// Returns the value of `RRULE` for Graph's `recurrence` object. An end is a day, as in Graph.
+/// Returns the `RRULE` for Graph's `recurrence` object. Its end is a day, as in Graph.
 pub fn rule(recurrence: &Value) -> Option<String> {
     let pattern = recurrence.get("pattern")?;
     let mut rule = RecurrenceRule::foreign("FREQ=DAILY")?;
@@ -211,8 +215,9 @@ pub fn rule(recurrence: &Value) -> Option<String> {
         "weekly" => {
             parts.freq = ICalendarFrequency::Weekly;
             parts.byday = days(pattern)?;
-            // Where weeks begin matters only when some of them are left out.
+            // The first day of the week only matters if some weeks are skipped.
             if interval > 1 && parts.byday.len() > 1 {
+                // Graph's default is Sunday.
                 let first = weekday(&word(pattern, "firstDayOfWeek")).unwrap_or(6);
                 parts.wkst = DAYS.get(first).filter(|_| first > 0).map(|(_, day)| *day);
             }
@@ -221,6 +226,8 @@ pub fn rule(recurrence: &Value) -> Option<String> {
             parts.freq = ICalendarFrequency::Monthly;
             match day_of(pattern)? {
                 31 => parts.bymonthday = vec![-1],
+                // Graph clamps these days to the end of shorter months: the last of the days
+                // from 28 on.
                 day @ 29..=30 => {
                     parts.bymonthday = (28..=day).collect();
                     parts.bysetpos = vec![-1];
@@ -237,6 +244,7 @@ pub fn rule(recurrence: &Value) -> Option<String> {
             let month = month_of(pattern)?;
             parts.bymonth = vec![ICalendarMonth::new(month, false)];
             let day = day_of(pattern)?;
+            // A day that the month lacks is its last day in Graph.
             parts.bymonthday = match (month, day) {
                 (2, 29..=31) => vec![-1],
                 (4 | 6 | 9 | 11, 31) => vec![30],
@@ -262,11 +270,12 @@ pub fn rule(recurrence: &Value) -> Option<String> {
         }
         _ => {}
     }
-    // A pattern that Graph accepts and RFC 5545 does not allow (day 0) is no rule.
+    // Graph accepts some patterns that RFC 5545 does not allow, such as day 0. These have no
+    // rule.
     RecurrenceRule::foreign(&rule.write()).map(|rule| rule.write())
 }
 
-/// Returns a text in lower case, empty if there is none.
+/// Returns a text in lower case; empty if it is missing.
 fn word(object: &Value, name: &str) -> String {
     let text = object.get(name).and_then(Value::as_str).unwrap_or_default();
     text.to_ascii_lowercase()
@@ -307,9 +316,10 @@ fn days(pattern: &Value) -> Option<Vec<ICalendarDay>> {
     Some(days).filter(|days| !days.is_empty())
 }
 
-/// Reads `BYDAY=2TU` for one day of the week, `BYDAY=MO,TU;BYSETPOS=2` for several.
+/// Converts to `BYDAY=2TU` for one day of the week, or to `BYDAY=MO,TU;BYSETPOS=2` for several.
 fn relative(pattern: &Value, byday: &mut Vec<ICalendarDay>, setpos: &mut Vec<i32>) -> Option<()> {
     let index = match word(pattern, "index").as_str() {
+        // Graph's default is `first`.
         "" => 1,
         name => {
             let found = INDICES.iter().find(|(one, _)| one.eq_ignore_ascii_case(name));

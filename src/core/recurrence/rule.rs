@@ -1,7 +1,7 @@
-//! The value of `RRULE` (RFC 5545, 3.3.10): read, checked, written.
+//! The value of `RRULE` (RFC 5545, 3.3.10): parsing, checking, writing.
 //!
-//! We read it ourselves because the library truncates numbers that are too large and
-//! skips unknown parts; the parts are the library's, so that it can expand them.
+//! Parsing is our own because the library truncates large numbers and skips unknown parts. The
+//! parsed parts are of the library's type, so that it can expand them.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use crate::error::{Error, Result};
 
-/// The days of the week as rules write them, Monday first.
+/// The days of the week as written in rules, Monday first.
 pub const DAYS: [(&str, ICalendarWeekday); 7] = [
     ("MO", ICalendarWeekday::Monday),
     ("TU", ICalendarWeekday::Tuesday),
@@ -23,46 +23,46 @@ pub const DAYS: [(&str, ICalendarWeekday); 7] = [
     ("SU", ICalendarWeekday::Sunday),
 ];
 
-/// A rule longer than this is not looked at.
+/// The maximum length of a rule in bytes.
 const MAX_RULE: usize = 2_000;
 
-/// Times of day in one rule: every quarter of an hour is enough.
+/// The maximum number of times of day in a rule, enough for every quarter of an hour.
 const TIMES: usize = 96;
 
-/// When a rule ends.
+/// The end of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleEnd {
-    /// With this day.
+    /// The end of this day.
     Day(Date),
-    /// At this local time.
+    /// This local time.
     Local(DateTime),
-    /// At this time of UTC.
+    /// This time in UTC.
     Utc(DateTime),
 }
 
-/// A rule, taken apart. `until` stands beside the library's parts, not in them.
+/// A parsed rule. `until` is separate from the library's parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecurrenceRule {
-    /// All parts but `UNTIL`.
+    /// All parts except `UNTIL`.
     pub parts: ICalendarRecurrenceRule,
     /// `UNTIL`.
     pub until: Option<RuleEnd>,
-    /// The names of parts that no standard has; always empty for a rule read strictly.
+    /// The names of non-standard parts; always empty for a rule parsed strictly.
     pub unknown: Vec<String>,
 }
 
 impl RecurrenceRule {
-    /// Reads a rule; `RRULE:` in front is taken off.
+    /// Parses a rule. A prefix `RRULE:` is removed.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for what RFC 5545 does not
-    /// allow, and for rules that repeat within a day by their frequency.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a rule that RFC 5545 does not allow,
+    /// or that repeats within a day by its frequency.
     pub fn read(text: &str) -> Result<Self> {
         Self::parse(text, true)
     }
 
-    /// Reads a rule that others wrote: unknown parts are skipped, and `COUNT` beside
-    /// `UNTIL` is allowed.
+    /// Parses a rule from an outside source: unknown parts are recorded and skipped, and `COUNT`
+    /// together with `UNTIL` is allowed.
     pub fn foreign(text: &str) -> Option<Self> {
         Self::parse(text, false).ok()
     }
@@ -81,6 +81,7 @@ impl RecurrenceRule {
                 return Err(wrong(format!("has a part without `=`: `{}`", excerpt(part))));
             };
             let (name, value) = (name.trim(), value.trim());
+            // RFC 5545, 3.3.10: each part may be given only once.
             if seen.contains(&name) {
                 return Err(wrong(format!("has {} twice", excerpt(name))));
             }
@@ -142,7 +143,7 @@ impl RecurrenceRule {
             _ if strict => {
                 return Err(wrong(format!("has an unknown part: `{}`", excerpt(name))));
             }
-            // Other calendars' months and days would be misread.
+            // RFC 7529: the months and days of other calendars would be misread.
             "RSCALE" if value != "GREGORIAN" => return Err(odd(name, value)),
             "RSCALE" | "SKIP" => {}
             _ if name.starts_with("X-") => {}
@@ -167,6 +168,8 @@ impl RecurrenceRule {
         if !parts.byweekno.is_empty() && parts.freq != Yearly {
             return Err(wrong("has BYWEEKNO without FREQ=YEARLY"));
         }
+        // RFC 5545, 3.3.10: days of the week are numbered only within a month or a year, and
+        // not together with BYWEEKNO.
         let nth = parts.byday.iter().filter_map(|day| day.ordwk);
         for nth in nth {
             let most = match parts.freq {
@@ -193,15 +196,17 @@ impl RecurrenceRule {
             && parts.byyearday.is_empty()
             && parts.byweekno.is_empty()
             && parts.bymonth.is_empty());
+        // RFC 5545, 3.3.10: BYSETPOS selects from the set that the other parts define.
         if !parts.bysetpos.is_empty() && !by_something {
             return Err(wrong("has BYSETPOS without another BY part").next("add BYDAY"));
         }
         Ok(())
     }
 
-    /// Normalizes the rule, so that equal rules are written alike.
+    /// Normalizes the rule, so that equal rules have equal texts.
     fn tidy(&mut self) {
         let parts = &mut self.parts;
+        // INTERVAL=1 and WKST=MO are the defaults.
         parts.interval = parts.interval.filter(|interval| *interval > 1);
         parts.wkst = parts.wkst.filter(|day| *day != ICalendarWeekday::Monday);
         parts.byday.sort_by_key(|day| (place(day.weekday), day.ordwk));
@@ -222,7 +227,7 @@ impl RecurrenceRule {
         parts.bymonth.dedup();
     }
 
-    /// Returns the rule's text, `FREQ` first.
+    /// Returns the text of the rule, `FREQ` first.
     pub fn write(&self) -> String {
         let parts = &self.parts;
         let mut text = format!("FREQ={}", frequency(parts.freq));
@@ -252,14 +257,14 @@ impl RecurrenceRule {
         text
     }
 
-    /// Returns the number of times of day that it has.
+    /// Returns the number of times of day in the rule.
     pub fn times(&self) -> usize {
         let parts = &self.parts;
         let lists = [&parts.byhour, &parts.byminute, &parts.bysecond];
         lists.iter().map(|list| list.len().max(1)).product()
     }
 
-    /// Returns the rule with the parts that it takes from its start.
+    /// Returns the rule with the parts that are implied by its start made explicit.
     #[must_use]
     pub fn explicit(mut self, start: DateTime) -> Self {
         let parts = &mut self.parts;
@@ -269,6 +274,7 @@ impl RecurrenceRule {
             (&mut parts.bysecond, start.second()),
         ];
         for (list, value) in times {
+            // RFC 5545, 3.3.10: a part that is missing is taken from DTSTART.
             if list.is_empty() {
                 list.extend(u8::try_from(value));
             }
@@ -310,7 +316,7 @@ impl RecurrenceRule {
 }
 
 impl RuleEnd {
-    /// Writes the value as in `UNTIL`.
+    /// Returns the value as written in `UNTIL`.
     pub fn write(self) -> String {
         match self {
             Self::Day(day) => compact_day(day),
@@ -330,7 +336,7 @@ pub fn compact(at: DateTime) -> String {
     format!("{}T{:02}{:02}{:02}", compact_day(at.date()), at.hour(), at.minute(), at.second())
 }
 
-/// Reads a `DATE` or `DATE-TIME`; dashes and colons in it do no harm.
+/// Parses a `DATE` or `DATE-TIME`. Dashes, colons and blanks are ignored.
 pub fn until(text: &str) -> Option<RuleEnd> {
     let text: String = text.chars().filter(|c| !matches!(c, '-' | ':' | ' ')).collect();
     let (text, utc) = match text.strip_suffix(['Z', 'z']) {
@@ -353,11 +359,11 @@ pub fn until(text: &str) -> Option<RuleEnd> {
         return Some(RuleEnd::Day(day));
     };
     let time = match time.len() {
-        // Seconds are left out by some.
+        // Some programs omit the seconds.
         4 => digits(time, 4)? * 100,
         _ => digits(time, 6)?,
     };
-    // A leap second counts as the one before.
+    // A leap second counts as the second before.
     let second = i8::try_from(time % 100).ok()?;
     let time = Time::new(
         i8::try_from(time / 10_000).ok()?,
@@ -412,7 +418,7 @@ fn day(text: &str) -> Option<ICalendarDay> {
     Some(ICalendarDay { ordwk, weekday })
 }
 
-/// Returns a day's place in the week, Monday being 0.
+/// Returns the position of a day in the week; Monday is 0.
 pub fn place(day: ICalendarWeekday) -> usize {
     DAYS.iter().position(|(_, one)| *one == day).unwrap_or_default()
 }
@@ -451,7 +457,7 @@ fn odd(name: &str, value: &str) -> Error {
     wrong(format!("has {name} with `{}`", excerpt(value)))
 }
 
-/// Shortens a quoted rule for an error.
+/// Shortens part of a rule for an error.
 fn excerpt(text: &str) -> String {
     crate::text::cell(text).chars().take(40).collect()
 }

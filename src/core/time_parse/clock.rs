@@ -1,6 +1,6 @@
-//! Times of day and lengths of time: `18h05`, `6:30pm`, `noon`; `1h30m`.
+//! Times of day and durations: `18h05`, `6:30pm`, `noon`; `1h30m`.
 //!
-//! Which day it is, and what a local time means in a zone, is not decided here.
+//! The date of a time of day, and its instant in a zone, are left to the parent module.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use jiff::{Span, SpanRelativeTo, Unit};
 use crate::error::{Error, Result};
 use crate::text;
 
-/// The longest time that is taken for one, in minutes: a leap year.
+/// The maximum duration in minutes: a leap year.
 const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
 
 /// A time of day.
@@ -18,13 +18,13 @@ const MAX_MINUTES: f64 = 366.0 * 24.0 * 60.0;
 pub struct ClockTime {
     /// The time.
     pub time: Time,
-    /// True for `24:00`, which is 0:00 of the day after.
+    /// True for `24:00`, which is 0:00 of the next day.
     pub over: bool,
 }
 
 impl ClockTime {
-    /// Reads a time of day and returns how many words it took, one or two (`6 pm`);
-    /// `None` for words that do not look like one.
+    /// Parses a time of day and returns the number of words it takes, one or two (`6 pm`). `None`
+    /// for words that do not look like a time of day.
     ///
     /// # Errors
     /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for an invalid time of day.
@@ -83,7 +83,7 @@ enum DayHalf {
     Pm,
 }
 
-/// Takes `am` or `pm` off the end.
+/// Strips `am` or `pm` from the end.
 fn half(word: &str) -> Option<(&str, DayHalf)> {
     let word = word.trim_end_matches(',');
     for (ending, half) in
@@ -96,13 +96,14 @@ fn half(word: &str) -> Option<(&str, DayHalf)> {
     None
 }
 
-/// Reads `18h05`, `18:05`, `18:05:30`; beside `am` and `pm` also `6` and `6.05`.
+/// Parses `18h05`, `18:05` or `18:05:30`; with `am` or `pm` also `6` and `6.05`.
 fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
     let number = |part: &str, least: usize| -> Option<i8> {
         let fits = (least..=2).contains(&part.len());
         let digits = part.bytes().all(|byte| byte.is_ascii_digit());
         (fits && digits).then(|| part.parse().ok()).flatten()
     };
+    // A lone number is an hour only with `am` or `pm`; without, it could be a day or a year.
     if half && let Some(hour) = number(text, 1) {
         return Some((hour, 0, 0));
     }
@@ -115,12 +116,11 @@ fn digits_of(text: &str, half: bool) -> Option<(i8, i8, i8)> {
     Some((number(hour, 1)?, number(minute, 2)?, second))
 }
 
-/// Reads a length of time, `30m`, `1h30m`, `90`, `2 days`, `1:30`, `PT45M`, in
-/// minutes.
+/// Parses a duration into minutes: `30m`, `1h30m`, `90`, `2 days`, `1:30`, `PT45M`.
 ///
 /// # Errors
-/// [`Kind::Argument`](crate::error::ErrorKind::Argument), if it is not understood,
-/// negative, longer than a year, or no whole number of minutes.
+/// [`Kind::Argument`](crate::error::ErrorKind::Argument) if it is not understood, negative, longer
+/// than a year, or not a whole number of minutes.
 pub fn minutes(text: &str) -> Result<u32> {
     let line = text::cell(text);
     let wrong = |why: &str| {
@@ -147,14 +147,14 @@ pub fn minutes(text: &str) -> Result<u32> {
     if whole.fract() != 0.0 {
         return Err(wrong("not a whole number of minutes"));
     }
-    // It is whole, and not beyond a year.
+    // Checked above: a whole number of at most a year.
     Ok(whole as u32)
 }
 
-/// Reads a length of time as people write it.
+/// Parses a duration as people write it.
 pub(super) fn span(text: &str) -> Option<Span> {
     let lower = text.to_ascii_lowercase();
-    // The seconds' place is where the library has the minutes of `1:30`.
+    // The library would read `1:30` as minutes and seconds.
     if let Some((hours, minutes)) = lower.split_once(':') {
         let (hours, minutes) = (small(hours)?, small(minutes)?);
         return Span::new()
@@ -170,7 +170,7 @@ pub(super) fn span(text: &str) -> Option<Span> {
     if let Ok(span) = Span::from_str(&lower) {
         return Some(span);
     }
-    // `1h30` leaves the last unit out.
+    // `1h30` omits the last unit.
     let (hours, minutes) = lower.split_once('h')?;
     let span = Span::new().try_hours(small(hours)?).ok()?;
     span.try_minutes(small(minutes)?).ok()

@@ -1,15 +1,14 @@
 //! Dates in words: `tomorrow`, `next tue`, `5 june`, `in 3 days`, `next month`.
 //!
-//! Words that need a calendar are read by the `interim` library against the local time,
-//! as if that were UTC; this module chooses among its readings, and ensures that
-//! nothing is ignored. In short:
+//! Words that need a calendar are parsed by the `interim` library, relative to the local time as
+//! if it were UTC. This module chooses among its readings, and ensures that no word is ignored:
 //!
-//! - a weekday is the next one, including today unless the given time of day
-//!   has passed; `next tue` is Tuesday of next week, weeks starting on
-//!   Monday; `last tue` is the latest before today;
+//! - a weekday is the next one, including today unless the given time of day has passed;
+//!   `next tue` is Tuesday of next week, with weeks starting on Monday; `last tue` is the latest
+//!   before today;
 //! - a day or a month without a year is the one nearest to today;
-//! - `next week` is Monday to Sunday, as months and years are whole;
-//! - `+7d`, `in 3 days`, `2 weeks ago` are days, `+3h`, `in 90 minutes` instants.
+//! - `next week` is Monday to Sunday; months and years are whole, too;
+//! - `+7d`, `in 3 days` and `2 weeks ago` are days, `+3h` and `in 90 minutes` are instants.
 
 use interim::{Dialect, parse_date_string};
 use jiff::civil::{Date, DateTime, Weekday, date};
@@ -21,22 +20,22 @@ use super::{ParsedTime, TimeContext, later};
 use crate::error::{Error, Result};
 use crate::event_time;
 
-/// What words of a date mean.
+/// The meaning of a date in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateWords {
-    /// From a day to another, both whole; mostly the same.
+    /// The first and the last day, both included; usually the same.
     Days(Date, Date),
     /// An instant.
     At(Timestamp),
 }
 
 impl DateWords {
-    /// Reads words in lower case; `None` when they are not understood. Times of
-    /// day alone, and distances, count from `start` if there is one.
+    /// Parses words in lower case; `None` if they are not understood. Times of day without a
+    /// date, and distances, count from `start` if it is given.
     ///
     /// # Errors
-    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a date that does not
-    /// exist, or contradicts itself.
+    /// [`Kind::Argument`](crate::error::ErrorKind::Argument) for a date that does not exist or
+    /// contradicts itself.
     pub fn read(
         words: &[String],
         clock: Option<ClockTime>,
@@ -72,6 +71,7 @@ impl DateWords {
                 };
                 match dated(rest, today)? {
                     Some((day, last)) if day == last => {
+                        // A wrong weekday is a sign that the date may be wrong.
                         if day.weekday() == named_day {
                             Ok(Some(Self::Days(day, day)))
                         } else {
@@ -93,14 +93,15 @@ impl DateWords {
     }
 }
 
-/// Asks the library for a day; nothing but the day is left
-/// for it to pass over.
+/// Parses words for a day with the library. They must consist of a day only, because the library
+/// ignores what it does not understand.
 fn ask(words: &str, base: Date) -> Option<Date> {
     ask_at(words, base.at(0, 0, 0, 0))
 }
 
 fn ask_at(words: &str, base: DateTime) -> Option<Date> {
     let base: Zoned = base.to_zoned(TimeZone::UTC).ok()?;
+    // Dates in numbers are parsed before, so the dialect does not matter.
     parse_date_string(words, base, Dialect::Us).ok().map(|found| found.date())
 }
 
@@ -118,7 +119,7 @@ fn yesterday(today: Date) -> Option<Date> {
     today.checked_sub(1.day()).ok()
 }
 
-/// Returns the next such weekday to come, today among them unless it is over.
+/// Returns the next such weekday, including today unless the given time of day has passed.
 fn coming(
     name: &str,
     today: Date,
@@ -130,14 +131,14 @@ fn coming(
     if found == today && is_past { after(name, today) } else { Some(found) }
 }
 
-/// Returns Monday and Sunday of the week that a day is in.
+/// Returns the Monday and the Sunday of a day's week.
 fn week(day: Date) -> Option<(Date, Date)> {
     let back = i64::from(day.weekday().to_monday_zero_offset());
     let monday = day.checked_sub(Span::new().days(back)).ok()?;
     Some((monday, monday.checked_add(6.days()).ok()?))
 }
 
-/// This, next or last week, month or year.
+/// Returns this, the next or the last week, month or year.
 fn whole(which: &str, unit: &str, today: Date) -> Option<DateWords> {
     let count = match which {
         "next" => 1,
@@ -159,7 +160,7 @@ fn month_of(day: Date) -> (Date, Date) {
     (day.first_of_month(), day.last_of_month())
 }
 
-/// Reads a date, or a month or a year as a whole.
+/// Parses a date, or a whole month or year.
 fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
     let (which, words) = match words {
         [which @ ("next" | "last" | "this"), rest @ ..] => (Some(*which), rest),
@@ -198,7 +199,7 @@ fn dated(words: &[&str], today: Date) -> Result<Option<(Date, Date)>> {
     }
 }
 
-/// Returns true for the shape of `2026-02-03`.
+/// Returns true for text in the form `2026-02-03`.
 pub(super) fn is_date(text: &str) -> bool {
     text.len() == 10
         && text.bytes().enumerate().all(|(at, byte)| match at {
@@ -207,7 +208,7 @@ pub(super) fn is_date(text: &str) -> bool {
         })
 }
 
-/// Reads `2026-02-03`, `2026-02`, `2026`.
+/// Parses `2026-02-03`, `2026-02` or `2026`.
 pub(super) fn numbers(written: &str) -> Result<Option<(Date, Date)>> {
     if written.contains('/') && written.bytes().all(|b| b.is_ascii_digit() || b == b'/') {
         return Err(Error::argument("such dates mean different days in different countries")
@@ -251,7 +252,8 @@ fn no_day(what: &str, last: Option<Date>) -> Error {
     }
 }
 
-/// Returns a day without a year: the one nearest to today, or as `next` and `last` mean.
+/// Returns a day without a year: the one nearest to today, or the one that `next` or `last`
+/// selects.
 fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<Date> {
     let next = || ask(&format!("next {day} {month}"), today);
     let last = || ask(&format!("last {day} {month}"), today);
@@ -267,7 +269,7 @@ fn nearest(which: Option<&str>, day: &str, month: &str, today: Date) -> Option<D
     }
 }
 
-/// Reads `+7d`, `in 3 days`, `2 weeks ago`, `-3h`.
+/// Parses `+7d`, `in 3 days`, `2 weeks ago` or `-3h`.
 fn distance(
     words: &[&str],
     context: &TimeContext,
@@ -282,13 +284,14 @@ fn distance(
     } else if let Some(rest) = body.strip_suffix(" ago") {
         (body, back, explicit) = (rest.trim_end(), true, true);
     }
-    // A sign of its own, or a clock's face, is no distance.
+    // A second sign, or a time of day, is not a distance.
     if body.starts_with(['+', '-']) || body.contains(':') {
         return Ok(None);
     }
     let Some(span) = clock::span(body) else {
         return Ok(None);
     };
+    // `3h` could mean 3 o'clock, as in `18h05`.
     if !explicit && body.ends_with('h') && body.bytes().filter(u8::is_ascii_alphabetic).count() == 1
     {
         return Err(Error::argument("that could be a time of day or a duration")
@@ -314,7 +317,7 @@ fn distance(
     later(from, span, &context.zone).map(|at| Some(DateWords::At(at)))
 }
 
-/// Returns the weekday of a name, or of its first letters, at least three.
+/// Returns the weekday with this name or abbreviation of at least three letters.
 fn weekday(word: &str) -> Option<Weekday> {
     const NAMES: [&str; 7] =
         ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
@@ -322,7 +325,7 @@ fn weekday(word: &str) -> Option<Weekday> {
     Weekday::from_monday_zero_offset(i8::try_from(at).ok()?).ok()
 }
 
-/// Returns the month of a name, or of its first letters, at least three.
+/// Returns the month with this name or abbreviation of at least three letters.
 fn month(word: &str) -> Option<i8> {
     const NAMES: [&str; 12] = [
         "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -332,7 +335,7 @@ fn month(word: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
-/// Returns the digits of `5`, `5th`, `22nd`.
+/// Returns the digits of `5`, `5th` or `22nd`.
 fn ordinal(word: &str) -> Option<&str> {
     let digits = ["st", "nd", "rd", "th"]
         .iter()

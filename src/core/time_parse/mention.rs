@@ -1,13 +1,15 @@
-//! Days that a text names: `2026-11-18`, `18.11.`, `18 November`, `Nov 18th`, `tomorrow`, `Freitag`.
+//! Dates mentioned in a text: `2026-11-18`, `18.11.`, `18 November`, `Nov 18th`, `tomorrow`,
+//! `Freitag`.
 //!
-//! Other people's text is looked through for them, in English, German, French, Spanish and
-//! Italian; nothing else of it is understood. A form that means different days in different
-//! countries (`3/4/2026`) is passed over. [`super::read`] reads the times that a caller writes.
+//! Other people's texts are searched for dates in English, German, French, Spanish and Italian;
+//! the rest of the text is not interpreted. A form that means different days in different
+//! countries (`3/4/2026`) is skipped. Times written by the caller are parsed by [`super::read`],
+//! which refuses what it does not understand.
 
 use jiff::civil::Date;
 use jiff::{Span, ToSpan};
 
-/// The words between a weekday and its date, at most.
+/// The maximum distance between a weekday and its date, in words.
 const NEAR: usize = 3;
 
 const MONTHS: [&[&str]; 12] = [
@@ -33,14 +35,14 @@ const WEEKDAYS: [&[&str]; 7] = [
     &["saturday", "samstag", "sonnabend", "samedi", "sábado", "sabato"],
     &["sunday", "sonntag", "dimanche", "domingo", "domenica"],
 ];
-/// Words beside a weekday that is over.
+/// Words next to a weekday in the past.
 const PAST: &[&str] =
     &["last", "letzten", "letzter", "vergangenen", "dernier", "pasado", "scorso", "scorsa"];
 /// Words before a weekday of next week.
 const NEXT: &[&str] = &["next", "nächsten", "nächster"];
 
-/// Returns the days that a text names which was written on the day `written`: a weekday is the
-/// first from then on, a day without a year the nearest.
+/// Returns the days mentioned in a text that was written on the day `written`. A weekday is the
+/// first one from that day on, a day without a year the nearest one.
 pub fn mentioned(text: &str, written: Date) -> Vec<Date> {
     let apart = |c: char| c.is_whitespace() || ",;()[]{}<>\"'’“”„«»!?|–—".contains(c);
     let words: Vec<String> =
@@ -49,7 +51,7 @@ pub fn mentioned(text: &str, written: Date) -> Vec<Date> {
         (0..words.len()).filter_map(|at| Some((at, dated(words.get(at..)?, written)?))).collect();
     let word = |at: Option<usize>| at.and_then(|at| words.get(at)).map_or("", |word| bare(word));
     let relative = words.iter().enumerate().filter_map(|(at, own)| {
-        // Beside a date, a weekday is its own.
+        // A weekday next to a date belongs to the date.
         let is_beside = dated.iter().any(|(date, _)| date.abs_diff(at) <= NEAR);
         let (before, after) = (word(at.checked_sub(1)), word(Some(at + 1)));
         if is_beside { None } else { relative(bare(own), before, after, written) }
@@ -57,7 +59,7 @@ pub fn mentioned(text: &str, written: Date) -> Vec<Date> {
     relative.chain(dated.iter().map(|(_, day)| *day)).collect()
 }
 
-/// Reads the date with which a text begins.
+/// Parses the date at the beginning of a text.
 fn dated(words: &[String], written: Date) -> Option<Date> {
     let (first, rest) = words.split_first()?;
     // `18 de noviembre`, `18th of November`.
@@ -80,7 +82,7 @@ fn dated(words: &[String], written: Date) -> Option<Date> {
     }
 }
 
-/// Reads a date that is written in numbers.
+/// Parses a date in numbers.
 fn numbers(word: &str, written: Date) -> Option<Date> {
     let word = word.split('T').next().unwrap_or_default().trim_end_matches(':');
     let parts = |sign: char| -> Vec<&str> { word.split(sign).collect() };
@@ -99,6 +101,7 @@ fn numbers(word: &str, written: Date) -> Option<Date> {
         (_, [of_month, month, of] | [of_month, month, of, ""], _) => {
             day(of, number(month)?, number(of_month)?)
         }
+        // Only a number above 12 shows which of the two is the day.
         (.., [one, other, of]) => match (number(one)?, number(other)?) {
             (of_month @ 13.., month) | (month, of_month @ 13..) => {
                 day(of.trim_end_matches('.'), month, of_month)
@@ -109,13 +112,13 @@ fn numbers(word: &str, written: Date) -> Option<Date> {
     }
 }
 
-/// Reads a word for a day by its distance, or a weekday.
+/// Parses a word for a relative day, or a weekday.
 fn relative(word: &str, before: &str, after: &str, written: Date) -> Option<Date> {
     let is_morning = ["la", "esta", "guten", "good"].contains(&before.to_lowercase().as_str());
     let days = match (word, word.to_lowercase().as_str()) {
         (_, "today" | "tonight" | "heute" | "aujourd" | "hoy" | "oggi") => 0,
         (_, "tomorrow" | "demain" | "domani") => 1,
-        // The noun is the morning.
+        // The German noun in upper case means the morning.
         ("morgen", _) => 1,
         (_, "mañana") if !is_morning => 1,
         (_, "übermorgen" | "après-demain" | "dopodomani") => 2,
@@ -139,7 +142,7 @@ fn nearest(month: i8, day: i8, written: Date) -> Option<Date> {
     days.min_by_key(|day| written.until(*day).map_or(i32::MAX, |span| span.get_days().abs()))
 }
 
-/// Returns the number of `5`, `5.`, `5th`, `1er`.
+/// Returns the number in `5`, `5.`, `5th` or `1er`.
 fn day_of_month(word: &str) -> Option<i8> {
     let word = word.trim_end_matches(['.', 'º', '°']);
     let endings = ["st", "nd", "rd", "th", "er"];
@@ -156,7 +159,7 @@ fn position(names: &[&[&str]], word: &str) -> Option<i8> {
     i8::try_from(at).ok()
 }
 
-/// Returns a word without the signs around it.
+/// Returns a word without punctuation around it.
 fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }

@@ -1,11 +1,10 @@
-//! Byte pair merging: how many tokens a piece is.
+//! Byte pair merging: the number of tokens in a piece.
 //!
-//! A piece starts as single bytes. Of all neighbours that together are a token,
-//! those of the lowest rank are joined, of equals the first in the piece, until
-//! no two are left. The pairs wait in a heap, so that a run of 200,000 letters
-//! costs what its length times its logarithm does; for the usual dozen letters
-//! that is as fast as searching them anew for each join. No recursion, and
-//! nothing is known of how a text is split.
+//! A piece starts as single bytes. Of all neighbours that together form a token, the pair with
+//! the lowest rank is joined, among equals the first in the piece, until no pair is left. Pairs
+//! are kept in a heap, so a run of n letters costs n log n steps, even with 200,000 letters; for
+//! the usual dozen letters this is as fast as searching all pairs again for each join. There is
+//! no recursion. Splitting a text into pieces is in `split.rs`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,32 +14,32 @@ use super::vocabulary::TokenVocabulary;
 /// The rank of bytes that are not a token.
 const NONE: u32 = u32::MAX;
 
-/// Counts pieces one after the other, and reuses its buffers: about 20 bytes for each
-/// byte of the longest piece.
+/// Counts pieces one after another, and reuses its buffers: about 20 bytes for each byte of the
+/// longest piece.
 #[derive(Debug)]
 pub struct PieceMerger<'a> {
     vocabulary: &'a TokenVocabulary<'a>,
-    /// The parts, each at the position of its first byte; the other positions are unused.
+    /// The parts, each at the index of its first byte; the other entries are unused.
     parts: Vec<TokenPart>,
-    /// The pairs that can be joined, as [`entry`] makes them. A stale pair stays until
-    /// it comes up: its rank then differs from its part's.
+    /// The pairs that can be joined, as made by [`entry`]. A stale pair stays until it is popped,
+    /// and is recognised by a rank other than its part's.
     pairs: BinaryHeap<Reverse<u64>>,
     steps: usize,
 }
 
-/// A part of a piece, first one byte, at last one token.
+/// A part of a piece: initially one byte, finally one token.
 #[derive(Clone, Copy, Debug)]
 struct TokenPart {
-    /// Where the part before begins; past every piece for the first.
+    /// The start of the previous part; out of range for the first part.
     before: u32,
-    /// Where the next begins, which is where this one ends.
+    /// The start of the next part, which is the end of this one.
     next: u32,
-    /// The rank of it and the next together, or [`NONE`].
+    /// The rank of this part joined with the next, or [`NONE`].
     rank: u32,
 }
 
 impl<'a> PieceMerger<'a> {
-    /// Creates a merger for that vocabulary.
+    /// Creates a merger for `vocabulary`.
     pub fn new(vocabulary: &'a TokenVocabulary<'a>) -> Self {
         Self { vocabulary, parts: Vec::new(), pairs: BinaryHeap::new(), steps: 0 }
     }
@@ -53,13 +52,17 @@ impl<'a> PieceMerger<'a> {
     /// Counts the tokens of `piece`. For a piece of 4 GB or more, counts its bytes.
     pub fn count(&mut self, piece: &[u8]) -> usize {
         self.steps += 1;
+        // Positions have 32 bits to keep the parts small. The number of bytes is an upper
+        // bound.
         let Ok(end) = u32::try_from(piece.len()) else {
             return piece.len();
         };
+        // Most pieces are a token themselves and need no merging.
         if self.vocabulary.rank(piece).is_some() {
             return 1;
         }
         self.parts.clear();
+        // The position before the first part wraps to one that no part has.
         self.parts.extend((0..end).map(|at| TokenPart {
             before: at.wrapping_sub(1),
             next: at + 1,
@@ -84,6 +87,8 @@ impl<'a> PieceMerger<'a> {
         let (rank, left) = ((pair >> 32) as u32, pair as u32);
         let TokenPart { before, next, .. } = self.part(left).filter(|part| part.rank == rank)?;
         let right = self.parts.get_mut(next as usize)?;
+        // The right part no longer exists, so a pair that begins with it is stale from here
+        // on.
         right.rank = NONE;
         let end = right.next;
         self.parts.get_mut(left as usize)?.next = end;
@@ -95,7 +100,7 @@ impl<'a> PieceMerger<'a> {
         Some(())
     }
 
-    /// Looks up the rank of the part that begins there joined with the next.
+    /// Looks up the rank of the part at `at` joined with the next one.
     fn rank(&mut self, piece: &[u8], at: u32) {
         self.steps += 1;
         let rank = self.pair(piece, at).and_then(|bytes| self.vocabulary.rank(bytes));
@@ -107,7 +112,7 @@ impl<'a> PieceMerger<'a> {
         }
     }
 
-    /// Returns the bytes of the part that begins there and of the next.
+    /// Returns the bytes of the part at `at` and the next one.
     fn pair<'p>(&self, piece: &'p [u8], at: u32) -> Option<&'p [u8]> {
         let next = self.part(self.part(at)?.next)?;
         piece.get(at as usize..next.next as usize)
@@ -118,7 +123,7 @@ impl<'a> PieceMerger<'a> {
     }
 }
 
-/// Returns a pair as the heap orders it: its rank, then its position.
+/// Returns the heap entry of a pair, ordered by rank and by position among equal ranks.
 fn entry(rank: u32, at: u32) -> Reverse<u64> {
     Reverse((u64::from(rank) << 32) | u64::from(at))
 }

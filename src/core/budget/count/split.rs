@@ -1,14 +1,13 @@
-//! A text in pieces: what may become one token, and what never does.
+//! Splits a text into pieces. A piece is one or more tokens, and no token crosses its end.
 //!
-//! The tokenizers publish a regular expression each; a piece is what it matches
-//! next. Here are scanners that find the same pieces, in one pass and without
-//! going back further than one piece. They differ in four points: only
-//! `o200k_base` parts words where a capital follows a small letter, takes marks
-//! for letters, keeps `'s` with its word, and slashes with the punctuation
+//! Each tokenizer publishes a regular expression; a piece is its next match. These scanners find
+//! the same pieces in one pass, without going back further than one piece. The two tokenizers
+//! differ in four points: only `o200k_base` splits words where a capital follows a small letter,
+//! treats marks as letters, keeps `'s` with its word, and keeps slashes with the punctuation
 //! before them.
 //!
-//! General categories are those of the Unicode version of `icu_properties`,
-//! which may be newer than another implementation's.
+//! General categories have the Unicode version of `icu_properties`, which may be newer than in
+//! other implementations.
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
@@ -21,11 +20,11 @@ const DIGITS: usize = 3;
 /// The class of a character in the patterns. Every character has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CharacterClass {
-    /// A capital or title letter: `Lu`, `Lt`.
+    /// A capital or title-case letter: `Lu`, `Lt`.
     Upper,
     /// A small letter: `Ll`.
     Lower,
-    /// A letter that is neither, and stands for both: `Lm`, `Lo`.
+    /// A letter without case, which matches as either: `Lm`, `Lo`.
     Caseless,
     /// A combining mark: `M`.
     Mark,
@@ -33,7 +32,7 @@ enum CharacterClass {
     Number,
     /// CR or LF.
     Newline,
-    /// White space otherwise.
+    /// Any other white space.
     Space,
     /// Punctuation, symbols, control and format characters, and unassigned ones.
     Other,
@@ -44,13 +43,15 @@ use CharacterClass::{Caseless, Lower, Mark, Newline, Number, Other, Space, Upper
 impl CharacterClass {
     fn of(c: char) -> Self {
         match c {
+            // Most text is ASCII, which needs no table.
             'a'..='z' => Lower,
             'A'..='Z' => Upper,
             '0'..='9' => Number,
             '\r' | '\n' => Newline,
+            // Unlike `is_whitespace`, `is_ascii_whitespace` is false for the vertical tab.
             '\0'..='\x7f' if !c.is_ascii_whitespace() && c != '\x0b' => Other,
             _ if c.is_whitespace() => Space,
-            // A small letter until Unicode 17, and so in the tokenizers.
+            // A small letter before Unicode 17, and in the tokenizers' older tables.
             'ʕ' => Lower,
             _ => Self::of_category(CodePointMapData::<GeneralCategory>::new().get(c)),
         }
@@ -68,12 +69,12 @@ impl CharacterClass {
         }
     }
 
-    /// Returns true if a word of `o200k_base` may have it before its lower-case letters.
+    /// Returns true if it may precede the lower-case letters of a word of `o200k_base`.
     fn leads(self) -> bool {
         matches!(self, Upper | Caseless | Mark)
     }
 
-    /// Returns true if it may be among the lower-case letters of such a word.
+    /// Returns true if it may be among the lower-case letters of a word of `o200k_base`.
     fn follows(self) -> bool {
         matches!(self, Lower | Caseless | Mark)
     }
@@ -94,7 +95,7 @@ impl CharacterClass {
     }
 }
 
-/// The pieces of a text, in order; together they are the text.
+/// The pieces of a text, in order. Concatenated, they are the text.
 #[derive(Clone, Debug)]
 pub struct PieceIter<'a> {
     rest: &'a str,
@@ -103,7 +104,7 @@ pub struct PieceIter<'a> {
 }
 
 impl<'a> PieceIter<'a> {
-    /// Splits `text` into pieces as that tokenizer does.
+    /// Creates an iterator over the pieces of `text` for that tokenizer.
     pub fn new(text: &'a str, tokenizer: Tokenizer) -> Self {
         Self { rest: text, tokenizer, steps: 0 }
     }
@@ -119,7 +120,7 @@ impl<'a> PieceIter<'a> {
         CharacterClass::of(c)
     }
 
-    /// Returns the number of bytes at the beginning of `text` that hold only such characters.
+    /// Returns the length in bytes of the longest prefix of `text` whose characters all belong.
     fn run(&mut self, text: &str, belongs: impl Fn(CharacterClass) -> bool) -> usize {
         let other = text.find(|c| !belongs(self.class(c)));
         other.unwrap_or(text.len())
@@ -136,11 +137,12 @@ impl<'a> PieceIter<'a> {
         (run > 0).then_some(lead + run)
     }
 
-    /// Matches a word of `o200k_base`, one character before it, and a contraction after it.
+    /// Matches a word of `o200k_base`, with one character before it and a contraction after it.
     ///
-    /// The pattern first tries any leading letters and then at least one lower-case letter, or
-    /// else leading letters alone. Letters without case belong to both kinds, so if upper-case
-    /// letters come last, the word ends after the last letter that could be lower-case.
+    /// The pattern first tries any number of leading letters followed by at least one lower-case
+    /// letter, and if that fails, leading letters alone. Letters without case belong to both
+    /// kinds, so if upper-case letters come last, the word ends after the last letter that could
+    /// be lower-case.
     fn cased_word(&mut self, text: &str) -> Option<usize> {
         let lead = self.lead(text)?;
         let word = after(text, lead);
@@ -161,7 +163,7 @@ impl<'a> PieceIter<'a> {
         } else if let Some(both) = both {
             lead + both
         } else if self.starts_with_mark(text) {
-            // It was taken for the character before a word, and is one itself.
+            // The mark was consumed as the character before a word, but is a word itself.
             lead
         } else if leading > 0 {
             lead + leading
@@ -171,9 +173,8 @@ impl<'a> PieceIter<'a> {
         Some(end + contraction(after(text, end)))
     }
 
-    /// Returns the number of bytes before the letters of a word: none, or those of one
-    /// character that is no letter, number or line break. `None` if the text begins
-    /// with a number or a line break.
+    /// Returns the length in bytes of the one character that may precede the letters of a word; 0
+    /// if the text begins with a letter, `None` if it begins with a number or a line break.
     fn lead(&mut self, text: &str) -> Option<usize> {
         let first = text.chars().next()?;
         match self.class(first) {
@@ -213,8 +214,8 @@ impl<'a> PieceIter<'a> {
         Some(end + tail)
     }
 
-    /// Matches white space: up to its last line break; without one, all but the last character if
-    /// something follows, because that character belongs to the next piece.
+    /// Matches white space up to its last line break. Without a line break, matches all but the
+    /// last character if more text follows, because that character belongs to the next piece.
     fn blank(&mut self, text: &str) -> usize {
         let (mut end, mut last, mut broken) = (0, 0, 0);
         for c in text.chars() {
@@ -229,7 +230,8 @@ impl<'a> PieceIter<'a> {
             }
         }
         let closes = end == text.len();
-        // At the end of the text one of the patterns takes all, breaks or not.
+        // At the end of the text, the pattern of `cl100k_base` matches all white space,
+        // including any after the last line break.
         if closes && self.tokenizer == Tokenizer::Cl100k {
             end
         } else if broken > 0 {
@@ -258,7 +260,7 @@ impl<'a> Iterator for PieceIter<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         let first = self.rest.chars().next()?;
-        // No piece is empty; if one were, the text would never end.
+        // No piece is empty; an empty one would make the iteration endless.
         let end = self.piece(self.rest).max(first.len_utf8());
         let (piece, rest) = self.rest.split_at_checked(end)?;
         self.rest = rest;
@@ -266,13 +268,14 @@ impl<'a> Iterator for PieceIter<'a> {
     }
 }
 
-/// Returns the length in bytes of a contraction such as `'s` at the beginning of
-/// `text`, in either case, including the long s (`ſ`).
+/// Returns the length in bytes of a contraction such as `'s` at the beginning of `text`, in
+/// either case; the long s (`ſ`) counts as an s.
 fn contraction(text: &str) -> usize {
     let Some(word) = text.strip_prefix('\'') else {
         return 0;
     };
     let mut chars = word.chars().map(|c| match c {
+        // The patterns ignore case, and `ſ` folds to `s` in Unicode.
         'ſ' => 's',
         _ => c.to_ascii_lowercase(),
     });
@@ -284,7 +287,7 @@ fn contraction(text: &str) -> usize {
     1 + length
 }
 
-/// Returns `text` without that many bytes at its beginning.
+/// Returns `text` without its first `bytes` bytes.
 fn after(text: &str, bytes: usize) -> &str {
     text.get(bytes..).unwrap_or_default()
 }

@@ -1,24 +1,22 @@
-//! A vocabulary as it lies in the program: which bytes are a token, and which
-//! rank it has.
+//! A vocabulary in the form in which it is embedded in the program: the tokens' bytes and ranks.
 //!
-//! The files in `assets/` hold a hash table that is ready to be asked, so that
-//! nothing is built at the start and only the pages that are asked come into
-//! memory. All numbers are little-endian; a part begins where the one before
-//! it ends:
+//! The files in `assets/` contain a ready hash table, so nothing is built at startup, and only
+//! the pages that are accessed are loaded into memory. All numbers are little-endian; the parts
+//! follow one another without gaps:
 //!
-//! | part | bytes | what |
+//! | part | bytes | content |
 //! |---|---|---|
 //! | magic | 8 | [`MAGIC`] |
-//! | tokens | 4 | how many there are |
-//! | slots | 4 | how many the hash table has |
-//! | longest | 4 | bytes of the longest token |
-//! | table | 4 each slot | 0 for an empty one, else the rank plus 1 in the low 18 bits and 14 bits of the hash above them |
-//! | ends | 3 each token | where its bytes end, counted from the first one's beginning, by rank |
+//! | tokens | 4 | the number of tokens |
+//! | slots | 4 | the number of slots of the hash table |
+//! | longest | 4 | the length of the longest token in bytes |
+//! | table | 4 each slot | 0 if empty, else the rank plus 1 (low 18 bits) and 14 bits of the hash |
+//! | ends | 3 each token | the end of its bytes, counted from the beginning of the first, by rank |
 //! | text | the rest | the bytes of all tokens, by rank |
 //!
-//! A token lies in the first free slot at or after the one its hash names.
-//! Reading is total: in a file that is no vocabulary nothing is found. Where
-//! the files come from is in `assets/README.md`.
+//! A token is in the first free slot at or after the slot of its hash. Reading never fails:
+//! lookups in a file that is not a vocabulary find no token. The sources of the files are in
+//! `assets/README.md`.
 
 /// The file of `o200k_base`.
 pub const O200K: &[u8] = include_bytes!("../../../../assets/o200k_base.vocab");
@@ -32,12 +30,12 @@ pub const MAGIC: &[u8; 8] = b"dayvoc 1";
 /// The number of bits of a slot that hold the rank; the others are from the hash.
 const RANK_BITS: u32 = 18;
 
-/// Slots for every two tokens: a table two thirds full is small, and still
-/// says no after a few slots.
+/// The number of slots for every two tokens. A table that is two thirds full is small, and still
+/// rejects unknown bytes after a few slots.
 const SLOTS_FOR_TWO: usize = 3;
 
-/// What hashes are mixed with: odd, and without a pattern in its bits (the
-/// fraction of the golden ratio).
+/// The multiplier of the hash: odd and without a pattern in its bits (the fraction of the golden
+/// ratio).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A vocabulary, borrowed from its file.
@@ -50,7 +48,7 @@ pub struct TokenVocabulary<'a> {
 }
 
 impl<'a> TokenVocabulary<'a> {
-    /// Returns the vocabulary in `file`, or an empty one if it holds none.
+    /// Returns the vocabulary in `file`, or an empty one if the file is invalid.
     pub fn of(file: &'a [u8]) -> Self {
         Self::read(file).unwrap_or_default()
     }
@@ -70,7 +68,7 @@ impl<'a> TokenVocabulary<'a> {
         })
     }
 
-    /// Returns the number of tokens; their ranks are the numbers below it.
+    /// Returns the number of tokens. Ranks are less than this number.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -80,7 +78,7 @@ impl<'a> TokenVocabulary<'a> {
         self.ends.is_empty()
     }
 
-    /// Returns the bytes of the token of that rank.
+    /// Returns the bytes of the token with that rank.
     pub fn token(&self, rank: u32) -> Option<&'a [u8]> {
         let rank = usize::try_from(rank).ok()?;
         let end = |rank: usize| {
@@ -96,17 +94,20 @@ impl<'a> TokenVocabulary<'a> {
 
     /// Returns the rank of `bytes`, if they are a token.
     pub fn rank(&self, bytes: &[u8]) -> Option<u32> {
+        // A long piece is not hashed in vain.
         if bytes.len() > self.longest {
             return None;
         }
         let hash = hash(bytes);
-        // Every slot once, from the one that the hash names.
+        // Probes every slot once, starting at the slot of the hash.
         let (head, tail) = self.slots.split_at_checked(home(hash, self.slots.len()))?;
         for slot in tail.iter().chain(head) {
             let slot = u32::from_le_bytes(*slot);
             if slot == 0 {
                 return None;
             }
+            // The stored bits of the hash reject nearly all other tokens without reading
+            // their bytes.
             if slot >> RANK_BITS == mark(hash) {
                 let rank = (slot & ((1 << RANK_BITS) - 1)).wrapping_sub(1);
                 if self.token(rank) == Some(bytes) {
@@ -118,8 +119,8 @@ impl<'a> TokenVocabulary<'a> {
     }
 }
 
-/// Returns the file of a vocabulary, from its tokens by rank. `None` if there are more
-/// of them than a slot can index (262,143), or more bytes than an end can (16 MB).
+/// Returns the file of a vocabulary, given its tokens by rank. `None` if there are more tokens
+/// than a slot can index (262,143), or more bytes than an end can (16 MB).
 pub fn file(tokens: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (mut ends, mut text) = (Vec::new(), Vec::new());
     let slots = (tokens.len() * SLOTS_FOR_TWO).div_ceil(2);
@@ -150,13 +151,13 @@ pub fn file(tokens: &[Vec<u8>]) -> Option<Vec<u8>> {
     Some(file)
 }
 
-/// Returns a number of four bytes, and the rest.
+/// Splits a four-byte number off the beginning of a file.
 fn number(file: &[u8]) -> Option<(usize, &[u8])> {
     let (number, rest) = file.split_first_chunk()?;
     Some((usize::try_from(u32::from_le_bytes(*number)).ok()?, rest))
 }
 
-/// Hashes bytes, with the same result on every machine: eight at a time, padded with 0.
+/// Hashes bytes, eight at a time and padded with 0. The result is the same on every machine.
 fn hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks();
     let mut last = [0; 8];
@@ -167,16 +168,17 @@ fn hash(bytes: &[u8]) -> u64 {
         let product = u128::from(hash ^ u64::from_le_bytes(*word)) * u128::from(MIX);
         ((product >> 64) as u64) ^ (product as u64)
     };
+    // Includes the length, because padding would make some different tokens equal.
     let start = !(bytes.len() as u64);
     mixed(words.iter().fold(start, mixed), &last)
 }
 
-/// Returns the slot of a hash: its upper half as a share of the table.
+/// Returns the slot of a hash: its upper half, scaled to the size of the table.
 fn home(hash: u64, slots: usize) -> usize {
     (((hash >> 32) * slots as u64) >> 32) as usize
 }
 
-/// Returns the bits of a hash that a slot keeps, which are not those of [`home`].
+/// Returns the bits of a hash that a slot stores. [`home`] uses other bits.
 fn mark(hash: u64) -> u32 {
     hash as u32 >> RANK_BITS
 }

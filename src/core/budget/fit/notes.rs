@@ -1,5 +1,5 @@
-//! The notes of an answer that does not fit: how much is shown, where the rest is, and
-//! what the other chunks contain.
+//! Notes for a shortened answer: the parts shown, the way to the rest, and the contents of the
+//! other chunks.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,21 +13,21 @@ use crate::row::{RowCell, RowTable};
 use crate::schemas::CellKind;
 use crate::text::{Note, NoteKey, counted, note, ours, quoted};
 
-/// The maximum number of characters of the draft's own notes in a shortened answer. Notes that
-/// are not written before the rows have no more than a character for four tokens of the budget,
-/// about a sixteenth of it: rows matter more.
+/// The maximum number of characters of the response's own notes in a shortened answer. Notes
+/// after the rows are also limited to one character per four tokens of the budget, about a
+/// sixteenth of it, because rows matter more.
 const OWN: usize = 1_600;
-/// Names in the summary of a chunk.
+/// The maximum number of sender names in the summary of a chunk.
 const NAMES: usize = 3;
-/// Characters of such a name.
+/// The maximum number of characters of such a name.
 const NAME: usize = 24;
 
-/// The limit that an answer was shortened for, as the notes name it.
+/// The limit that caused an answer to be shortened, as shown in the notes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AnswerLimit {
     /// The requested budget, in tokens.
     pub(super) budget: usize,
-    /// The most bytes of an answer, if they are fewer than the budget has room for.
+    /// The maximum number of bytes, if that limit is reached before the budget.
     pub(super) ceiling: Option<usize>,
 }
 
@@ -46,13 +46,13 @@ pub(super) struct NoteContext<'a> {
     /// The number of the chunk, and of all chunks.
     pub(super) chunk: (usize, usize),
     pub(super) shortened: ShortenedCounts,
-    /// The cells that show a part of their value, by column.
+    /// The numbers of cut cells by column.
     pub(super) cuts: &'a [(&'static str, usize)],
     /// The id of the whole output.
     pub(super) id: &'a str,
 }
 
-/// Returns the note on cells that show a part of their value, by column.
+/// Returns the note on cut cells, by column.
 pub(super) fn cut_note(cuts: &[(&'static str, usize)], id: &str) -> Note {
     note!("{}; whole: output_read id={}", ours(cut_cells(cuts)), ours(id)).with_key(NoteKey::Cut)
 }
@@ -63,8 +63,8 @@ fn cut_cells(cuts: &[(&'static str, usize)]) -> String {
     format!("cut cells: {}", columns.join(", "))
 }
 
-/// Separates the notes that are written before the rows, as one value for each key, from the
-/// others. An answer without a document has them all after its text.
+/// Separates the notes that are written before the rows, as one value per key, from the others.
+/// In an answer without a document all notes follow the text.
 pub(super) fn split(
     response: &WholeAnswer,
     notes: Vec<Note>,
@@ -83,13 +83,13 @@ pub(super) fn split(
     (values.map(|(name, text)| (name, RowCell::Text(text))).collect(), others)
 }
 
-/// Returns the block of notes; `None` if there are none.
+/// Returns the block of notes; `None` if the list is empty.
 pub(super) fn block(notes: &[Note]) -> Option<String> {
     (!notes.is_empty()).then(|| notes.join("\n"))
 }
 
-/// Returns the response's notes that fit beside a shortened answer: the counts first, then those
-/// that come before the rows, then the others; notes about rows that are not shown are left out.
+/// Returns the response's notes that fit next to a shortened answer: the counts, the notes before
+/// the rows, the others. Notes about rows that are not shown are left out.
 fn own(response: &WholeAnswer, budget: usize, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let (first, others): (Vec<&Note>, Vec<&Note>) =
         response.notes.iter().filter(|note| is_shown(note)).partition(|note| note.key().is_some());
@@ -100,6 +100,7 @@ fn own(response: &WholeAnswer, budget: usize, is_shown: impl Fn(&Note) -> bool) 
     for note in others.next().into_iter().chain(first).chain(others) {
         let length = note.chars().count();
         let most = if note.key().is_some() { OWN } else { OWN.min(budget / 4) };
+        // The first note has the counts, which every answer must show whatever their length.
         if notes.is_empty() || chars + length <= most {
             chars += length;
             notes.push(note.clone());
@@ -110,22 +111,22 @@ fn own(response: &WholeAnswer, budget: usize, is_shown: impl Fn(&Note) -> bool) 
     if !dropped.is_empty() {
         let more = counted(dropped.len(), "more note is", "more notes are");
         let more = note!("{} in the whole answer", more);
-        // Warnings that are dropped must not be missed either.
+        // Dropped warnings must not go unnoticed, so their count is shown before the rows.
         let is_first = dropped.iter().any(|note| note.key().is_some());
         notes.push(if is_first { more.with_key(NoteKey::Cut) } else { more });
     }
     notes
 }
 
-/// Returns the notes that go with every chunk after the first: the counts, and what is about rows
-/// that it shows.
+/// Returns the notes repeated in every later chunk: the counts, and notes about rows that the
+/// chunk shows.
 fn repeated(response: &WholeAnswer, is_shown: impl Fn(&Note) -> bool) -> Vec<Note> {
     let counts = response.notes.iter().find(|note| note.key().is_none());
     let about = response.notes.iter().filter(|note| note.row().is_some() && is_shown(note));
     counts.into_iter().chain(about).cloned().collect()
 }
 
-/// Returns the first cells of the rows that a chunk shows.
+/// Returns the names (first cells) of the rows that a chunk shows.
 fn shown_rows(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -170,11 +171,12 @@ pub(super) fn notes(
     if windows > 0 {
         parts.push(counted(windows, "text cut", "texts cut").to_string());
     }
+    // All rows and texts fit, so only notes were too long.
     if parts.is_empty() {
         parts.push("notes cut".to_owned());
     }
     let mut cut = format!("to fit {}: {}", context.limit, parts.join(", "));
-    // These are counted in the whole answer, so once is enough.
+    // These counts are for the whole answer, so they are shown once.
     if chunk == 1 && !context.cuts.is_empty() {
         cut.push_str("; ");
         cut.push_str(&cut_cells(context.cuts));
@@ -187,8 +189,8 @@ pub(super) fn notes(
     notes
 }
 
-/// Returns the notes that every chunk has, whatever rows it shows: the tokens to reserve before
-/// that is known. The real notes are counted afterwards.
+/// Returns notes as long as any chunk's, to reserve tokens before its rows are known. The actual
+/// notes are counted after the chunk is written.
 pub(super) fn likely(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -213,8 +215,8 @@ pub(super) fn likely(
     notes(response, pieces, &vec![None; of], &context)
 }
 
-/// Reports how much of each table that a call fetches is shown. Tables with nothing here share
-/// a line without their calls: the next chunks have them.
+/// Returns notes on the shown part of each table that has a call of its own. Tables without a row
+/// in this chunk share one line without their calls, because later chunks have their rows.
 fn shown_of_tables(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -252,7 +254,8 @@ fn shown_of_tables(
     full.into_iter().chain(notes).chain(dropped).collect()
 }
 
-/// Returns how many rows of a table are shown, and how many of them with fewer columns.
+/// Returns the number of rows of a table that are shown, and how many of these have fewer
+/// columns.
 fn shown_of(table: usize, pieces: &AnswerPieces, chosen: &ChosenRenderings) -> (usize, usize) {
     let (mut shown, mut lowered) = (0, 0);
     for (at, item) in pieces.items.iter().enumerate() {
@@ -267,8 +270,8 @@ fn shown_of(table: usize, pieces: &AnswerPieces, chosen: &ChosenRenderings) -> (
     (shown, lowered)
 }
 
-/// Adds a line for each chunk but the first, as many as `fits` accepts; the last line
-/// stands for the chunks that have no line.
+/// Adds a line for each chunk but the first, as many as `fits` accepts. The last line covers the
+/// remaining chunks.
 pub(super) fn index(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -294,7 +297,7 @@ pub(super) fn index(
         }
     };
     let base = notes.clone();
-    // The shortest form is always added: its tokens were reserved.
+    // The shortest form is added without a check: its tokens were reserved.
     let mut best = base.clone();
     best.extend(rest(1));
     for lines in 0..chunks.len() {
@@ -310,7 +313,7 @@ pub(super) fn index(
     *notes = best;
 }
 
-/// Formats positions, counted from 1: `1-20, 23`.
+/// Formats positions as ranges counted from 1: `1-20, 23`.
 fn ranges(items: &[usize]) -> String {
     let mut sorted = items.to_vec();
     sorted.sort_unstable();
@@ -322,12 +325,14 @@ fn ranges(items: &[usize]) -> String {
         })
         .collect();
     match parts.len() {
+        // Chunks filled by value can have scattered positions. A long list of ranges would
+        // cost more tokens than it is worth.
         0..=4 => parts.join(", "),
         _ => format!("{} places within {}", items.len(), span(items)),
     }
 }
 
-/// Formats the first and the last position.
+/// Formats the first and last position.
 fn span(items: &[usize]) -> String {
     match (items.iter().min(), items.iter().max()) {
         (Some(first), Some(last)) => format!("{}-{}", first + 1, last + 1),
@@ -335,7 +340,7 @@ fn span(items: &[usize]) -> String {
     }
 }
 
-/// Summarizes items in words: their first and last time, how many are unread, the senders.
+/// Summarizes items: the first and last day, the number of unread messages, the senders.
 fn summary(response: &WholeAnswer, pieces: &AnswerPieces, items: &[usize]) -> Vec<String> {
     let rows: Vec<(&RowTable, usize)> = items
         .iter()
@@ -361,6 +366,7 @@ fn summary(response: &WholeAnswer, pieces: &AnswerPieces, items: &[usize]) -> Ve
     for (table, row) in &rows {
         let name = text(table, *row, "from").unwrap_or_default();
         let name = short(name.split(" <").next().unwrap_or(name).trim_matches('"').trim());
+        // Two characters are the quotes around an empty name.
         if name.len() > 2 && !names.contains(&name) {
             names.push(name);
         }
@@ -397,6 +403,6 @@ fn day(table: &RowTable, row: usize) -> Option<&str> {
     let RowCell::Text(text) = cell else {
         return None;
     };
-    // A weekday may stand before the date.
+    // The date may follow a weekday.
     text.split(' ').find(|word| word.len() == 10 && word.contains('-'))
 }

@@ -1,7 +1,7 @@
-//! Items as blocks: the ways to show each, with their costs and values.
+//! Items as blocks: the ways to show each item, with costs and values.
 //!
-//! A row can have its columns up to each level of its table; a long text can be shown
-//! in windows of growing size. An item's renderings grow in both.
+//! A row can be shown with its columns up to each level of its table, a long text in windows of
+//! growing size. The renderings of an item grow in both.
 
 use super::view::{self, ChosenRenderings};
 use super::{AnswerSizer, ShortenedCounts, lines};
@@ -13,22 +13,22 @@ use crate::row::{RowCell, RowTable};
 use crate::schemas::ColumnLevel;
 use crate::text::fence::Fence;
 
-/// Tokens of the smallest window on a text.
+/// The number of tokens of the smallest window on a text.
 const SMALLEST: usize = 40;
-/// The tokens of a line that marks a gap.
+/// The number of tokens reserved for a line that marks a gap.
 pub(super) const MARKER: usize = 22;
-/// Tokens of a fence.
+/// The number of tokens reserved for a fence.
 const FENCE: usize = 24;
 /// The share of an item's value that its long text carries.
 const TEXT: f64 = 0.6;
 
-/// The levels, from the least.
+/// The levels, the lowest first.
 const LEVELS: [ColumnLevel; 3] = [ColumnLevel::Key, ColumnLevel::Core, ColumnLevel::More];
 
-/// Everything that can be shown, in all its renderings.
+/// All items with their renderings.
 pub(super) struct AnswerPieces {
     pub(super) items: Vec<AnswerItem>,
-    /// The same as the allocator takes them.
+    /// The items in the allocator's form.
     pub(super) blocks: Vec<PlannedBlock>,
     /// The cost of the heading of each table at each level.
     pub(super) headings: Vec<usize>,
@@ -42,35 +42,35 @@ pub(super) struct AnswerPieces {
 /// One rendering of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ItemRendering {
-    /// Its rows' columns.
+    /// The level of its rows' columns.
     pub(super) level: ColumnLevel,
-    /// The part of its long text; all of it if none.
+    /// The shown part of its long text; `None` for all of it.
     pub(super) window: Option<TextWindow>,
 }
 
 /// The part of a long text that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TextWindow {
-    /// Lines.
+    /// The shown lines.
     pub(super) shown: window::TextWindow,
-    /// If no line fits: the number of characters of the first line.
+    /// The number of characters shown of the first line, if no whole line fits.
     pub(super) chars: usize,
 }
 
-/// The parts around a long text.
+/// The fence and position of a long text.
 pub(super) struct LongTextParts {
     pub(super) fence: Fence,
-    /// The number of its first line in the whole output.
+    /// The number of its first line in the stored output.
     pub(super) start: usize,
 }
 
 impl AnswerPieces {
-    /// Chooses every item in full.
+    /// Chooses the fullest rendering of every item.
     pub(super) fn whole(&self) -> ChosenRenderings {
         self.looks.iter().map(|looks| looks.len().checked_sub(1)).collect()
     }
 
-    /// Sets the id by which missing parts can be read.
+    /// Sets the id of the stored output, and the lines at which its texts begin.
     pub(super) fn pointer(&mut self, id: &str, starts: &[usize]) {
         id.clone_into(&mut self.id);
         for (text, start) in self.texts.iter_mut().zip(starts) {
@@ -78,13 +78,13 @@ impl AnswerPieces {
         }
     }
 
-    /// Returns how the item at `at` is shown.
+    /// Returns the chosen rendering of the item at `at`.
     pub(super) fn look(&self, chosen: &ChosenRenderings, at: usize) -> Option<&ItemRendering> {
         let number = (*chosen.get(at)?)?;
         self.looks.get(at)?.get(number)
     }
 
-    /// Returns the line of the whole output at which the first text that is cut goes on.
+    /// Returns the line of the stored output at which the first cut text continues.
     pub(super) fn cut_at(&self, chosen: &ChosenRenderings) -> Option<usize> {
         self.items.iter().enumerate().find_map(|(at, item)| {
             let window = self.look(chosen, at)?.window.as_ref()?;
@@ -94,7 +94,7 @@ impl AnswerPieces {
         })
     }
 
-    /// Counts which items are shown in which way.
+    /// Counts the shown items by level and the shortened ones.
     pub(super) fn count_shortened(&self, chosen: &ChosenRenderings) -> ShortenedCounts {
         let mut all = ShortenedCounts { of: self.items.len(), ..ShortenedCounts::default() };
         for (at, looks) in self.looks.iter().enumerate() {
@@ -112,8 +112,8 @@ impl AnswerPieces {
     }
 }
 
-/// Returns everything that can be shown. Without a tokenizer in `sizes`, each item has
-/// only its fullest form.
+/// Returns all items with their renderings. Without a tokenizer in `sizes`, each item has only
+/// its fullest rendering.
 pub(super) fn pieces(
     response: &WholeAnswer,
     sizes: &AnswerSizer,
@@ -173,6 +173,8 @@ pub(super) fn pieces(
                 Some(table * LEVELS.len() + level as usize)
             });
             let mut headings: Vec<usize> = headings.collect();
+            // Rows of one table follow one another; a heading that is listed once per row
+            // would only slow the plan down.
             headings.dedup();
             block.renderings.push(BlockRendering {
                 tokens: own + tokens,
@@ -190,7 +192,8 @@ pub(super) fn pieces(
                     add(level, None, (0, 0.0));
                 }
             }
-            // Columns are cheap beside a text: they come after its first look.
+            // Columns are cheap compared with text, so they are added right after the
+            // smallest window.
             Some(windows) => {
                 let mut levels = levels.into_iter();
                 let mut level = levels.next().unwrap_or(ColumnLevel::Key);
@@ -219,6 +222,8 @@ impl AnswerPieces {
         let given = response.items.is_some();
         let count = self.items.len();
         for (at, (item, block)) in self.items.iter().zip(&mut self.blocks).enumerate() {
+            // Rows without declared items are a list, whose order is all that is known about
+            // their value.
             let hint = if given {
                 item.hint
             } else {
@@ -258,7 +263,7 @@ fn mentions(response: &WholeAnswer, item: &AnswerItem) -> f64 {
     }
 }
 
-/// Returns the draft's items, and one more for each row or text that is in none.
+/// Returns the response's items, and one more for each row or text that belongs to no item.
 fn items(response: &WholeAnswer) -> Vec<AnswerItem> {
     let mut items = response.items.clone().unwrap_or_default();
     let grouped: std::collections::HashSet<(usize, usize)> =
@@ -280,6 +285,7 @@ fn items(response: &WholeAnswer) -> Vec<AnswerItem> {
             .find(|item| row.is_some_and(|row| item.rows.contains(&row)) && item.text.is_none());
         match owner {
             Some(item) => item.text = Some(at),
+            // A text without a row is the answer itself.
             None => {
                 items.push(AnswerItem { text: Some(at), pinned: true, ..AnswerItem::default() })
             }
@@ -296,8 +302,8 @@ fn has_level(table: &RowTable, level: ColumnLevel) -> bool {
     levels.any(|own| own == level)
 }
 
-/// Returns the level at which a table's rows are really shown if `level` is chosen: the
-/// highest up to it that has columns.
+/// Returns the level at which a table's rows are shown if `level` is chosen: the highest one up
+/// to `level` that has columns.
 pub(super) fn shown_level(table: &RowTable, level: ColumnLevel) -> ColumnLevel {
     let mut below = LEVELS.into_iter().rev().filter(|one| *one <= level);
     below.find(|one| has_level(table, *one)).unwrap_or(ColumnLevel::Key)
@@ -322,11 +328,11 @@ impl RowCosts {
                 continue;
             }
             let (head, lines) = sizes.format.pieces(&table.part(&all, level, true));
-            // A line break of its own.
+            // One more for the line break after the heading.
             *heading = sizes.count(&head) + 1;
             *rows = lines.iter().map(|line| sizes.count(line)).collect();
         }
-        // A level without columns of its own costs what the one below does.
+        // A level without columns of its own costs as much as the level below.
         for at in 1..LEVELS.len() {
             if let (true, Some(below)) =
                 (costs.rows.get(at).is_some_and(Vec::is_empty), costs.rows.get(at - 1).cloned())
@@ -343,14 +349,15 @@ impl RowCosts {
     }
 }
 
-/// Returns the windows on a text, smallest first, each with its tokens and its share of
-/// the text's value; the last is the whole text.
+/// Returns the windows on a text, the smallest first, each with its tokens and its share of the
+/// text's value. The last is the whole text.
 fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (usize, f64))> {
     if sizes.tokenizer.is_none() {
         return vec![(None, (0, 1.0))];
     }
     let lines = lines(&text.text);
     let fields = sizes.format.has_text_fields();
+    // Escapes make a line dearer in JSON and STC.
     let costs: Vec<usize> = lines
         .iter()
         .map(|line| if fields { sizes.count(&view::in_json(line)) } else { sizes.count(line) })
@@ -371,7 +378,8 @@ fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (us
         if window.shown.lines() == 0 {
             let cost = costs.first().copied().unwrap_or(1).max(1);
             let first = lengths.first().copied().unwrap_or(0);
-            // In proportion, and on the safe side of it.
+            // Cost per character varies within a line; half of the proportional share is
+            // safe.
             window.chars = first * size.saturating_sub(MARKER) / cost / 2;
             shown = window.chars;
             tokens = size.saturating_sub(MARKER);
@@ -380,11 +388,12 @@ fn windows(text: &LongText, sizes: &AnswerSizer) -> Vec<(Option<TextWindow>, (us
         if windows.last() != Some(&step) {
             windows.push(step);
         }
-        // Each is a fifth larger, so that the unused rest is smaller than that.
+        // Steps of a fifth keep the list short and leave less than a fifth of the tokens
+        // unused.
         size += size / 5;
     }
     windows.push((None, (all + FENCE, 1.0)));
-    // A window that costs about as much as the whole text is pointless.
+    // Drop windows that cost about as much as the whole text.
     let most = all + FENCE;
     windows.retain(|(window, (tokens, _))| window.is_none() || tokens + MARKER < most);
     windows

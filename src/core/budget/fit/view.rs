@@ -1,7 +1,7 @@
-//! Writes what was chosen: the document, and the long texts after it.
+//! Writes the chosen renderings: the document, and the long texts after it.
 //!
-//! Rows of one table that are shown at several levels become one table per level, the
-//! fullest first, which keeps the name. Nothing is decided here.
+//! Rows of one table that are shown at several levels become one table per level, the fullest
+//! first, which keeps the table's name. All choices were made before.
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use crate::row::{RowCell, RowTable};
 use crate::schemas::ColumnLevel;
 use crate::text::fence::Fence;
 
-/// The chosen rendering of each item; `None` if it is left over.
+/// The chosen rendering of each item; `None` for an item that is not shown.
 pub(super) type ChosenRenderings = Vec<Option<usize>>;
 
-/// The document and texts.
+/// The written document and texts.
 pub(super) struct DocumentView {
-    /// The document, which is written as the first block.
+    /// The document, already written as the first block.
     pub(super) document: Document,
     pub(super) blocks: Vec<String>,
     /// The positions of the long texts.
@@ -32,7 +32,7 @@ pub(super) struct PlacedText {
     pub(super) fenced: bool,
 }
 
-/// Writes what was chosen, with `first` among the values before the rows.
+/// Writes the chosen renderings, with `first` among the values before the rows.
 pub(super) fn view(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -41,7 +41,8 @@ pub(super) fn view(
     format: Format,
 ) -> DocumentView {
     let mut view = unwritten(response, pieces, chosen, format);
-    // A long text may be among the values, and comes after these.
+    // In JSON a long text may be appended to the values; `first` goes before it, so that
+    // clients that cut an answer keep it.
     let at = response.document.scalars.len();
     view.document.scalars.splice(at..at, first);
     if view.document != Document::default() {
@@ -53,7 +54,7 @@ pub(super) fn view(
     view
 }
 
-/// Returns what was chosen, with the document not written yet.
+/// Returns the chosen renderings with the document not written yet.
 pub(super) fn unwritten(
     response: &WholeAnswer,
     pieces: &AnswerPieces,
@@ -92,8 +93,9 @@ pub(super) fn unwritten(
     DocumentView { document, ..view }
 }
 
-/// Splits a table into one per level in use, the fullest first.
+/// Splits a table into one per level used, the fullest first.
 fn by_level(table: &RowTable, levels: &[Option<ColumnLevel>]) -> Vec<RowTable> {
+    // An empty table says that there are no rows, so it is kept.
     if table.is_empty() {
         return vec![table.clone()];
     }
@@ -109,7 +111,7 @@ fn by_level(table: &RowTable, levels: &[Option<ColumnLevel>]) -> Vec<RowTable> {
     tables
 }
 
-/// The part of a long text that is shown.
+/// The shown part of a long text.
 struct ShownText<'a> {
     text: String,
     chars: usize,
@@ -131,7 +133,8 @@ impl<'a> ShownText<'a> {
         let start = own.map_or(1, |own| own.start);
         let lines = lines(&text.text);
         let mut shown = Self { text: String::new(), chars: 0, fence };
-        // Within fences only what begins with the fence's word is ours.
+        // Inside a fence, only lines that begin with the fence's word are ours: the sender of
+        // the text cannot know the word, and so cannot imitate a marker.
         let marker = |gap: &Range<usize>| {
             let word = fence.map_or_else(String::new, |fence| format!("{} ", fence.word()));
             let (count, offset) = (gap.len(), start + gap.start);
@@ -145,7 +148,7 @@ impl<'a> ShownText<'a> {
         }
         let mut ranges = window.shown.ranges.iter().peekable();
         let mut gaps = window.shown.gaps(lines.len()).into_iter().peekable();
-        // Both rise, and no two begin at the same line.
+        // Ranges and gaps are both sorted, and no two begin at the same line.
         loop {
             let first = ranges.peek().map_or(usize::MAX, |range| range.start);
             if let Some(gap) = gaps.next_if(|gap| gap.start < first) {
@@ -167,7 +170,7 @@ impl<'a> ShownText<'a> {
         shown
     }
 
-    /// Puts the text into its row, or into a block of its own.
+    /// Adds the text to its row, or to a block of its own.
     fn place(
         self,
         text: &LongText,
@@ -202,7 +205,7 @@ impl<'a> ShownText<'a> {
     }
 }
 
-/// Returns a text as it occurs in a JSON string.
+/// Returns a text as a JSON string literal.
 pub(super) fn in_json(text: &str) -> String {
     // Strings always serialise.
     serde_json::to_string(text).unwrap_or_default()

@@ -1,11 +1,11 @@
 //! The chosen rendering of each block, and their total cost.
 //!
-//! The only place that adds up tokens: a heading is paid by its first user and refunded
-//! with its last. Sums are exact, whatever the sizes.
+//! The only module that adds up tokens: a heading is paid with its first user and refunded with
+//! its last. Sums are exact, however large.
 
 use super::{BlockRendering, PlannedBlock};
 
-/// A value above this counts as this much, so that sums stay finite.
+/// The upper limit of a value, which keeps sums finite.
 const MAX_VALUE: f64 = 1e9;
 
 /// The choices made so far.
@@ -29,7 +29,7 @@ impl<'a> RenderingAllocation<'a> {
         }
     }
 
-    /// Returns the total cost of what is chosen.
+    /// Returns the total cost of the chosen renderings.
     pub(super) const fn tokens(&self) -> u128 {
         self.tokens
     }
@@ -50,7 +50,7 @@ impl<'a> RenderingAllocation<'a> {
         self.renderings(block).get(at?)
     }
 
-    /// Returns the headings of a rendering that exist.
+    /// Returns the headings of a rendering, without unknown ones.
     pub(super) fn headings_of(
         &self,
         block: usize,
@@ -66,24 +66,25 @@ impl<'a> RenderingAllocation<'a> {
         self.users.get(heading).copied().unwrap_or(0)
     }
 
-    /// Returns the value of a rendering: a number, never negative.
+    /// Returns the value of a rendering, never negative or NaN.
     pub(super) fn value(&self, block: usize, at: Option<usize>) -> f64 {
         let value = self.rendering(block, at).map_or(0.0, |r| r.value);
+        // The comparison is false for NaN, which counts as 0 like negative values.
         if value > 0.0 { value.min(MAX_VALUE) } else { 0.0 }
     }
 
-    /// Returns the rendering with the fewest tokens of its own.
+    /// Returns the rendering with the fewest tokens, headings not counted.
     pub(super) fn smallest(&self, block: usize) -> Option<usize> {
         let renderings = self.renderings(block).iter().enumerate();
         renderings.min_by_key(|(_, r)| r.tokens).map(|(at, _)| at)
     }
 
-    /// Returns the rendering that adds least to what is chosen now, headings included.
+    /// Returns the rendering with the lowest resulting total, headings included.
     pub(super) fn cheapest(&self, block: usize) -> Option<usize> {
         (0..self.renderings(block).len()).min_by_key(|at| self.total(block, *at))
     }
 
-    /// Returns the total cost if this rendering were chosen.
+    /// Returns the resulting total cost if this rendering replaced the current one.
     pub(super) fn total(&self, block: usize, at: usize) -> u128 {
         let old = self.rendering(block, self.chosen(block));
         let (old_tokens, old) = old.map_or((0, &[][..]), |r| (r.tokens, &r.headings));
@@ -91,7 +92,8 @@ impl<'a> RenderingAllocation<'a> {
             return self.tokens.saturating_sub(wide(old_tokens));
         };
         let (mut more, mut less) = (wide(new.tokens), wide(old_tokens));
-        // A heading named twice is paid once.
+        // A heading that no other block uses is refunded and, if the new rendering needs it
+        // too, paid again. One that a rendering names twice is paid once.
         for (rank, heading) in new.headings.iter().enumerate() {
             if self.users(*heading) == uses(old, *heading)
                 && !new.headings.iter().take(rank).any(|each| each == heading)
@@ -109,12 +111,12 @@ impl<'a> RenderingAllocation<'a> {
         (self.tokens + more).saturating_sub(less)
     }
 
-    /// Returns the cost of a heading; 0 for one that does not exist.
+    /// Returns the cost of a heading; 0 for an unknown one.
     fn cost(&self, heading: usize) -> u128 {
         self.headings.get(heading).copied().map_or(0, wide)
     }
 
-    /// Chooses a rendering, and returns the one chosen before.
+    /// Chooses a rendering and returns the previous one.
     pub(super) fn set(&mut self, block: usize, to: Option<usize>) -> Option<usize> {
         let before = self.chosen(block);
         if let Some(old) = self.rendering(block, before) {
@@ -146,17 +148,17 @@ impl<'a> RenderingAllocation<'a> {
     }
 }
 
-/// Counts how often a rendering names a heading.
+/// Counts the occurrences of a heading in a rendering.
 fn uses(headings: &[usize], heading: usize) -> usize {
     headings.iter().filter(|each| **each == heading).count()
 }
 
-/// Sums of counts are kept in 128 bits, where they cannot run over.
+/// Widens a count for sums, which cannot overflow in 128 bits.
 pub(super) const fn wide(tokens: usize) -> u128 {
     tokens as u128
 }
 
-/// Narrows a sum to a count; one that is too large becomes the largest count.
+/// Narrows a sum to a count, saturating.
 pub(super) fn narrow(tokens: u128) -> usize {
     usize::try_from(tokens).unwrap_or(usize::MAX)
 }

@@ -1,8 +1,9 @@
 //! Step 3 of the plan: spends the rest of the budget where it adds the most value.
 //!
-//! Greedy over a heap of upgrades, one for each block. Choosing among all fuller renderings of a
-//! block, by value per token, follows the upper hull of its renderings. Upgrades are checked again
-//! when they come up: a heading may have been closed since, or the budget used up.
+//! Greedy over a heap with one upgrade per block. Choosing by value per token among all fuller
+//! renderings of a block follows the upper hull of its renderings. Upgrades are checked again
+//! when they are popped, because a heading may have been closed or the budget used up in the
+//! meantime.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
@@ -10,23 +11,23 @@ use std::collections::{BinaryHeap, HashMap};
 use super::allocation::{RenderingAllocation, wide};
 use super::{PlacementTier, PlannedBlock, RenderingPlan};
 
-/// Up to this many renderings in sum, exchanges are looked for: among more of
-/// them a single one weighs little.
+/// The maximum total number of renderings for which exchanges are tried. Among more renderings a
+/// single one weighs little.
 const FEW: usize = 64;
 /// The maximum number of exchanges.
 const EXCHANGES: usize = 24;
-/// An exchange for less is the rounding of a sum, not a gain.
+/// The smallest gain of an exchange. Smaller ones are rounding errors.
 const SMALLEST_GAIN: f64 = 1e-9;
 
 /// The best upgrade of one block.
 struct BlockUpgrade {
-    /// Value for each token; infinite if it costs none.
+    /// The value per added token; infinite if it adds none.
     rate: f64,
     tier: PlacementTier,
     block: usize,
     to: usize,
     gain: f64,
-    /// Which upgrade of this block it is: only the last one counts.
+    /// The number of this upgrade of the block. Only the latest is valid.
     issue: usize,
 }
 
@@ -58,12 +59,12 @@ impl Eq for BlockUpgrade {}
 struct UpgradeQueue {
     heap: BinaryHeap<BlockUpgrade>,
     issues: Vec<usize>,
-    /// The blocks before and after each in its list.
+    /// The previous and next block of each block in its list.
     beside: Vec<(Option<usize>, Option<usize>)>,
 }
 
 impl UpgradeQueue {
-    /// Makes a new upgrade for a block; older ones lose their worth.
+    /// Adds a new upgrade for a block, which invalidates older ones.
     fn push(
         &mut self,
         allocation: &RenderingAllocation<'_>,
@@ -105,9 +106,11 @@ impl RenderingPlan {
         shown.retain(|at| allocation.chosen(*at).is_some());
         self.greedy(allocation, blocks, &shown, budget);
         let ways: usize = shown.iter().map(|at| allocation.renderings(*at).len()).sum();
+        // The search for exchanges is quadratic in the number of renderings.
         if ways > FEW {
             return;
         }
+        // An exchange could make a block of a list fuller than the one before it.
         let mut free = shown.clone();
         free.retain(|at| blocks.get(*at).is_some_and(|block| block.list.is_none()));
         for _ in 0..EXCHANGES {
@@ -119,7 +122,7 @@ impl RenderingPlan {
         }
     }
 
-    /// Takes the best upgrade, as long as there is one.
+    /// Applies the best upgrade, as long as there is one.
     fn greedy(
         &mut self,
         allocation: &mut RenderingAllocation<'_>,
@@ -137,7 +140,7 @@ impl RenderingPlan {
         }
         while let Some(upgrade) = queue.next() {
             let at = upgrade.block;
-            // Upgrades that may have improved were recomputed; this one can only have
+            // Upgrades that may have become cheaper were pushed again; this one can only have
             // become dearer.
             let now = rate(allocation, at, upgrade.to, upgrade.gain, budget);
             if now.is_none_or(|now| now < upgrade.rate) {
@@ -151,7 +154,8 @@ impl RenderingPlan {
                 .any(|heading| allocation.users(heading) == 0);
             self.step(allocation, (at, upgrade.to), None);
             if opens || allocation.tokens() < tokens {
-                // Others can have become cheaper, or fit now.
+                // A heading was opened or tokens were freed: other upgrades may be cheaper or
+                // fit now.
                 for at in shown {
                     queue.push(allocation, blocks, *at, budget);
                 }
@@ -161,7 +165,7 @@ impl RenderingPlan {
             if let Some((_, Some(after))) = queue.beside.get(at).copied() {
                 queue.push(allocation, blocks, after, budget);
             }
-            // A block that is left alone with a heading would close it.
+            // A block that is now the only user of a heading would close it by an upgrade.
             let alone =
                 allocation.headings_of(at, before).any(|heading| allocation.users(heading) == 1);
             if alone {
@@ -178,7 +182,7 @@ impl RenderingPlan {
     }
 }
 
-/// Returns the value per token that this rendering adds; `None` if it does not fit.
+/// Returns the value per token that this rendering adds; `None` if it exceeds the budget.
 fn rate(
     allocation: &RenderingAllocation<'_>,
     block: usize,
@@ -193,7 +197,7 @@ fn rate(
     })
 }
 
-/// Returns the neighbours of each block that is shown in its list.
+/// Returns the neighbours of each shown block within its list.
 fn beside(blocks: &[PlannedBlock], shown: &[usize]) -> Vec<(Option<usize>, Option<usize>)> {
     let mut beside = vec![(None, None); blocks.len()];
     let mut last: HashMap<usize, usize> = HashMap::new();
@@ -212,8 +216,8 @@ fn beside(blocks: &[PlannedBlock], shown: &[usize]) -> Vec<(Option<usize>, Optio
     beside
 }
 
-/// Returns the best upgrade of a block that fits, to a rendering up to `most`: the most
-/// value per token.
+/// Returns the upgrade of a block with the most value per token that fits, to a rendering up to
+/// `most`.
 fn best(
     allocation: &RenderingAllocation<'_>,
     blocks: &[PlannedBlock],
@@ -232,6 +236,7 @@ fn best(
         let Some(rate) = rate(allocation, block, to, gain, budget) else {
             continue;
         };
+        // All free upgrades have an infinite rate, so the gain decides among them.
         let better = best.as_ref().is_none_or(|best| {
             rate > best.rate || rate == best.rate && rate.is_infinite() && gain > best.gain
         });
@@ -249,8 +254,8 @@ fn best(
     best
 }
 
-/// Makes the best exchange: upgrades a block that does not fit alone, and downgrades
-/// another to make room.
+/// Returns the best exchange: the upgrade of a block that does not fit alone, and the downgrade
+/// of another block that makes room for it.
 fn exchange(
     allocation: &mut RenderingAllocation<'_>,
     shown: &[usize],

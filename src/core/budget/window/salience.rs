@@ -1,7 +1,7 @@
-//! Finds informative lines: dates, amounts, deadlines, questions.
+//! Detection of informative lines: dates, amounts, deadlines, questions.
 //!
-//! Signs are counted, not understood: a line with several is the better guess. The
-//! words are those of English, German, French, Spanish and Italian mail.
+//! Signs are counted without being understood; a line with several is the better guess. The words
+//! are from English, German, French, Spanish and Italian mail.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,10 +14,10 @@ const DEADLINES: &[&str] = &[
     "urgent", "frist", "fällig", "spätestens", "dringend", "stichtag", "échéance", "délai",
     "délais", "urgente", "plazo", "vencimiento", "vence", "scadenza", "entro",
 ];
-/// Words that do before a day or a number.
+/// Words that state a deadline if a day or a number follows.
 const UNTIL: &[&str] =
     &["by", "until", "till", "before", "bis", "vor", "avant", "jusqu", "hasta", "antes", "prima"];
-/// Words for days, and names of months that mean nothing else.
+/// Words for days, and unambiguous names of months.
 const DAYS: &[&str] = &[
     "today", "tomorrow", "tonight", "noon", "midnight", "monday", "tuesday", "wednesday",
     "thursday", "friday", "saturday", "sunday", "heute", "mittag", "montag", "dienstag",
@@ -31,7 +31,7 @@ const DAYS: &[&str] = &[
     "octubre", "noviembre", "diciembre", "gennaio", "febbraio", "aprile", "giugno", "luglio",
     "settembre", "ottobre", "dicembre",
 ];
-/// Words that mean a day or a month beside a number or after "until".
+/// Words that mean a day or a month only next to a number or after one of [`UNTIL`].
 const MAYBE_DAYS: &[&str] = &[
     "jan", "feb", "mar", "march", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "nov",
     "dec", "mai", "mär", "okt", "dez", "mars", "mayo", "marzo", "maggio", "morgen", "end", "ende",
@@ -42,7 +42,7 @@ const CLOCK: &[&str] = &["am", "pm", "uhr", "o", "h"];
 /// Words that make a number an amount of money.
 const MONEY: &[&str] =
     &["eur", "euro", "euros", "usd", "dollar", "dollars", "gbp", "chf", "franken", "jpy", "yen"];
-/// Signs that do.
+/// Currency signs.
 const CURRENCIES: &[char] = &['€', '$', '£', '¥', '₹', '₩', '₺', '₽'];
 
 /// The number of kinds of signs.
@@ -52,6 +52,7 @@ pub(super) const MAX_KINDS: usize = 5;
 /// time, a sum of money or a percentage, a question.
 pub(super) fn salience(line: &str) -> usize {
     let mut found = numbers(line);
+    // A question may be in quotes or emphasised.
     let asks = line.trim_end_matches(|c: char| c.is_whitespace() || "\"'»”)*_".contains(c));
     found.question = asks.ends_with(['?', '？', '؟']);
     words(line, &mut found);
@@ -70,7 +71,7 @@ struct LineSigns {
     question: bool,
 }
 
-/// The kind of a word, one for each list above.
+/// The kind of a word, one per list above.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineWord {
     Deadline,
@@ -81,7 +82,7 @@ enum LineWord {
     Money,
 }
 
-/// All lists above as one. A word in two of them would mean what the later list says.
+/// All lists above in one map. If a word were in two lists, the later list would win.
 static WORDS: LazyLock<HashMap<&str, LineWord>> = LazyLock::new(|| {
     let lists = [
         (DEADLINES, LineWord::Deadline),
@@ -95,7 +96,7 @@ static WORDS: LazyLock<HashMap<&str, LineWord>> = LazyLock::new(|| {
     each.collect()
 });
 
-/// Records the signs in words, each looked at with the word before it.
+/// Records the signs in the words of a line, each in the context of the previous word.
 fn words(line: &str, found: &mut LineSigns) {
     let mut before = None;
     let mut after_number = false;
@@ -140,10 +141,13 @@ fn numbers(line: &str) -> LineSigns {
         let (lead, number) = rest.split_at_checked(at).unwrap_or((rest, ""));
         before = lead.trim_end().chars().next_back().or(before);
         let apart = lead.is_empty() || !lead.ends_with(char::is_alphanumeric);
+        // Dates, times and amounts contain these separators: `3/2/26`, `18:05`, `1'000.50`.
         let end = number
+            // Digits within a word, such as an id, are not a number.
             .find(|c: char| !c.is_ascii_digit() && !".,:/-'’".contains(c))
             .unwrap_or(number.len());
         let (number, after) = number.split_at_checked(end).unwrap_or((number, ""));
+        // A no-break space often precedes the currency of an amount.
         let next = after.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
         if apart {
             let number = number.trim_end_matches([',', ':', '-', '/', '\'', '’']);
@@ -158,7 +162,7 @@ fn numbers(line: &str) -> LineSigns {
     found
 }
 
-/// Returns the lengths of the numbers between these signs; `None` if there is anything else.
+/// Returns the lengths of the digit runs separated by `sign`; `None` if there is anything else.
 fn lengths(number: &str, sign: char) -> Option<Vec<usize>> {
     let parts = number.split(sign);
     parts.map(|part| part.bytes().all(|b| b.is_ascii_digit()).then_some(part.len())).collect()

@@ -1,12 +1,10 @@
-//! STC read back, of both versions, and JSON: what is not of the grammar in
-//! `docs/stc.md` is refused with the place where it goes wrong, and every count
-//! that a text declares is checked.
+//! Parsing of both versions of STC, and of JSON. Text that violates the grammar in `docs/stc.md`
+//! is refused with the position of the error, and every declared count is checked.
 //!
-//! How a text begins tells its version. Blanks may stand between any two tokens,
-//! as in JSON, so every JSON text is STC too. What is read is of
-//! [`MAX_DEPTH`](super::scan::MAX_DEPTH) levels at most. A table has its keys
-//! once and every row of the value has them, so a value may be far larger than
-//! its text.
+//! The beginning of a text determines its version. Blanks are allowed between any two tokens, as
+//! in JSON, so every JSON text is STC too. Values have at most
+//! [`MAX_DEPTH`](super::scan::MAX_DEPTH) levels. A table has its keys once but every row of the
+//! value has them, so a value may be far larger than its text.
 
 use super::scan::{self, ParseError, StcScanner, SyntaxError};
 use super::value::JsonValue;
@@ -20,28 +18,28 @@ pub fn parse(text: &str) -> Result<JsonValue, ParseError> {
     placed(text).map(|placed| placed.value)
 }
 
-/// A value, and where its parts stand in the text.
+/// A value, with the positions of its parts in the text.
 #[derive(Debug)]
 pub struct PlacedValue {
     /// The value.
     pub value: JsonValue,
-    /// Bytes from 0, in order: of each value, and before the value of a member
-    /// that of its key. The keys of a table's rows stand in its heading.
+    /// Positions in bytes from 0, in order: one for each value, preceded by the key's for a
+    /// member. The keys of a table's rows are in its heading.
     pub places: Vec<usize>,
 }
 
-/// Parses an STC text, with the positions of its parts.
+/// Parses an STC text, keeping the positions of its parts.
 ///
 /// # Errors
-/// The first violation of STC, and its position.
+/// The first violation of STC, with its position.
 pub fn placed(text: &str) -> Result<PlacedValue, ParseError> {
     read(text, TextSyntax::One)
 }
 
-/// Parses a JSON text, with the positions of its parts.
+/// Parses a JSON text, keeping the positions of its parts.
 ///
 /// # Errors
-/// The first violation of JSON, and its position.
+/// The first violation of JSON, with its position.
 pub fn placed_json(text: &str) -> Result<PlacedValue, ParseError> {
     read(text, TextSyntax::Json)
 }
@@ -58,11 +56,11 @@ type Result<T, E = ParseError> = std::result::Result<T, E>;
 /// The syntax of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextSyntax {
-    /// What JSON has.
+    /// JSON's own.
     Json,
-    /// Also keys without quotes, counted lists and tables.
+    /// STC 1: JSON plus unquoted keys, counted lists and tables.
     One,
-    /// Also no braces at the root, and text without quotes.
+    /// STC 2: also without braces at the root, and with unquoted text.
     Two,
 }
 
@@ -70,7 +68,7 @@ struct StcParser<'a> {
     scanner: StcScanner<'a>,
     syntax: TextSyntax,
     places: Vec<usize>,
-    /// What is wrong if no key comes next: the counted list before has more.
+    /// The error if no key follows: the previous counted list has more items than declared.
     more: Option<SyntaxError>,
 }
 
@@ -93,7 +91,7 @@ impl StcParser<'_> {
         self.places.push(self.scanner.at);
     }
 
-    /// Returns true before a key and its separator; no value is followed by that.
+    /// Returns true if a key with its separator follows. A value is never followed by these.
     fn is_member(&mut self) -> bool {
         let start = self.scanner.at;
         let keyed = self.key().is_ok();
@@ -116,7 +114,7 @@ impl StcParser<'_> {
         }
     }
 
-    /// Members up to what closes them; up to the end where nothing does.
+    /// Parses members up to the closing bracket, or to the end of the text without one.
     fn members(&mut self, close: Option<u8>) -> Result<JsonValue> {
         self.scanner.enter()?;
         let mut members = Vec::new();
@@ -165,7 +163,7 @@ impl StcParser<'_> {
         closed
     }
 
-    /// Reads a key with its value.
+    /// Parses a key with its value.
     fn member(&mut self) -> Result<(String, JsonValue)> {
         let start = self.scanner.at;
         self.place();
@@ -184,7 +182,7 @@ impl StcParser<'_> {
         Ok((key, self.value()?))
     }
 
-    /// Returns true before `[n]:` and `[n]{`, which no list in brackets begins with.
+    /// Returns true if `[n]:` or `[n]{` follows. No list in brackets begins like this.
     fn is_counted(&self) -> bool {
         let Some(rest) = self.scanner.rest().strip_prefix('[') else {
             return false;
@@ -195,7 +193,7 @@ impl StcParser<'_> {
             && (after.starts_with("]:") || after.starts_with("]{"))
     }
 
-    /// Reads `[n]:` and primitives, or `[n]{a,b}:` and rows.
+    /// Parses `[n]:` with primitives, or `[n]{a,b}:` with rows.
     fn read_counted(&mut self) -> Result<JsonValue> {
         self.scanner.enter()?;
         self.scanner.need(b'[', "a count in brackets")?;
@@ -204,9 +202,10 @@ impl StcParser<'_> {
         self.scanner.need(b']', "`]`")?;
         let value = if self.scanner.eat(b'{') {
             if count == 0 {
-                // A table without rows is a list without items.
+                // An empty table would be a second notation for an empty list.
                 return self.scanner.fail_at(start, SyntaxError::Count);
             }
+            // The rows are objects, a level of their own.
             self.scanner.enter()?;
             let rows = self.table(count)?;
             self.scanner.leave();
@@ -224,6 +223,7 @@ impl StcParser<'_> {
         let left = rest.trim_start_matches(|char: char| char.is_ascii_digit());
         let digits = rest
             .get(..rest.len() - left.len())
+            // A count with leading zeros would be a second notation for the same value.
             .filter(|digits| *digits == "0" || !digits.starts_with('0'));
         match digits.and_then(|digits| Some((digits, digits.parse().ok()?))) {
             Some((digits, count)) => {
@@ -239,6 +239,7 @@ impl StcParser<'_> {
         while items.len() < declared {
             items.push(self.cell("items", declared, items.len())?);
         }
+        // After a comma, only the next token shows whether a member follows or a surplus item.
         self.more = Some(SyntaxError::TooMany { what: "items", declared });
         Ok(items)
     }
@@ -286,7 +287,7 @@ impl StcParser<'_> {
         Ok(rows)
     }
 
-    /// Reads the next of several primitives, of which `found` were read.
+    /// Parses the next of several primitives, after `found` of them.
     fn cell(&mut self, what: &'static str, declared: usize, found: usize) -> Result<JsonValue> {
         let few = SyntaxError::TooFew { what, declared, found };
         if found > 0 {
@@ -302,7 +303,7 @@ impl StcParser<'_> {
         self.primitive()
     }
 
-    /// Returns true before a comma with a member behind it.
+    /// Returns true if a comma and a member follow.
     fn ends_here(&mut self) -> bool {
         let start = self.scanner.at;
         self.scanner.eat(b',');
@@ -336,6 +337,7 @@ impl StcParser<'_> {
             Some(end) => rest.split_at_checked(end).unwrap_or((rest, "")),
             None => (rest, ""),
         };
+        // Blanks before a separator are not part of the text.
         let word = run.trim_end_matches(' ');
         if word.is_empty() {
             return self.scanner.fail(SyntaxError::Expected("a value"));
@@ -351,7 +353,7 @@ impl StcParser<'_> {
                 return self.scanner.fail(SyntaxError::NotANumber);
             }
             word if self.syntax == TextSyntax::Two && is_plain(word) => {
-                // A slash with a blank before it stands between rows.
+                // A slash after a blank separates rows.
                 if next.starts_with([':', '[', '{', '"', '\\'])
                     || (next.starts_with('/') && word == run)
                 {

@@ -1,7 +1,7 @@
-//! What both parsers share: a place in a text, strings and numbers as JSON
-//! writes them, the limit on nesting, and errors with line and column.
+//! The scanner that both parsers share: a position in a text, JSON's strings and numbers, the
+//! limit on nesting, and errors with line and column.
 //!
-//! It knows neither JSON's grammar nor STC's.
+//! The grammars of JSON and STC are in `parse.rs`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::super::digits::{digits, ends, sign};
 /// Deeper values are refused, so that no text can exhaust the stack.
 pub const MAX_DEPTH: usize = 256;
 
-/// Why a text is not what it should be, and where.
+/// An error in a text, with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     /// The line, counted from 1.
@@ -22,30 +22,30 @@ pub struct ParseError {
     pub wrong: SyntaxError,
 }
 
-/// The errors of a text.
+/// The kinds of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyntaxError {
-    /// Something else has to stand here.
+    /// Something else is expected here.
     Expected(&'static str),
-    /// The text goes on after its end.
+    /// The text continues after its end.
     Trailing,
     /// Lists and objects nest deeper than [`MAX_DEPTH`].
     TooDeep,
-    /// A control character in a string, which has to be an escape.
+    /// A control character in a string, which must be escaped.
     Control,
-    /// A string does not end.
+    /// A string without a closing quote.
     OpenString,
     /// An escape that JSON does not have.
     Escape,
     /// Half of a surrogate pair, which is no character.
     Surrogate,
-    /// Not a number of JSON's, and too like one to be text without quotes.
+    /// Not a JSON number, but too similar to be unquoted text.
     NotANumber,
-    /// Text that does not read back as itself without quotes.
+    /// Text that would not be read as itself without quotes.
     Unquoted,
-    /// A count that is not written as one.
+    /// An invalid count.
     Count,
-    /// Fewer items, rows or cells (`what`) than were declared.
+    /// Fewer items, rows or cells (`what`) than declared.
     TooFew {
         /// The counted parts.
         what: &'static str,
@@ -54,7 +54,7 @@ pub enum SyntaxError {
         /// The actual number.
         found: usize,
     },
-    /// More items, rows or cells (`what`) than were declared.
+    /// More items, rows or cells (`what`) than declared.
     TooMany {
         /// The counted parts.
         what: &'static str,
@@ -90,7 +90,7 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Returns the line and the character, both from 1, of a byte of the text.
+/// Returns the line and the column, both from 1, of a byte of the text.
 pub fn position(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
@@ -99,10 +99,10 @@ pub fn position(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// A place in a text, and how deep it is.
+/// A position in a text, with the depth of nesting.
 pub(super) struct StcScanner<'a> {
     text: &'a str,
-    /// The byte that comes next, always the first of a character.
+    /// The position of the next byte, always at the beginning of a character.
     pub(super) at: usize,
     depth: usize,
 }
@@ -138,7 +138,7 @@ impl<'a> StcScanner<'a> {
         }
     }
 
-    /// Passes what JSON takes for blank; false where there is none.
+    /// Skips JSON's blanks. Returns true if there were any.
     pub(super) fn blank(&mut self) -> bool {
         let rest = self.rest();
         let left = rest.trim_start_matches([' ', '\t', '\n', '\r']);
@@ -168,7 +168,7 @@ impl<'a> StcScanner<'a> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// Reads a string, from its opening quote.
+    /// Parses a string, from its opening quote.
     pub(super) fn string(&mut self) -> Result<String, ParseError> {
         let start = self.at;
         self.need(b'"', "a string")?;
@@ -187,12 +187,13 @@ impl<'a> StcScanner<'a> {
                     return Ok(out);
                 }
                 Some(b'\\') => out.push(self.escape()?),
+                // RFC 8259, 7: control characters must be escaped.
                 _ => return self.fail(SyntaxError::Control),
             }
         }
     }
 
-    /// Reads the character of an escape, from its backslash.
+    /// Parses an escape, from its backslash, to its character.
     fn escape(&mut self) -> Result<char, ParseError> {
         let start = self.at;
         let (length, found) = match self.rest().as_bytes() {
@@ -207,6 +208,8 @@ impl<'a> StcScanner<'a> {
             [_, b'u', ..] => {
                 let first = self.unit(start)?;
                 let pair = match first {
+                    // A high surrogate needs a low one; any other pair stays a lone surrogate
+                    // and is refused.
                     0xd800..=0xdbff if self.rest().starts_with("\\u") => {
                         let second = self.unit(start)?;
                         let low = second.wrapping_sub(0xdc00);
@@ -225,7 +228,7 @@ impl<'a> StcScanner<'a> {
         Ok(found)
     }
 
-    /// Reads the four digits of `\uXXXX`, from its backslash.
+    /// Parses the four digits of `\uXXXX`, from its backslash.
     fn unit(&mut self, start: usize) -> Result<u32, ParseError> {
         let digits = self.rest().get(2..6).unwrap_or_default();
         if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -241,12 +244,13 @@ impl<'a> StcScanner<'a> {
     }
 }
 
-/// Returns the number of bytes at the beginning that are a JSON number.
+/// Returns the length in bytes of the JSON number at the beginning.
 pub(super) fn number(bytes: &[u8]) -> Option<usize> {
     let whole = match bytes {
         [b'-', rest @ ..] => rest,
         _ => bytes,
     };
+    // RFC 8259, 6: a leading zero is the whole integer part.
     let mut left = match whole {
         [b'0', rest @ ..] => rest,
         _ => digits(whole)?,
@@ -264,8 +268,8 @@ pub(super) fn number(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - left.len())
 }
 
-/// Returns true for a text that a reader may take for a number: JSON's numbers, and
-/// such as `+1`, `007`, `1.` and `.5`.
+/// Returns true for text that a reader may take for a number: JSON's numbers, and others such as
+/// `+1`, `007`, `1.` and `.5`.
 pub(super) fn looks_like_number(text: &str) -> bool {
     let bytes = sign(text.as_bytes());
     let left = match (digits(bytes), bytes) {

@@ -1,10 +1,9 @@
-//! JSON as it was written: the value that STC says.
+//! JSON values without loss, for conversion to and from STC.
 //!
-//! Other readers of JSON round numbers and keep one of two members with the
-//! same name. Here a number is its lexeme and members are a list, so nothing
-//! is lost between JSON and STC but blanks and the choice of escapes.
-//! Half of a surrogate pair is refused: it is no character, and no text of
-//! Rust's can hold it.
+//! Other parsers of JSON round numbers and keep only one of two members with the same name. Here
+//! a number is its lexeme and members are a list, so the conversion loses only blanks and the
+//! choice of escapes. Half of a surrogate pair is refused, because it is not a character and
+//! cannot be in a Rust string.
 
 use std::fmt::Write;
 
@@ -12,44 +11,44 @@ use super::parse::placed_json;
 use super::scan::ParseError;
 use super::write::{StcStyle, spell};
 
-/// A JSON value. Comparing is exact: `1` is not `1.0`.
+/// A JSON value. Comparison is exact: `1` is not equal to `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as it was written: `1e400`, `-0`, `1.0`.
+    /// A number in its original notation: `1e400`, `-0`, `1.0`.
     Number(String),
     /// A string without its quotes and escapes.
     Text(String),
     /// An array.
     List(Vec<JsonValue>),
-    /// An object: its members in order, of which several may have one name.
+    /// An object: its members in order. Several members may have the same name.
     Object(Vec<(String, JsonValue)>),
 }
 
 impl JsonValue {
-    /// Reads a JSON text, as RFC 8259 has it.
+    /// Parses a JSON text (RFC 8259).
     ///
     /// # Errors
-    /// What is not JSON, nests deeper than [`super::scan::MAX_DEPTH`] levels or
-    /// holds half of a surrogate pair.
+    /// Text that is not JSON, nests deeper than [`super::scan::MAX_DEPTH`] levels or contains
+    /// half of a surrogate pair.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         placed_json(text).map(|placed| placed.value)
     }
 
-    /// Returns true for a value that holds no other.
+    /// Returns true for a value that is neither a list nor an object.
     pub fn is_primitive(&self) -> bool {
         !matches!(self, Self::List(_) | Self::Object(_))
     }
 
-    /// Returns the value as JSON without blanks, and with no escape that need not be.
+    /// Returns the value as JSON without blanks and unnecessary escapes.
     pub fn to_json(&self) -> String {
         spell(self, StcStyle::Json)
     }
 
-    /// Returns a number or a literal as in JSON and in STC; empty for others.
+    /// Returns a number or literal in the notation of JSON and STC; empty for other values.
     pub(super) fn word(&self) -> &str {
         match self {
             Self::Null => "null",
@@ -61,7 +60,7 @@ impl JsonValue {
     }
 }
 
-/// Writes a string in quotes with JSON's escapes, and those that `escape` requires.
+/// Writes a string in quotes, with JSON's escapes and the ones that `escape` requires.
 pub(super) fn quote(out: &mut String, text: &str, escape: impl Fn(char) -> bool) {
     out.push('"');
     for char in text.chars() {
@@ -73,7 +72,7 @@ pub(super) fn quote(out: &mut String, text: &str, escape: impl Fn(char) -> bool)
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            // Characters that are escaped are of the basic plane.
+            // All of these are in the Basic Multilingual Plane, so four digits suffice.
             char if char < ' ' || escape(char) => {
                 // Writing to a `String` cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(char));

@@ -1,14 +1,12 @@
-//! Values as STC, and what the parser has to agree on with it: when a text
-//! stands without quotes, and what a key looks like.
+//! Writing of values as STC, and the rules for unquoted texts and keys that the parser shares.
 //!
-//! Writing is total: no value is too deep, and there is one text per value and
-//! version.
+//! Writing never fails: no value is too deep. Each value has exactly one text per version.
 
 use super::StcVersion;
 use super::scan::looks_like_number;
 use super::value::{JsonValue, quote};
 
-/// The separator between the rows of a table.
+/// The separator of a table's rows.
 pub(super) const ROW: &str = " / ";
 
 /// Returns the value as one line of STC.
@@ -17,25 +15,27 @@ pub fn write(value: &JsonValue, version: StcVersion) -> String {
         (StcVersion::Two, JsonValue::Object(members)) if !members.is_empty() => {
             spell(value, StcStyle::Two)
         }
-        // What begins as version 1 is read as version 1.
+        // The beginning of a text determines its version, so other values are the same in
+        // both.
         _ => spell(value, StcStyle::One),
     }
 }
 
-/// The styles of values.
+/// The notations of values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StcStyle {
-    /// JSON without blanks, and with no escape that need not be.
+    /// JSON without blanks and unnecessary escapes.
     Json,
     One,
-    /// An object without the braces around it.
+    /// Version 2: the root object has no braces.
     Two,
 }
 
 /// Returns the value as one line.
 pub(super) fn spell(value: &JsonValue, style: StcStyle) -> String {
     let mut out = String::new();
-    // What is open, with what closes it, and whether a part came before.
+    // The open values with their closing brackets, and true after their first part. A stack
+    // instead of recursion, so that no depth is too large.
     let mut open: Vec<(RowParts<'_>, &str, bool)> = Vec::new();
     match value {
         JsonValue::Object(members) if style == StcStyle::Two => {
@@ -71,8 +71,8 @@ enum RowParts<'a> {
     Members(std::slice::Iter<'a, (String, JsonValue)>),
 }
 
-/// Writes a value, or its beginning if it holds others. After a key, counted lists and
-/// tables follow at once, and everything else after a colon.
+/// Writes a value, or the beginning of a list or object. After a key, counted lists and tables
+/// follow directly, and all other values after a colon.
 fn part<'a>(
     out: &mut String,
     open: &mut Vec<(RowParts<'a>, &'static str, bool)>,
@@ -116,7 +116,7 @@ fn part<'a>(
     }
 }
 
-/// Returns `[n]{a,b}: `, the beginning of a table.
+/// Returns the beginning of a table: `[n]{a,b}: `.
 pub(super) fn heading(rows: usize, columns: &[(String, JsonValue)]) -> String {
     let mut out = format!("[{rows}]{{");
     for (at, (name, _)) in columns.iter().enumerate() {
@@ -129,7 +129,7 @@ pub(super) fn heading(rows: usize, columns: &[(String, JsonValue)]) -> String {
     out
 }
 
-/// Writes the cells of a table's row.
+/// Writes the cells of a row.
 pub(super) fn row(out: &mut String, row: &JsonValue, style: StcStyle) {
     if let JsonValue::Object(members) = row {
         cells(out, members.iter().map(|(_, cell)| cell), style);
@@ -145,7 +145,7 @@ fn cells<'a>(out: &mut String, cells: impl Iterator<Item = &'a JsonValue>, style
     }
 }
 
-/// Returns true for strings alone, numbers alone, or `true` and `false`.
+/// Returns true for a list of only strings, only numbers, or only truth values.
 fn is_homogeneous(items: &[JsonValue]) -> bool {
     let all = |is_kind: fn(&JsonValue) -> bool| items.iter().all(is_kind);
     !items.is_empty()
@@ -154,8 +154,8 @@ fn is_homogeneous(items: &[JsonValue]) -> bool {
             || all(|item| matches!(item, JsonValue::Bool(_))))
 }
 
-/// Returns the members of the first row, if there are two rows or more and all are flat
-/// objects with the same keys in the same order.
+/// Returns the members of the first row, if there are at least two rows and all are flat objects
+/// with the same keys in the same order.
 pub(super) fn columns(rows: &[JsonValue]) -> Option<&[(String, JsonValue)]> {
     let [JsonValue::Object(first), _, ..] = rows else {
         return None;
@@ -183,8 +183,7 @@ fn primitive(out: &mut String, value: &JsonValue, style: StcStyle) {
     }
 }
 
-/// Writes a key: plain if it is an identifier, otherwise in quotes; JSON's keys are
-/// always in quotes.
+/// Writes a key: plain if it is an identifier, else in quotes. JSON's keys are always in quotes.
 fn key(out: &mut String, name: &str, style: StcStyle) {
     match style {
         StcStyle::One | StcStyle::Two if identifier(name) == name.len() && !name.is_empty() => {
@@ -199,7 +198,7 @@ fn text(out: &mut String, text: &str, style: StcStyle) {
     quote(out, text, |char| style != StcStyle::Json && breaks(char));
 }
 
-/// Returns the number of bytes at the beginning that are an identifier.
+/// Returns the length in bytes of the identifier at the beginning.
 pub(super) fn identifier(text: &str) -> usize {
     let bytes = text.as_bytes();
     if bytes.first().is_none_or(u8::is_ascii_digit) {
@@ -219,12 +218,12 @@ pub(super) fn is_plain(text: &str) -> bool {
         && !looks_like_number(text)
 }
 
-/// Returns true for a character that cannot stand in text without quotes.
+/// Returns true for a character that cannot be in unquoted text.
 pub(super) fn ends_plain(char: char) -> bool {
     matches!(char, ',' | '/' | ':' | '[' | ']' | '{' | '}' | '"' | '\\') || breaks(char)
 }
 
-/// Returns true for a character that some reader takes for a line end, or cannot show.
+/// Returns true for a character that some reader treats as a line end or cannot show.
 fn breaks(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')
 }

@@ -1,21 +1,21 @@
-//! The days of a month that a rule has, and the Graph pattern with the same.
+//! The days of a month that a rule selects, and the equivalent Graph pattern.
 //!
-//! What a rule means in a month depends on how long the month is and on the day
-//! of the week it begins with, on nothing else: 28 kinds of months. Two
-//! ways to say it are the same if they have the same days in all of them.
+//! The days that a rule selects in a month depend only on the length of the month and on the day
+//! of the week of its first day: 28 kinds of months. Two patterns are equivalent if they select
+//! the same days in all of these.
 
 use calcard::icalendar::ICalendarRecurrenceRule;
 
 use super::INDICES;
 use crate::recurrence::place;
 
-/// A day of the month, as Graph tells it.
+/// A day of the month in Graph's patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MonthDay {
-    /// This day, or the last one of a shorter month.
+    /// This day, or the last day of a shorter month.
     Absolute(i8),
-    /// The first, second, …, last (-1) of the days that fall on these days of
-    /// the week, Monday being 0.
+    /// The first, second, …, last (-1) of the days that fall on these days of the week; Monday is
+    /// 0.
     Relative(Vec<usize>, i32),
 }
 
@@ -33,7 +33,7 @@ impl MonthKind {
     }
 }
 
-/// Returns the pattern's day that is the same as the rule's days in all of `months`.
+/// Returns the pattern's day that equals the rule's days in all of `months`.
 pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<MonthDay> {
     let kinds = kinds(months);
     let expected: Vec<Vec<i8>> = kinds.iter().map(|month| by_rule(parts, *month)).collect();
@@ -44,6 +44,7 @@ pub fn day(parts: &ICalendarRecurrenceRule, months: &[u8]) -> Option<MonthDay> {
     let mut weekdays: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
     weekdays.sort_unstable();
     weekdays.dedup();
+    // Relative patterns come first: a rule with days of the week should stay one.
     let relative = INDICES
         .iter()
         .filter(|_| !weekdays.is_empty())
@@ -66,7 +67,7 @@ fn kinds(months: &[u8]) -> Vec<MonthKind> {
     lengths.into_iter().flat_map(each).collect()
 }
 
-/// Returns the day that a pattern means in a month.
+/// Returns the day that a pattern selects in a month.
 fn of(day: &MonthDay, month: MonthKind) -> Option<i8> {
     match day {
         MonthDay::Absolute(day) => Some((*day).min(month.length)),
@@ -86,7 +87,7 @@ fn nth(days: &[i8], index: i32) -> Option<i8> {
     days.get(at).copied()
 }
 
-/// Returns the days that a rule has in a month.
+/// Returns the days that a rule selects in a month.
 fn by_rule(parts: &ICalendarRecurrenceRule, month: MonthKind) -> Vec<i8> {
     let fits_day = |day: i8| {
         parts.bymonthday.is_empty()

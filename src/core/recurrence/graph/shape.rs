@@ -1,4 +1,4 @@
-//! Which of Graph's kinds of patterns a rule is.
+//! The choice of Graph's kind of pattern for a rule.
 
 use calcard::icalendar::{ICalendarFrequency, ICalendarMonth, ICalendarRecurrenceRule};
 use jiff::civil::Date;
@@ -8,33 +8,33 @@ use super::refusal;
 use crate::error::{Error, Result};
 use crate::recurrence::{RecurrenceRule, place};
 
-/// A pattern, as Graph has them.
+/// A recurrence pattern of Graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PatternShape {
     /// Every `interval` days.
     Daily {
-        /// How many.
+        /// The number of days.
         interval: i64,
     },
-    /// On these days of every `interval` weeks, which begin with `first`.
+    /// On these days of every `interval` weeks; weeks begin on `first`.
     Weekly {
-        /// How many weeks.
+        /// The number of weeks.
         interval: i64,
-        /// The days, Monday being 0.
+        /// The days; Monday is 0.
         days: Vec<usize>,
         /// The first day of the week.
         first: usize,
     },
     /// On a day of every `interval` months.
     Monthly {
-        /// How many months.
+        /// The number of months.
         interval: i64,
         /// The day.
         day: MonthDay,
     },
     /// On a day of a month of every `interval` years.
     Yearly {
-        /// How many years.
+        /// The number of years.
         interval: i64,
         /// The month, 1 to 12.
         month: u8,
@@ -43,8 +43,7 @@ pub enum PatternShape {
     },
 }
 
-/// Returns the pattern of a rule of an event that first happens on `start`, which is a
-/// day of the rule.
+/// Returns the pattern of a rule for an event that first occurs on `start`, a day of the rule.
 pub fn of(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
     use ICalendarFrequency::{Daily, Monthly, Weekly, Yearly};
     let rule = rule.explicit(start.at(0, 0, 0, 0));
@@ -64,7 +63,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
             .next("add BYMONTH, or use FREQ=MONTHLY"));
     }
     let every = interval == 1 && parts.bymonth.is_empty() && parts.bysetpos.is_empty();
-    // Every month with all its days, or all its Mondays, is every week.
+    // All days, or all Mondays, of every month or year are those of every week.
     if parts.freq != Weekly
         && every
         && parts.bymonthday.is_empty()
@@ -73,8 +72,7 @@ pub fn of(rule: RecurrenceRule, start: Date) -> Result<PatternShape> {
     {
         parts.freq = Weekly;
     }
-    // The 15th of every day's month, or of a year's every month, is that of
-    // every month.
+    // The 15th of the month with FREQ=DAILY, or of every month with FREQ=YEARLY, is monthly.
     if matches!(parts.freq, Daily | Yearly)
         && interval == 1
         && parts.bysetpos.is_empty()
@@ -110,6 +108,7 @@ fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<PatternShape
     let mut days: Vec<usize> = parts.byday.iter().map(|day| place(day.weekday)).collect();
     days.sort_unstable();
     days.dedup();
+    // With one day a week, the first and the last day are the same.
     let all = |at: &i32| matches!(at, 1 | -1) && days.len() == 1;
     if !parts.bysetpos.iter().all(all) {
         return Err(refusal("cannot choose among the days of a week (BYSETPOS)")
@@ -120,7 +119,7 @@ fn weekly(parts: &ICalendarRecurrenceRule, interval: i64) -> Result<PatternShape
 
 fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result<PatternShape> {
     let first = i64::from(start.month()) - 1;
-    // The months it comes to, as often as they come again.
+    // The months of twelve steps: after these the sequence repeats.
     let visited: Vec<u8> = (0..12)
         .filter_map(|step: i64| u8::try_from((first + step * interval) % 12 + 1).ok())
         .collect();
@@ -128,7 +127,7 @@ fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result
         .iter()
         .map(|month| parts.bymonth.is_empty() || months(&parts).contains(month))
         .collect();
-    // The shortest step that always comes to a kept month, and to all of them.
+    // The shortest step that reaches all included months and no others.
     let step = (1..=12_usize).find(|step| {
         let here = |(at, included): (usize, &bool)| *included == (at % step == 0);
         12 % step == 0 && included.iter().enumerate().all(here)
@@ -144,7 +143,7 @@ fn monthly(parts: ICalendarRecurrenceRule, interval: i64, start: Date) -> Result
     };
     let interval = interval * i64::try_from(step).unwrap_or(1);
     Ok(match (visited.as_slice(), interval % 12) {
-        // Each time the same month of a year.
+        // Each step reaches the same month.
         ([month], 0) if !parts.bymonth.is_empty() => {
             PatternShape::Yearly { interval: interval / 12, month: *month, day }
         }
@@ -164,7 +163,7 @@ fn yearly(parts: ICalendarRecurrenceRule, interval: i64) -> Result<PatternShape>
         return Err(refusal("cannot choose among the days of a year (BYSETPOS)")
             .next("add BYMONTH with one month"));
     }
-    // Months that are equally far from each other, every year.
+    // Months at equal distances, every year.
     let apart = match list.as_slice() {
         [one, two, ..] => two.saturating_sub(*one),
         _ => 0,
@@ -194,7 +193,7 @@ fn months_apart() -> Error {
         .next("create a series for each month")
 }
 
-/// Returns the error that no day of Graph's patterns is the same.
+/// Returns the error for a rule that equals none of Graph's days, with the reason.
 fn no_day(parts: &ICalendarRecurrenceRule) -> Error {
     let days = &parts.bymonthday;
     if parts.byday.is_empty() && parts.bysetpos.is_empty() {

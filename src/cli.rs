@@ -3,7 +3,7 @@
 // A command line reports its errors on the terminal.
 #![expect(clippy::print_stderr, reason = "a command line program complains on stderr")]
 
-/// Prints a line, without what shows nothing or controls a terminal.
+/// Prints a line, without invisible characters and terminal control sequences.
 macro_rules! say {
     () => { $crate::cli::print("") };
     ($($line:tt)*) => {{
@@ -12,9 +12,8 @@ macro_rules! say {
     }};
 }
 
-/// Prints a line unchanged. A reader that has gone away wants no more of them, and ends
-/// the program as it would end any other in the pipe; output that is lost in
-/// another way is an error.
+/// Prints a line unchanged. If the reader of the pipe has closed it, the program ends successfully,
+/// like any other in the pipe; other errors of the output end it with an error.
 fn print(line: &str) {
     use std::io::{ErrorKind, Write};
     if let Err(error) = writeln!(std::io::stdout(), "{line}") {
@@ -302,6 +301,7 @@ impl LimitOptions {
         if let Some(tools) = &self.tools {
             config.tools = tools.iter().map(|name| name.trim().to_lowercase()).collect();
         }
+        // The names may come from the settings, which are only checked here.
         let known = |name: &String| name.is_empty() || TOOLS.iter().any(|tool| tool.is_named(name));
         match config.tools.iter().find(|name| !known(name)) {
             Some(name) => Err(Error::new(ErrorKind::Config, format!("`{name}` matches no tool"))
@@ -311,8 +311,8 @@ impl LimitOptions {
     }
 }
 
-/// Reads an address to listen at. Of those that a name such as `localhost` has, an IPv4 one is
-/// what most clients try.
+/// Parses an address to listen on. If a name such as `localhost` has several, prefers IPv4, which
+/// most clients try first.
 #[cfg(feature = "http")]
 fn address(text: &str) -> std::result::Result<std::net::SocketAddr, String> {
     use std::net::{SocketAddr, ToSocketAddrs};
@@ -329,8 +329,8 @@ fn level(word: &str) -> std::result::Result<AccessLevel, String> {
     })
 }
 
-/// The commands with the words that some arguments take, for completion alone: a call
-/// says better what is wrong with another.
+/// Adds the allowed words of some arguments, only for shell completion: for other words, the call
+/// itself reports a better error.
 fn with_words(command: clap::Command) -> clap::Command {
     let words = |id: &str| match id {
         "tool" => Some(TOOLS.iter().map(|tool| tool.name).collect()),
@@ -387,7 +387,8 @@ enum AccountCommand {
 
 #[cfg(feature = "sandbox")]
 impl Command {
-    /// Returns the content of the sandbox that the command starts; `None` if it starts none.
+    /// Returns the content of the sandbox that the command starts, or `None` if it does not start
+    /// one.
     fn sandbox_content(&self) -> Option<sandboxed::SandboxContent> {
         match self {
             Self::Serve { sandboxed, .. } | Self::Call { sandboxed, .. } => sandboxed.content(),
@@ -406,6 +407,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let command = match cli.command {
         Some(command) => command,
+        // Clients start the program without arguments, and with a pipe as stdin.
         None if !std::io::stdin().is_terminal() => Command::Serve {
             #[cfg(feature = "http")]
             http: None,
@@ -471,6 +473,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         _ => {}
     }
     #[cfg(feature = "sandbox")]
+    // The sandbox changes the defaults of zone and clock, so the settings are loaded for it.
     let mut config = match command.sandbox_content() {
         Some(content) => sandboxed::load(content)?,
         None => Config::load(None, Clock::system())?,
@@ -479,6 +482,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     let mut config = Config::load(None, Clock::system())?;
     #[cfg(feature = "documents")]
     {
+        // Untrusted files are parsed by this program, which is started once more and confined.
         config.worker = Some(crate::worker::Worker::this_program());
     }
     match &command {
@@ -496,7 +500,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     let over_http = matches!(command, Command::Serve { http: Some(_), .. });
     #[cfg(not(feature = "http"))]
     let over_http = false;
-    // One person's calls wait for services; those of many have work for every core.
+    // The calls of one person mostly wait for services; the calls of many can use all cores.
     let mut runtime = if over_http {
         tokio::runtime::Builder::new_multi_thread()
     } else {
@@ -505,6 +509,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
     let runtime = runtime.enable_all().build().map_err(|error| {
         Error::new(ErrorKind::Internal, format!("no runtime could be started: {error}"))
     })?;
+    // The export of traces runs on the runtime, so the log starts after it.
     let log = log::start(&config, over_http, runtime.handle())?;
     for warning in &config.warnings {
         tracing::warn!("{warning}");
@@ -556,6 +561,7 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
                 })
                 .await
             }
+            // These commands returned above, without settings.
             Command::Schema { .. }
             | Command::Check { .. }
             | Command::Convert { .. }
@@ -567,20 +573,20 @@ fn run(command: Command, database: Option<&str>) -> Result<ExitCode> {
         }
     });
     drop(log);
-    // A read of stdin that nobody waits for any more must not keep the process.
+    // An abandoned read of stdin must not keep the process alive.
     runtime.shutdown_background();
     outcome
 }
 
-/// Turns the signal for exceeding a file size limit into an error of the write, as for
-/// a full disk, instead of the end of the process.
+/// Turns the signal for exceeding a file size limit into an error of the write, as for a full disk.
+/// By default, the signal ends the process.
 fn outlive_file_limits() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         /// `SIGXFSZ`, on Linux, macOS and the BSDs.
         const FILE_TOO_LARGE: i32 = 25;
-        // Whoever listens is not ended by it; there is nothing to be done then.
+        // A registered handler is enough to survive the signal. Without one, the default remains.
         let _ = signal(SignalKind::from_raw(FILE_TOO_LARGE));
     }
 }

@@ -1,7 +1,7 @@
-//! The data that must survive a restart: handles, cursors, what was shown of events,
-//! the recipes of long answers, the journal of sent messages, the earlier states of
-//! changed messages, signatures, accounts with their encrypted tokens, and a few small
-//! settings of the state folder itself; and the audit log beside it.
+//! Data that must survive a restart: handles, cursors, digests of displayed events, the recipes of
+//! long answers, the journal of sent messages, the earlier states of changed messages, signatures,
+//! accounts with their encrypted tokens, a few settings of the state folder itself, and the audit
+//! log next to it.
 //!
 //! One SQLite file, `daysheet.db` in the state folder, shared by every Daysheet process of the
 //! user (a client starts one per window); or a database of PostgreSQL, shared by the instances
@@ -62,10 +62,10 @@ pub use outputs::OutputRecord;
 pub use secrets::{account_identity, new_key};
 pub use unfinished::{CutOff, WritingCall};
 
-/// The owner of the rows where there is only one person: the user of this machine.
+/// The owner of the rows if there is only one person: the user of this machine.
 pub const LOCAL: &str = "local";
 
-/// The owner of the rows that belong to nobody in particular.
+/// The owner of the rows that belong to no person.
 pub const SERVER: &str = "server";
 
 /// The owner in whose name the rows of all owners can be read, to list what exists. In
@@ -75,10 +75,10 @@ pub const EVERYBODY: &str = "*";
 /// The database's file name in the state folder.
 const FILE: &str = "daysheet.db";
 
-/// How soon opening is tried again.
+/// The interval between attempts to open.
 const RETRY: Duration = Duration::from_millis(20);
 
-/// How long closing waits for other users of the file.
+/// The time that closing may wait for other users of the file.
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A transaction of one owner.
@@ -119,14 +119,14 @@ struct StoreInner {
     keys: keys::MasterKeys,
     unfinished: unfinished::UnfinishedCalls,
     locks: Arc<Mutex<engine::locks::LockSession>>,
-    /// Of each owner who is writing.
+    /// The turn of each owner who is writing.
     turns: std::sync::Mutex<HashMap<Arc<str>, Weak<Mutex<()>>>>,
-    /// The one attempt to find out why there is no connection.
+    /// The permit to find out why no connection was available, one attempt at a time.
     looking: Semaphore,
 }
 
 impl Store {
-    /// Creates the store in the state folder of `config`. Opens nothing yet.
+    /// Creates the store in the state folder of `config`, without opening anything.
     pub fn new(config: &Config) -> Self {
         let connections = u32::try_from(config.database_connections).unwrap_or(u32::MAX);
         let database = config.database.clone();
@@ -136,8 +136,8 @@ impl Store {
         Self::over(config.home.clone(), keys, clock, config.retention, engine)
     }
 
-    /// Creates the store in the folder `home`, which need not exist yet, with the key
-    /// that encrypts tokens in `key_store`.
+    /// Creates the store in the folder `home`, which may not exist yet, with the encryption key for
+    /// tokens in `key_store`.
     pub fn at(home: impl Into<PathBuf>, key_store: KeyStore, clock: Clock) -> Self {
         let keys = keys::MasterKeys::new(key_store, None);
         Self::over(home.into(), keys, clock, RetentionDays::default(), None)
@@ -196,8 +196,8 @@ impl Store {
         &self.inner.home
     }
 
-    /// Returns true if what needs no database is in files of the state folder: for the user of
-    /// this machine, whose rows are there, too. Files know no owners.
+    /// Returns true if data that needs no database is in files of the state folder. It is for the
+    /// user of this machine, whose rows are there, too, because files have no owners.
     fn has_files(&self) -> bool {
         !self.inner.engine.is_postgres() && self.owner() == LOCAL
     }
@@ -217,8 +217,8 @@ impl Store {
         self.pool().await.map(|_pool| ())
     }
 
-    /// Closes the database permanently, at the end of the process: the content of its write-ahead
-    /// log is moved into the file itself, as far as other processes allow it.
+    /// Closes the database permanently, at the end of the process. The content of the write-ahead
+    /// log is moved into the file itself, as far as other processes allow.
     pub async fn close(&self) {
         let Some(pool) = self.inner.pool.get() else {
             return;
@@ -236,6 +236,7 @@ impl Store {
             self.inner.ready.close().await;
             pool.close().await;
         };
+        // A checkpoint is not required: SQLite reads the write-ahead log at the next opening.
         if tokio::time::timeout(CLOSING, closing).await.is_err() {
             tracing::debug!("the database is in use and was not closed");
         }
@@ -266,8 +267,7 @@ impl Store {
         }
     }
 
-    /// Returns a connection for statements about the owner's rows. It is given back when it
-    /// is dropped.
+    /// Returns a connection for statements about the owner's rows. Dropping it returns it.
     async fn connection(&self) -> Result<StatementConnection> {
         let pool = self.pool().await?;
         if let Some(ready) = self.inner.ready.take() {
@@ -278,11 +278,15 @@ impl Store {
             let failed = match pool.acquire().await {
                 Ok(mut connection) => {
                     match self.inner.engine.claim(&mut connection, self.owner()).await {
+                        // Only SQLite's connections leave the pool, to avoid its tests; see
+                        // `ready.rs`.
                         Ok(()) if self.inner.engine.is_postgres() => {
                             return Ok(StatementConnection::Pooled(connection));
                         }
                         Ok(()) => return Ok(self.inner.ready.lend(connection).await),
                         Err(error) => {
+                            // After a failed claim, the connection may still show another owner's
+                            // rows.
                             connection.close_on_drop();
                             error
                         }
@@ -294,12 +298,12 @@ impl Store {
         }
     }
 
-    /// Begins a transaction that will write. Those of one owner come one after another, so
-    /// that what one has read stays true until it has written.
+    /// Begins a transaction that will write. The transactions of an owner run one after another, so
+    /// that the data one has read stays true until it has written.
     async fn writing(&self) -> Result<OwnerTransaction> {
         let pool = self.pool().await?;
-        // Waited for before there is a connection: however much one owner writes at once, it takes
-        // one connection of those that all share.
+        // The turn is awaited before a connection is taken: however much one owner writes at once,
+        // they occupy one of the shared connections.
         let turn = tokio::time::timeout(OPENING, self.turn().lock_owned()).await;
         let turn = turn.map_err(|_elapsed| self.broken(&sqlx::Error::PoolTimedOut))?;
         let started = Instant::now();
@@ -316,13 +320,14 @@ impl Store {
         if let Some(turn) = turns.get(&self.owner).and_then(Weak::upgrade) {
             return turn;
         }
+        // Owners come and go on a server: unused turns would add up.
         turns.retain(|_, turn| turn.strong_count() > 0);
         let turn = Arc::default();
         turns.insert(self.owner.clone(), Arc::downgrade(&turn));
         turn
     }
 
-    /// Waits a moment if a use of the database failed that had not begun and may work now.
+    /// Waits a moment if an operation failed before it began and may succeed now.
     async fn retry(&self, failed: &sqlx::Error, started: Instant) -> Result<()> {
         if !self.inner.engine.lost(failed) || started.elapsed() > OPENING {
             return Err(self.unconnected(failed).await);
@@ -331,8 +336,8 @@ impl Store {
         Ok(())
     }
 
-    /// Explains why no connection was to be had. One call at a time looks for the reason, which
-    /// takes a connection beside the pool's.
+    /// Explains why no connection was available. One call at a time looks for the reason, because
+    /// that takes a connection outside of the pool.
     async fn unconnected(&self, failed: &sqlx::Error) -> Error {
         match self.inner.looking.try_acquire() {
             Ok(_looking) => self.inner.engine.unconnected(failed).await,
@@ -355,7 +360,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Stores `value` under `name` in place of what is there.
+    /// Stores `value` under `name`, replacing an existing value.
     async fn set_setting(&self, name: &str, value: &str) -> Result<()> {
         sqlx::query(
             "INSERT INTO settings (owner, name, value) VALUES ($1, $2, $3) \
@@ -383,6 +388,7 @@ impl Store {
         .execute(&mut *self.connection().await?)
         .await
         .map_err(|error| self.broken(&error))?;
+        // Another process may have been first, so the value is read back.
         self.setting(name).await?.ok_or_else(|| {
             Error::new(ErrorKind::Store, format!("the setting {name} was not stored"))
         })
@@ -400,8 +406,9 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Explains a database error, with the next step. Bound values are never part of it.
+    /// Explains a database error, with the next step. The explanation never contains bound values.
     fn broken(&self, error: &sqlx::Error) -> Error {
+        // The thread of a ready connection has ended, and all of its later statements would fail.
         if matches!(error, sqlx::Error::WorkerCrashed) {
             drop(self.inner.ready.forget());
         }

@@ -1,14 +1,14 @@
-//! The tools: what each is called, does and takes, and what a call of it asks for.
+//! The tools: names, effects and arguments, and the reading of calls.
 //!
-//! Each is declared once, below: of its declaration (`tool!`) come the struct that the
-//! pipeline gets, the JSON Schema, the docs, the README's list and the reader of its
-//! arguments. Clients may show a model only the name and the first sentence, so the
-//! name explains itself and the first sentence carries everything.
+//! Each tool is declared once (`tool!`). The declaration generates the struct for the pipeline, the
+//! JSON Schema, the docs, the README's list and the reader of its arguments. Clients may show a
+//! model only the name and the first sentence, so the name explains itself and the first sentence
+//! is enough to choose the tool.
 //!
-//! Arguments are read leniently (numbers and switches as text, camelCase names,
-//! a single text for a list) and checked strictly: what a tool does not take is
-//! refused with what it does take. Nothing acts here: handles stay handles until the
-//! pipeline asks the store. No file here knows rmcp; `server.rs` serves the list.
+//! Arguments are read leniently (numbers and switches as text, camelCase names, a single text for a
+//! list) and checked strictly: unknown arguments are refused with a list of the known ones. This
+//! module performs no actions: handles stay handles until the pipeline asks the store. It does not
+//! depend on rmcp; `server.rs` serves the list.
 
 pub mod accounts;
 mod args;
@@ -43,12 +43,12 @@ pub use self::view::{AnswerView, CallIdentity, FormatWord};
 /// The effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolEffect {
-    /// Reads, and changes nothing.
+    /// Reads without changing anything.
     Read,
     /// Reaches other people, or deletes.
     Outward,
-    /// Makes changes that can be reverted, if with some effort: a sign-in that was
-    /// ended has to be repeated.
+    /// Makes changes that can be reverted, possibly with some effort: an ended sign-in must be
+    /// repeated.
     Reversible,
 }
 
@@ -57,14 +57,14 @@ pub enum ToolEffect {
 pub struct ToolArgument {
     /// Its name in `snake_case`.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its value.
     pub kind: ArgKind,
-    /// One short sentence, or empty if the name says it all.
+    /// One short sentence, or empty if the name is clear enough.
     pub doc: &'static str,
-    /// True when a call without it is refused.
+    /// True if calls without it are refused.
     pub required: bool,
-    /// True if many tools take it: docs and errors give its limits and what it means, the
-    /// server's instructions do so once, and the list of tools names it alone.
+    /// True if many tools take it. Docs and errors give its limits and meaning, the server's
+    /// instructions do so once, and the list of tools only names it.
     pub common: bool,
 }
 
@@ -94,21 +94,21 @@ pub enum ArgKind {
 pub struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// What it is for; the first sentence alone is enough to choose it.
+    /// The purpose; the first sentence is enough to choose the tool.
     pub doc: &'static str,
-    /// What it does to the world.
+    /// The effect of a call.
     pub effect: ToolEffect,
-    /// The access level from which it is offered.
+    /// The lowest access level that offers it.
     pub access: AccessLevel,
     /// Its arguments, in the order of the docs.
     pub args: &'static [ToolArgument],
-    /// Reads them.
+    /// Reads the arguments of a call.
     read: fn(&CallArguments) -> Result<ToolAction>,
 }
 
 impl Tool {
-    /// Returns true if it is offered at an access level, to names with these prefixes;
-    /// all are if there are none. Tools that other tools' answers refer to are always
+    /// Returns true if the tool is offered at an access level to clients that want names with these
+    /// prefixes; no prefixes mean all tools. Tools that the answers of others refer to are always
     /// offered: accounts, names and ids, and the rest of an answer.
     pub fn is_offered(&self, access: AccessLevel, names: &[String]) -> bool {
         let needed = matches!(self.name, "accounts" | "lookup" | "output_read");
@@ -116,7 +116,7 @@ impl Tool {
         self.access <= access && (names.is_empty() || needed || named())
     }
 
-    /// Returns true if this name, or the first words of a name, means it.
+    /// Returns true if `name` is its name, or the first words of its name.
     pub fn is_named(&self, name: &str) -> bool {
         let rest = self.name.strip_prefix(name);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -147,7 +147,7 @@ pub const TOOLS: &[Tool] = &[
 /// A call, ready to be carried out.
 #[derive(Debug, Clone)]
 pub struct ToolRequest {
-    /// What to do.
+    /// The action to carry out.
     pub action: ToolAction,
     /// The output format.
     pub format: Format,
@@ -157,7 +157,7 @@ pub struct ToolRequest {
     pub call: CallIdentity,
 }
 
-/// What to do.
+/// The action of a call.
 #[derive(Debug, Clone)]
 pub enum ToolAction {
     /// `mail_search`.
@@ -197,7 +197,7 @@ pub enum ToolAction {
 }
 
 impl ToolAction {
-    /// Returns the items in which a call names people by their addresses.
+    /// Returns the items of a call that are addresses of people.
     pub fn people_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::MailDraft(draft) => {
@@ -214,7 +214,7 @@ impl ToolAction {
         }
     }
 
-    /// Returns the effect of the call, if it is another than that of its tool.
+    /// Returns the effect of the call, if it differs from its tool's.
     fn effect(&self) -> Option<ToolEffect> {
         match self {
             Self::MailAttachment(request) if request.only_reads() => Some(ToolEffect::Read),
@@ -231,12 +231,13 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 /// Reads the arguments of a call; `format` is the server's default.
 ///
 /// # Errors
-/// If they are not what the tool takes; the error says what it does take.
+/// If an argument is missing, unknown or invalid; the error lists the accepted ones.
 pub fn read(
     tool: &'static Tool,
     arguments: Option<Map<String, Value>>,
     format: Format,
 ) -> Result<ToolRequest> {
+    // A synonym may belong to another tool, so the tool is only known after this.
     let (tool, arguments) = synonyms::call(tool, arguments.unwrap_or_default());
     let args = CallArguments::new(tool, arguments)?;
     let view = AnswerView::read(&args)?;
@@ -245,7 +246,7 @@ pub fn read(
     Ok(ToolRequest { action, format: view.format_or(format), view, call })
 }
 
-/// The column names of some tables, each once.
+/// Returns the column names of some tables, each once.
 fn columns(tables: &[&Table]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for field in tables.iter().flat_map(|table| table.fields) {
@@ -266,19 +267,21 @@ fn object_schema(args: &[ToolArgument]) -> Map<String, Value> {
     for arg in args {
         let mut schema = match arg.kind {
             ArgKind::Text => json!({"type": "string"}),
+            // The server's instructions list these words once for all tools.
             ArgKind::Choice(_) if arg.common => json!({"type": "string"}),
             ArgKind::Choice(words) => json!({"type": "string", "enum": words}),
             ArgKind::List => json!({"type": "array", "items": {"type": "string"}}),
             ArgKind::Columns(tables) => {
                 json!({"type": "array", "items": {"type": "string", "enum": columns(tables)}})
             }
-            // Some clients drop `maximum` and `default`: `description` says the limits of `limit`.
+            // Some clients drop `maximum` and `default`, so `description` states the limits of
+            // `limit`.
             ArgKind::Number(..) => json!({"type": "integer"}),
             ArgKind::Switch => json!({"type": "boolean"}),
             ArgKind::Objects(members) => {
                 json!({"type": "array", "items": object_schema(members)})
             }
-            // Strict schemas have no objects whose members are not listed.
+            // Strict schemas do not allow objects with unlisted members.
             ArgKind::Settings => json!({"type": "array", "items": {"type": "string"}}),
         };
         if let (Some(schema), Some(about)) = (schema.as_object_mut(), description(arg)) {
@@ -296,7 +299,7 @@ fn object_schema(args: &[ToolArgument]) -> Map<String, Value> {
     schema
 }
 
-/// Returns what the list of tools says of an argument, if its name does not say it all.
+/// Returns the description of an argument in the list of tools, unless its name is clear enough.
 fn description(arg: &ToolArgument) -> Option<String> {
     match arg.kind {
         _ if arg.common => None,

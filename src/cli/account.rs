@@ -12,7 +12,7 @@ use crate::oauth::SignIn;
 use crate::pipeline::BegunSignIn;
 use crate::tools::accounts::SignInArguments;
 
-/// Messages of libraries below this level contain whole requests, with mail in them.
+/// Signs an account in, by a browser, a pasted address, or a code on another machine.
 pub(super) async fn add(
     config: Config,
     add: &SignInArguments,
@@ -45,15 +45,17 @@ pub(super) async fn add(
             line = lines.next_line() => match line {
                 Ok(Some(line)) if line.trim().is_empty() => {}
                 Ok(Some(line)) => {
-                    // What was pasted may be wrong; the page may still come back.
+                    // The pasted text may be wrong, and the page may still come back.
                     if let Err(error) = paster.paste(&line).await {
                         eprintln!("daysheet: {error}");
                     }
                 }
+                // The end of stdin does not end the sign-in: the page may still come back.
                 _ => listening = None,
             },
         }
     };
+    // Closed before the error is returned: closing writes the database's log into its file.
     app.close().await;
     let finished = finished?;
     let Account { email, via, .. } = &finished.account;
@@ -67,7 +69,7 @@ pub(super) async fn add(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Opens the sign-in page, or says where it is.
+/// Opens the sign-in page, or prints its address.
 fn show(sign_in: &SignIn, no_browser: bool) {
     let opened = !no_browser && open::that_detached(sign_in.url()).is_ok();
     if opened {
@@ -85,7 +87,7 @@ fn show(sign_in: &SignIn, no_browser: bool) {
     }
 }
 
-/// Lists who is signed in.
+/// Lists the signed-in accounts.
 pub(super) async fn list(config: Config) -> Result<ExitCode> {
     let on_server = config.database.is_some();
     let app = App::new(config);

@@ -7,8 +7,8 @@ use daysheet_core::error::Result;
 use crate::config::Config;
 use crate::store::{LOCAL, Store};
 
-/// Prints the last lines, or all, the oldest first: those of one owner, or of all with the
-/// owner in front where it is not the user of this machine.
+/// Prints the last lines, or all of them, oldest first: of one owner, or of all owners, with the
+/// owner at the beginning of lines that do not belong to the user of this machine.
 pub(super) async fn run(
     config: Config,
     last: Option<usize>,
@@ -18,6 +18,7 @@ pub(super) async fn run(
     let most = last.unwrap_or(usize::MAX);
     let lines =
         match owner {
+            // All lines have the requested owner, so `LOCAL` suppresses it in front of them.
             Some(owner) => store.for_owner(owner).audit_lines(None, most).await.map(|lines| {
                 lines.into_iter().rev().map(|line| (LOCAL.to_owned(), line)).collect()
             }),
@@ -26,6 +27,7 @@ pub(super) async fn run(
     store.close().await;
     for (owner, line) in lines? {
         match line.line.strip_prefix('{') {
+            // Inserted as text, so that the rest of the line stays byte for byte as recorded.
             Some(rest) if owner != LOCAL => {
                 say!("{{\"owner\":{},{rest}", serde_json::Value::from(owner));
             }

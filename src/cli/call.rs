@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::tools::{self, ArgKind};
 
-/// Calls the tool and prints its blocks, a blank line between them.
+/// Calls the tool and prints its blocks, separated by blank lines.
 pub(super) async fn run(
     config: Config,
     tool: &str,
@@ -38,6 +38,7 @@ async fn call_and_print(
     arguments: Map<String, Value>,
     stats: bool,
 ) -> Result<ExitCode> {
+    // The question is printed on stderr, and the answer read from stdin.
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut client =
         InProcessClient::with(app.server(), terminal.then_some(ask as ConfirmFn)).await?;
@@ -48,11 +49,11 @@ async fn call_and_print(
         return Ok(ExitCode::FAILURE);
     }
     say!("{text}");
-    // Beside the answer, because a model gets none of it.
+    // On stderr, because it is not part of the model's answer.
     if stats {
         eprintln!("{size}");
     }
-    // A sign-in that the call has started goes on until it is over.
+    // A sign-in that the call started continues until it is over.
     if tools::find(tool).is_some_and(|tool| tool.effect != tools::ToolEffect::Read) {
         for note in app.pipeline.signed_in().await? {
             say!("{note}");
@@ -61,7 +62,7 @@ async fn call_and_print(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks on the terminal; anything but yes means no.
+/// Asks on the terminal. Any answer but yes means no.
 fn ask(question: &str) -> bool {
     eprint!("{}\n[y/N] ", shown(question, TextKind::Lines));
     let mut answer = String::new();
@@ -71,7 +72,7 @@ fn ask(question: &str) -> bool {
     matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
 }
 
-/// Reads arguments as one JSON object, or as key=value; the values of a list can be given one
+/// Parses arguments from one JSON object, or from key=value. The values of a list can be given one
 /// by one.
 fn parse(tool: &str, arguments: &[String]) -> Result<Map<String, Value>> {
     if let [only] = arguments

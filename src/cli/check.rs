@@ -1,9 +1,8 @@
-//! `daysheet check`: is a file an answer of ours, in TOON, JSON or STC, and are
-//! its tables the registry's: known tables, known columns, values of the
-//! declared kinds?
+//! `daysheet check`: checks whether a file is an answer of ours, in TOON, JSON or STC, with the
+//! registry's tables: known tables, known columns, values of the declared types.
 //!
-//! Reading is `notation`'s. Errors are reported with line and column, in
-//! STC too, where the whole document is one line.
+//! `notation.rs` reads the file. Errors are reported with line and column, even in STC, where the
+//! whole document is one line.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,31 +19,30 @@ use serde_json::Value;
 
 use super::notation::{self, FileNotation, NotationProblem};
 
-/// Scalars before the tables of a document, beside those that hold notes ([`NoteKey`]).
+/// Scalars before the tables of a document, apart from the ones with notes ([`NoteKey`]).
 const SCALARS: &[&str] = &[
     "zone", "next", "newsletters", "done", "undone", "planned", "unchanged", "undo", "output",
     "lines", "from", "to", "text", "draft", "account", "cc", "bcc", "subject", "attached",
     "thread", "signature", "quote", "path", "name", "type", "bytes", "sha256", "link", "base64",
 ];
 
-/// Returns true for a scalar of documents.
+/// Returns true for a scalar that documents may have.
 fn is_scalar(name: &str) -> bool {
     SCALARS.contains(&name) || NoteKey::ALL.iter().any(|key| key.name() == name)
 }
 
-/// What is printed of a file that is as it should be.
+/// The output for a valid file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckOutput {
-    /// What it holds.
+    /// A summary of its content.
     Summary,
-    /// The same as JSON; its tables may be any.
+    /// Its content as JSON, with any tables.
     Json,
 }
 
-/// Checks `file` (`-` is stdin) and prints what is wrong, one line each.
+/// Checks `file` (`-` is stdin) and prints one line per problem.
 ///
-/// What begins with a brace is JSON or STC, everything else is TOON unless
-/// `notation` says what it is.
+/// Without a `notation`, text that begins with a brace is JSON or STC, and other text is TOON.
 pub(super) fn run(
     file: &Path,
     notation: Option<FileNotation>,
@@ -74,7 +72,7 @@ pub(super) fn run(
     }
 }
 
-/// Checks a document in any notation, as `daysheet check` does, and returns it as JSON.
+/// Checks a document in any notation, like `daysheet check`, and returns it as JSON.
 ///
 /// # Errors
 /// The problems, one line each.
@@ -93,8 +91,9 @@ pub fn checked(text: &str) -> Result<Value, String> {
     })
 }
 
-/// What the document holds, or everything that is wrong with it.
+/// Returns a summary of the document, or all of its problems.
 fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<NotationProblem>> {
+    // JSON is a subset of STC, and TOON never begins with a brace.
     let notation = notation.unwrap_or(if text.trim_start().starts_with('{') {
         FileNotation::Stc
     } else {
@@ -102,6 +101,7 @@ fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<Notat
     });
     let PlacedValue { value, mut places } =
         notation::read(text, Some(notation)).map_err(|problem| vec![problem])?;
+    // The TOON decoder does not report places.
     if notation == FileNotation::Toon {
         places = toon_places(text, &value);
     }
@@ -111,7 +111,7 @@ fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<Notat
     };
     let mut report = CheckReport {
         text,
-        // The root's own.
+        // The first place is the root's.
         places: places.into_iter().skip(1),
         problems: Vec::new(),
     };
@@ -121,6 +121,7 @@ fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<Notat
         match (schemas::find_in_document(name), value) {
             (Some(table), JsonValue::List(rows)) => {
                 summary.push(format!("{} {name}", rows.len()));
+                // The list itself has a place, too.
                 report.place();
                 let known = known_members(table);
                 for row in rows {
@@ -142,14 +143,14 @@ fn check(text: &str, notation: Option<FileNotation>) -> Result<String, Vec<Notat
         return Ok(if summary.is_empty() { "no tables".to_owned() } else { summary.join(", ") });
     }
     problems.sort();
-    // The heading of a table is wrong once.
+    // An unknown column is reported once, not for each row.
     problems.dedup();
     Err(problems)
 }
 
 struct CheckReport<'a, P> {
     text: &'a str,
-    /// Where keys and values stand, in order.
+    /// The places of keys and values, in order.
     places: P,
     problems: Vec<NotationProblem>,
 }
@@ -197,15 +198,15 @@ impl<P: Iterator<Item = usize>> CheckReport<'_, P> {
     }
 }
 
-/// What the schema of a table says of one member of its rows.
+/// The part of a table's schema that concerns one member of its rows.
 struct SchemaMember {
     types: Vec<String>,
     pattern: Option<Regex>,
     longest: Option<usize>,
 }
 
-/// Returns the members that rows of the table can have: its columns, and `provider_id`
-/// and `text` where it has them.
+/// Returns the members that rows of the table can have: its columns, and `provider_id` and `text`
+/// if it has them.
 fn known_members(table: &Table) -> HashMap<String, SchemaMember> {
     let schema = describe::json_schema(table);
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -226,7 +227,7 @@ fn known_members(table: &Table) -> HashMap<String, SchemaMember> {
     properties.into_iter().flatten().map(member).collect()
 }
 
-/// Why a value cannot stand in a member, if it cannot.
+/// Returns the reason why a member cannot have this value, if it cannot.
 fn mismatch(
     name: &str,
     kind: Option<schemas::CellKind>,
@@ -268,8 +269,8 @@ fn mismatch(
         .then(|| format!("`{name}` is longer than {longest} characters"))
 }
 
-/// Where the keys and values of a document stand that is TOON: each scalar is a
-/// line, each row of a table one below its heading.
+/// Returns the places of the keys and values in a TOON document: each scalar is a line, and each
+/// row of a table is a line below its heading.
 fn toon_places(text: &str, document: &JsonValue) -> Vec<usize> {
     let mut places = vec![0];
     let JsonValue::Object(members) = document else {
@@ -306,7 +307,7 @@ fn toon_places(text: &str, document: &JsonValue) -> Vec<usize> {
     places
 }
 
-/// What stands in a value stands where the value does.
+/// Adds the places of values within a value, which are the value's own.
 fn inner(value: &JsonValue, place: usize, places: &mut Vec<usize>) {
     match value {
         JsonValue::List(items) => {
@@ -325,13 +326,13 @@ fn inner(value: &JsonValue, place: usize, places: &mut Vec<usize>) {
     }
 }
 
-/// Returns the byte of a heading at which a column's name stands.
+/// Returns the byte offset of a column's name in a heading.
 fn header_column(header: &str, name: &str) -> usize {
     let fields = header.find('{').map_or(0, |brace| brace + 1);
     header.get(fields..).and_then(|rest| rest.find(name)).map_or(0, |found| fields + found)
 }
 
-/// Returns the byte of a row at which the cell of this position begins.
+/// Returns the byte offset of the cell with this position in a row.
 fn cell_column(header: &str, row: &str, position: usize) -> usize {
     let delimiter = if header.contains("\t]") {
         '\t'
@@ -343,6 +344,7 @@ fn cell_column(header: &str, row: &str, position: usize) -> usize {
     let (mut quoted, mut escaped, mut cells) = (false, false, 0);
     for (byte, char) in row.char_indices() {
         if cells == position {
+            // The first cell follows the indentation of its row.
             let indent = row.len() - row.trim_start_matches(' ').len();
             return byte.max(indent);
         }

@@ -1,5 +1,5 @@
-//! A minimal MCP client in the same process, so that `call` and `demo` print
-//! exactly what a client would get.
+//! A minimal MCP client in this process, so that `call` and `demo` print exactly the output for
+//! other clients.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use serde_json::{Value, json};
@@ -9,30 +9,32 @@ use tokio::io::{
 
 use crate::server::{STATS, Server};
 
-/// Asks the user whether to do something.
+/// Asks the user to confirm an action.
 pub type ConfirmFn = fn(&str) -> bool;
 
 /// A session with a server in this process.
 pub struct InProcessClient {
-    /// Asks the user; nobody can be asked without it.
+    /// Asks the user; `None` if questions are not possible.
     ask: Option<ConfirmFn>,
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     next_id: u64,
 }
 
-/// What a tool call answered with.
+/// The answer of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolAnswer {
-    /// The text blocks, in order, without the line break that begins each but the first.
+    /// The text blocks, in order, without the line break that begins all but the first.
     pub blocks: Vec<String>,
-    /// True when the call failed by something the caller can act on.
+    /// True if the call failed, for a reason that the caller can act on.
     pub is_error: bool,
 }
 
 impl ToolAnswer {
-    /// Returns the answer in the result of a call.
+    /// Extracts the answer from the result of a call.
     fn of(result: &Value) -> Self {
+        // Each block but the first begins with a line break, for clients that join blocks without a
+        // separator (Zed). It is removed here, because callers add a separator of their own.
         let blocks = result
             .get("content")
             .and_then(Value::as_array)
@@ -48,18 +50,19 @@ impl ToolAnswer {
 }
 
 impl InProcessClient {
-    /// Starts `server` and shakes hands with it; nobody can be asked anything.
+    /// Starts `server` and initializes a session without questions to the user.
     pub async fn start(server: Server) -> Result<Self> {
         Self::with(server, None).await
     }
 
-    /// Starts `server`, which may have the user asked.
+    /// Starts `server` and initializes a session that may include questions to the user.
     pub async fn with(server: Server, ask: Option<ConfirmFn>) -> Result<Self> {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (their_input, their_output) = tokio::io::split(theirs);
         tokio::spawn(server.serve(their_input, their_output));
         let (output, input) = tokio::io::split(ours);
         let mut client = Self { ask, input, output: BufReader::new(output).lines(), next_id: 0 };
+        // Without the capability, the server must not send questions.
         let capabilities = match ask {
             Some(_) => json!({"elicitation": {"form": {}}}),
             None => json!({}),
@@ -84,7 +87,7 @@ impl InProcessClient {
         Ok(ToolAnswer::of(&self.request("tools/call", params).await?))
     }
 
-    /// Calls a tool and asks for the size of the answer, which is null of an error.
+    /// Calls a tool and requests the size of the answer, which is null for an error.
     pub async fn call_with_stats(
         &mut self,
         tool: &str,
@@ -109,6 +112,7 @@ impl InProcessClient {
                 self.answer(&message).await?;
                 continue;
             }
+            // Notifications have no id.
             if message.get("id").and_then(Value::as_u64) != Some(id) {
                 continue;
             }
@@ -124,12 +128,13 @@ impl InProcessClient {
         Err(connection_closed())
     }
 
-    /// Answers a question of the server's with what the user says.
+    /// Answers a question of the server with the user's decision.
     async fn answer(&mut self, question: &Value) -> Result<()> {
         let text = question.pointer("/params/message").and_then(Value::as_str);
         let text = text.unwrap_or_default().to_owned();
         let yes = match self.ask {
             None => false,
+            // Reading from the terminal blocks, but the server has to continue on this thread.
             Some(ask) => tokio::task::spawn_blocking(move || ask(&text)).await.unwrap_or(false),
         };
         let result = if yes {

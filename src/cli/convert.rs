@@ -1,7 +1,7 @@
-//! `daysheet convert`: a file of JSON, TOON or STC in another of them.
+//! `daysheet convert`: conversion of a file between JSON, TOON and STC.
 //!
-//! Between JSON and STC nothing is lost. TOON has less, and what it cannot say
-//! is refused, with the place.
+//! Conversion between JSON and STC is lossless. TOON expresses less: a value that it cannot express
+//! is refused, with its place.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use daysheet_core::error::{self, Error};
 
 use super::notation::{self, FileNotation, NotationProblem};
 
-/// What a file is converted to.
+/// The notation to convert to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConvertTarget {
     Toon,
@@ -31,7 +31,7 @@ pub(super) fn run(
         let NotationProblem { line, column, message } = problem;
         Error::argument(format!("{}:{line}:{column}: {message}", file.display()))
     })?;
-    // A document means the same in another notation, whatever is in it.
+    // Unchanged: removing control characters, as `say!` does, would change the document.
     super::print(&converted);
     Ok(ExitCode::SUCCESS)
 }

@@ -1,9 +1,8 @@
-//! `daysheet demo`: the main job on the embedded sandbox, with the figures.
+//! `daysheet demo`: the main job on the embedded sandbox, with figures.
 //!
-//! It signs in at both providers through the real flow, lists each mailbox,
-//! searches both at once, reads, looks at the calendars and at the day, all through MCP;
-//! each answer stands beside
-//! the same data as compact JSON and as the API's own JSON.
+//! It signs in at both providers through the real flow, lists each mailbox, searches both at once,
+//! reads, and looks at the calendars and the day, all through MCP. Each answer is shown with the
+//! same data as compact JSON and as the API's own JSON.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,10 +29,10 @@ use super::sandboxed::SandboxUser;
 use crate::app::App;
 use crate::config::Config;
 
-/// Messages that the demo lists.
+/// The number of messages that the demo lists.
 const LISTED: usize = 10;
 
-/// How much of another form is shown, in characters.
+/// The length of the excerpt from other forms, in characters.
 const START: usize = 180;
 
 /// Runs the demo and prints it.
@@ -93,6 +92,7 @@ pub(super) async fn run(
     if let Some((id, api)) = worth {
         let read = show(&mut client, "mail_read", json!({"ids": [id]})).await?;
         let ids = provider_ids(&read.json, "messages");
+        // The last form is the whole message, which reading returns.
         if let Some((what, query)) = api.forms().pop() {
             read.compare(&[(what, api.each("messages", &ids, &query).await?)]);
         }
@@ -123,7 +123,7 @@ struct ShownCall {
     json: String,
 }
 
-/// Makes a call as TOON and as JSON, and prints the first.
+/// Makes a call as TOON and as JSON, and prints the TOON.
 async fn show(client: &mut InProcessClient, tool: &str, arguments: Value) -> Result<ShownCall> {
     say!("\n━━ {tool} {arguments}\n");
     let text = client.call(tool, arguments.clone()).await?;
@@ -132,6 +132,7 @@ async fn show(client: &mut InProcessClient, tool: &str, arguments: Value) -> Res
         return Err(Error::new(ErrorKind::Internal, printed));
     }
     say!("{printed}");
+    // The JSON is not printed: it has the provider's ids, and is compared in size.
     let mut arguments = arguments;
     if let Some(arguments) = arguments.as_object_mut() {
         arguments.insert("format".to_owned(), json!("json"));
@@ -141,7 +142,7 @@ async fn show(client: &mut InProcessClient, tool: &str, arguments: Value) -> Res
 }
 
 impl ShownCall {
-    /// Prints how the same data looks otherwise, and what each form costs.
+    /// Prints the beginning of the same data in other forms, and the size of each form.
     fn compare(&self, raw: &[(&str, String)]) {
         let json = ("the same rows as compact JSON, with provider ids", &self.json);
         let others: Vec<_> =
@@ -162,9 +163,9 @@ impl ShownCall {
     }
 }
 
-/// The stand-in's API, asked directly, as a server that passes on raw JSON would.
+/// The sandbox's API, called directly, like a server that passes on raw JSON.
 struct RawApi {
-    /// Where the mailbox is.
+    /// The URL of the mailbox.
     base: String,
     token: String,
     gmail: bool,
@@ -181,7 +182,7 @@ impl RawApi {
         })
     }
 
-    /// The name of a message's own JSON, and how to request it.
+    /// Returns the names of a message's raw JSON forms, with the query that requests each.
     fn forms(&self) -> Vec<(&'static str, String)> {
         if self.gmail {
             return vec![
@@ -203,7 +204,7 @@ impl RawApi {
         if self.gmail { "labels" } else { "mailFolders" }
     }
 
-    /// Returns every item by its id, as one compact JSON list.
+    /// Returns the items with these ids as one compact JSON list.
     async fn each(&self, what: &str, ids: &[String], query: &str) -> Result<String> {
         let mut items = Vec::new();
         for id in ids {
@@ -217,6 +218,7 @@ impl RawApi {
     }
 
     async fn get(&self, url: &str) -> Result<Bytes> {
+        // The app requests immutable ids, which Graph understands only with this header.
         let request = Request::get(url)
             .header("Authorization", format!("Bearer {}", self.token))
             .header("Prefer", "IdType=\"ImmutableId\"")
@@ -233,7 +235,7 @@ fn unreadable() -> Error {
     Error::new(ErrorKind::Internal, "the sandbox gave the demo no raw response")
 }
 
-/// Returns the provider's ids of a table's rows, from the JSON answer.
+/// Returns the provider ids of a table's rows, from the JSON answer.
 fn provider_ids(json: &str, table: &str) -> Vec<String> {
     let document: Value = serde_json::from_str(json).unwrap_or_default();
     document
@@ -246,7 +248,7 @@ fn provider_ids(json: &str, table: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns a message worth reading: the second row's handle, else the first's.
+/// Returns a message worth reading: the handle of the second row, or else of the first.
 fn worth_reading(table: &str) -> Option<String> {
     let handles: Vec<_> = table
         .lines()

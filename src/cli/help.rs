@@ -1,5 +1,5 @@
-//! What `--help` prints below the options: the settings, and examples. Options and commands have
-//! their texts beside them.
+//! Text of `--help` below the options: the settings, and examples. The texts of options and
+//! commands are in their doc comments.
 
 /// The settings, in groups.
 pub(super) const ENVIRONMENT: &str = "\
@@ -124,7 +124,7 @@ Only in the settings file:
                                    \"print-access-token\"]; then run account add google
                                    --hint me@example.com";
 
-/// Calls of `daysheet serve`.
+/// Example calls of `daysheet serve`.
 #[cfg(feature = "http")]
 pub(super) const SERVE_EXAMPLES: &str = "\
 Examples:

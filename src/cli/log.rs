@@ -11,8 +11,8 @@ use tracing_subscriber::{EnvFilter, Registry, fmt};
 
 use crate::config::{Config, LogForm};
 
-/// Returns the variable by which the environment asks for the export of traces, if it does. Those
-/// that turn it off are not the library's business.
+/// Returns the environment variable that requests the export of traces, if there is one. Variables
+/// that turn the export off are handled here, not by the library.
 fn wanted_traces() -> Option<&'static str> {
     let value = |name| std::env::var(name).unwrap_or_default();
     let is_off = value("OTEL_SDK_DISABLED").eq_ignore_ascii_case("true")
@@ -21,12 +21,12 @@ fn wanted_traces() -> Option<&'static str> {
     endpoints.into_iter().find(|name| !is_off && !value(name).is_empty())
 }
 
-/// Starts the log; `over_http` is true for a server of HTTP, whose log programs read, and whose
-/// traces are exported by tasks of `runtime` if the environment asks for it. The export ends when
-/// what is returned is dropped.
+/// Starts the log. `over_http` is true for an HTTP server: its log is read by programs, and its
+/// traces are exported by tasks of `runtime` if the environment requests that. The export ends when
+/// the returned value is dropped.
 ///
 /// # Errors
-/// [`ErrorKind::Config`] if the setting is not a filter, or traces cannot be exported as asked for.
+/// [`ErrorKind::Config`] if the setting is not a filter, or if traces cannot be exported as requested.
 pub(super) fn start(
     config: &Config,
     over_http: bool,
@@ -43,9 +43,10 @@ pub(super) fn start(
     let libraries = Targets::new()
         .with_default(LevelFilter::TRACE)
         .with_targets(libraries.map(|library| (library, LevelFilter::WARN)))
-        // It warns of each call that its client has cancelled; bugs of ours are logged by us.
+        // `rmcp` warns of every call that its client cancels; our own errors are logged elsewhere.
         .with_target("rmcp", LevelFilter::OFF);
-    // Below it are spans for traces alone: lines within them are to have the request's id.
+    // Spans below this level are for traces only. In the log, they would replace the request's
+    // span, and thus its id.
     filter = filter.add_directive("telemetry=error".parse().map_err(|_| wrong())?);
     let log = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let json = match config.http.log {
@@ -68,6 +69,7 @@ pub(super) fn start(
     };
     #[cfg(not(feature = "telemetry"))]
     let traces = {
+        // The operator expects traces, so their absence must not go unnoticed.
         if let Some(name) = wanted_traces().filter(|_| over_http) {
             return Err(Error::new(
                 ErrorKind::Config,

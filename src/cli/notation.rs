@@ -1,8 +1,7 @@
-//! Files in TOON, JSON or STC, read for `daysheet check` and `daysheet convert`.
+//! Reading of files in TOON, JSON or STC, for `daysheet check` and `daysheet convert`.
 //!
-//! Decoding and encoding TOON is the `toon-format` crate's work; what is added
-//! is that a number is kept as it was written, and that nothing is lost without
-//! a word. STC and JSON are `encode::stc`'s.
+//! The `toon-format` crate decodes and encodes TOON. This file also keeps the spelling of numbers,
+//! and reports values that would be lost. STC and JSON are read by `encode::stc`.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -17,10 +16,10 @@ use daysheet_core::error::{self, Error, ErrorKind};
 use serde_json::Value;
 use toon_format::{DecodeOptions, Delimiter, EncodeOptions, ToonError};
 
-/// What can stand between the cells of TOON.
+/// The possible delimiters between cells of TOON.
 const DELIMITERS: [Delimiter; 3] = [Delimiter::Tab, Delimiter::Comma, Delimiter::Pipe];
 
-/// What a file can be written in.
+/// The notation of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileNotation {
     /// TOON, strictly.
@@ -31,7 +30,7 @@ pub(super) enum FileNotation {
     Stc,
 }
 
-/// Something wrong, and where: line and column count from 1.
+/// A problem with its line and column, from 1.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct NotationProblem {
     pub(super) line: usize,
@@ -83,8 +82,8 @@ pub(super) fn text(file: &Path) -> error::Result<String> {
     })
 }
 
-/// The value of a text in the notation; in the one that it is found to be in,
-/// where none is given. Of TOON, places are not known.
+/// Returns the value of a text in this notation, or in the detected one if it is not given. Places
+/// are unknown for TOON.
 pub(super) fn read(
     text: &str,
     notation: Option<FileNotation>,
@@ -97,8 +96,8 @@ pub(super) fn read(
     }
 }
 
-/// JSON is STC, and no TOON begins with a brace. Otherwise a text is what it can
-/// be read as.
+/// Reads a text of unknown notation. JSON is a subset of STC, and TOON never begins with a brace;
+/// any other text is read in its only valid notation.
 fn recognise(text: &str) -> Result<PlacedValue, NotationProblem> {
     let begin = text.trim_start().chars().next().unwrap_or_default();
     let stc = placed(text);
@@ -109,7 +108,8 @@ fn recognise(text: &str) -> Result<PlacedValue, NotationProblem> {
         (Ok(stc), Ok(toon))
             if stc.value != toon.value && matches!(stc.value, JsonValue::Object(_)) =>
         {
-            // Readers take more than writers write.
+            // Readers accept more than writers write, so a text that a writer would write exactly
+            // like this decides.
             let text = text.trim_end();
             let is_stc = write(&stc.value, StcVersion::Two) == text;
             let is_toon = DELIMITERS.into_iter().any(|delimiter| {
@@ -127,7 +127,7 @@ fn recognise(text: &str) -> Result<PlacedValue, NotationProblem> {
             }
         }
         (Ok(stc), _) => Ok(stc),
-        // What is not in quotes and has no colon is text to TOON, be it what it may.
+        // TOON reads any text without quotes and colons as a string.
         (Err(error), Ok(toon))
             if matches!(toon.value, JsonValue::Text(_)) && matches!(begin, '[' | '"') =>
         {
@@ -140,10 +140,10 @@ fn recognise(text: &str) -> Result<PlacedValue, NotationProblem> {
 }
 
 fn toon(text: &str) -> Result<PlacedValue, NotationProblem> {
-    // An editor's newline at the end of the file is not the document's.
+    // A newline that an editor adds at the end is not part of the document.
     let text = text.strip_suffix('\n').unwrap_or(text);
     let value: Value = toon_format::decode(text, &DecodeOptions::new())?;
-    // The decoder makes text of a number that no double holds.
+    // The decoder returns a number that no double can hold as text.
     let mut numbers = HashMap::new();
     count_numbers(&value, &mut numbers);
     for (number, count) in &mut numbers {
@@ -175,7 +175,7 @@ fn count_numbers<'a>(value: &'a Value, numbers: &mut HashMap<&'a str, usize>) {
     }
 }
 
-/// Returns the same value; the texts in `numbers` are numbers.
+/// Returns the same value, with the texts in `numbers` as numbers.
 fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> JsonValue {
     match value {
         Value::Null => JsonValue::Null,
@@ -194,12 +194,13 @@ fn from_toon(value: Value, numbers: &HashMap<&str, usize>) -> JsonValue {
     }
 }
 
-/// The value as tab-delimited TOON, which has less than JSON: one member of a
-/// name, and numbers as doubles have them. What it cannot say is refused.
+/// Returns the value as tab-delimited TOON, in which member names are unique and numbers are
+/// doubles. Refuses values that it cannot express.
 pub(super) fn to_toon(text: &str, read: &PlacedValue) -> Result<String, NotationProblem> {
     let options = EncodeOptions::new().with_delimiter(Delimiter::Tab);
     let encoded = toon_format::encode(&for_toon(&read.value), &options)?;
     let mut places = read.places.iter().copied();
+    // The encoder does not report losses, so its result is decoded and compared.
     match difference(&read.value, &toon(&encoded)?.value, &mut places) {
         None => Ok(encoded),
         Some((place, message)) => Err(NotationProblem::at(text, place, message)),
@@ -210,6 +211,7 @@ fn for_toon(value: &JsonValue) -> Value {
     match value {
         JsonValue::Null => Value::Null,
         JsonValue::Bool(flag) => Value::Bool(*flag),
+        // Integers beyond 2^53 would lose digits as doubles.
         JsonValue::Number(lexeme) => match (lexeme.parse::<i64>(), lexeme.parse::<u64>()) {
             (Ok(number), _) => Value::from(number),
             (_, Ok(number)) => Value::from(number),
@@ -223,8 +225,8 @@ fn for_toon(value: &JsonValue) -> Value {
     }
 }
 
-/// Where the second value says something else than the first, and why it may;
-/// `places` are those of the first.
+/// Returns the first place at which the second value differs from the first, and the reason;
+/// `places` are the first value's.
 fn difference(
     one: &JsonValue,
     other: &JsonValue,
@@ -264,7 +266,7 @@ fn difference(
     }
 }
 
-/// Passes the places of a value and of what is in it; gives the value's own.
+/// Skips the places of a value and of its inner values. Returns the value's own place.
 pub(super) fn pass(value: &JsonValue, places: &mut impl Iterator<Item = usize>) -> usize {
     let place = places.next().unwrap_or_default();
     match value {
@@ -284,8 +286,8 @@ pub(super) fn pass(value: &JsonValue, places: &mut impl Iterator<Item = usize>) 
     place
 }
 
-/// What a number of JSON's is, however it is written: whether it is below zero,
-/// its digits without zeros at the ends, and the power of ten of the last.
+/// Returns a JSON number in a form independent of its notation: true if it is negative, its digits
+/// without zeros at the ends, and the power of ten of the last digit.
 fn decimal(lexeme: &str) -> Option<(bool, String, i64)> {
     let (mantissa, exponent) = match lexeme.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),

@@ -1,5 +1,5 @@
-//! Without the feature `sandbox` there are real accounts alone, and no flags that
-//! would ask for others.
+//! Replacement for `sandboxed.rs` without the feature `sandbox`: real accounts only, and no flags
+//! for others.
 
 use clap::Args;
 use daysheet_core::error::Result;
@@ -12,7 +12,7 @@ use crate::config::Config;
 pub(super) struct SandboxFlags {}
 
 impl SandboxFlags {
-    /// Returns false: there is no sandbox.
+    /// Returns false, as this build has no sandbox.
     #[cfg(feature = "http")]
     pub(super) const fn is_on(&self) -> bool {
         false

@@ -1,4 +1,4 @@
-//! `daysheet sandbox`: the stand-in on a port of its own, until it is ended.
+//! `daysheet sandbox`: the sandbox on a port of its own, until it is ended.
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -27,12 +27,12 @@ pub(super) async fn run(options: SandboxOptions) -> Result<ExitCode> {
     }
     say!("export DAYSHEET_GOOGLE_CLIENT_ID=sandbox");
     say!("export DAYSHEET_MICROSOFT_CLIENT_ID=sandbox");
-    // An end that cannot be waited for is an end now.
+    // If the signal cannot be awaited, the sandbox ends at once.
     let _ = tokio::signal::ctrl_c().await;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on stderr which files could not be loaded.
+/// Reports on stderr the files that could not be loaded.
 pub(super) fn report(report: &LoadReport) {
     for (file, why) in &report.skipped {
         eprintln!("daysheet: skipped {file}: {why}");

@@ -1,5 +1,5 @@
-//! The embedded sandbox behind `--sandbox`: its flags, and signing its mailboxes in
-//! through the real flow.
+//! The embedded sandbox behind `--sandbox`: its flags, and the sign-in to its mailboxes through the
+//! real flow.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::pipeline::BegunSignIn;
 use crate::store::Store;
 use crate::tools::accounts::SignInArguments;
 
-/// The owner of its handles in a database that others share.
+/// The owner of its handles in a shared database.
 const OWNER: &str = "sandbox";
 
 /// Whether the embedded sandbox stands in for the providers.
@@ -60,7 +60,7 @@ impl SandboxFlags {
         self.sandbox
     }
 
-    /// Returns the content of the sandbox; `None` if it is not used.
+    /// Returns the content of the sandbox, or `None` if it is not used.
     pub(super) fn content(&self) -> Option<SandboxContent> {
         self.sandbox.then(|| SandboxContent::of(self.mail.as_deref()))
     }
@@ -71,7 +71,7 @@ impl SandboxFlags {
 pub(super) enum SandboxContent {
     /// The samples.
     Samples,
-    /// A folder of the user's.
+    /// A folder of the user.
     Folder,
 }
 
@@ -82,8 +82,8 @@ impl SandboxContent {
     }
 }
 
-/// Reads the settings for a sandbox. A setting makes the clock stand still, so that answers can be
-/// repeated. Today is the present of the samples, in the zone that their people live in.
+/// Loads the settings for a sandbox. A setting stops the clock, so that answers can be repeated.
+/// The samples are moved to today's date, in the zone of their people.
 pub(super) fn load(content: SandboxContent) -> Result<Config> {
     let samples = content == SandboxContent::Samples;
     let zone = samples.then(|| TimeZone::get(SAMPLE_ZONE).ok()).flatten();
@@ -121,11 +121,11 @@ impl App {
         Ok((app, Some(sandbox)))
     }
 
-    /// The app over an embedded sandbox, signed in as `who` says.
+    /// Creates the app over an embedded sandbox, signed in as `who`.
     ///
-    /// Its handles lie in a folder of their own, so that they last from call to
-    /// call and never mix with those of real accounts. Its sign-ins end with
-    /// the sandbox that gave them, so every process keeps its own.
+    /// Its handles are in a separate folder, so that they last across calls and never mix with the
+    /// handles of real accounts. Its sign-ins end with the sandbox that issued them, so every
+    /// process keeps its own.
     pub async fn sandboxed(
         mut config: Config,
         mail: Option<PathBuf>,
@@ -144,6 +144,7 @@ impl App {
         .await?;
         config.home.push("sandbox");
         config.use_sandbox(sandbox.base())?;
+        // A folder for each process: its sign-ins are worthless once its sandbox has ended.
         let sign_ins =
             tempfile::Builder::new().prefix("daysheet-sandbox-").tempdir().map_err(|error| {
                 Error::new(
@@ -154,6 +155,7 @@ impl App {
             })?;
         let config = Arc::new(config);
         let mut store = Store::new(&config);
+        // A shared database has no separate folder: a separate owner keeps the handles apart.
         if config.database.is_some() {
             store = store.for_owner(OWNER);
         }
@@ -162,15 +164,15 @@ impl App {
         for (provider, address) in who.sign_ins(sample, &sandbox.addresses()) {
             app.consent(provider, &address).await?;
         }
+        // Faults begin only now, so that they do not prevent the sign-ins.
         sandbox.set_faults(faults);
         Ok((app, sandbox))
     }
 
-    /// Signs `address` in at `provider`, playing the part of the browser on the
-    /// sandbox's page.
+    /// Signs `address` in at `provider`, in the role of the browser on the sandbox's page.
     ///
     /// # Errors
-    /// [`ErrorKind::Internal`] if the sandbox does not consent, and those of a sign-in.
+    /// [`ErrorKind::Internal`] if the sandbox does not consent, and the errors of a sign-in.
     pub async fn consent(&self, provider: &str, address: &str) -> Result<()> {
         let add = SignInArguments {
             provider: provider.to_owned(),
@@ -187,26 +189,27 @@ impl App {
             get(&redirect.ok_or_else(no_consent)?, false).await
         };
         let finishing = begun.finish(&self.accounts, &*self.connect, &add);
+        // The sign-in waits for the redirect, so both have to run at the same time.
         let (finished, visited) = tokio::join!(finishing, browser);
         visited?;
         finished.map(|_account| ())
     }
 }
 
-/// Who is signed in to an embedded sandbox.
+/// The mailboxes that are signed in to an embedded sandbox.
 #[derive(Debug, Clone, Copy)]
 pub enum SandboxUser {
-    /// The sample's two mailboxes at one provider each, as one person has them;
-    /// the mailboxes of a folder at Google.
+    /// The sample's two mailboxes at one provider each, as if of one person; the mailboxes of a
+    /// folder at Google.
     Usual,
     /// Every mailbox, at each of these providers.
     Everybody(&'static [&'static str]),
-    /// These alone, as provider and address.
+    /// Only these mailboxes, as provider and address.
     These(&'static [(&'static str, &'static str)]),
 }
 
 impl SandboxUser {
-    /// The sample's work mailbox, which usually is one of Outlook.
+    /// The sample's work mailbox, which is usually at Microsoft.
     const AT_WORK: &str = "mira@lindqvist-lamps.example";
 
     fn sign_ins(self, sample: bool, addresses: &[String]) -> Vec<(&'static str, String)> {
@@ -229,7 +232,7 @@ impl SandboxUser {
     }
 }
 
-/// Opens a page as a browser would and answers with where it leads.
+/// Opens a page like a browser and returns the address that it redirects to.
 async fn get(url: &str, consent: bool) -> Result<Option<String>> {
     let mut request = Request::get(url);
     if consent {

@@ -1,4 +1,4 @@
-//! `daysheet schema`: the registry on paper.
+//! `daysheet schema`: the tables and columns of the registry.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use daysheet_core::describe;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::schemas::{self, TABLES};
 
-/// Prints one table's columns, or all tables; as JSON Schema with `json`.
+/// Prints the columns of one table or of all tables; with `json`, as JSON Schema.
 pub(super) fn run(name: Option<&str>, json: bool) -> Result<ExitCode> {
     let tables = match name {
         None => TABLES.to_vec(),

@@ -11,15 +11,15 @@ use crate::app::App;
 use crate::config::Config;
 use crate::server::WRITES_END;
 
-/// Keeps the memory of this process, which has keys and mail, out of core dumps and from other
-/// programs of the same user. A system that refuses this is no reason not to serve.
+/// Keeps the memory of this process, which has keys and mail, out of core dumps and away from other
+/// programs of the same user. Serves even if the system refuses this.
 fn protect_memory() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, setrlimit};
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     }
-    // A program that the system hands dumps to ignores that limit (core(5)).
+    // A program that processes core dumps ignores that limit (core(5)).
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
@@ -27,7 +27,7 @@ fn protect_memory() {
     }
 }
 
-/// Waits for a signal to end; for ever on systems without signals.
+/// Waits for a signal to end; forever on systems without signals.
 async fn terminated() {
     #[cfg(unix)]
     {
@@ -45,7 +45,7 @@ async fn terminated() {
     std::future::pending::<()>().await;
 }
 
-/// Serves until stdin ends, or a signal ends it.
+/// Serves until stdin ends, or until a signal.
 pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<ExitCode> {
     protect_memory();
     let (app, _sandbox) = App::open(config, sandboxed).await?;
@@ -53,8 +53,8 @@ pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<Exit
     let calls = server.calls();
     let ended = tokio::select! {
         ended = server.serve_stdio() => ended,
-        // Ended by a signal, the process still removes its temporary files and
-        // finishes the writes that it has begun.
+        // After a signal, the process still removes its temporary files and finishes the writes
+        // that it has begun.
         () = terminated() => {
             calls.finish(WRITES_END).await;
             Ok(())
@@ -64,7 +64,7 @@ pub(super) async fn run(config: Config, sandboxed: &SandboxFlags) -> Result<Exit
     ended.map(|()| ExitCode::SUCCESS)
 }
 
-/// Serves over HTTP until a signal ends it.
+/// Serves over HTTP until a signal.
 #[cfg(feature = "http")]
 pub(super) async fn run_http(
     mut config: Config,
@@ -75,6 +75,7 @@ pub(super) async fn run_http(
     let (listener, address) = listen(address, &mut config, sandboxed).await?;
     let verifier = crate::http::identity::verifier(&config, address.ip())?;
     let (app, _sandbox) = App::open(config, sandboxed).await?;
+    // A wrong master key has to be found before a request seals data with it.
     app.check_keys().await?;
     let app = std::sync::Arc::new(app);
     let service = crate::http::HttpState::new(app.clone(), verifier);
@@ -95,7 +96,7 @@ async fn listen(
     sandboxed: &SandboxFlags,
 ) -> Result<(tokio::net::TcpListener, std::net::SocketAddr)> {
     if sandboxed.is_on() && config.database.is_some() {
-        // People's rows would be the same with it as without.
+        // The same owners would have rows with and without the sandbox.
         let what = "the sandbox's rows would be among those of people's own accounts";
         return Err(Error::new(ErrorKind::Config, what)
             .next("leave out --sandbox, or the database (--database, DAYSHEET_DATABASE)"));
@@ -109,7 +110,7 @@ async fn listen(
     Ok((listener, address))
 }
 
-/// Serves the pages on loopback for the one person of this machine, until a signal ends it.
+/// Serves the pages on loopback for the person of this machine, until a signal.
 #[cfg(feature = "http")]
 pub(super) async fn run_pages(
     mut config: Config,

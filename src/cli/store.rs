@@ -64,13 +64,14 @@ pub(super) fn print_key() -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs the command; it fails if any of its parts did.
+/// Runs the command. Fails if any part of it failed.
 pub(super) async fn run(config: Config, command: &StoreCommand) -> Result<ExitCode> {
     let store = Store::new(&config);
     let done = match command {
         StoreCommand::RotateKey { data_keys } => {
             store.rotate_key(*data_keys).await.and_then(rotated)
         }
+        // `cli.rs` handles this before it loads the settings, so that it works without valid ones.
         StoreCommand::NewKey => return print_key(),
         StoreCommand::Migrate => store.migrate().await.map(|(before, now)| match before {
             Some(before) if usize::try_from(before) == Ok(now) => {
@@ -95,7 +96,7 @@ pub(super) async fn run(config: Config, command: &StoreCommand) -> Result<ExitCo
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Returns a count with the word for what is counted.
+/// Returns a count with its noun, in the plural if needed.
 fn many<N: PartialEq + From<u8> + std::fmt::Display>(count: N, what: &str) -> String {
     if count == N::from(1) { format!("1 {what}") } else { format!("{count} {what}s") }
 }
@@ -124,6 +125,7 @@ async fn move_to(store: &Store, config: &Config, to: &str) -> Result<()> {
     there.use_database("--to", to)?;
     let target = Store::new(&there);
     let moved = store.transfer(&target).await;
+    // Closed even if the transfer failed.
     target.close().await;
     let moved = moved?;
     let (rows, owners) = (many(moved.rows, "row"), many(moved.owners, "owner"));
@@ -166,6 +168,7 @@ fn checked(found: &CheckFindings, owners: bool) -> Result<()> {
     for problem in &found.problems {
         say!("Problem: {problem}.");
     }
+    // The exit code tells scripts that there are problems.
     match found.problems.len() {
         0 => Ok(()),
         1 => Err(Error::new(ErrorKind::Store, "the check found a problem")),

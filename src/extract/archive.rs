@@ -1,12 +1,12 @@
-//! Zip archives, as a list of their files, page by page; one of them is unpacked when it is asked for.
+//! Zip archives, as a paged list of their files, and unpacking of a requested file.
 
 use crate::package::OpenPackage;
 use crate::{ContentBlock, EmbeddedFile, InnerFile, OutputSink, ReadFailure, StopReason};
 
-/// Files that are listed on a page.
+/// Files listed on a page.
 const FILES: usize = 500;
 
-/// Reads such a file.
+/// Reads a zip file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let files = OpenPackage::open(bytes)?.files();
     if files.is_empty() {
@@ -16,7 +16,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     out.block(ContentBlock::Files { files, more, next })
 }
 
-/// Returns the file number `part` within it, from 1.
+/// Returns the file with the number `part`, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let mut package = OpenPackage::open(bytes)?;
     let bytes = package.unpack(part)?;
@@ -24,7 +24,7 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     Ok(EmbeddedFile { name: name.unwrap_or_default(), bytes })
 }
 
-/// Returns the block that lists files: the first 500, and how many more there are.
+/// Returns the block that lists the first 500 files, with the number of the others.
 pub fn listed(mut files: Vec<InnerFile>) -> ContentBlock {
     let more = u64::try_from(files.len().saturating_sub(FILES)).unwrap_or(u64::MAX);
     files.truncate(FILES);

@@ -1,8 +1,8 @@
-//! iCalendar files, as rows of events, and the texts of their descriptions.
+//! iCalendar files, as rows of events and the texts of their descriptions.
 //!
-//! A row has a rule alone, as everywhere; dates that it leaves out or adds, and the occurrence
-//! that an event stands for, are below the rows, by the names of RFC 5545. So are tasks and
-//! journal entries, which are no events.
+//! A row has only the recurrence rule. Added and excluded dates, and the occurrence that an event
+//! replaces, are listed below the rows under their names in RFC 5545. Tasks and journal entries are
+//! not events and are listed there, too.
 
 use daysheet_core::event_time::{EventTime, find_zone};
 use daysheet_core::ical::{self, IcalEvent, rows};
@@ -14,18 +14,18 @@ use crate::{
 
 /// Events on a page.
 const EVENTS: usize = 200;
-/// Dates of a series that are shown.
+/// Maximum dates of a series that are shown.
 const DATES: usize = 50;
-/// What is shown of a task or a journal entry, in this order.
+/// The properties of a task or journal entry that are shown, in this order.
 const SHOWN: [&str; 9] = [
     "DTSTART", "DUE", "DURATION", "RRULE", "STATUS", "PERCENT-COMPLETE", "COMPLETED", "LOCATION",
     "DESCRIPTION",
 ];
 
-/// Reads such a file.
+/// Reads an iCalendar file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
-    // The server states a zone that exists.
+    // The server validates the zone, so the fallback is for other callers.
     let zone =
         find_zone(&out.request.zone).or_else(|| find_zone("UTC")).ok_or(ReadFailure::Broken)?;
     let document = ical::read(&text, &zone).map_err(|_| ReadFailure::Broken)?;
@@ -46,6 +46,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     for (entry, timed) in all {
         let times = timed.then(|| (entry.start.when(), entry.end.when()));
         objects.push(rows::object(&kind, entry, &entry.guests, times).into());
+        // Meeting services repeat their link in the description.
         let link = entry.link.clone().filter(|link| !entry.notes.contains(link));
         let mut about = dates(entry, &zone);
         about.extend([entry.notes.trim().to_owned(), link.unwrap_or_default()]);
@@ -54,7 +55,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
             pieces.push(TextPiece::Text(format!("{}\n{}\n", entry.title, about.join("\n"))));
         }
     }
-    // Tasks follow the last event.
+    // Tasks follow the last event, so they are shown once.
     if next.is_none() {
         pieces.extend(tasks.into_iter().map(TextPiece::Text));
     }
@@ -67,8 +68,8 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     Ok(())
 }
 
-/// Returns the dates of a series that its rule does not give, and which occurrence an event
-/// stands for.
+/// Returns the dates of a series that its rule does not generate, and the occurrence that an event
+/// replaces.
 fn dates(entry: &IcalEvent, zone: &TimeZone) -> Vec<String> {
     let shown = |at: &EventTime| match at {
         EventTime::Day(day) => day.to_string(),
@@ -87,10 +88,11 @@ fn dates(entry: &IcalEvent, zone: &TimeZone) -> Vec<String> {
 }
 
 /// Returns the tasks and journal entries of a file, each as text.
+// Long lines are folded: a line break and one space or tab (RFC 5545, 3.1).
 fn tasks(text: &str) -> Vec<String> {
     let unfolded = text.replace("\r\n", "\n").replace("\n ", "").replace("\n\t", "");
     let mut tasks = Vec::new();
-    // The task that is open, its lines, and how many components are open within it.
+    // The open task, its lines, and the number of open components (such as alarms) within it.
     let mut open: Option<(String, Vec<(String, String)>)> = None;
     let mut within = 0_usize;
     for line in unfolded.lines() {
@@ -105,7 +107,7 @@ fn tasks(text: &str) -> Vec<String> {
             ("END", Some(_)) if within > 0 => within -= 1,
             ("END", Some(_)) => tasks.extend(open.take().map(|(kind, lines)| task(&kind, &lines))),
             (_, Some((_, lines))) if within == 0 => {
-                // A zone stands beside the time that it is for.
+                // The zone is a parameter of the name; it is shown after the time.
                 let zone = head.split(';').find_map(|part| part.strip_prefix("TZID="));
                 let zone = zone.map(|zone| format!(" {}", zone.trim_matches('"')));
                 lines.push((name, plain_text(value) + &zone.unwrap_or_default()));
@@ -116,7 +118,7 @@ fn tasks(text: &str) -> Vec<String> {
     tasks
 }
 
-/// Returns a task as text: its kind and its title, then what is known of it.
+/// Returns a task as text: its kind and title, then its properties.
 fn task(kind: &str, lines: &[(String, String)]) -> String {
     let of = |name: &str| {
         let found = lines.iter().find(|(own, _)| own == name).map(|(_, value)| value.trim());
@@ -126,7 +128,7 @@ fn task(kind: &str, lines: &[(String, String)]) -> String {
     format!("{kind}: {}\n{}", of("SUMMARY").unwrap_or_default(), known.collect::<String>())
 }
 
-/// Undoes how a text is written in such a file.
+/// Undoes the escaping of a text value (RFC 5545, 3.3.11).
 fn plain_text(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut chars = value.chars();

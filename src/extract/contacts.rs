@@ -1,4 +1,4 @@
-//! vCard files, as rows of contacts, and what their table has no column for as text.
+//! vCard files, as rows of contacts. Properties without a column are listed as text.
 
 use calcard::vcard::{VCard, VCardProperty, VCardValue};
 use calcard::{Entry, Parser};
@@ -10,12 +10,12 @@ use crate::{
 
 /// Contacts on a page.
 const CONTACTS: usize = 500;
-/// Entries that are read in search of them.
+/// Maximum entries of a file that are read to find contacts.
 const ENTRIES: usize = 20_000;
-/// Bytes of a file that are read.
+/// Maximum bytes of a file.
 const MAX_LEN: usize = 8 << 20;
 
-/// Reads such a file.
+/// Reads a vCard file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
     if text.len() > MAX_LEN {
@@ -40,6 +40,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         let [phones, companies, roles] =
             [VCardProperty::Tel, VCardProperty::Org, VCardProperty::Title]
                 .map(|property| all(card, &property));
+        // The card of a company may have no name of its own.
         let name = name(card).or_else(|| companies.first().cloned());
         objects.push(json!({
             "name": name,
@@ -63,7 +64,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     Ok(())
 }
 
-/// Returns what is worth reading and has no column.
+/// Returns the properties of a contact that have no column and are worth reading.
 fn rest(card: &VCard) -> impl Iterator<Item = (&'static str, String)> {
     let named = [
         ("Address", VCardProperty::Adr),
@@ -76,23 +77,25 @@ fn rest(card: &VCard) -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Returns a name as it is shown, or put together from its parts.
+/// Returns the formatted name (`FN`), or one composed of the parts of `N`.
 fn name(card: &VCard) -> Option<String> {
     all(card, &VCardProperty::Fn).into_iter().next().or_else(|| {
         let entry = card.property(&VCardProperty::N)?;
         let part = |at: usize| entry.values.get(at).map(text).unwrap_or_default();
+        // RFC 6350, 6.2.2: family, given, additional names, prefixes, suffixes.
         let parts = [part(3), part(1), part(2), part(0), part(4)];
         let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         Some(parts.join(" ")).filter(|name| !name.is_empty())
     })
 }
 
-/// Returns the values of a property, wherever a card has it.
+/// Returns all values of a property.
 fn all(card: &VCard, property: &VCardProperty) -> Vec<String> {
     let values = card.properties(property).map(|entry| {
         let parts = entry.values.iter().map(text).filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join(", ")
     });
+    // vCard 4 allows URIs as values of `EMAIL` and `TEL`.
     let bare = |value: String| match value.split_once(':') {
         Some(("mailto" | "tel" | "MAILTO" | "TEL", rest)) => rest.to_owned(),
         _ => value,

@@ -1,4 +1,4 @@
-//! Tables as text: CSV and TSV, with the delimiter that fits.
+//! Tables as text: CSV and TSV, with detection of the delimiter.
 
 use std::collections::HashSet;
 
@@ -9,25 +9,25 @@ use crate::{
     SheetBlock, StopReason, plain,
 };
 
-/// Delimiters that are tried, the likelier first.
+/// The delimiters that are tried, most common first.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Records that decide on the delimiter and the headings.
 const TRIED: usize = 30;
-/// Digits of a number that every reader keeps; longer ones are ids.
+/// Digits that every JSON reader keeps; longer numbers are ids.
 const DIGITS: usize = 15;
 /// The longest heading, in characters.
 const HEADING: usize = 60;
 
-/// Bytes that the cells of a page have; those of a longer row are cut.
+/// Maximum bytes of the cells of a page. Cells of a longer row are cut.
 const BYTES: usize = 768 << 10;
 
 /// A row: its number in the file, and its cells.
 type CsvRow = (u32, Vec<CellValue>);
 
-/// Reads such a file.
+/// Reads a CSV or TSV file.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = plain::decoded(bytes, out);
-    // Excel's own line for the delimiter.
+    // Excel states the delimiter in a first line of its own (`sep=;`).
     let (stated, text) = match text.strip_prefix("sep=").and_then(|rest| rest.split_once('\n')) {
         Some((mark, rest)) => (mark.bytes().next(), rest),
         None => (None, text.as_str()),
@@ -42,6 +42,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     let all = records(text, delimiter).skip(above);
     let (mut rows, of) = page(all, out.request.page)?;
     let width = rows.iter().map(|(_, cells)| cells.len()).max().unwrap_or(0);
+    // Rows may be wider than the headings; these columns get letters, as in a sheet.
     for at in columns.len()..width {
         columns.push(lettered(at));
     }
@@ -61,11 +62,11 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     }))
 }
 
-/// Returns the records that have a filled cell, each with its number in the file.
+/// Returns the records with a filled cell, each with its record number.
 fn records(text: &str, delimiter: u8) -> impl Iterator<Item = (u32, StringRecord)> {
     let mut options = ReaderBuilder::new();
     let options = options.has_headers(false).flexible(true).delimiter(delimiter);
-    // Text that is a string cannot fail to be read.
+    // A string in memory is valid UTF-8 and free of I/O errors, so no record fails.
     let records = options.from_reader(text.as_bytes()).into_records().map_while(Result::ok);
     let numbered = records.zip(1..).map(|(record, number)| (number, record));
     numbered.filter(|(_, record)| record.iter().any(is_filled))
@@ -85,14 +86,16 @@ fn delimiter(text: &str, usual: u8) -> u8 {
         (best.map_or(0, |width| same(*width)), delimiter == usual)
     };
     let tried = DELIMITERS.into_iter().map(|delimiter| (fits(delimiter), delimiter));
+    // `max_by_key` returns the last maximum: reversed, ties go to the more common delimiter.
     let best = tried.rev().max_by_key(|(fit, _)| *fit).filter(|((fit, _), _)| *fit > 0);
     best.map_or(usual, |(_, delimiter)| delimiter)
 }
 
-/// Returns the lines above the table and its headings, none if it has no row of them.
+/// Returns the lines above the table and its headings, which are empty if the table has no such
+/// row. Returns `None` if there are no records.
 ///
-/// Headings are hardly fewer than the cells of most records, as in sheets. What is stated above
-/// them may have several cells, too, such as a name with a colon and the number of an account.
+/// Headings fill at least three quarters as many cells as most records, as in sheets. Lines above
+/// them may have several cells, too, such as a name with a colon and an account number.
 fn headings(head: &[StringRecord]) -> Option<(Vec<String>, Vec<String>)> {
     head.first()?;
     let widths: Vec<usize> = head.iter().map(filled).collect();
@@ -118,8 +121,8 @@ fn filled(record: &StringRecord) -> usize {
     record.iter().filter(|cell| is_filled(cell)).count()
 }
 
-/// Returns the lines above the record at this place, or above the first one if no record has
-/// several cells, and its names, if they are headings.
+/// Returns the lines above the record at this position and, if that record is a row of headings,
+/// its names. Without a position, no record has several cells and the first one is tried.
 fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<String>>) {
     let (above, table) = head.split_at(at.unwrap_or(0));
     let above = above.iter().map(|record| {
@@ -135,7 +138,7 @@ fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<S
             && seen.insert(cell.trim().to_lowercase())
     };
     let plain = first.iter().filter(|cell| is_filled(cell)).all(names);
-    // A list of words alone has no heading; what stands above numbers is one.
+    // A column of words alone has no heading; words above numbers are a heading.
     let heads = match at {
         Some(_) => next.is_some_and(|next| next.len() >= filled(first)),
         None => next.and_then(|next| next.get(0)).is_some_and(is_no_text),
@@ -150,7 +153,7 @@ fn named(head: &[StringRecord], at: Option<usize>) -> (Vec<String>, Option<Vec<S
     (above, Some(first.iter().enumerate().map(name).collect()))
 }
 
-/// Returns the rows of a page: 1,000, or as many as one call gives.
+/// Returns the rows of a page: 1,000, or as many as one call allows.
 fn page(
     all: impl Iterator<Item = (u32, StringRecord)>,
     page: u32,
@@ -159,7 +162,7 @@ fn page(
     let (mut on_page, mut count, mut first) = (0_usize, 0_u64, 0);
     for (number, record) in all {
         let (wide, long) = (record.len(), record.as_slice().len() + record.len());
-        // All rows of a page are filled up to the widest of them.
+        // All rows of a page are padded to the widest one.
         let cells = (on_page + 1) * wide.max(widest);
         let full = on_page >= ROWS || cells > CELLS || size + long > BYTES;
         if full && on_page > 0 {
@@ -169,6 +172,7 @@ fn page(
         count += 1;
         if at == page {
             first = if rows.is_empty() { count } else { first };
+            // A row that alone exceeds the page shares the limit equally among its cells.
             let room = if long > BYTES { BYTES / wide.max(1) } else { usize::MAX };
             let cut = |cell: &str| value(cell.split_at(cell.floor_char_boundary(room)).0);
             rows.push((number, record.iter().map(cut).collect()));
@@ -182,7 +186,7 @@ fn page(
     Ok((rows, BlockSpan { unit: PartUnit::Row, first, last, of: count, next }))
 }
 
-/// Returns a cell as a number if it is one in JSON's notation.
+/// Returns a cell as a number if it is written in JSON's notation.
 fn value(cell: &str) -> CellValue {
     let cell = cell.trim();
     let bare = cell.strip_prefix('-').unwrap_or(cell);
@@ -203,7 +207,7 @@ fn is_no_text(cell: &str) -> bool {
     !matches!(value(cell), CellValue::Text(_))
 }
 
-/// Returns a column's name by its place: A, B, …, Z, AA.
+/// Returns the name of a column by its index: A, B, …, Z, AA.
 fn lettered(at: usize) -> String {
     let (mut name, mut rest) = (String::new(), at + 1);
     while let Some(left) = rest.checked_sub(1) {

@@ -1,24 +1,24 @@
-//! What a file is: by its first bytes, then by its name, then by its media type.
+//! Detection of a file's kind: by its first bytes, its name, then its media type.
 //!
-//! The bytes win over what a sender claims; text has no marks of its own, so names decide there.
+//! The bytes win over the sender's claims. Text has no signature, so its name decides.
 
 use daysheet_core::text::charset;
 
 use crate::package::OpenPackage;
 use crate::{FileKind, compound};
 
-/// Beginnings of pictures.
+/// Signatures of pictures.
 const PICTURES: &[&[u8]] =
     &[b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"\0\0\x01\0"];
-/// Header fields, of which every message has some.
+/// Header fields, several of which each message has.
 const FIELDS: &[&str] = &[
     "received:", "return-path:", "delivered-to:", "from:", "to:", "subject:", "date:",
     "message-id:", "mime-version:", "content-type:", "dkim-signature:",
 ];
-/// How far a beginning is looked for, in bytes.
+/// Bytes that are searched for a signature.
 const HEAD: usize = 8 << 10;
 
-/// Returns what a file is.
+/// Returns the kind of a file.
 pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
     let head = bytes.get(..HEAD.min(bytes.len())).unwrap_or_default();
     let named = by_name(name);
@@ -34,10 +34,11 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
     if head.starts_with(b"\x78\x9f\x3e\x22") {
         return FileKind::Tnef;
     }
-    // Its mark may stand below other lines.
+    // The header of a PDF may follow other lines: readers accept it within the first 1,024 bytes.
     if head.windows(5).take(1024).any(|five| five == b"%PDF-") {
         return FileKind::Pdf;
     }
+    // `RIFF` and `BM` alone are too common as beginnings of other files.
     let riff = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP");
     let bitmap = head.starts_with(b"BM") && head.get(6..10) == Some(&[0; 4]);
     if riff || bitmap || PICTURES.iter().any(|magic| head.starts_with(magic)) {
@@ -57,6 +58,7 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
         return FileKind::Pgp;
     }
     let marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    // UTF-16 without a byte order mark would count as binary because of its zero bytes.
     let wide = marked || charset::wide(head).is_some();
     let binary = !wide
         && head.iter().filter(|byte| **byte < 9 || (14..27).contains(*byte)).count() * 50
@@ -69,7 +71,7 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
             _ => FileKind::Binary,
         };
     }
-    // What Outlook keeps of a signed message: all of it.
+    // Outlook stores a signed message whole in its `smime.p7m`, as MIME rather than CMS.
     if named == Some(FileKind::Smime) && (begins("content-type:") || begins("mime-version:")) {
         return FileKind::Mail;
     }
@@ -97,20 +99,20 @@ pub fn kind_of(bytes: &[u8], name: &str, media: &str) -> FileKind {
         return FileKind::Xml;
     }
     match named {
-        // What programs call a workbook and write as text.
+        // Programs export CSV, TSV or HTML under the name of a workbook.
         Some(FileKind::Xls | FileKind::Xlsx) => delimited(text),
         None if is_mail(text) => FileKind::Mail,
         _ => FileKind::Text,
     }
 }
 
-/// Returns what text with cells is, by its first line.
+/// Returns the kind of a text with cells, judged by its first line.
 fn delimited(text: &[u8]) -> FileKind {
     let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if line.contains(&b'\t') { FileKind::Tsv } else { FileKind::Csv }
 }
 
-/// Returns true for text that begins like a message: with header fields of which it needs three.
+/// Returns true for text that begins like a message: at least three known header fields.
 fn is_mail(text: &[u8]) -> bool {
     let line = |line: &[u8]| String::from_utf8_lossy(line).to_ascii_lowercase();
     let lines = text.split(|byte| *byte == b'\n').map(|one| line(one.trim_ascii_end()));
@@ -122,7 +124,7 @@ fn is_mail(text: &[u8]) -> bool {
     })
 }
 
-/// Returns true if the ending of a name claims another kind than the bytes show.
+/// Returns true if the extension claims another kind than the bytes show.
 pub fn named_otherwise(kind: FileKind, name: &str) -> bool {
     let marked = |kind| {
         matches!(
@@ -144,11 +146,12 @@ pub fn named_otherwise(kind: FileKind, name: &str) -> bool {
                 | FileKind::Ppt
         )
     };
+    // Between two kinds of text the name decides, so only kinds with a signature can contradict it.
     by_name(name).is_some_and(|named| named != kind && (marked(named) || marked(kind)))
         && kind != FileKind::Encrypted
 }
 
-/// Returns the kind that the ending of a name claims.
+/// Returns the kind that the extension claims.
 fn by_name(name: &str) -> Option<FileKind> {
     let (_, ending) = name.rsplit_once('.')?;
     Some(match ending.to_ascii_lowercase().as_str() {
@@ -203,8 +206,9 @@ fn by_media(media: &str) -> Option<FileKind> {
     })
 }
 
-/// Returns what a zip file is, by the names in it. OpenDocument states its media type in a member
-/// of its own, which programs that pack it anew may compress or move, or else in its manifest.
+/// Returns the kind of a zip file, judged by its members. OpenDocument states its media type in a
+/// member of its own (`mimetype`), which repacking may compress, move or drop; the manifest states
+/// it again.
 fn packed(bytes: &[u8]) -> FileKind {
     let Ok(mut package) = OpenPackage::open(bytes) else {
         return FileKind::Zip;
@@ -220,7 +224,7 @@ fn packed(bytes: &[u8]) -> FileKind {
     }
     let mut stated = |name| package.text(name).ok().flatten();
     let media = stated("mimetype").or_else(|| stated("META-INF/manifest.xml"));
-    // The first media type of a manifest is that of the file.
+    // The first media type of a manifest describes the file itself.
     let media = media.as_deref().and_then(|media| media.split_once("vnd.oasis.opendocument."));
     let kinds =
         [("text", FileKind::Odt), ("spreadsheet", FileKind::Ods), ("presentation", FileKind::Odp)];
@@ -228,7 +232,7 @@ fn packed(bytes: &[u8]) -> FileKind {
     kind.map_or(FileKind::Zip, |(_, kind)| kind)
 }
 
-/// Returns what a compound file of OLE is, by the streams in it.
+/// Returns the kind of an OLE compound file, judged by its streams.
 fn of_compound(bytes: &[u8]) -> FileKind {
     let Ok(file) = compound::open(bytes) else {
         return FileKind::Binary;
@@ -242,5 +246,6 @@ fn of_compound(bytes: &[u8]) -> FileKind {
         ("/PowerPoint Document", FileKind::Ppt),
     ];
     let found = kinds.into_iter().find(|(stream, _)| file.exists(stream));
+    // Other compound files (drawings, installers) have no reader.
     found.map_or(FileKind::Binary, |(_, kind)| kind)
 }

@@ -1,10 +1,10 @@
-//! What attached files hold, as text, tables, rows and lists.
+//! Reading of attached files as text, tables, rows and lists.
 //!
-//! [`extract`] gets the bytes of a file and a [`ExtractRequest`], and gives [`AnswerLine`]s as it reads. It
-//! does no I/O and knows no clock: limits are counts of pages, rows, bytes and depth, so the
-//! same file always gives the same lines. Time and memory are limited from outside, by the
-//! process it runs in. It puts nothing in words and cleans nothing: who asks makes notes of
-//! [`Finding`]s and fences the text. What people do not see in a file is left out and counted.
+//! [`extract`] takes the bytes of a file and a [`ExtractRequest`] and emits [`AnswerLine`]s as it reads. It does
+//! no I/O and reads no clock: limits are counts of pages, rows, bytes and depth, so the same file
+//! always yields the same lines. The process that runs it limits time and memory. It neither words
+//! nor cleans its results: the caller turns [`Finding`]s into notes and fences the text. Content
+//! that people do not see in a file is left out and counted.
 
 mod archive;
 mod calendar;
@@ -31,25 +31,27 @@ use daysheet_core::body::signed;
 pub use kind::kind_of;
 pub use model::*;
 
-/// Rows of a sheet in one call.
+/// Maximum rows of a sheet in one call.
 pub const ROWS: usize = 1_000;
-/// Pages or slides in one call.
+/// Maximum pages or slides in one call.
 pub const PAGES: u32 = 100;
-/// Cells in one call.
+/// Maximum cells in one call.
 pub const CELLS: usize = 200_000;
-/// Bytes of text in one call.
+/// Maximum bytes of text in one call.
 pub const TEXT: usize = 1 << 20;
 /// Bytes of a text without pages that one `page` shows.
 pub const PIECE: usize = 256 << 10;
-/// Bytes that the parts of a packed file may have, all together.
+/// Maximum unpacked bytes of all parts of a packed file together.
 pub const UNPACKED: u64 = 256 << 20;
-/// Elements within each other.
+/// Maximum nesting of elements.
 pub const DEPTH: usize = 256;
-/// Files within each other.
+/// Maximum nesting of files.
 pub const NESTED: usize = 4;
 
-/// Reads a file and gives what it holds to `out`, line by line: the [`AnswerLine::Kind`] first, then
-/// blocks, and [`AnswerLine::End`] last.
+/// Reads a file and emits its content to `out`, line by line: first [`AnswerLine::Kind`], then blocks,
+/// last [`AnswerLine::End`].
+///
+/// # Errors
 ///
 /// Fails only if `out` does.
 pub fn extract(
@@ -72,7 +74,7 @@ pub fn extract(
     let ended = match depth {
         Some(failure) => Err(StopReason::Failure(failure)),
         None => {
-            // Nothing is nothing else.
+            // An empty file cannot contradict its name.
             if !bytes.is_empty() && kind::named_otherwise(kind, name) {
                 out.find(Finding::NamedOtherwise);
             }
@@ -92,7 +94,7 @@ pub fn extract(
     sink(AnswerLine::End(ReadingEnd { findings, failure }))
 }
 
-/// Follows [`ExtractRequest::inside`] to a file within the file; `None` if it is empty.
+/// Follows [`ExtractRequest::inside`] to a nested file. Returns `None` if the path is empty.
 fn open(request: &ExtractRequest, bytes: &[u8]) -> Result<Option<EmbeddedFile>, ReadFailure> {
     if request.inside.len() > NESTED {
         return Err(ReadFailure::Depth);
@@ -108,11 +110,13 @@ fn open(request: &ExtractRequest, bytes: &[u8]) -> Result<Option<EmbeddedFile>, 
     Ok(found)
 }
 
-/// Returns the file number `part` within a file, from 1.
+/// Returns the nested file with number `part`, from 1.
 fn inside(kind: FileKind, bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     match kind {
         FileKind::Zip => archive::inside(bytes, part),
         FileKind::Mail => mail::eml::inside(bytes, part),
+        // The numbers of `ExtractRequest::inside` count the parts of the signed entity, as `read` lists
+        // them.
         FileKind::Smime => {
             let entity = signed::content(bytes).ok_or(ReadFailure::NoSuchPart(0))?;
             mail::eml::inside(&entity, part)
@@ -123,7 +127,7 @@ fn inside(kind: FileKind, bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadF
     }
 }
 
-/// Reads a file of a known kind.
+/// Reads a file whose kind is known.
 fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     match kind {
         FileKind::Pdf => pdf::read(bytes, out),
@@ -145,6 +149,7 @@ fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), St
         FileKind::Calendar => calendar::read(bytes, out),
         FileKind::Contacts => contacts::read(bytes, out),
         FileKind::Zip => archive::read(bytes, out),
+        // There is no key or password to decrypt with: fail before any parser sees the bytes.
         FileKind::Encrypted | FileKind::Pgp => Err(StopReason::Failure(ReadFailure::Encrypted)),
         FileKind::Picture | FileKind::Doc | FileKind::Ppt | FileKind::Binary => {
             Err(StopReason::Failure(ReadFailure::NotRead(kind)))
@@ -152,19 +157,19 @@ fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), St
     }
 }
 
-/// A file within a file.
+/// A nested file.
 struct EmbeddedFile {
     name: String,
     bytes: Vec<u8>,
 }
 
-/// Why reading ends before the file does.
+/// The reasons for which reading ends before the file does.
 enum StopReason {
-    /// The file gives no more.
+    /// The file yields no more.
     Failure(ReadFailure),
     /// The limit of a call is reached.
     Full,
-    /// Nobody reads on.
+    /// `out` no longer accepts lines.
     Output(io::Error),
 }
 
@@ -174,20 +179,25 @@ impl From<ReadFailure> for StopReason {
     }
 }
 
-/// Where a reader puts what it finds.
+/// The output of a reader.
 struct OutputSink<'a> {
-    /// What is asked for.
+    /// The request that is being answered.
     request: &'a ExtractRequest,
     sink: &'a mut dyn FnMut(AnswerLine) -> io::Result<()>,
-    /// The bytes of text that this call may still give.
+    /// The bytes of text that this call may still emit.
     left: usize,
     findings: Vec<Finding>,
 }
 
 impl OutputSink<'_> {
-    /// Gives a block. Fails with [`StopReason::Full`] if it does not fit into what a call may give; a
-    /// text that alone is too long is cut, so that reading can go on behind it.
+    /// Emits a block. A text that alone exceeds the limit of a call is cut, and reading can
+    /// continue after it.
+    ///
+    /// # Errors
+    ///
+    /// [`StopReason::Full`] if the block exceeds the rest of the limit.
     fn block(&mut self, mut block: ContentBlock) -> Result<(), StopReason> {
+        // Only the first block may be cut: a later one is read whole with the next `page`.
         if let ContentBlock::Text(text) = &mut block
             && self.left == TEXT
             && text.pieces.iter().map(piece).sum::<usize>() > TEXT
@@ -207,10 +217,11 @@ impl OutputSink<'_> {
         (self.sink)(AnswerLine::Block(block)).map_err(StopReason::Output)
     }
 
-    /// Returns the page of a list that is asked for: its items, how many follow, and the `page`
-    /// that goes on with them.
+    /// Returns the requested page of a list: its items, the number of items after it, and the next
+    /// `page`.
     fn page<T>(&self, all: Vec<T>, each: usize) -> Result<(Vec<T>, u64, Option<u32>), ReadFailure> {
         let count = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        // Pages count from 1; 0 means the first, as in a request without `page`.
         let before = (self.request.page.max(1) as usize - 1).saturating_mul(each);
         if before > 0 && before >= all.len() {
             return Err(ReadFailure::NoSuchPage(count(all.len().div_ceil(each).max(1))));
@@ -220,19 +231,20 @@ impl OutputSink<'_> {
         Ok((all.into_iter().skip(before).take(each).collect(), more, next))
     }
 
-    /// Notes a finding.
+    /// Records a finding.
     fn find(&mut self, finding: Finding) {
         self.findings.push(finding);
     }
 }
 
-/// Cuts pieces to what a call may give.
+/// Cuts pieces to the limit of a call.
 fn cut(pieces: &mut Vec<TextPiece>) {
     let mut left = TEXT;
     pieces.retain_mut(|one| {
         if let TextPiece::Text(text) = one {
             text.truncate(text.floor_char_boundary(left));
         }
+        // The mark or text that crosses the limit ends the list; everything after it is dropped.
         let room = left.checked_sub(piece(one));
         left = room.unwrap_or(0);
         room.is_some()

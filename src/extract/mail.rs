@@ -1,4 +1,4 @@
-//! Messages as files, and the rich text in those of Outlook.
+//! Messages stored as files, and the rich text in messages of Outlook.
 
 pub mod eml;
 mod mapi;
@@ -12,20 +12,20 @@ use daysheet_core::text;
 
 use crate::{InnerFile, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, archive, plain};
 
-/// A message, however it was stored.
+/// A message, independent of its storage.
 #[derive(Default)]
 struct StoredMessage {
-    /// The fields that people see above it.
+    /// The header fields that people see above the text.
     head: Vec<(&'static str, String)>,
     content: MessageContent,
-    /// Name and size of the files that came with it.
+    /// The name and size of each attached file.
     files: Vec<(String, u64)>,
-    /// Why its text cannot be read.
+    /// The reason why its text cannot be read.
     failure: Option<ReadFailure>,
 }
 
 impl StoredMessage {
-    /// Gives its fields, its text and the list of its files.
+    /// Emits its header fields, its text and the list of its files.
     fn give(self, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         let mut head = String::new();
         for (name, value) in &self.head {
@@ -50,6 +50,8 @@ impl StoredMessage {
             });
             out.block(archive::listed(files.collect()))?;
         }
+        // An encrypted message still has readable header fields and files, so the failure comes
+        // last.
         self.failure.map_or(Ok(()), |failure| Err(failure.into()))
     }
 }

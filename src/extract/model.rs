@@ -1,65 +1,65 @@
-//! What is asked of a file, and what comes back: plain data that goes through a pipe.
+//! Requests to read a file, and their answers: plain data that passes through a pipe.
 //!
-//! Nothing here is in words for a model: findings are counted facts, which the program that
-//! asked turns into notes. Strings are those of the file, not yet cleaned.
+//! Strings for a model are written elsewhere: findings are counted facts that the caller turns
+//! into notes. Strings come from the file and are not cleaned yet.
 
 use daysheet_core::body::UnshownPlain;
 use serde::{Deserialize, Serialize};
 
-/// What is to be read of a file.
+/// A request to read a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExtractRequest {
-    /// The file's name, as its sender gives it.
+    /// The file's name, as stated by its sender.
     pub name: String,
-    /// Its media type, as its sender gives it.
+    /// The media type, as stated by its sender.
     pub media: String,
-    /// The way to a file within it: `[2, 1]` is the first file in its second one.
+    /// The path to a nested file: `[2, 1]` is the first file within the second one.
     pub inside: Vec<u32>,
-    /// The page to begin with, from 1: a page of a document, a slide, 1,000 rows of a sheet,
-    /// 200 events, 500 contacts or files in an archive, or 256 KiB of any other text.
+    /// The page to start with, from 1: a page of a document, a slide, 1,000 rows of a sheet, 200
+    /// events, 500 contacts or files of an archive, or 256 KiB of any other text.
     pub page: u32,
     /// The sheet of a workbook, by name or number.
     pub sheet: Option<String>,
-    /// The time zone of times without one: an IANA name.
+    /// The IANA name of the time zone that applies to times without one.
     pub zone: String,
 }
 
 /// One line of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnswerLine {
-    /// The first line: what the file is.
+    /// The first line: the kind of the file.
     Kind(FileKind),
-    /// A part of what it holds.
+    /// A part of the content.
     Block(ContentBlock),
     /// The last line.
     End(ReadingEnd),
 }
 
-/// A part of what a file holds.
+/// A part of a file's content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum ContentBlock {
     /// Text: a page, a slide, or all of a file without pages.
     Text(TextBlock),
     /// A table: a sheet of a workbook, or a CSV file.
     Sheet(SheetBlock),
-    /// Events or contacts, as objects that the sources of their table read.
+    /// Events or contacts, as objects from which the columns of their table are read.
     Rows {
         /// The table.
         table: RowsOf,
         /// One object for each row.
         objects: Vec<serde_json::Value>,
-        /// How many follow.
+        /// The number of rows after these.
         more: u64,
-        /// The `page` that goes on with them.
+        /// The next `page`, if there are more rows.
         next: Option<u32>,
     },
-    /// The files within it.
+    /// The nested files.
     Files {
-        /// The first of them.
+        /// The files of this page.
         files: Vec<InnerFile>,
-        /// How many follow.
+        /// The number of files after these.
         more: u64,
-        /// The `page` that goes on with them; none if nothing does.
+        /// The next `page`, if there are more files.
         next: Option<u32>,
     },
 }
@@ -73,25 +73,25 @@ pub enum RowsOf {
     Contact,
 }
 
-/// Text with marks between its pieces.
+/// Text, with marks between its pieces.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextBlock {
     /// The text, in order.
     pub pieces: Vec<TextPiece>,
-    /// Which part of the file it is, if the file has parts.
+    /// The part of the file that this is, if the file has parts.
     pub of: Option<BlockSpan>,
 }
 
-/// A piece of text, or what the next pieces are.
+/// A piece of text, or a mark that describes the pieces after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TextPiece {
     /// Text of the file.
     Text(String),
-    /// What follows.
+    /// A mark that describes the pieces after it.
     Mark(PieceMark),
 }
 
-/// What the pieces after it are.
+/// The meaning of the pieces that follow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PieceMark {
     /// The page with this number.
@@ -111,7 +111,7 @@ pub enum PieceMark {
     Footnotes,
     /// Headers and footers of pages.
     HeaderFooter,
-    /// What a scanner recognised in a picture.
+    /// Text that a scanner recognised in a picture.
     Scan,
     /// A sheet that people do not see.
     HiddenSheet,
@@ -123,22 +123,22 @@ pub enum PieceMark {
     Attached,
 }
 
-/// Which part of a file a block is.
+/// The part of a file that a block covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockSpan {
-    /// What is counted.
+    /// The unit of the numbers below.
     pub unit: PartUnit,
-    /// The first one shown, from 1.
+    /// The first unit shown, from 1.
     pub first: u64,
-    /// The last one shown.
+    /// The last unit shown.
     pub last: u64,
-    /// How many the file has.
+    /// The number of units in the file.
     pub of: u64,
-    /// The `page` that goes on, if there is more.
+    /// The next `page`, if there is more.
     pub next: Option<u32>,
 }
 
-/// What the parts of a file are.
+/// The parts into which a file is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartUnit {
     /// Pages.
@@ -166,16 +166,16 @@ pub struct SheetBlock {
     pub rows: Vec<(u32, Vec<CellValue>)>,
     /// Lines below the table: comments on its cells.
     pub after: Vec<TextPiece>,
-    /// Which rows these are.
+    /// The rows shown.
     pub of: BlockSpan,
-    /// What was found in this sheet.
+    /// The findings in this sheet.
     pub findings: Vec<Finding>,
 }
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CellValue {
-    /// Nothing.
+    /// An empty cell.
     Null,
     /// True or false.
     Flag(bool),
@@ -185,7 +185,7 @@ pub enum CellValue {
     Text(String),
 }
 
-/// A file within a file.
+/// A nested file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InnerFile {
     /// Its number, from 1.
@@ -200,42 +200,42 @@ pub struct InnerFile {
     pub folder: bool,
 }
 
-/// How the reading ended.
+/// The end of the reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadingEnd {
-    /// What was found on the way.
+    /// The findings about the file.
     pub findings: Vec<Finding>,
-    /// Why there is no text, or no more of it.
+    /// The reason why the text is missing or incomplete.
     pub failure: Option<ReadFailure>,
 }
 
-/// Something that a reader should know.
+/// A fact about the file or its text that readers have to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Finding {
-    /// Something that people do not see was left out.
+    /// Content that people do not see was left out.
     Hidden {
-        /// How it is hidden.
+        /// The method of hiding.
         how: HidingMethod,
-        /// How much of it there is.
+        /// The amount that was left out.
         count: u64,
-        /// What is counted.
+        /// The unit of `count`.
         of: HiddenUnit,
     },
     /// Characters that are shown although people may not see them.
     Doubt {
-        /// How they may be hidden.
+        /// The suspected method of hiding.
         how: HidingMethod,
-        /// How many there are.
+        /// The number of characters; 0 if they are counted in another finding of this kind.
         count: u64,
     },
     /// A sheet that people do not see was left out.
     HiddenSheet {
         /// Its name.
         name: String,
-        /// How many rows it has.
+        /// The number of its rows.
         rows: u64,
     },
-    /// Sheets that were not asked for, each with the number of its rows.
+    /// Sheets that were not requested, each with the number of its rows.
     Sheets(Vec<(String, u64)>),
     /// Characters deleted by tracked changes were left out.
     Deleted(u64),
@@ -245,9 +245,9 @@ pub enum Finding {
     CutCells(u64),
     /// Formulas without a stored result.
     NoResult(u64),
-    /// Glyphs of which no letter is known.
+    /// Glyphs that map to no known letter.
     Unmapped(u64),
-    /// Letters and digits that people see as others than the text has.
+    /// Letters and digits that are drawn as other characters than the text states.
     Others(u64),
     /// Pictures that are not described.
     Pictures(u64),
@@ -264,19 +264,19 @@ pub enum Finding {
     Chunk,
     /// It has macros, which are not read.
     Macros,
-    /// Its name or media type says something else.
+    /// The name or media type claims another kind.
     NamedOtherwise,
-    /// Whether rows or columns are hidden cannot be known in this format.
+    /// The format does not record whether rows or columns are hidden.
     HiddenUnknown,
-    /// Not all of its style sheets was read, so that hidden text may be shown.
+    /// Style sheets were not read completely, so hidden text may be shown.
     StylesUnread,
     /// Hidden text reads like an order to an assistant.
     Order,
-    /// The bytes are not those of the charset; they were read in this one.
+    /// The bytes do not fit the stated charset; they were decoded as this one.
     Charset(String),
-    /// It is cut off or damaged, so that pages may be missing.
+    /// The file is cut off or damaged, so pages may be missing.
     Damaged,
-    /// It is longer than one call reads; `page` goes on.
+    /// The file is longer than one call reads; `page` continues.
     Full,
     /// A message has text in a multipart of this unknown subtype.
     OddParts(String),
@@ -284,20 +284,20 @@ pub enum Finding {
     Unshown(UnshownPlain),
 }
 
-/// How something is hidden from people.
+/// The methods of hiding content from people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum HidingMethod {
-    /// Drawn in no mode.
+    /// Drawn in an invisible rendering mode.
     Invisible,
-    /// In the colour of what lies behind it.
+    /// In the colour of its background.
     Colour,
     /// Too small to be read.
     Tiny,
     /// Outside the page.
     OffPage,
-    /// Outside what its clip shows.
+    /// Outside its clipping area.
     Clipped,
-    /// Below something opaque.
+    /// Below an opaque shape.
     Covered,
     /// Transparent.
     Transparent,
@@ -313,7 +313,7 @@ pub enum HidingMethod {
     Filtered,
 }
 
-/// What is counted of something hidden.
+/// The unit in which hidden content is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HiddenUnit {
     /// Characters.
@@ -330,16 +330,16 @@ pub enum HiddenUnit {
     Layers,
 }
 
-/// Why a file gives no text, or no more.
+/// The reason why a file yields no text, or only a part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReadFailure {
     /// It needs a password.
     Encrypted,
-    /// It is not what it claims to be, or damaged.
+    /// It is damaged, or is not of the kind that it claims.
     Broken,
     /// Files of this kind are not read.
     NotRead(FileKind),
-    /// It holds no text.
+    /// It contains no text.
     Empty,
     /// It unpacks to more than the limit, or has too many parts.
     TooMany,
@@ -349,11 +349,11 @@ pub enum ReadFailure {
     NoSuchSheet(Vec<String>),
     /// It has only this many files within it.
     NoSuchPart(u32),
-    /// It is nested too deep.
+    /// Its elements or files are nested too deep.
     Depth,
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "each is the name of a format")]
@@ -395,7 +395,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// Returns its name, as in a file's ending.
+    /// Returns the name, usually the file extension.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pdf => "pdf",

@@ -10,10 +10,11 @@ use self::styles::OdfStyles;
 use crate::package::OpenPackage;
 use crate::{FileKind, Finding, OutputSink, ReadFailure, StopReason};
 
-/// Reads such a file.
+/// Reads an OpenDocument file.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let mut package = OpenPackage::open(bytes)?;
     let manifest = package.text("META-INF/manifest.xml")?.unwrap_or_default();
+    // OpenDocument encrypts the members one by one, so the archive itself opens without a password.
     if manifest.contains("encryption-data") {
         return Err(ReadFailure::Encrypted.into());
     }
@@ -21,6 +22,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     let shared = package.text("styles.xml")?.unwrap_or_default();
     let mut styles = OdfStyles::default();
     styles.read(&shared)?;
+    // The automatic styles in `content.xml` come second, as they are based on the shared ones.
     styles.read(&content)?;
     if !package.named("basic/", "").is_empty() {
         out.find(Finding::Macros);

@@ -1,7 +1,7 @@
-//! Files packed by zip, unpacked within limits.
+//! Unpacking of zip files, within limits.
 //!
-//! The only module that names the zip library. Sizes that an archive states are never trusted to
-//! be small: what is unpacked is counted, over all its members together.
+//! The only module that uses the zip library. The sizes that an archive states are not trusted:
+//! unpacked bytes are counted across all members.
 
 use std::collections::HashMap;
 use std::io::{Cursor, ErrorKind, Read};
@@ -13,35 +13,38 @@ use zip::result::ZipError;
 use crate::xml::{XmlEvent, XmlReader};
 use crate::{InnerFile, ReadFailure, UNPACKED};
 
-/// Files that an archive may have.
+/// Maximum files in an archive.
 const MEMBERS: usize = 10_000;
 
-/// An archive that is open.
+/// An open archive.
 pub struct OpenPackage<'a> {
     archive: ZipArchive<Cursor<&'a [u8]>>,
-    /// Where each file is, by its name in lower case: writers disagree on it.
+    /// The position of each file by its lower-case name, as writers disagree on case.
     places: HashMap<String, usize>,
     /// Bytes that may still be unpacked.
     left: u64,
 }
 
-/// What a part of an Office file says of another one.
+/// A relationship from a part of an Office file to another part (ECMA-376, Part 2).
 pub struct PartRelation {
-    /// The name by which the part speaks of it.
+    /// The id by which the part refers to it.
     pub id: String,
-    /// What it is: the last part of its type's address.
+    /// The last segment of its type's address.
     pub kind: String,
-    /// Its name in the package; an address if it lies elsewhere.
+    /// The name of the target in the package, or an address if it is external.
     pub target: String,
 }
 
 impl<'a> OpenPackage<'a> {
     /// Opens an archive.
     ///
-    /// Fails with [`ReadFailure::Broken`], or with [`ReadFailure::TooMany`] if files overlap or there
-    /// are more than 10,000 of them.
+    /// # Errors
+    ///
+    /// [`ReadFailure::Broken`], or [`ReadFailure::TooMany`] if entries overlap or there are more than
+    /// 10,000.
     pub fn open(bytes: &'a [u8]) -> Result<Self, ReadFailure> {
         let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(failure)?;
+        // Overlapping entries are the mark of a zip bomb: many members share one compressed block.
         if archive.len() > MEMBERS || archive.has_overlapping_entries().map_err(failure)? {
             return Err(ReadFailure::TooMany);
         }
@@ -50,8 +53,8 @@ impl<'a> OpenPackage<'a> {
         Ok(Self { archive, places, left: UNPACKED })
     }
 
-    /// Returns its files in the order of its directory, as it states them; their numbers are
-    /// those of [`unpack`](Self::unpack).
+    /// Returns the files in directory order, with the sizes that the directory states. Their
+    /// numbers are the ones that [`unpack`](Self::unpack) takes.
     pub fn files(&self) -> Vec<InnerFile> {
         let entries = (0..self.archive.len()).zip(1..).filter_map(|(index, part)| {
             let entry = self.archive.by_index_data(index).ok()?;
@@ -67,10 +70,12 @@ impl<'a> OpenPackage<'a> {
         entries.collect()
     }
 
-    /// Returns the bytes of file number `part`, from 1.
+    /// Returns the bytes of the file with the number `part`, from 1.
     ///
-    /// Fails with [`ReadFailure::NoSuchPart`], [`ReadFailure::Encrypted`], [`ReadFailure::Broken`], or
-    /// [`ReadFailure::TooMany`] if all that was unpacked exceeds [`UNPACKED`].
+    /// # Errors
+    ///
+    /// [`ReadFailure::NoSuchPart`], [`ReadFailure::Encrypted`], [`ReadFailure::Broken`], or
+    /// [`ReadFailure::TooMany`] if all unpacked bytes together exceed [`UNPACKED`].
     pub fn unpack(&mut self, part: u32) -> Result<Vec<u8>, ReadFailure> {
         let count = u32::try_from(self.archive.len()).unwrap_or(u32::MAX);
         let index = part.checked_sub(1).filter(|_| part <= count);
@@ -82,7 +87,7 @@ impl<'a> OpenPackage<'a> {
         self.places.contains_key(&plain(name))
     }
 
-    /// Returns the names that begin and end so, in lower case and in order.
+    /// Returns the sorted lower-case names with this beginning and end.
     pub fn named(&self, start: &str, end: &str) -> Vec<String> {
         let fits = |name: &&String| name.starts_with(start) && name.ends_with(end);
         let mut names: Vec<String> = self.places.keys().filter(fits).cloned().collect();
@@ -90,19 +95,19 @@ impl<'a> OpenPackage<'a> {
         names
     }
 
-    /// Returns the text of the file with this name, if there is one; fails like
+    /// Returns the text of the file with this name, if there is one. Fails like
     /// [`unpack`](Self::unpack).
     pub fn text(&mut self, name: &str) -> Result<Option<String>, ReadFailure> {
         Ok(self.bytes(name)?.map(|bytes| charset::decode(&bytes, None).0))
     }
 
-    /// Returns the bytes of the file with this name, if there is one; fails like
+    /// Returns the bytes of the file with this name, if there is one. Fails like
     /// [`unpack`](Self::unpack).
     pub fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, ReadFailure> {
         self.places.get(&plain(name)).copied().map(|index| self.read_at(index)).transpose()
     }
 
-    /// Returns what the part with this name says of others; empty if it says nothing.
+    /// Returns the relationships of the part with this name, or an empty list.
     pub fn relations(&mut self, name: &str) -> Result<Vec<PartRelation>, ReadFailure> {
         let (folder, file) = name.rsplit_once('/').unwrap_or(("", name));
         let Some(text) = self.text(&joined(folder, &format!("_rels/{file}.rels")))? else {
@@ -118,6 +123,7 @@ impl<'a> OpenPackage<'a> {
             {
                 let external = element.attr("TargetMode").is_some_and(|mode| mode == "External");
                 let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+                // An external target is an address: it has no path to resolve against the folder.
                 let target = if external { target } else { joined(folder, &target) };
                 relations.push(PartRelation { id, kind, target });
             }
@@ -125,14 +131,14 @@ impl<'a> OpenPackage<'a> {
         Ok(relations)
     }
 
-    /// Returns where the links of the part with this name lead, by their ids.
+    /// Returns the link targets of the part with this name, by relationship id.
     pub fn links(&mut self, name: &str) -> Result<HashMap<String, String>, ReadFailure> {
         let links = self.relations(name)?.into_iter();
         let links = links.filter(|relation| relation.kind == "hyperlink");
         Ok(links.map(|relation| (relation.id, relation.target)).collect())
     }
 
-    /// Returns the name of the part that a package is about.
+    /// Returns the name of the main part of a package, or `usual` if it is not declared.
     pub fn main(&mut self, usual: &str) -> Result<String, ReadFailure> {
         let mut relations = self.relations("")?.into_iter();
         let main = relations.find(|relation| relation.kind == "officeDocument");
@@ -141,14 +147,16 @@ impl<'a> OpenPackage<'a> {
 
     fn read_at(&mut self, index: usize) -> Result<Vec<u8>, ReadFailure> {
         let file = self.archive.by_index(index).map_err(failure)?;
-        // One that states too much is too large, whatever there is of it.
+        // A member that states too large a size is rejected before anything is unpacked.
         if file.size() > self.left {
             return Err(ReadFailure::TooMany);
         }
         let mut bytes = Vec::new();
+        // The stated size may be false: read one byte more than allowed, to notice that there is
+        // more.
         let read = file.take(self.left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| match error.kind() {
-            // The process that reads has little memory, so that this comes before the limit.
+            // The worker has little memory, so allocation can fail before the limit is reached.
             ErrorKind::OutOfMemory => ReadFailure::TooMany,
             _ => ReadFailure::Broken,
         })? as u64;
@@ -157,7 +165,7 @@ impl<'a> OpenPackage<'a> {
     }
 }
 
-/// Returns what an error of the archive means.
+/// Returns the failure for an error of the archive.
 fn failure(error: ZipError) -> ReadFailure {
     match error {
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => {
@@ -167,12 +175,13 @@ fn failure(error: ZipError) -> ReadFailure {
     }
 }
 
-/// Returns a name as it is looked for.
+/// Returns a name in the form in which names are compared.
 fn plain(name: &str) -> String {
     name.trim_start_matches('/').replace('\\', "/").to_lowercase()
 }
 
-/// Returns where a part lies that one in `folder` names.
+/// Returns the name of the part that `target` refers to from `folder`.
+// Some programs write targets with a leading slash, from the root of the package.
 fn joined(folder: &str, target: &str) -> String {
     let whole = match target.strip_prefix('/') {
         Some(absolute) => absolute.to_owned(),

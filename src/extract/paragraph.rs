@@ -1,33 +1,34 @@
-//! The words of a paragraph, run by run, with what is struck out or raised in them, and the
-//! targets of their links.
+//! The words of a paragraph, collected run by run, with strikethrough, exponents and link targets.
 
 use crate::run_style::{BaselineShift, RunStyle};
 
-/// What stands around text that is struck out.
+/// The mark around struck text, as in Markdown.
 const STRUCK: &str = "~~";
-/// The longest text that is raised or lowered, in bytes.
+/// The longest text that is converted to an exponent or index, in bytes.
 const SHIFTED: usize = 20;
 
-/// Bytes of a target that are shown.
+/// Maximum bytes of a link target that are shown.
 const MAX_LEN: usize = 500;
 
-/// The words of a paragraph that is open.
+/// The words of an open paragraph.
 #[derive(Debug, Default)]
 pub struct ParagraphWords {
     text: String,
-    /// True if what comes last is struck out.
+    /// True if the last words are struck out.
     struck: bool,
-    /// The targets of links that are open, and where their words begin.
+    /// The targets of open links, each with the position at which its words begin.
     links: Vec<(String, usize)>,
 }
 
 impl ParagraphWords {
-    /// Adds the words of a run that looks so.
+    /// Adds the words of a run with this appearance.
     pub fn run(&mut self, text: &str, look: &RunStyle) {
         let struck = look.struck == Some(true);
         let words = text.trim_start();
         let (space, words) = text.split_at(text.len() - words.len());
         self.text.push_str(space);
+        // White space is neither struck nor shifted: marks would split a passage at each of its
+        // spaces.
         if words.is_empty() {
             return;
         }
@@ -40,19 +41,19 @@ impl ParagraphWords {
         }
     }
 
-    /// Begins or ends what is struck out: its mark stands at a word, and not at a space.
+    /// Begins or ends a struck passage. Its mark is placed next to a word, not a space.
     fn strike(&mut self) {
         let end = if self.struck { self.text.trim_end().len() } else { self.text.len() };
         self.text.insert_str(end, STRUCK);
         self.struck = !self.struck;
     }
 
-    /// Returns where the next words stand.
+    /// Returns the position of the next words.
     pub fn place(&self) -> usize {
         self.text.len()
     }
 
-    /// Replaces the words from a place on.
+    /// Replaces the words from a position on.
     pub fn replace(&mut self, from: usize, with: impl FnOnce(&str) -> String) {
         if let Some(words) = self.text.get(from..) {
             let with = with(words);
@@ -61,13 +62,14 @@ impl ParagraphWords {
         }
     }
 
-    /// Begins a link; one without a target still has to end.
+    /// Begins a link. Each link must be ended, even one without a target.
     pub fn link(&mut self, target: &str) {
         self.links.push((target.to_owned(), self.text.len()));
     }
 
     /// Ends the link that began last.
     pub fn unlink(&mut self) {
+        // A mark after the target would make the target part of the struck words.
         if self.struck {
             self.strike();
         }
@@ -76,7 +78,8 @@ impl ParagraphWords {
         }
     }
 
-    /// Ends the paragraph: returns its words, and the links that go on in the next one.
+    /// Ends the paragraph. Returns its words, and the open links, which continue in the next
+    /// paragraph.
     pub fn end(mut self) -> (String, Vec<String>) {
         if self.struck {
             self.strike();
@@ -95,8 +98,8 @@ impl ParagraphWords {
     }
 }
 
-/// Returns what is added to the words of a link: ` <target>`; none if they say it already, if
-/// there are none that anybody sees, or if it leads to a place in the file.
+/// Returns the text to add after the words of a link: ` <target>`. Returns `None` if the words show
+/// the target already, if there are no visible words, or if the target is within the file.
 pub fn target_after(words: &str, target: &str) -> Option<String> {
     let target: String = target.split_whitespace().collect();
     let last = words.split_whitespace().next_back()?;
@@ -104,10 +107,11 @@ pub fn target_after(words: &str, target: &str) -> Option<String> {
     let (shown, more) = target.split_at(cut);
     let more = if more.is_empty() { "" } else { "…" };
     let says = bare(last) == bare(&target);
+    // Targets within the file (`#anchor`, a sheet's cell) have no scheme.
     (target.contains(':') && !says).then(|| format!(" <{shown}{more}>"))
 }
 
-/// Returns an address without what people leave out of it.
+/// Returns an address without its scheme, punctuation and final slash, which people leave out.
 fn bare(address: &str) -> String {
     let around = |c: char| matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | '"' | ',' | ';' | '.');
     let address = address.trim_matches(around).to_lowercase();
@@ -117,7 +121,7 @@ fn bare(address: &str) -> String {
     rest.strip_suffix('/').unwrap_or(rest).to_owned()
 }
 
-/// Returns raised or lowered digits and signs as characters of their own; none if any of the
+/// Returns raised or lowered digits and signs as Unicode characters. Returns `None` if any of the
 /// text has no such character, as in HTML.
 pub fn shifted(text: &str, shift: BaselineShift) -> Option<String> {
     let signs = match shift {
@@ -135,7 +139,8 @@ pub fn shifted(text: &str, shift: BaselineShift) -> Option<String> {
     shifted.map(|shifted| shifted + space)
 }
 
-/// Returns a part of a formula that stands beside a sign: in brackets, unless it is one word.
+/// Returns a part of a formula, ready to be placed next to a sign: in brackets, unless it is one
+/// word.
 pub fn bracketed(part: &str) -> String {
     let word = part.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | ','));
     let whole = part.starts_with('(') && part.find(')') == Some(part.len() - 1);

@@ -1,5 +1,5 @@
-//! Text of PDF files, page by page, as a person sees it: characters with their places are put into
-//! lines, what nobody sees is left out and counted. Pictures are never decoded.
+//! Text of PDF files, page by page, as a person sees it: characters are assembled into lines by
+//! their positions, and invisible ones are left out and counted. Pictures are never decoded.
 
 mod device;
 mod fields;
@@ -30,19 +30,19 @@ use crate::{
     PartUnit, PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
-/// The share of a page from which a picture is the page.
+/// The share of a page from which a picture counts as the page.
 const SCAN: f64 = 0.6;
-/// Cells of the grounds of all pages that may be painted; see [`hidden`].
+/// Ground cells that may be painted on all pages together; see [`hidden`].
 const PAINTED: u64 = 400_000_000;
-/// Letters of hidden text that are looked at for orders.
+/// Characters of hidden text that are checked for orders.
 const ORDERS: usize = 4096;
-/// Bytes at the end of a file in which its end is marked; readers look through 1024.
+/// Bytes at the end of a file that are searched for its end marker. Readers search 1,024.
 const TAIL: usize = 2048;
-/// Points below which nobody can read what is in a field.
+/// The size of a field, in points, below which its content is unreadable.
 const FLAT: f64 = 2.0;
-/// Bytes of the words of a link.
+/// Maximum bytes of a link's words.
 const WORDS: usize = 120;
-/// A file without layers: over its objects, hayro draws a page with all of them.
+/// A file without layers. If a page is drawn with its catalog, hayro draws all layers.
 const LAYERLESS: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n\
     2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
     3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\n\
@@ -56,7 +56,7 @@ fn damaged(pdf: &Pdf, bytes: &[u8]) -> bool {
     !ends || fields::pages(pdf).is_some_and(|stated| stated > pdf.pages().len() as u64)
 }
 
-/// What is counted over the pages.
+/// Counts across the pages.
 #[derive(Default)]
 struct PageCounts {
     hidden: BTreeMap<HidingMethod, u64>,
@@ -69,11 +69,11 @@ struct PageCounts {
     scans: Vec<u32>,
     order: bool,
     text: bool,
-    /// True if viewers draw form fields by their values.
+    /// True if viewers draw form fields according to their values.
     draws_values: bool,
 }
 
-/// Reads such a file.
+/// Reads a PDF file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let pdf = load(bytes)?;
     let of = pdf.pages().len() as u64;
@@ -89,6 +89,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         all: (off > 0).then(|| load(LAYERLESS)).transpose()?,
         fewer: layers.fewer().map(|bytes| load(bytes.as_bytes())).transpose()?,
     };
+    // The findings of the pages read so far are reported even if the reading fails.
     let ended = pages(&pdf, &over, first, out, &mut counts);
     for (how, count) in counts.hidden {
         out.find(Finding::Hidden { how, count, of: HiddenUnit::Characters });
@@ -121,6 +122,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         out.find(Finding::Damaged);
     }
     ended?;
+    // The list belongs to the file, so it is emitted once.
     let files = if first == 1 { fields::files(&pdf) } else { Vec::new() };
     if !files.is_empty() {
         let files = files.iter().zip(1..).map(|(file, part)| file.listed(part)).collect();
@@ -132,7 +134,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     Ok(())
 }
 
-/// Returns the embedded file number `part`, from 1.
+/// Returns the embedded file with the number `part`, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let pdf = load(bytes)?;
     let files = fields::files(&pdf);
@@ -144,7 +146,7 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
 fn load(bytes: &[u8]) -> Result<Pdf, ReadFailure> {
     Pdf::new(bytes.to_vec()).map_err(|error| match error {
         LoadPdfError::Decryption(_) => ReadFailure::Encrypted,
-        // hayro does not say so if it has to search for the objects.
+        // If hayro has to rebuild the table of objects, it does not report encryption.
         LoadPdfError::Invalid if bytes.windows(8).any(|key| key == b"/Encrypt") => {
             ReadFailure::Encrypted
         }
@@ -152,15 +154,16 @@ fn load(bytes: &[u8]) -> Result<Pdf, ReadFailure> {
     })
 }
 
-/// Files over whose catalogs the pages are drawn a second time, to see what their layers decide.
+/// Files whose catalogs replace the original one when pages are drawn again, to find out the effect
+/// of their layers.
 struct LayerProbes {
-    /// Without layers: what is on those that are switched off is drawn, too.
+    /// Without layers, so content of switched-off ones is drawn, too.
     all: Option<Pdf>,
-    /// With those switched off that a viewer may switch off for a screen.
+    /// With the layers switched off that a viewer may switch off on screen.
     fewer: Option<Pdf>,
 }
 
-/// Gives the pages of a call, each as a block of its own: what ends the reading loses one page.
+/// Emits the pages of a call as one block each, so that a failure loses a single page.
 fn pages(
     pdf: &Pdf,
     over: &LayerProbes,
@@ -176,6 +179,7 @@ fn pages(
     for (page, number) in
         pdf.pages().iter().zip(1..).skip((first as usize).saturating_sub(1)).take(PAGES as usize)
     {
+        // A page is checked before it is drawn, as hayro has no limit of its own.
         if !forms.allow(page) {
             out.find(Finding::Tangled(number));
             continue;
@@ -185,6 +189,8 @@ fn pages(
         let mut drawn = draw(pdf, left);
         left = drawn.finish();
         if let Some(fewer) = &over.fewer {
+            // The second drawing gets no ground cells: only the characters and their positions are
+            // compared.
             drawn.doubt_layers(&draw(fewer, 0));
         }
         if let Some(all) = &over.all {
@@ -199,7 +205,7 @@ fn pages(
     Ok(())
 }
 
-/// Draws a page with its fonts, and with the layers that the catalog of a file has switched on.
+/// Draws a page with its fonts, and with the layers that the catalog of `over` switches on.
 fn draw<'a>(
     page: &'a Page<'a>,
     over: &'a Pdf,
@@ -217,7 +223,7 @@ fn draw<'a>(
     drawn
 }
 
-/// Returns what a page says, and counts what it does not show.
+/// Returns the text of a page, and counts the hidden content.
 fn pieces(
     page: &Page<'_>,
     number: u32,
@@ -226,9 +232,10 @@ fn pieces(
 ) -> Vec<TextPiece> {
     let (unseen, seen): (Vec<PageGlyph>, Vec<PageGlyph>) =
         drawn.glyphs.into_iter().partition(|glyph| glyph.hidden.is_some());
-    // What is drawn a second time to be seen is neither hidden nor in doubt.
+    // Text that is drawn a second time visibly is neither hidden nor in doubt.
     let around = |glyph: &PageGlyph| {
         let (character, (x, y)) = (glyph.character, glyph.place());
+        // Positions are in units of two points; a copy may be in a neighbouring one.
         (-1..=1).flat_map(move |dx| (-1..=1).map(move |dy| (character, x + dx, y + dy)))
     };
     let (sure, unsure): (Vec<&PageGlyph>, Vec<&PageGlyph>) =
@@ -256,7 +263,7 @@ fn pieces(
         |g: &PageGlyph| matches!(g.hidden, Some(HidingMethod::Invisible | HidingMethod::Covered));
     let (mut recognised, mut unseen): (Vec<PageGlyph>, Vec<PageGlyph>) =
         unseen.into_iter().partition(behind);
-    // A picture with next to no text of its own is a scan, and what is behind it was recognised.
+    // A large picture with hardly any text is a scan, and the text behind it is its OCR layer.
     let bare = seen.len() < 20 || seen.len() * 5 < recognised.len();
     let scan = drawn.picture >= SCAN && bare;
     if !scan {
@@ -311,14 +318,14 @@ fn pieces(
         }
     }
     if pieces.len() == 1 {
-        // A page without text is not mentioned.
+        // A page without content yields no text, not even its mark.
         pieces.clear();
     }
     pieces
 }
 
-/// Returns the fields of a page whose values are not drawn, a line each. Values of fields that are
-/// not on the page, or have no room there, are added to what is hidden.
+/// Returns a line for each field of a page whose value is not drawn. Values of fields that are off
+/// the page, or have no room, count as hidden.
 fn field_lines<'g>(
     page: &Page<'_>,
     added: &mut AnnotationContent,
@@ -330,7 +337,8 @@ fn field_lines<'g>(
     let mut lines = Vec::new();
     for FormField { name, value, area, stated } in added.fields.drain(..) {
         let area = place.transform_rect_bbox(area.to_kurbo().abs());
-        // Lines may be broken, and the value of a hidden drawing is counted as that.
+        // The drawn value may be broken into lines. A hidden drawing of it is counted as hidden
+        // already.
         let around = area.inflate(1.0, 1.0);
         let drawn = glyphs.clone().filter(|glyph| around.contains(glyph.middle()));
         let drawn = drawn.map(|glyph| glyph.character).filter(|c| !c.is_whitespace());
@@ -347,15 +355,15 @@ fn field_lines<'g>(
     lines
 }
 
-/// Returns the links of a page that its text does not state, a line each, as Markdown has them:
-/// what reads the text remarks on one whose words name another host.
+/// Returns a line for each link of a page that its text does not state, in Markdown, so that later
+/// stages can flag links whose words name another host.
 fn links<'g>(
     page: &Page<'_>,
     links: &[(Area, String)],
     glyphs: impl Iterator<Item = &'g PageGlyph> + Clone,
 ) -> Vec<String> {
     let place = page.initial_transform(true).to_kurbo();
-    // A link of several lines is several links to one address.
+    // A link that spans several lines is stored as several links to one address.
     let same = links.chunk_by(|(_, one), (_, next)| one == next);
     let mut lines = Vec::new();
     for link in same {
@@ -382,7 +390,7 @@ fn links<'g>(
     lines
 }
 
-/// Returns the part of an address that texts write.
+/// Returns the part of an address that people write in text.
 fn bare(address: &str) -> String {
     let address = address.to_lowercase();
     let rest = ["https://", "http://", "mailto:", "tel:"]

@@ -1,4 +1,4 @@
-//! Text files and HTML: decoded, and cut into pieces where they are long.
+//! Text files and HTML: decoding, and division of long text into pieces.
 
 use daysheet_core::body::{self, LeftOut, PartForm, ReadingOptions};
 use daysheet_core::provider::{MessageContent, TextPart};
@@ -10,7 +10,7 @@ use crate::{
     PartUnit, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
-/// Reads such a file.
+/// Reads a text or HTML file.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let text = decoded(bytes, out);
     let text = match kind {
@@ -20,13 +20,13 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     give(&text, Vec::new(), Vec::new(), out)
 }
 
-/// Returns the text of an HTML document, as of a message in HTML.
+/// Returns the text of an HTML document, read like a message in HTML.
 pub fn html(source: String, out: &mut OutputSink<'_>) -> String {
     let parts = vec![vec![vec![TextPart::Html(source)]]];
     words(&MessageContent { parts, ..MessageContent::default() }, out)
 }
 
-/// Returns the text of a message, whole; what nobody sees is left out and noted.
+/// Returns the whole text of a message. Invisible text is left out and recorded.
 pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     let reading = ReadingOptions {
         subject: String::new(),
@@ -38,7 +38,7 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     let readable = body::readable(content, &reading);
     let LeftOut { hidden, doubt, deep, cut, unshown, .. } = readable.left_out;
     let number = |chars| u64::try_from(chars).unwrap_or(u64::MAX);
-    // What is nested too deep may be hidden, and is treated like that.
+    // Text that is nested too deep to judge may be hidden, and is counted as hidden.
     let count = number(hidden.chars.saturating_add(deep));
     if count > 0 {
         out.find(Finding::Hidden { how: HidingMethod::Marked, count, of: HiddenUnit::Characters });
@@ -46,7 +46,7 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     if hidden.orders {
         out.find(Finding::Order);
     }
-    // How many there are is known of all reasons together.
+    // The count covers all reasons together, so only the first finding carries it.
     let mut count = number(doubt.chars);
     for how in doubt.why.iter().filter_map(|why| doubted(*why)) {
         out.find(Finding::Doubt { how, count });
@@ -62,7 +62,7 @@ pub fn words(content: &MessageContent, out: &mut OutputSink<'_>) -> String {
     readable.text
 }
 
-/// Returns how text may be hidden, where that is known of it.
+/// Returns the way in which text may be hidden, if the reason names one.
 const fn doubted(why: HidingReason) -> Option<HidingMethod> {
     Some(match why {
         HidingReason::Picture | HidingReason::Pale | HidingReason::Blended => HidingMethod::Colour,
@@ -75,7 +75,7 @@ const fn doubted(why: HidingReason) -> Option<HidingMethod> {
     })
 }
 
-/// Returns the characters of a text file, and notes if the charset had to be guessed.
+/// Returns the characters of a text file, and records if the charset had to be guessed.
 pub fn decoded(bytes: &[u8], out: &mut OutputSink<'_>) -> String {
     let (text, doubt) = charset::decode(bytes, label(&out.request.media).as_deref());
     if let Some(doubt) = doubt {
@@ -94,8 +94,8 @@ fn label(media: &str) -> Option<String> {
     Some(value.trim_start().strip_prefix('=')?.trim().to_owned())
 }
 
-/// Gives the piece of a text that is asked for; what is `before` it comes with the first, what
-/// is `after` it with the last one.
+/// Emits the requested piece of a text. `before` is emitted with the first piece, `after` with the
+/// last one.
 pub fn give(
     text: &str,
     before: Vec<TextPiece>,
@@ -112,7 +112,7 @@ pub fn give(
     out.block(ContentBlock::Text(TextBlock { pieces, of }))
 }
 
-/// Returns a piece of a text, from 1, and which one it is if there are several.
+/// Returns a piece of a text, from 1, and its place if there are several.
 fn piece(text: &str, page: u32) -> Result<(&str, Option<BlockSpan>), ReadFailure> {
     let mut rest = text;
     let (mut count, mut found) = (0, None);
@@ -130,12 +130,13 @@ fn piece(text: &str, page: u32) -> Result<(&str, Option<BlockSpan>), ReadFailure
     Ok((found.ok_or(ReadFailure::NoSuchPage(count))?, (count > 1).then_some(span)))
 }
 
-/// Returns where the first piece of a text ends: at the end of a line if one is near.
+/// Returns the end of the first piece of a text: the end of a line if one is near.
 fn end(text: &str) -> usize {
     if text.len() <= PIECE {
         return text.len();
     }
     let most = text.floor_char_boundary(PIECE);
     let line = text.get(..most).and_then(|head| head.rfind('\n')).map(|at| at + 1);
+    // A break in the first half would make pieces too small; a long line is split instead.
     line.filter(|line| line * 2 > most).unwrap_or(most)
 }

@@ -1,48 +1,47 @@
-//! How text looks, as far as it decides whether people see it.
+//! Appearance of text, as far as it decides on visibility.
 
 use crate::HidingMethod;
 
 /// The colour of paper.
 pub const WHITE: InkColour = InkColour::Rgb([255; 3]);
 
-/// The size below which text is too small to be read, in points: 3 pixels.
+/// The size below which text is unreadable, in points: 3 pixels.
 pub const TINY: f64 = 2.25;
-/// The size up to which few read it, in points: 5 pixels, as in HTML.
+/// The size up to which text is hardly readable, in points: 5 pixels, as in HTML.
 const SMALL: f64 = 3.75;
-/// Differences of a channel, of 255, up to which nobody tells two colours apart.
+/// The largest difference in a channel, of 255, at which two colours look the same.
 pub const ALIKE: u8 = 20;
-/// Differences up to which they are hard to tell apart.
+/// The largest difference at which colours are hard to tell apart.
 pub const PALE: u8 = 36;
-/// The size from which such text can be read, in points: a pale word across a page is a
-/// watermark.
+/// The size from which pale text is readable, in points: a pale word across a page is a watermark.
 pub const LARGE: f64 = 24.0;
-/// The size of text that states none, in points.
+/// The default size of text, in points.
 const USUAL: f64 = 12.0;
-/// The height of a line, or the side of a box, below which nobody sees its text, in points.
+/// The height of a line, or side of a box, below which its text is invisible, in points.
 pub const FLAT: f64 = 2.0;
-/// The most that text can be raised or lowered, in points, without leaving any page.
+/// The rise or drop, in points, from which text is outside any page.
 const FAR: f64 = 500.0;
-/// The most that text can be raised, in points, without leaving a page or a slide.
+/// The rise or drop, in points, from which text may be outside a page or slide.
 const RAISED: f64 = 100.0;
-/// The greatest average width of a character, as a part of its size.
+/// The largest average width of a character, as a fraction of its size.
 const ADVANCE: f64 = 0.7;
-/// How much closer letters may stand, of their size: beyond it they lie on each other.
+/// The tightening between letters, as a fraction of their size, from which they overlap.
 const CLOSE: f64 = 0.4;
 
-/// Whether people see a text, the surest first.
+/// The visibility of a text, in order of increasing certainty that it is hidden.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum TextVisibility {
-    /// They do.
+    /// People see it.
     #[default]
     Seen,
-    /// It may be hidden so.
+    /// It may be hidden in this way.
     Doubt(HidingMethod),
-    /// It is hidden so.
+    /// It is hidden in this way.
     Hidden(HidingMethod),
 }
 
 impl TextVisibility {
-    /// Returns this, or that the text is hidden by something else.
+    /// Returns this visibility, or hidden in the way `how` if it is not hidden already.
     pub fn or(self, how: Option<HidingMethod>) -> Self {
         match (self, how) {
             (Self::Seen | Self::Doubt(_), Some(how)) => Self::Hidden(how),
@@ -50,7 +49,7 @@ impl TextVisibility {
         }
     }
 
-    /// Returns whether text of this sight is seen within something of that one.
+    /// Returns the visibility of text within an element of the visibility `outer`.
     pub fn within(self, outer: Self) -> Self {
         match outer {
             Self::Hidden(_) => outer,
@@ -59,17 +58,17 @@ impl TextVisibility {
     }
 }
 
-/// A colour, as far as it is known.
+/// A colour, if it can be determined.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InkColour {
-    /// The one that contrasts with its ground, or one that is not known.
+    /// An unknown colour, or the automatic one that contrasts with its background.
     Other,
     /// Red, green and blue.
     Rgb([u8; 3]),
 }
 
 impl InkColour {
-    /// Returns true for two colours that are known, and that nobody tells apart.
+    /// Returns true if both colours are known and look the same.
     pub fn alike(self, other: Self) -> bool {
         match (self, other) {
             (Self::Rgb(one), Self::Rgb(other)) => apart(one, other) <= ALIKE,
@@ -77,8 +76,9 @@ impl InkColour {
         }
     }
 
-    /// Returns whether text of this colour, and of this size in points, is seen on a ground.
+    /// Returns the visibility of text of this colour and this size, in points, on a background.
     pub fn on(self, ground: Self, size: f64) -> TextVisibility {
+        // Without both colours there is no contrast to judge; automatic text is always legible.
         let (Self::Rgb(text), Self::Rgb(ground)) = (self, ground) else {
             return TextVisibility::Seen;
         };
@@ -90,10 +90,10 @@ impl InkColour {
     }
 }
 
-/// Where text stands beside its line.
+/// The position of text relative to its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BaselineShift {
-    /// On it.
+    /// On the line.
     #[default]
     Base,
     /// Above it, as an exponent.
@@ -103,7 +103,7 @@ pub enum BaselineShift {
 }
 
 impl BaselineShift {
-    /// Returns where text stands that is raised by so much.
+    /// Returns the position of text that is raised by this distance.
     pub fn of(raised: f64) -> Self {
         match raised {
             raised if raised > 0.0 => Self::Up,
@@ -113,54 +113,53 @@ impl BaselineShift {
     }
 }
 
-/// What a style or a run says; `None` where it says nothing.
+/// The properties that a style or run states; `None` if it does not.
 #[derive(Debug, Clone, Default)]
 pub struct RunStyle {
     /// Marked as hidden.
     pub vanish: Option<bool>,
     /// The colour of the text.
     pub colour: Option<InkColour>,
-    /// What lies behind the text.
+    /// The colour behind the text.
     pub ground: Option<InkColour>,
-    /// True if that is a marker's, which covers other grounds.
+    /// True if `ground` comes from a highlighter, which covers other backgrounds.
     pub marked: bool,
     /// The size in half points.
     pub size: Option<f64>,
     /// The width of the glyphs in per cent.
     pub width: Option<f64>,
-    /// The part of that size that the text has.
+    /// The factor by which the text is scaled.
     pub scale: Option<f64>,
-    /// How much wider than usual letters stand apart, in points.
+    /// The extra space between letters, in points; negative if they are closer than usual.
     pub spacing: Option<f64>,
-    /// How far the text is above its line, in points.
+    /// The distance of the text above its line, in points.
     pub raised: Option<f64>,
-    /// The same as a part of its size.
+    /// The same distance as a fraction of the text's size.
     pub lift: Option<f64>,
-    /// How far lines are from the margin of the page, and the first one from the others, in
-    /// points.
+    /// The indent of the lines from the margin of the page, in points.
     pub left: Option<f64>,
-    /// How far the first line is from the others.
+    /// The indent of the first line relative to the others, in points.
     pub first: Option<f64>,
     /// True if the text has no fill.
     pub empty: Option<bool>,
     /// True if the text is struck out.
     pub struck: Option<bool>,
-    /// Where the text stands.
+    /// The position of the text relative to its line.
     pub shift: Option<BaselineShift>,
-    /// True while properties of the fill of the text are read.
+    /// True while the properties of the text's fill are read.
     pub fill: bool,
-    /// The height of lines in points; infinite if they are as high as their text.
+    /// The height of lines in points; infinite if they adapt to their text.
     pub line: Option<f64>,
-    /// The level of a heading, from 0; 9 is text.
+    /// The level of a heading, from 0; 9 is body text.
     pub outline: Option<usize>,
-    /// The list that numbers the paragraph, and the level in it.
+    /// The list that numbers the paragraph.
     pub list: Option<String>,
     /// The level in that list.
     pub level: Option<usize>,
 }
 
 impl RunStyle {
-    /// Returns this, with what it does not say from `base`.
+    /// Returns these properties, completed from `base`.
     pub fn over(&self, base: &Self) -> Self {
         Self {
             vanish: self.vanish.or(base.vanish),
@@ -186,12 +185,14 @@ impl RunStyle {
         }
     }
 
-    /// Returns whether text that looks so is seen, on a ground that nothing else is known of.
+    /// Returns the visibility of text with these properties; `ground` applies if they state no
+    /// background.
     pub fn sight(&self, ground: InkColour) -> TextVisibility {
         let least = |value: Option<f64>, least: f64| value.is_some_and(|value| value <= least);
         let ground = self.ground.unwrap_or(ground);
         let size = self.points();
         let colour = self.colour.map_or(TextVisibility::Seen, |text| text.on(ground, size));
+        // Letters this close are drawn over each other.
         let close = self.spacing.is_some_and(|spacing| spacing <= -CLOSE * size);
         let lift = self.lift.unwrap_or_default() * self.whole();
         let raised = (self.raised.unwrap_or_default() + lift).abs();
@@ -213,7 +214,7 @@ impl RunStyle {
         }
     }
 
-    /// Returns how text that looks so is hidden, as of the text of a cell.
+    /// Returns the way in which text with these properties is hidden, as in a cell.
     pub fn hidden(&self, ground: InkColour) -> Option<HidingMethod> {
         match self.sight(ground) {
             TextVisibility::Hidden(how) => Some(how),
@@ -223,7 +224,7 @@ impl RunStyle {
 }
 
 impl RunStyle {
-    /// Returns the size in points before it is scaled.
+    /// Returns the size in points before scaling.
     fn whole(&self) -> f64 {
         self.size.map_or(USUAL, |size| size / 2.0)
     }
@@ -233,19 +234,21 @@ impl RunStyle {
         self.whole() * self.scale.unwrap_or(1.0)
     }
 
-    /// Returns whether a paragraph of this text is on the page, which is so wide in points. It is
-    /// not if all of it is on the left, as far as it could reach, or if it begins behind the
-    /// right edge. `margins` are the least and the most that lines begin at which are not moved.
+    /// Returns the visibility of a paragraph on a page of this width in points. It is off the page
+    /// if even its longest line ends left of it, or if it begins beyond the right edge. `margins`
+    /// are the smallest and largest left margins of lines without an indent.
     pub fn place(&self, text: &str, page: f64, margins: (f64, f64)) -> TextVisibility {
         let (left, first) = (self.left.unwrap_or_default(), self.first.unwrap_or_default());
         let reach = |line: &str| line.chars().count() as f64 * self.points() * ADVANCE;
+        // Glyph widths are unknown here: overestimate the reach, so that visible text is never
+        // hidden.
         let longest = text.lines().map(reach).fold(0.0, f64::max);
         let opening = text.lines().next().map(reach).unwrap_or_default().min(page);
         let ends = margins.1 + left.max(left + first) + longest;
         if left.min(left + first) + margins.0.min(page) >= page || ends < 0.0 {
             TextVisibility::Hidden(HidingMethod::OffPage)
         } else if margins.1 + left + first + opening < 0.0 {
-            // Some programs move the first line back, and some do not.
+            // Some programs apply a negative first-line indent, and some do not.
             TextVisibility::Doubt(HidingMethod::OffPage)
         } else {
             TextVisibility::Seen
@@ -265,21 +268,21 @@ pub struct PageSize {
 }
 
 impl PageSize {
-    /// Returns true if something is beside a page that is so long in this direction. It is so far
-    /// from the edge of the page, from its margin, or from something else.
+    /// Returns true if an object of the length `long` is off a page of the length `page` in this
+    /// direction. `from` is its distance from `edge`: the page, its margin, or something else.
     pub fn is_beside(&self, (from, edge): (f64, &str), long: Option<f64>, page: f64) -> bool {
-        // Where it may begin at most.
+        // The rightmost possible origin of the distance.
         let begins = match edge {
             "page" => 0.0,
             "margin" => self.margin.max(page / 8.0),
             _ => page,
         };
-        // A frame is as large as its words if it states no size.
+        // A frame without a size is as large as its words.
         from >= page || begins + from + long.unwrap_or(page / 4.0) <= 0.0
     }
 }
 
-/// Reads a colour of six hexadecimal digits, with or without `#`.
+/// Parses a colour of six hexadecimal digits, with or without `#`.
 pub fn colour(hex: &str) -> Option<[u8; 3]> {
     let hex = hex.trim().trim_start_matches('#');
     let value = u32::from_str_radix(hex, 16).ok().filter(|_| hex.len() == 6)?;
@@ -287,7 +290,7 @@ pub fn colour(hex: &str) -> Option<[u8; 3]> {
     Some([red, green, blue])
 }
 
-/// Returns the largest difference of a channel of two colours.
+/// Returns the largest difference between two colours in a channel.
 pub fn apart(one: [u8; 3], other: [u8; 3]) -> u8 {
     one.iter().zip(other).map(|(one, other)| one.abs_diff(other)).max().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Workbooks: xlsx, xls and xlsb; and what sheets of all formats have in common.
+//! Workbooks (xlsx, xls and xlsb), and the code that sheets of all formats share.
 
 mod heading;
 mod legacy;
@@ -15,7 +15,7 @@ use crate::{
     ContentBlock, FileKind, Finding, OutputSink, ROWS, ReadFailure, SheetBlock, StopReason,
 };
 
-/// Reads such a file.
+/// Reads a workbook.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     match kind {
         FileKind::Xlsx => xlsx::read(bytes, out),
@@ -23,7 +23,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     }
 }
 
-/// A sheet as a workbook lists it.
+/// A sheet in the list of a workbook.
 pub struct ListedSheet {
     /// Its name.
     pub name: String,
@@ -31,13 +31,13 @@ pub struct ListedSheet {
     pub hidden: bool,
 }
 
-/// Sheets in one call.
+/// Maximum sheets in one call.
 const SHEETS: usize = 50;
 
-/// Reads the sheets that are asked for, and gives them: the one that is named, or all if they
-/// have no more than [`ROWS`] rows together, or else the first visible one with rows.
+/// Emits the requested sheets: the named one, or all of them if they have at most [`ROWS`] rows
+/// together, or the first visible one with rows.
 ///
-/// `sheet` reads one by its place, and fills a grid; it returns what it found on the way.
+/// `sheet` reads the sheet with an index into a grid.
 pub fn give(
     listed: &[ListedSheet],
     out: &mut OutputSink<'_>,
@@ -46,6 +46,7 @@ pub fn give(
     let page = out.request.page.max(1);
     if let Some(asked) = out.request.sheet.as_deref() {
         let plain = |name: &str| name.trim().to_lowercase();
+        // A name takes precedence, as a sheet may be named "2".
         let named = |(_, listed): &(usize, &ListedSheet)| plain(&listed.name) == plain(asked);
         let numbered = || asked.trim().parse::<usize>().ok()?.checked_sub(1);
         let found = listed.iter().enumerate().find(named).map(|(place, _)| place).or_else(numbered);
@@ -61,7 +62,7 @@ pub fn give(
     let mut others: Vec<(String, u64)> = Vec::new();
     let mut total = 0;
     for (place, one) in listed.iter().enumerate() {
-        // What would not be given is only counted.
+        // Rows of sheets that will not be emitted are only counted.
         let mut grid = SheetGrid::new(if one.hidden || total > ROWS as u64 { 0 } else { page });
         sheet(place, &mut grid)?;
         let rows = grid.rows();
@@ -86,6 +87,7 @@ pub fn give(
             others.push((one.name.clone(), rows));
         }
     }
+    // The sheets before the limit was exceeded are listed like the others, except for the first.
     if total > ROWS as u64 {
         let more = blocks.drain(1.min(blocks.len())..).map(|block| (block.name, block.of.of));
         let more: Vec<(String, u64)> = more.collect();

@@ -1,4 +1,4 @@
-//! Text as it is put together from paragraphs, tables and marks, and what was left out of it.
+//! Text assembled from paragraphs, tables and marks, and the count of text that was left out.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::{
     PieceMark, ReadFailure, StopReason, TextBlock, TextPiece,
 };
 
-/// Bytes of hidden text that are kept to see whether it gives orders.
+/// Bytes of hidden text that are kept to check for orders to an assistant.
 const SAMPLE: usize = 4 << 10;
 
 /// A text that grows line by line.
@@ -21,7 +21,7 @@ pub struct StoryWriter {
     tables: Vec<OpenTable>,
 }
 
-/// A table that is open: its row so far, and the lines of its cell.
+/// An open table: the cells of its row so far, and the lines of the open cell.
 #[derive(Default)]
 struct OpenTable {
     row: Vec<Vec<String>>,
@@ -29,7 +29,7 @@ struct OpenTable {
 }
 
 impl StoryWriter {
-    /// Adds a line, to the cell that is open or to the text.
+    /// Adds a line to the open cell, or to the text.
     pub fn line(&mut self, line: &str) {
         let line = line.trim_end();
         if let Some(table) = self.tables.last_mut() {
@@ -44,6 +44,7 @@ impl StoryWriter {
 
     /// Adds a heading of a level, from 1.
     pub fn heading(&mut self, level: usize, line: &str) {
+        // A `#` within a row of cells would no longer be at the beginning of a line.
         if self.tables.is_empty() {
             self.line("");
             self.line(&format!("{} {line}", "#".repeat(level.clamp(1, 6))));
@@ -52,7 +53,7 @@ impl StoryWriter {
         }
     }
 
-    /// Adds what the next lines are.
+    /// Adds a mark that describes the next lines.
     pub fn mark(&mut self, mark: PieceMark) {
         self.cut();
         self.pieces.push(TextPiece::Mark(mark));
@@ -79,9 +80,10 @@ impl StoryWriter {
         }
     }
 
-    /// Closes a row: its cells become a line, or the lines of its only cell.
+    /// Closes a row. Its cells become one line; a single cell keeps its lines.
     pub fn row_end(&mut self) {
         self.cell_end();
+        // The table is taken off the stack so that `line` adds to the cell or text around it.
         let Some(mut table) = self.tables.pop() else { return };
         let row = std::mem::take(&mut table.row);
         match row.as_slice() {
@@ -102,7 +104,7 @@ impl StoryWriter {
         self.line("");
     }
 
-    /// Adds all pieces of another text below a mark, if it has any.
+    /// Adds a text below a mark, unless it is blank.
     pub fn below(&mut self, mark: PieceMark, text: &str) {
         if !text.trim().is_empty() {
             self.mark(mark);
@@ -116,7 +118,7 @@ impl StoryWriter {
         self.pieces.extend(other.pieces());
     }
 
-    /// Returns the text alone.
+    /// Returns the text without its marks.
     pub fn plain(self) -> String {
         let text = self.pieces().into_iter().filter_map(|piece| match piece {
             TextPiece::Text(text) => Some(text),
@@ -125,8 +127,9 @@ impl StoryWriter {
         text.collect()
     }
 
-    /// Returns the pieces; empty if there is no text.
+    /// Returns the pieces. The list is empty if they contain only marks.
     pub fn pieces(mut self) -> Vec<TextPiece> {
+        // A truncated file leaves tables open; their cells are text all the same.
         while !self.tables.is_empty() {
             self.table_end();
         }
@@ -143,9 +146,11 @@ impl StoryWriter {
     }
 }
 
-/// Gives a text without pages: the piece of it that is asked for.
+/// Emits the requested piece of a text without pages.
 ///
-/// Fails with [`ReadFailure::Empty`], or with [`ReadFailure::NoSuchPage`].
+/// # Errors
+///
+/// [`ReadFailure::Empty`] or [`ReadFailure::NoSuchPage`].
 pub fn give(pieces: Vec<TextPiece>, out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let mut pages: Vec<Vec<TextPiece>> = vec![Vec::new()];
     let mut left = PIECE;
@@ -159,7 +164,8 @@ pub fn give(pieces: Vec<TextPiece>, out: &mut OutputSink<'_>) -> Result<(), Stop
             let mut end = rest.floor_char_boundary(left);
             if end < rest.len() {
                 let line = rest.get(..end).and_then(|part| part.rfind('\n'));
-                // A line that is longer than a page is broken; one that begins late waits.
+                // A line longer than a page is broken; any other line that does not fit moves to
+                // the next page.
                 end = line.map_or(if left == PIECE { end } else { 0 }, |line| line + 1);
             }
             let (part, later) = rest.split_at(end);
@@ -189,23 +195,23 @@ pub fn give(pieces: Vec<TextPiece>, out: &mut OutputSink<'_>) -> Result<(), Stop
     out.block(ContentBlock::Text(TextBlock { pieces, of: (of > 1).then_some(span) }))
 }
 
-/// The slides of a presentation, as they are given one by one.
+/// The slides of a presentation, emitted one by one.
 pub struct SlideDeck {
     of: u64,
-    /// What is left out of them.
+    /// Counts of the text omitted from the slides.
     pub tally: OmissionTally,
     hidden: u64,
     text: bool,
 }
 
 impl SlideDeck {
-    /// Begins to give slides of a file that has so many.
+    /// Creates the deck of a file with `of` slides.
     pub fn new(of: u64, tally: OmissionTally) -> Self {
         Self { of, tally, hidden: 0, text: false }
     }
 
-    /// Gives the slide with this number, from 1. One that is not shown, or is empty, is given
-    /// without text: `page` goes on after it all the same.
+    /// Emits the slide with this number, from 1. A hidden or empty slide is emitted without text,
+    /// so that `page` continues after it.
     pub fn give(
         &mut self,
         number: u32,
@@ -218,6 +224,7 @@ impl SlideDeck {
             pieces = story.pieces();
         } else {
             self.hidden += 1;
+            // The text of a hidden slide is not shown, but may still give orders.
             self.tally.keep(&story.plain());
         }
         self.text |= !pieces.is_empty();
@@ -227,9 +234,11 @@ impl SlideDeck {
         out.block(ContentBlock::Text(TextBlock { pieces, of }))
     }
 
-    /// Tells what was left out, however the reading ended.
+    /// Records the omitted text, even if the reading failed.
     ///
-    /// Fails as that did, or with [`ReadFailure::Empty`] if no slide to the last has text.
+    /// # Errors
+    ///
+    /// The error of `ended`, or [`ReadFailure::Empty`] if no slide up to the last one has text.
     pub fn end(
         self,
         ended: Result<(), StopReason>,
@@ -244,12 +253,13 @@ impl SlideDeck {
         }
         self.tally.findings().into_iter().for_each(|finding| out.find(finding));
         ended?;
+        // Slides of later pages may have text: only the last page may conclude that there is none.
         let last = u64::from(out.request.page.max(1)) + u64::from(PAGES) > self.of;
         if last && !self.text { Err(ReadFailure::Empty.into()) } else { Ok(()) }
     }
 }
 
-/// Counts what is left out of a text, and what it does not show.
+/// Counts of the text that is left out, and of content that has no text.
 #[derive(Debug, Default)]
 pub struct OmissionTally {
     hidden: BTreeMap<HidingMethod, u64>,
@@ -257,7 +267,7 @@ pub struct OmissionTally {
     sample: String,
     deleted: u64,
     inserted: u64,
-    /// Pictures.
+    /// The number of pictures.
     pub pictures: u64,
 }
 
@@ -268,7 +278,7 @@ impl OmissionTally {
         self.keep(text);
     }
 
-    /// Counts text by whether people see it; returns false for text to leave out.
+    /// Counts text according to its visibility. Returns false for text to leave out.
     pub fn sees(&mut self, sight: TextVisibility, text: &str) -> bool {
         match sight {
             TextVisibility::Seen => return true,
@@ -289,31 +299,31 @@ impl OmissionTally {
         self.inserted += length(text);
     }
 
-    /// Keeps hidden text to see whether it gives orders.
+    /// Keeps hidden text, up to a limit, to check it for orders.
     pub fn keep(&mut self, text: &str) {
         let room = SAMPLE.saturating_sub(self.sample.len());
         let (text, _) = text.split_at(text.floor_char_boundary(room));
         self.sample.push_str(text);
     }
 
-    /// Ends a paragraph: what follows in the sample is another sentence.
+    /// Ends a paragraph, so that the next hidden text is another sentence of the sample.
     pub fn paragraph(&mut self) {
         if !self.sample.is_empty() && !self.sample.ends_with('\n') {
             self.keep("\n");
         }
     }
 
-    /// Returns true if nothing is hidden.
+    /// Returns true if no text is hidden.
     pub fn is_empty(&self) -> bool {
         self.hidden.is_empty()
     }
 
-    /// Returns true if what was left out reads like an order to an assistant.
+    /// Returns true if the text left out reads like an order to an assistant.
     pub fn orders(&self) -> bool {
         gives_orders_unseen(&self.sample)
     }
 
-    /// Returns what was found.
+    /// Returns the findings.
     pub fn findings(self) -> Vec<Finding> {
         let orders = self.orders();
         let hidden = self.hidden.into_iter().filter(|(_, count)| *count > 0);
@@ -336,7 +346,7 @@ impl OmissionTally {
     }
 }
 
-/// Counts the characters that are no white space.
+/// Counts the characters other than white space.
 fn length(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).count() as u64
 }

@@ -1,9 +1,9 @@
 //! XML as events, within limits.
 //!
-//! Of Office Open XML, names count by their namespaces, as Office reads them: what stands in one
-//! that Office does not know is not there, and of alternatives only one is. OpenDocument is read
-//! by local names. Entities that a document defines are not resolved, so none can grow; the depth
-//! is counted.
+//! Names in Office Open XML are matched by namespace, as Office does: elements of namespaces that
+//! Office does not know are skipped, and only one of several alternatives is read. OpenDocument is
+//! read by local names. Entities that a document defines are not resolved, so they cannot expand.
+//! Depth is counted.
 
 use std::rc::Rc;
 
@@ -15,7 +15,8 @@ use quick_xml::reader::Reader;
 
 use crate::{DEPTH, ReadFailure};
 
-/// Namespaces that Office understands, by the prefixes that it writes them with.
+/// Namespaces that Office understands, by their usual prefixes. The addresses at `purl.oclc.org`
+/// belong to the Strict variant of ISO/IEC 29500.
 const SPACES: &[(&str, &str)] = &[
     ("w", "http://schemas.openxmlformats.org/wordprocessingml/2006/main"),
     ("w", "http://purl.oclc.org/ooxml/wordprocessingml/main"),
@@ -83,29 +84,30 @@ const SPACES: &[(&str, &str)] = &[
     ("x15ac", "http://schemas.microsoft.com/office/spreadsheetml/2010/11/ac"),
     ("xtc", "http://schemas.microsoft.com/office/spreadsheetml/2018/threadedcomments"),
 ];
-/// Those whose attributes have prefixes.
+/// Namespaces whose attributes have prefixes.
 const QUALIFIED: &[&str] = &["w", "w14", "m"];
 
-/// A prefix, at which depth it was declared, and which of [`SPACES`] it stands for; empty for a
-/// namespace that Office does not know.
+/// The declared prefixes: the depth of the declaration, the prefix, and the entry of [`SPACES`]
+/// that it names; empty for a namespace that Office does not know.
 type NamespaceScopes = Rc<Vec<(usize, String, &'static str)>>;
 
 /// A document that is being read.
 pub struct XmlReader<'a> {
     reader: Reader<&'a [u8]>,
     depth: usize,
-    /// The namespaces whose names are written without a prefix here; none if all are.
+    /// The namespaces whose names appear without a prefix in events; empty to match all elements by
+    /// local name.
     own: &'static [&'static str],
     scopes: NamespaceScopes,
-    /// For each `AlternateContent` that is open: whether one of its alternatives was read.
+    /// For each open `AlternateContent`, true if one of its alternatives was read.
     chosen: Vec<bool>,
 }
 
-/// What comes next in a document.
+/// The next event of a document.
 pub enum XmlEvent<'a> {
-    /// An element begins; an empty one begins and ends.
+    /// The beginning of an element. An empty element yields a beginning and an end.
     Start(XmlElement<'a>),
-    /// An element ends.
+    /// The end of an element.
     End(ElementEnd),
     /// Text.
     Text(String),
@@ -115,7 +117,7 @@ pub enum XmlEvent<'a> {
 pub struct XmlElement<'a> {
     raw: BytesStart<'a>,
     name: String,
-    /// Its namespace, and the prefixes that are known; none where local names count.
+    /// The namespace and the known prefixes; `None` if local names are matched.
     space: Option<(&'static str, NamespaceScopes)>,
 }
 
@@ -123,25 +125,28 @@ pub struct XmlElement<'a> {
 pub struct ElementEnd(String);
 
 impl<'a> XmlReader<'a> {
-    /// Begins to read a document by local names.
+    /// Creates a reader that matches local names.
     pub fn new(text: &'a str) -> Self {
         Self::of(text, &[])
     }
 
-    /// Begins to read a document of Office Open XML: names in its `own` namespaces are local
-    /// ones, others have the prefix that Office gives their namespace (`mc:Choice`).
+    /// Creates a reader for Office Open XML. Names in the namespaces `own` are local names; others
+    /// get the prefix that Office uses for their namespace (`mc:Choice`).
     pub fn of(text: &'a str, own: &'static [&'static str]) -> Self {
         let mut reader = Reader::from_str(text);
         reader.config_mut().expand_empty_elements = true;
+        // Some writers leave a bare `&` in text.
         reader.config_mut().allow_dangling_amp = true;
-        // A text may begin within an element.
+        // The text may be a part of a document that begins within an element.
         reader.config_mut().allow_unmatched_ends = true;
         Self { reader, depth: 0, own, scopes: NamespaceScopes::default(), chosen: Vec::new() }
     }
 
-    /// Returns what comes next; `None` at the end.
+    /// Returns the next event, or `None` at the end.
     ///
-    /// Fails with [`ReadFailure::Broken`], or with [`ReadFailure::Depth`] below [`DEPTH`] elements.
+    /// # Errors
+    ///
+    /// [`ReadFailure::Broken`], or [`ReadFailure::Depth`] if more than [`DEPTH`] elements are nested.
     pub fn step(&mut self) -> Result<Option<XmlEvent<'a>>, ReadFailure> {
         loop {
             return Ok(Some(match self.reader.read_event().map_err(|_| ReadFailure::Broken)? {
@@ -159,6 +164,8 @@ impl<'a> XmlReader<'a> {
                     }
                 }
                 Raw::End(ending) => {
+                    // The namespace has to be looked up before `end` drops the element's
+                    // declarations.
                     let space = self.space(ending.name());
                     let name = self.name(ending.name(), space);
                     if name == "mc:AlternateContent" {
@@ -182,7 +189,7 @@ impl<'a> XmlReader<'a> {
         }
     }
 
-    /// Returns the element that begins; `None` if Office does not read it.
+    /// Returns the element that begins, or `None` if Office would not read it.
     fn element(&mut self, raw: BytesStart<'a>) -> Option<XmlElement<'a>> {
         if self.own.is_empty() {
             let name = raw.local_name().as_ref().to_owned();
@@ -199,6 +206,8 @@ impl<'a> XmlReader<'a> {
             }
             "mc:Choice" | "mc:Fallback" => {
                 let needed = element.attr("Requires");
+                // `Requires` lists prefixes. An alternative is chosen only if Office knows all
+                // their namespaces, and only the first that fits is read.
                 let known = |prefix: &str| !space_of(&self.scopes, prefix).is_empty();
                 let fits = element.name == "mc:Fallback"
                     || needed.is_some_and(|needed| needed.split_whitespace().all(known));
@@ -210,7 +219,7 @@ impl<'a> XmlReader<'a> {
         read.then_some(element)
     }
 
-    /// Takes the prefixes that an element declares.
+    /// Records the prefixes that an element declares.
     fn declare(&mut self, raw: &BytesStart<'_>) {
         let mut attributes = raw.attributes();
         let declared: Vec<_> = attributes
@@ -231,7 +240,8 @@ impl<'a> XmlReader<'a> {
         if !declared.is_empty() {
             Rc::make_mut(&mut self.scopes).extend(declared);
         } else if self.depth == 1 && raw.name().prefix().is_none() {
-            // A document without any namespace is taken for what its place in the file says.
+            // A document without any namespace declaration is read as what its place in the package
+            // implies.
             let own = self.own.first().copied().unwrap_or_default();
             Rc::make_mut(&mut self.scopes).push((1, String::new(), own));
         }
@@ -246,7 +256,7 @@ impl<'a> XmlReader<'a> {
         space_of(&self.scopes, prefix.as_ref().map_or("", |prefix| prefix.as_ref()))
     }
 
-    /// Returns a name as it is asked for.
+    /// Returns a name as events show it.
     fn name(&self, name: QName<'_>, space: &str) -> String {
         let local = name.local_name();
         if self.own.is_empty() || self.own.contains(&space) {
@@ -255,16 +265,17 @@ impl<'a> XmlReader<'a> {
         format!("{space}:{}", local.as_ref())
     }
 
-    /// Ends an element.
+    /// Leaves an element and drops the prefixes that it declared.
     fn end(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         let depth = self.depth;
+        // Cloning the shared list is costly, and few elements declare prefixes.
         if self.scopes.last().is_some_and(|(at, ..)| *at > depth) {
             Rc::make_mut(&mut self.scopes).retain(|(at, ..)| *at <= depth);
         }
     }
 
-    /// Returns where in the text reading is, in bytes.
+    /// Returns the position of the reader in the text, in bytes.
     pub fn place(&self) -> usize {
         self.reader.buffer_position() as usize
     }
@@ -283,8 +294,8 @@ impl<'a> XmlReader<'a> {
         Ok(text)
     }
 
-    /// Calls `each` with every element within the one that began last, to its end, but for
-    /// properties that were changed (`rPrChange`).
+    /// Calls `each` with every element within the one that began last, except for former properties
+    /// of tracked changes (`rPrChange`).
     pub fn within(&mut self, mut each: impl FnMut(&XmlElement<'a>)) -> Result<(), ReadFailure> {
         let outer = self.depth;
         while self.depth >= outer {
@@ -300,11 +311,12 @@ impl<'a> XmlReader<'a> {
         Ok(())
     }
 
-    /// Reads to the end of the element that began last.
+    /// Skips to the end of the element that began last.
     pub fn skip(&mut self) -> Result<(), ReadFailure> {
         let mut inner = 1;
         while inner > 0 {
             match self.reader.read_event().map_err(|_| ReadFailure::Broken)? {
+                // `skip` does not go through `step`, so it counts the depth itself.
                 Raw::Start(_) if self.depth + inner > DEPTH => return Err(ReadFailure::Depth),
                 Raw::Start(_) => inner += 1,
                 Raw::End(_) => inner -= 1,
@@ -323,23 +335,25 @@ impl XmlElement<'_> {
         self.name.clone()
     }
 
-    /// Returns the value of the first attribute with this name, in the element's own namespace.
+    /// Returns the value of the first attribute with this name in the element's own namespace.
     pub fn attr(&self, name: &str) -> Option<String> {
         self.find(|key, prefix| {
             key == name
                 && self.space.as_ref().is_none_or(|(space, scopes)| match prefix {
                     Some(prefix) => space_of(scopes, prefix) == *space,
+                    // `val` without a prefix has no meaning in WordprocessingML, so Office ignores
+                    // it.
                     None => !QUALIFIED.contains(space),
                 })
         })
     }
 
-    /// Returns the name of a relation: the value of the attribute `id` of that namespace.
+    /// Returns the relationship id in the attribute `r:id`.
     pub fn link(&self) -> Option<String> {
         self.relation("id")
     }
 
-    /// Returns the name of a relation that stands in an attribute of this name.
+    /// Returns the relationship id in the attribute `r:NAME`.
     pub fn relation(&self, name: &str) -> Option<String> {
         let (_, scopes) = self.space.as_ref()?;
         self.find(|key, prefix| {
@@ -347,18 +361,18 @@ impl XmlElement<'_> {
         })
     }
 
-    /// Returns the attribute as a number.
+    /// Returns an attribute as a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         self.attr(name)?.trim().parse().ok()
     }
 
-    /// Returns true if the attribute is there and stands for yes.
+    /// Returns true if the attribute is present and true.
     pub fn flag(&self, name: &str) -> bool {
         self.attr(name).is_some_and(|value| matches!(value.as_str(), "1" | "true" | "on"))
     }
 
     fn find(&self, fits: impl Fn(&str, Option<&str>) -> bool) -> Option<String> {
-        // The library would compare each attribute with all before it.
+        // The library's check for duplicates compares each attribute with all before it.
         let mut attributes = self.raw.attributes();
         let mut attributes = attributes.with_checks(false).filter_map(Result::ok);
         let found = attributes.find(|attribute| {
@@ -377,7 +391,7 @@ impl ElementEnd {
     }
 }
 
-/// Returns the namespace that a prefix stands for; one that was not declared, for its usual one.
+/// Returns the namespace of a prefix; an undeclared prefix has its usual meaning.
 fn space_of(scopes: &NamespaceScopes, prefix: &str) -> &'static str {
     let declared = scopes.iter().rev().find(|(_, known, _)| known == prefix);
     let usual = || SPACES.iter().find(|(space, _)| *space == prefix).map(|(space, _)| *space);

@@ -21,10 +21,10 @@ use super::Store;
 use super::engine::locks::ProcessLock;
 use super::random::random;
 
-/// What the settings rows of last uses begin with.
+/// The prefix of settings rows with the time of last use.
 const USED: &str = "used ";
 
-/// One account as it is stored.
+/// An account as stored.
 #[derive(Clone)]
 pub struct AccountRow {
     /// Short stable id, such as `google:mira@example.com`.
@@ -39,15 +39,15 @@ pub struct AccountRow {
     pub tenant: Option<String>,
     /// The scopes granted, separated by spaces.
     pub scopes: String,
-    /// Whether it can be used.
+    /// The state of the sign-in.
     pub status: AccountStatus,
-    /// Why it cannot be used.
+    /// The reason why the account cannot be used.
     pub problem: Option<String>,
-    /// When it was first added, in seconds since 1970.
+    /// The time of its first addition, in seconds since 1970.
     pub added: i64,
     /// The tokens as [`Store::seal`] returned them.
     pub sealed: String,
-    /// Raised with every change of the tokens.
+    /// A number that every change of the tokens raises.
     pub version: i64,
 }
 
@@ -103,9 +103,9 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// Adds an account, or gives a known one new tokens, scopes and a good
-    /// status. When it was first added stays; `status`, `problem`, `added` and
-    /// `version` of `row` are not looked at. Returns the row as stored.
+    /// Adds an account, or gives a known one new tokens, scopes and a good status, and keeps the
+    /// time of its first addition. Ignores `status`, `problem`, `added` and `version` of `row`.
+    /// Returns the row as stored.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -138,8 +138,8 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// Saves refreshed tokens over those of `version`. Returns false if the row was changed or
-    /// deleted since; then nothing was saved.
+    /// Saves refreshed tokens, which replace the ones of `version`. Returns false without saving if
+    /// the row was changed or deleted since.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -158,8 +158,8 @@ impl Store {
         .await
     }
 
-    /// Records that the provider refused the tokens of `version`, and why. Returns
-    /// false if the row was changed or deleted since; then nothing was recorded.
+    /// Records that the provider refused the tokens of `version`, with the reason. Returns false
+    /// without recording if the row was changed or deleted since.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -184,8 +184,8 @@ impl Store {
         .await
     }
 
-    /// Takes the right to refresh an account's tokens, which ends when it is dropped, and with
-    /// the process. `None` if somebody else has it.
+    /// Takes the lock for refreshing an account's tokens, which ends when it is dropped, or with
+    /// the process. Returns `None` if another call or process has it.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -193,9 +193,9 @@ impl Store {
         self.try_lock(format!("account {} {id}", self.owner()), false, false).await
     }
 
-    /// Deletes an account with its tokens, the outputs that concern it and the earlier states
-    /// that belong only to it, because those contain texts. Its handles stay, because their
-    /// numbers must never mean anything else. Returns false if there was none.
+    /// Deletes an account with its tokens, the outputs that concern it, and the earlier states that
+    /// belong only to it, because these contain texts. Its handles stay, so that their numbers
+    /// never get another meaning. Returns false if the account did not exist.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -208,6 +208,7 @@ impl Store {
             .await
             .map_err(|error| self.broken(&error))?;
         self.delete_outputs(&mut tx, id).await?;
+        // States of several accounts have several ids in `account`, so they do not match and stay.
         sqlx::query("DELETE FROM undos WHERE owner = $1 AND account = $2")
             .bind(self.owner())
             .bind(id)
@@ -226,7 +227,7 @@ impl Store {
         self.set_setting(&format!("{USED}{account}"), &self.now().to_string()).await
     }
 
-    /// Returns when accounts were last used, in seconds since 1970, by their ids.
+    /// Returns the time of last use of each account, in seconds since 1970, by id.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -245,7 +246,7 @@ impl Store {
         Ok(rows.filter_map(used).collect())
     }
 
-    /// Forgets when an account was used.
+    /// Forgets the time of an account's last use.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -259,7 +260,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Runs a statement about one row; true if it found its row.
+    /// Runs a statement about one row. Returns true if it found its row.
     async fn changes_one(
         &self,
         statement: sqlx::query::Query<'_, sqlx::Any, sqlx::any::AnyArguments>,
@@ -271,6 +272,7 @@ impl Store {
         match done.rows_affected() {
             0 => Ok(false),
             1 => Ok(true),
+            // The statements name a primary key: more rows mean that one of them is wrong.
             more => Err(Error::new(
                 ErrorKind::Internal,
                 format!("a change meant for one account matched {more}"),

@@ -1,5 +1,6 @@
-//! The audit log: for the user of this machine `audit.jsonl` in the state folder, which stays
-//! readable whatever happens to the database; rows for the people of a server, and in PostgreSQL.
+//! The audit log. For the user of this machine it is `audit.jsonl` in the state folder, which stays
+//! readable even if the database does not; for the people of a server, and in PostgreSQL, it is
+//! rows.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -14,16 +15,16 @@ const FILE: &str = "audit.jsonl";
 /// A line of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditLine {
-    /// Its number among the owner's; later ones have higher numbers.
+    /// The line's number among the owner's; later lines have higher numbers.
     pub number: i64,
-    /// When it was added, in seconds since 1970; 0 if that is unknown.
+    /// The time of its addition, in seconds since 1970; 0 if it is unknown.
     pub at: i64,
     /// One JSON object.
     pub line: String,
 }
 
 impl Store {
-    /// Adds a line, which is stored when this returns. Lines of several processes do not mix.
+    /// Adds a line, which is stored when this returns. Lines of several processes are not mixed up.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -31,6 +32,7 @@ impl Store {
         if self.has_files() {
             return self.append_line(line);
         }
+        // The transaction is the owner's only one, so no other line can get the same number.
         let mut tx = self.writing().await?;
         sqlx::query(
             "INSERT INTO audit (owner, number, at, line) \
@@ -45,7 +47,7 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Returns at most `most` lines, newest first: those before the line `before`, or the last
+    /// Returns at most `most` lines, newest first: the ones before the line `before`, or the last
     /// ones.
     ///
     /// # Errors
@@ -84,8 +86,8 @@ impl Store {
         Ok(lines.into_iter().map(|(number, at, line)| AuditLine { number, at, line }).collect())
     }
 
-    /// Returns the last `most` lines of all owners with the owner of each, the oldest first. If
-    /// the database cannot be read, those of a file are all.
+    /// Returns the last `most` lines of all owners, each with its owner, oldest first. If the
+    /// database cannot be read, returns the lines of the file.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -104,6 +106,7 @@ impl Store {
             }
             owners => owners?,
         };
+        // The user's lines are in the file even if the database has no row of theirs.
         if files {
             owners.retain(|owner| owner != self.owner());
             owners.push(self.owner().to_owned());
@@ -113,7 +116,7 @@ impl Store {
             let lines = self.for_owner(owner).audit_lines(None, most).await?;
             all.extend(lines.into_iter().rev().map(|line| (owner.clone(), line)));
         }
-        // A file alone is in order, whatever its times are.
+        // The lines of a file are in order, even if their times are not.
         if owners.len() > 1 {
             all.sort_by_key(|(_, line)| line.at);
         }
@@ -121,13 +124,13 @@ impl Store {
         Ok(all)
     }
 
-    /// In one write, so that lines of several processes do not mix.
+    /// Appends with one write, so that lines of several processes are not mixed up.
     fn append_line(&self, line: &str) -> Result<()> {
         files::private_folder(self.home())?;
         let path = self.home().join(FILE);
         files::private_file(&path)?;
         let mut file = open_locked(&path).map_err(|error| unwritten(&path, &error))?;
-        // A line that a full disk has cut off stays on a line of its own.
+        // A full disk may have cut off the last line: the new one must not continue it.
         let torn = ends_within_a_line(&mut file).unwrap_or(false);
         let begin = if torn { "\n" } else { "" };
         file.write_all(format!("{begin}{line}\n").as_bytes())
@@ -161,7 +164,7 @@ fn unwritten(path: &std::path::Path, error: &std::io::Error) -> Error {
     .next(files::advice(error))
 }
 
-/// Deletes the lines with a time up to `oldest`, in seconds since 1970; returns their number.
+/// Deletes the lines with a time up to `oldest`, in seconds since 1970. Returns their number.
 pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
     let path = home.join(FILE);
     if !path.exists() {
@@ -172,10 +175,12 @@ pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
         let mut file = open_locked(&path)?;
         file.seek(SeekFrom::Start(0))?;
         file.read_to_string(&mut text)?;
+        // A line without a readable time stays: its age is unknown.
         let old = |line: &&str| time_of(line).is_some_and(|time| time <= oldest);
         let (dropped, kept): (Vec<&str>, Vec<&str>) = text.lines().partition(old);
         if !dropped.is_empty() {
             let kept: String = kept.iter().map(|line| format!("{line}\n")).collect();
+            // The log is replaced as a whole, so that an interruption loses no line.
             let mut new = tempfile::NamedTempFile::new_in(home)?;
             new.write_all(kept.as_bytes())?;
             new.as_file().sync_all()?;
@@ -187,10 +192,11 @@ pub(super) fn purge(home: &Path, oldest: i64) -> Result<u64> {
 }
 
 /// Opens the log for reading and appending, for one process at a time if the file system supports
-/// locks. If the log was replaced while this waited for it, it is opened again.
+/// locks. Opens it again if the log was replaced during the wait.
 fn open_locked(path: &Path) -> std::io::Result<std::fs::File> {
     loop {
         let file = std::fs::OpenOptions::new().read(true).append(true).open(path)?;
+        // Some network file systems have no locks; a single write per line has to do there.
         let _ = file.lock();
         #[cfg(unix)]
         {

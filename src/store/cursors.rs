@@ -1,9 +1,9 @@
-//! Cursors: `p3` for the long text with the position in a list.
+//! Cursors: short handles such as `p3` for the long text with a position in a list.
 //!
-//! A provider's page token can have thousands of characters; the model gets a number
-//! and passes it back. The same state has the same number for as long as it is stored,
-//! so that the same call gives the same bytes. Cursors are deleted as the settings say,
-//! after they were last issued; their numbers are never used again.
+//! A provider's page token can have thousands of characters; the model gets a number and passes it
+//! back. The same state has the same number for as long as it is stored, so that the same call
+//! returns the same bytes. Cursors are deleted after the configured time since they were last
+//! issued; their numbers are never used again.
 //!
 //! The callers define the content of a state.
 
@@ -26,8 +26,7 @@ impl Store {
         let digest = STANDARD.encode(Sha256::digest(state.as_bytes()));
         let now = self.now();
         let find = "SELECT number FROM cursors WHERE owner = $1 AND digest = $2 AND saved > $3";
-        // A cursor noted within the last day is noted well enough, so that a
-        // repeated question writes nothing.
+        // A record of the last day is recent enough: a repeated call writes nothing.
         let known: Option<i64> = sqlx::query_scalar(find)
             .bind(self.owner())
             .bind(&digest)
@@ -60,6 +59,7 @@ impl Store {
         .fetch_one(&mut *tx)
         .await
         .map_err(|error| self.broken(&error))?;
+        // A known state keeps its number, and the one reserved for it stays free.
         if number == next {
             self.advance(&mut tx, HandleKind::Page, number).await?;
         }
@@ -67,7 +67,7 @@ impl Store {
         Ok(number.unsigned_abs())
     }
 
-    /// Returns the state of cursor `number`; `None` if there is none, or no longer.
+    /// Returns the state of cursor `number`, or `None` if it does not exist or no longer does.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).

@@ -19,40 +19,40 @@ use crate::config::DatabaseUrl;
 pub(super) mod locks;
 pub(super) mod ready;
 
-/// How long to retry opening while another process creates the file or the server starts, and to
+/// The time to retry opening while another process creates the file or the server starts, and to
 /// wait for a connection.
 pub(super) const OPENING: Duration = Duration::from_secs(10);
 
-/// How long to look for the reason if no connection was available.
+/// The time to look for the reason if no connection is available.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// How long PostgreSQL may take to answer a statement that waits for no lock. Without a limit on
-/// this side, a server that hangs, or a network that drops everything, would hold calls forever.
+/// The time limit for PostgreSQL to answer a statement that waits for no lock. Without a limit on
+/// this side, a hanging server or a network that drops all packets would block calls forever.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// After how long an unused connection is tested before its next use.
+/// The idle time after which a connection is tested before its next use.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// The first statement on every connection to SQLite: the most that it caches, in KiB. By default
-/// that is 2 MB for each of up to five connections, which fill as the file grows, and the system
+/// The first statement on every connection to SQLite, which limits its cache, in KiB. The default
+/// is 2 MB for each of up to five connections, which fill as the file grows, although the system
 /// caches the file anyway.
 const CACHE: &str = "PRAGMA cache_size = -256";
 
 /// The first statement on every connection to PostgreSQL. Statements wait for other instances as
-/// long as they wait for SQLite's lock, and an instance that hangs does not hold locks for ever.
+/// long as they wait for SQLite's lock, and a hanging instance does not hold locks forever.
 const SESSION: &str = "SET lock_timeout = '5s'; SET statement_timeout = '60s'; \
                        SET idle_in_transaction_session_timeout = '60s'";
 
-/// What the session with an instance's locks begins with: of a machine that is gone, the server
-/// learns within half a minute. No limit for sessions that do nothing ends it (PostgreSQL 14).
+/// The first statement on the connection with an instance's locks. The server notices the loss of a
+/// machine within half a minute. No limit on idle sessions (PostgreSQL 14) ends it.
 const SESSION_OF_LOCKS: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; \
                                 SET tcp_keepalives_count = 3; \
                                 SELECT set_config(name, '0', false) FROM pg_settings \
                                 WHERE name = 'idle_session_timeout'";
 
-/// Where the rows are.
+/// The place of the rows.
 pub(super) enum StoreEngine {
-    /// In this file.
+    /// This file.
     Sqlite(PathBuf),
     /// On a server, for any number of instances; each opens at most this many connections.
     Postgres(DatabaseUrl, u32),
@@ -85,8 +85,7 @@ impl StoreEngine {
         let pool = AnyPoolOptions::new().acquire_timeout(OPENING);
         match self {
             Self::Sqlite(_) => {
-                // A few connections, so that reads can run during a write. Those that are
-                // `ready` come on top.
+                // A few connections allow reads during a write. The `ready` ones are additional.
                 let pool = pool
                     .max_connections(3)
                     // A file does not go away as a server does, and each test would be two
@@ -100,8 +99,9 @@ impl StoreEngine {
                     })
                     .after_connect(|connection, _| {
                         Box::pin(async move {
-                            // It reads the file. If that fails, the next statement says why;
-                            // here, the pool would try again until time is up.
+                            // The statement reads the file. If that fails, the next statement
+                            // returns the reason; an error here would make the pool retry until its
+                            // timeout.
                             drop(sqlx::raw_sql(CACHE).execute(connection).await);
                             Ok(())
                         })
@@ -120,8 +120,8 @@ impl StoreEngine {
             }
             Self::Postgres(_, connections) => {
                 pool.max_connections(*connections)
-                    // Every use begins with a statement of ours, which also shows whether the
-                    // connection still works. In a transaction, it has no time limit.
+                    // The first statement of every use also shows whether the connection still
+                    // works. In a transaction, that statement has no time limit.
                     .test_before_acquire(false)
                     .before_acquire(|connection, meta| {
                         Box::pin(async move {
@@ -139,7 +139,7 @@ impl StoreEngine {
         }
     }
 
-    /// Returns a connection for an instance's locks, which is not of the pool.
+    /// Returns a connection outside of the pool for an instance's locks.
     pub(super) async fn session_of_locks(&self) -> sqlx::Result<AnyConnection> {
         let opening = async {
             let mut connection = AnyConnection::connect_with(&self.options()?).await?;
@@ -149,12 +149,12 @@ impl StoreEngine {
         tokio::time::timeout(OPENING, opening).await.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
-    /// Creates what the database needs on this machine, in the state folder.
+    /// Creates the state folder and the file of the database, if it has one.
     pub(super) fn prepare(&self, home: &Path) -> Result<()> {
         if let Self::Sqlite(path) = self {
             files::private_folder(home)?;
-            // Created by us and not by SQLite, so that nobody else can ever read it.
-            // SQLite gives its side files (-wal, -shm) the mode of the main one.
+            // Created here and not by SQLite, so that other users can never read it. SQLite gives
+            // its side files (`-wal`, `-shm`) the mode of the main one.
             files::private_file(path)?;
         }
         Ok(())
@@ -189,7 +189,8 @@ impl StoreEngine {
         Ok(())
     }
 
-    /// Begins a transaction for the rows of `owner`, the only one until it ends.
+    /// Begins a transaction for the rows of `owner`. Until it ends, no other one can begin for
+    /// them.
     pub(super) async fn begin(
         &self,
         pool: &AnyPool,
@@ -202,16 +203,16 @@ impl StoreEngine {
                 let transaction = pool.begin_with("BEGIN IMMEDIATE").await?;
                 Ok(OwnerTransaction { transaction, _turn: None })
             }
-            // A lock that ends with the transaction, by a hash of the owner. Each statement
-            // sees what was committed before it, so everything that was done under the lock.
+            // This lock ends with the transaction, and is named by a hash of the owner. Each
+            // statement sees all earlier commits, and thus everything that was done under the lock.
             Self::Postgres(..) => {
-                // On a task of its own: if this were dropped half-way, as in a cancelled call, a
-                // connection would return to the pool with a transaction that nobody ends.
+                // A separate task, because the transaction must not be dropped half-way, as in a
+                // cancelled call: the connection would return to the pool with an open transaction.
                 let pool = pool.clone();
                 let begun = tokio::spawn(async move { pool.begin().await });
                 let mut tx = begun.await.map_err(|_ended| sqlx::Error::WorkerCrashed)??;
                 if owner == SCHEMA {
-                    // However long another instance migrates, and this one.
+                    // A migration may take long, in this instance or another.
                     sqlx::raw_sql("SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
                         .execute(&mut *tx)
                         .await?;
@@ -238,8 +239,8 @@ impl StoreEngine {
         }
     }
 
-    /// Explains why no connection was available, by one more attempt: the pool reports only its
-    /// timeout.
+    /// Explains why no connection was available, by trying once more: the pool itself reports only
+    /// its timeout.
     pub(super) async fn unconnected(&self, error: &sqlx::Error) -> Error {
         if let (Self::Postgres(..), sqlx::Error::PoolTimedOut, Ok(options)) =
             (self, error, self.options())
@@ -257,7 +258,7 @@ impl StoreEngine {
         self.broken(error)
     }
 
-    /// Explains a database error, with the next step. Bound values are never part of it.
+    /// Explains a database error, with the next step. The explanation never contains bound values.
     pub(super) fn broken(&self, error: &sqlx::Error) -> Error {
         match self {
             Self::Sqlite(_) => self.broken_file(error),
@@ -269,14 +270,13 @@ impl StoreEngine {
         Error::new(ErrorKind::Store, format!("{self} {what}")).next(next)
     }
 
-    /// Only for a damaged file is moving it away suggested: other errors are temporary, and the
-    /// file is needed afterwards.
+    /// Explains an error of SQLite. Only for a damaged file, it suggests moving the file away:
+    /// other errors are temporary, and the file is needed afterwards.
     fn broken_file(&self, error: &sqlx::Error) -> Error {
         if matches!(error, sqlx::Error::PoolTimedOut) {
             return self.explained("was in use for too long", "try again with fewer calls at once");
         }
-        // A text that is not UTF-8, or a number where a text should be: no statement of ours
-        // writes one.
+        // Text that is not UTF-8, or a number in place of text, is never written by our statements.
         if matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_)) {
             return self.explained("is damaged", RESTORE);
         }
@@ -300,7 +300,8 @@ impl StoreEngine {
         }
     }
 
-    /// By PostgreSQL's codes (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    /// Explains an error of PostgreSQL by its code
+    /// (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
     fn broken_server(&self, error: &sqlx::Error) -> Error {
         let code = error.as_database_error().and_then(|error| error.code());
         let (what, next) = match code.as_deref() {
@@ -343,7 +344,7 @@ impl StoreEngine {
                     "cannot be reached over TLS",
                     "check its certificate, or sslmode and sslrootcert in DAYSHEET_DATABASE",
                 ),
-                // Its text may quote the URL.
+                // The error's text may quote the URL, with the password.
                 sqlx::Error::Configuration(_) => {
                     ("has an unusable URL", "correct DAYSHEET_DATABASE")
                 }
@@ -355,7 +356,7 @@ impl StoreEngine {
     }
 }
 
-/// Shows the file's path, or the server's address; never a password.
+/// Displays the file's path or the server's address, but never a password.
 impl std::fmt::Display for StoreEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -370,13 +371,13 @@ const RESTORE: &str = "restore it from a backup, or move it away and sign in aga
 
 const DOWN: &str = "try again; if it persists, check that the server runs and can be reached";
 
-/// Gives up what takes longer than [`ANSWER`]: the connection counts as lost.
+/// Limits an operation to [`ANSWER`]. If it takes longer, the connection counts as lost.
 async fn in_time<T>(asked: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
     let late = |_elapsed| sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
     tokio::time::timeout(ANSWER, asked).await.map_err(late)?
 }
 
-/// Returns true if the connection to a server was lost or could not be made.
+/// Returns true if the connection to a server was lost or could not be established.
 fn is_lost(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed => true,
@@ -400,7 +401,7 @@ const CANNOT_OPEN_CODE: u32 = 14;
 const PROTOCOL_CODE: u32 = 15;
 const NOT_A_DATABASE_CODE: u32 = 26;
 
-/// Returns SQLite's primary result code; the extended ones have it in their low byte.
+/// Returns SQLite's primary result code, which is the low byte of extended ones.
 fn sqlite_code(error: &sqlx::Error) -> Option<u32> {
     let code: u32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)

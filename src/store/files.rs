@@ -34,8 +34,8 @@ pub(super) fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Creates the file empty unless it exists, readable by the owner only (0600),
-/// and sees that it can be written.
+/// Creates the file empty unless it exists, readable by the owner only (0600), and checks that it
+/// can be written.
 pub(super) fn private_file(path: &Path) -> Result<()> {
     // Never truncated: another process may have filled it just now.
     private_options()
@@ -52,7 +52,7 @@ pub(super) fn private_file(path: &Path) -> Result<()> {
         })
 }
 
-/// Options that write and, where they create, create for the owner only.
+/// Returns options for writing, under which new files are readable by the owner only.
 pub(super) fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);

@@ -1,11 +1,11 @@
-//! Handles: the short names that stand for providers' long ids.
+//! Handles: short names for providers' long ids.
 //!
-//! `m12` is the twelfth message this user was ever shown. A number is issued once and keeps its
-//! meaning permanently: it is not used again, not even after the account was removed, nor by
-//! another process. A handle knows its account, so that a write needs no account argument.
+//! `m12` is the twelfth message that this user was ever shown. A number is issued once and keeps
+//! its meaning permanently: it is never used again, even after the account was removed, nor by
+//! another process. A handle includes its account, so that a write needs no account argument.
 //!
-//! Other modules decide which ids get a handle, and which arguments may be handles.
-//! Page cursors (`p3`) share the letters and the counters and are in `cursors.rs`.
+//! Other modules decide which ids get a handle, and which arguments may be handles. Page cursors
+//! (`p3`) share the letters and the counters and are in `cursors.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,7 +19,7 @@ use super::{OwnerTransaction, Store, numbered};
 /// and PostgreSQL's of 65,535.
 const BATCH: usize = 500;
 
-/// The kind of object that a handle stands for; its letter is the first of the word.
+/// The kind of object that a handle denotes. Its letter is the first of the word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HandleKind {
     /// `m`, a message.
@@ -40,7 +40,7 @@ pub enum HandleKind {
     Rule,
     /// `u`, the earlier state of changed messages.
     Undo,
-    /// `p`, the position in a list.
+    /// `p`, a position in a list.
     Page,
 }
 
@@ -75,7 +75,7 @@ impl HandleKind {
         }
     }
 
-    /// Returns the kind that `prefix` stands for.
+    /// Returns the kind with this letter.
     pub fn of(prefix: char) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.prefix() == prefix)
     }
@@ -95,7 +95,7 @@ impl HandleKind {
         if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        // Numbers are kept as 64-bit signed integers; no handle is above that.
+        // Numbers are stored as 64-bit signed integers, so no handle exceeds them.
         let number: i64 = digits.parse().ok()?;
         Some((kind, u64::try_from(number).ok()?))
     }
@@ -109,9 +109,9 @@ impl fmt::Display for HandleKind {
 }
 
 impl Store {
-    /// Returns the handle numbers of `ids`, provider ids of one account and kind, in
-    /// their order. Known ones keep their number, the others get the next ones in their
-    /// order. If all are known, nothing is written.
+    /// Returns the handle numbers of `ids`, provider ids of one account and kind, in the same
+    /// order. Known ids keep their numbers, others get the next ones in order. If all are known,
+    /// there is no write.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -133,7 +133,7 @@ impl Store {
             .collect()
     }
 
-    /// Returns the handle numbers of those of `ids` that have one, by their ids.
+    /// Returns the handle numbers of `ids`, by id. Ids without a handle are omitted.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -167,8 +167,8 @@ impl Store {
         Ok(numbers.into_iter().filter_map(|number| u64::try_from(number).ok()).collect())
     }
 
-    /// Returns the account and provider id of a handle; `None` if it was never issued.
-    /// The account may have been removed since.
+    /// Returns the account and provider id of a handle, or `None` if it was never issued. The
+    /// account may have been removed since.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -227,8 +227,8 @@ impl Store {
     ) -> Result<()> {
         let mut tx = self.writing().await?;
         let first = self.next_number(&mut tx, kind).await?;
-        // Only under the counter's lock is it sure which ids are new: another
-        // process may have been shown the same list a moment ago.
+        // Only under the counter's lock is it certain which ids are new: another process may just
+        // have been shown the same list.
         self.read_handles(&mut tx, account, kind, ids, known).await?;
         let new: Vec<(i64, &str)> =
             (first..).zip(ids.iter().copied().filter(|id| !known.contains_key(*id))).collect();
@@ -239,6 +239,8 @@ impl Store {
                 "INSERT INTO handles (owner, kind, number, account, provider_id) VALUES {}",
                 rows.collect::<Vec<_>>().join(", ")
             );
+            // Each number of rows is another statement: cached, they would displace the ones in
+            // use.
             let mut insert = sqlx::query(AssertSqlSafe(sql))
                 .persistent(false)
                 .bind(self.owner())
@@ -253,6 +255,7 @@ impl Store {
             self.advance(&mut tx, kind, last).await?;
         }
         self.commit(tx).await?;
+        // Only after the commit: a number that was not stored must not be shown.
         for (number, id) in new {
             known.insert(id.to_owned(), number.unsigned_abs());
         }
@@ -289,13 +292,14 @@ impl Store {
         Ok(())
     }
 
-    /// Returns the next free number of a kind. Locks the kind's counter until the
-    /// transaction ends, on PostgreSQL too, where others may write meanwhile.
+    /// Returns the next free number of a kind. Locks the kind's counter until the transaction ends,
+    /// even in PostgreSQL, where others may write at the same time.
     pub(super) async fn next_number(
         &self,
         tx: &mut OwnerTransaction,
         kind: HandleKind,
     ) -> Result<i64> {
+        // An update that changes nothing takes the lock of the row, which a SELECT would not.
         let last: i64 = sqlx::query_scalar(
             "INSERT INTO counters (owner, kind, last) VALUES ($1, $2, 0) \
              ON CONFLICT (owner, kind) DO UPDATE SET last = counters.last \

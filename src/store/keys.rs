@@ -37,7 +37,7 @@ pub use rotation::RotationOutcome;
 
 /// The key file's name in the state folder.
 const FILE: &str = "key";
-/// How often, and at which interval, a key file that another process is writing is checked.
+/// The number and interval of attempts to read a key file that another process is writing.
 const LOOKS: u32 = 50;
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -46,13 +46,13 @@ const CHOICE: &str = "key_store";
 const KEYCHAIN: &str = "keychain:";
 
 impl Store {
-    /// Returns the keys at the configured location. `create` allows choosing the location and
-    /// creating a key if there is none yet.
+    /// Returns the keys at the configured location. With `create`, chooses the location and creates
+    /// a key if necessary.
     async fn own_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         if self.inner.keys.store == KeyStore::File {
             return self.file_masters(create).await;
         }
-        // Twice, because a choice may turn out to be invalid; see below.
+        // The loop runs twice, because a choice may turn out to be invalid; see below.
         for _ in 0..2 {
             let choice = match self.choice().await? {
                 Some(choice) => choice,
@@ -65,8 +65,7 @@ impl Store {
             if let Some(masters) = read_entries(entries).await? {
                 return Ok(masters);
             }
-            // The keychain was cleared. If nothing was sealed with that key, nothing
-            // is lost.
+            // The keychain was cleared. If that key sealed nothing, nothing is lost.
             if !create || self.needs_key(MasterKeySource::Keychain).await? {
                 break;
             }
@@ -89,12 +88,13 @@ impl Store {
         }
     }
 
-    /// Chooses the location of the key: the keychain if it passes a write and a read,
-    /// else the file. Returns the recorded one, which may be another process's choice.
+    /// Chooses the location of the key: the keychain if it passes a write and a read, or else the
+    /// file. Returns the recorded one, which may be another process's choice.
     async fn choose(&self) -> Result<String> {
         let local = self.for_owner(LOCAL);
         let entry = URL_SAFE_NO_PAD.encode(random::<12>()?);
         let key: CipherKey = random()?;
+        // The entry is written before the choice is recorded, so that a recorded one always exists.
         match keychain::create(&entry, key).await {
             Ok(()) => {
                 let mine = format!("{KEYCHAIN}{entry}");
@@ -116,8 +116,8 @@ impl Store {
         self.inner.home.join(FILE)
     }
 
-    /// Returns the keys in the key file. `create` allows creating the file, which is
-    /// never done while something is sealed with its former key.
+    /// Returns the keys in the key file. With `create`, creates the file, but never while data is
+    /// sealed with its former key.
     async fn file_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         let path = self.key_path();
         if !path.exists() {
@@ -138,9 +138,8 @@ impl Store {
         Ok(keys.into_iter().map(|key| MasterKey { place: MasterKeySource::File, key }).collect())
     }
 
-    /// Makes `new` the newest key of the location, and keeps the old one after it. If there are
-    /// already several, a replacement was interrupted: then this changes nothing and returns
-    /// false.
+    /// Makes `new` the newest key of the location, and keeps the old one after it. Returns false
+    /// without a change if there are several keys already, because a replacement was interrupted.
     async fn begin_replacing(&self, masters: &[MasterKey], new: CipherKey) -> Result<bool> {
         if masters.len() > 1 {
             return Ok(false);
@@ -169,7 +168,7 @@ impl Store {
         }
     }
 
-    /// Drops all keys of the location except `new`, if that is still the newest.
+    /// Drops all keys of the location except `new`, if it is still the newest.
     async fn end_replacing(&self, new: &MasterKey) -> Result<()> {
         if new.place == MasterKeySource::File {
             return self
@@ -186,6 +185,8 @@ impl Store {
             return Ok(());
         };
         let alone = format!("{KEYCHAIN}{entry}");
+        // The recorded choice changes first: an interruption leaves unused entries, never missing
+        // ones.
         if self.for_owner(LOCAL).swap(CHOICE, Some(&choice), &alone).await? {
             for entry in old.split(',') {
                 keychain::forget(entry).await;
@@ -194,14 +195,14 @@ impl Store {
         Ok(())
     }
 
-    /// Replaces the keys in the key file with those that `change` returns, if any. Only one
-    /// process does this at a time.
+    /// Replaces the keys in the key file with the result of `change`, if any. Only one process does
+    /// this at a time.
     async fn rewrite_key_file(
         &self,
         change: impl FnOnce(&[CipherKey]) -> Option<Vec<CipherKey>>,
     ) -> Result<bool> {
         let path = self.key_path();
-        // Nobody else can write to the database during this.
+        // The transaction keeps other processes from replacing the file at the same time.
         let lock = self.writing().await?;
         let Some(keys) = change(&read_key_file(&path).await?) else {
             return Ok(false);
@@ -218,7 +219,7 @@ impl Store {
     }
 }
 
-/// Returns the keys of the keychain's entries with these names; `None` if the keychain responds
+/// Returns the keys of the keychain's entries with these names, or `None` if the keychain responds
 /// but no longer has them.
 async fn read_entries(entries: &str) -> Result<Option<Vec<MasterKey>>> {
     let mut masters = Vec::new();
@@ -251,7 +252,7 @@ fn create_key_file(path: &Path) -> io::Result<()> {
     };
     let written = file
         .write_all(format!("{}\n", STANDARD.encode(key)).as_bytes())
-        // On disk before the first token is sealed with it.
+        // The key has to be on disk before the first token is sealed with it.
         .and_then(|()| file.sync_all());
     if written.is_err() {
         // A partial key, as on a full disk, would block a complete one.
@@ -260,8 +261,8 @@ fn create_key_file(path: &Path) -> io::Result<()> {
     written
 }
 
-/// Reads the key file. An incomplete one is read again for a while, since another
-/// process may have just created it.
+/// Reads the key file. An incomplete one is read again for a while, as another process may just
+/// have created it.
 async fn read_key_file(path: &Path) -> Result<Vec<CipherKey>> {
     for _ in 0..LOOKS {
         let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;

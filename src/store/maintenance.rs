@@ -1,4 +1,4 @@
-//! Work on the rows of all owners: deleting old ones, migrating, and backups. `check.rs` finds
+//! Work on the rows of all owners: deletion of old ones, migration, and backup. `check.rs` finds
 //! damage, and `transfer.rs` moves everything to PostgreSQL.
 
 use std::convert::Infallible;
@@ -20,16 +20,16 @@ pub use transfer::TransferOutcome;
 
 /// One day, in seconds.
 const DAY: i64 = 24 * 60 * 60;
-/// The days for which it is stored how much each person has used; limits count one.
+/// The days for which the use of each person is stored; limits count a single day.
 const USAGE: i64 = 30;
-/// How often to check whether a new day has begun.
+/// The interval of checks for a new day.
 const LOOK: Duration = Duration::from_secs(60 * 60);
 /// The settings row with the last day on which old rows were deleted.
 const PURGED: &str = "purged";
 
 impl Store {
-    /// Returns all owners, in order. Handles are not searched: each owner who has some also has
-    /// counters, which are fewer.
+    /// Returns all owners, sorted. Handles are not searched, because each owner who has some also
+    /// has counters, which are fewer.
     pub(super) async fn owners(&self) -> Result<Vec<String>> {
         let tables = schema::tables().filter(|table| *table != "handles");
         let each: Vec<String> = tables.map(|table| format!("SELECT owner FROM {table}")).collect();
@@ -58,12 +58,13 @@ impl Store {
         Ok(deleted)
     }
 
-    /// Does this once a day, on one of all instances.
+    /// Does this once a day, in one of all instances.
     pub async fn purge_daily(&self) -> Infallible {
         let server = self.for_owner(SERVER);
         loop {
             let today = (self.now() / DAY).to_string();
             let purge = async {
+                // The day is compared under the lock: another instance may just have finished.
                 if let Some(_lock) = server.try_lock(PURGED.to_owned(), false, false).await?
                     && server.setting(PURGED).await?.as_deref() != Some(&today)
                 {
@@ -83,6 +84,7 @@ impl Store {
     async fn purge_own(&self) -> Result<u64> {
         let days = &self.inner.retention;
         let audit = match days.audit {
+            // 0 keeps the log forever.
             0 => i64::MIN,
             days => self.too_old(days),
         };
@@ -125,19 +127,20 @@ impl Store {
     /// current one.
     ///
     /// # Errors
-    /// Those of [`Store::open`].
+    /// Like [`Store::open`].
     pub async fn migrate(&self) -> Result<(Option<i64>, usize)> {
         let before = self.version().await?;
         self.open().await?;
         Ok((before, schema::newest()))
     }
 
-    /// Returns the version of the schema, if there is one; changes nothing.
+    /// Returns the version of the schema, if there is one, without changing anything.
     pub(super) async fn version(&self) -> Result<Option<i64>> {
         let engine = &self.inner.engine;
         if !engine.is_postgres() && !self.path().exists() {
             return Ok(None);
         }
+        // A pool of its own, as opening the store's would migrate the database.
         let pool = match engine.connect().await {
             Ok(pool) => pool,
             Err(error) => return Err(engine.unconnected(&error).await),
@@ -149,15 +152,16 @@ impl Store {
         Ok(version)
     }
 
-    /// Copies the database into a new file that only its owner can read, while others use it.
+    /// Copies the database, which may be in use, into a new file that only its owner can read.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the file exists, or the rows are in PostgreSQL: then the next step is
+    /// [`ErrorKind::Argument`] if the file exists, or if the rows are in PostgreSQL: the next step is
     /// the command that backs it up. [`ErrorKind::Store`].
     pub async fn backup(&self, to: &Path) -> Result<()> {
         let named = to.display();
         if let StoreEngine::Postgres(database, _) = &self.inner.engine {
             let mut url = database.url().clone();
+            // The command is shown: it must not contain a password.
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.set_query(None);
@@ -168,6 +172,8 @@ impl Store {
             )));
         }
         let mut connection = self.connection().await?;
+        // SQLite accepts an existing file if it is empty, so the copy gets the private mode of this
+        // one.
         let create = files::private_options().create_new(true).open(to);
         let file = create.map_err(|error| {
             Error::argument(format!("{named} cannot be created ({error})"))

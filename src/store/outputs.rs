@@ -1,10 +1,10 @@
-//! Outputs: long answers by their hash, for further reading after they were shortened.
+//! Outputs: long answers by hash, for further reading after they were shortened.
 //!
-//! A row has the call that produced the answer, which is enough to produce it again: no
-//! mail is on disk for it. If the settings want that, the row also has the text,
-//! sealed. Rows are deleted as the settings say, after the answer was last returned, and when an
-//! account that they concern is signed out. All texts together have at most 32 MiB; the
-//! least recently used are deleted first, and leave their rows.
+//! A row has the call that produced the answer, which is enough to produce it again, so no mail is
+//! stored on disk for it. If so configured, the row also has the text, sealed. Rows are deleted
+//! after the configured time since the answer was last returned, and when an account that they
+//! concern is signed out. All texts together have at most 32 MiB; the least recently used ones are
+//! deleted first, but keep their rows.
 //!
 //! The callers define the content of a recipe.
 
@@ -15,12 +15,12 @@ use super::Store;
 
 /// One day, in microseconds.
 const DAY: i64 = 24 * 60 * 60 * MICROSECONDS;
-/// Those of a second.
+/// One second, in microseconds.
 pub(super) const MICROSECONDS: i64 = 1_000_000;
 /// The maximum size of all texts, in bytes as sealed.
 const TEXTS: i64 = 32 << 20;
 
-/// An output as it is stored.
+/// An output as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputRecord {
     /// The call that produced it.
@@ -32,11 +32,11 @@ pub struct OutputRecord {
 }
 
 impl Store {
-    /// Stores an output under its hash. One without a text means that texts are not to
-    /// be stored: existing ones are deleted. Returns false if it was there already.
+    /// Stores an output under its hash. An output without a text means that texts are not to be
+    /// stored, so existing ones are deleted. Returns false if it existed already.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`]. A text that cannot be sealed is no error: the rest is stored.
+    /// [`ErrorKind::Store`]. A text that cannot be sealed is not an error: the rest is stored.
     pub async fn save_output(&self, hash: &str, output: &OutputRecord) -> Result<bool> {
         let now = self.inner.clock.now().as_microsecond();
         let accounts = join_accounts(&output.accounts);
@@ -54,8 +54,7 @@ impl Store {
         .map_err(|error| self.broken(&error))?;
         let text = match (known, &output.text) {
             (Some(1..), Some(_)) => return self.use_output(hash).await.map(|()| true),
-            // Noted within the last day is noted well enough, so that a repeated
-            // question writes nothing.
+            // A record of the last day is recent enough: a repeated call writes nothing.
             (Some(0), None) => return Ok(false),
             (_, Some(text)) => match self.seal(&identity(hash), text.as_bytes()).await {
                 Ok(sealed) => Some(sealed),
@@ -92,7 +91,8 @@ impl Store {
         .execute(&mut *tx)
         .await
         .map_err(broken)?;
-        // The newest has the sum of its own size, and stays.
+        // The running sum includes the row itself and starts at the newest, which thus always
+        // stays.
         sqlx::query(
             "UPDATE outputs SET body = NULL, size = 0 \
              WHERE owner = $1 AND size > 0 AND hash IN ( \
@@ -109,9 +109,9 @@ impl Store {
         self.commit(tx).await.map(|()| true)
     }
 
-    /// Returns the output with this hash, with its text if `text` is requested and
-    /// there is one; `None` if there is no such output, or no longer. A text that
-    /// cannot be unsealed counts as missing.
+    /// Returns the output with this hash, with its text if `text` is true and a text is stored.
+    /// Returns `None` if the output does not exist, or no longer does. A text that cannot be
+    /// unsealed counts as missing.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -155,10 +155,11 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Does the same within a transaction.
+    /// Deletes the outputs in a transaction of the caller.
     pub(super) async fn delete_outputs(&self, tx: &mut AnyConnection, account: &str) -> Result<()> {
         let mut pattern = String::new();
         for char in join_accounts(&[account.to_owned()]).chars() {
+            // Addresses contain `_`, which LIKE would match to any character.
             if matches!(char, '!' | '%' | '_') {
                 pattern.push('!');
             }
@@ -192,13 +193,13 @@ impl Store {
     }
 }
 
-/// Returns the row that a sealed text is bound to.
+/// Returns the name of the row that a sealed text is bound to.
 fn identity(hash: &str) -> String {
     format!("output {hash}")
 }
 
-/// Joins account ids for a row, each between line ends, so that a whole one can be
-/// found. No id contains a line end.
+/// Joins account ids for a row, each between line feeds, so that whole ids can be found. No id
+/// contains a line feed.
 fn join_accounts(accounts: &[String]) -> String {
     match accounts {
         [] => String::new(),

@@ -1,4 +1,4 @@
-//! One owner's own decisions: their access level, and the export and erasure of all their rows.
+//! Decisions of a single owner: their access level, and the export and erasure of their rows.
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::Result;
@@ -9,19 +9,20 @@ use super::{Store, audit, schema};
 
 /// The settings row of the person's own access level.
 const ACCESS: &str = "own_access";
-/// The columns that an export omits: keys, tokens, and what only the store can use.
+/// The columns that an export omits: keys, tokens, and internal values of the store.
 const INTERNAL: &[&str] = &["owner", "sealed", "lease", "version", "digest", "size"];
-/// The tables that it omits: tickets, and calls in progress. The audit log is added separately.
+/// The tables that an export omits: tickets, and calls in progress. The audit log is added
+/// separately.
 const UNREAD: &[&str] = &["tickets", "writes", "audit"];
-/// The settings that it omits.
+/// The settings that an export omits.
 const KEYS: &[&str] = &["data_keys", "derive_root", "key_store", "master_key"];
 /// The columns with times.
 const TIMES: &[&str] = &["added", "saved", "started", "ended", "due", "expires", "at", "began"];
-/// Times from this value on are in microseconds; as seconds they would be in the year 5138.
+/// The value from which times are in microseconds; as seconds it would be in the year 5138.
 const MICROSECONDS: i64 = 100_000_000_000;
 
 impl Store {
-    /// Returns the access level that the owner allows; `None` if they have set none.
+    /// Returns the access level that the owner allows, or `None` if they have set none.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -43,8 +44,10 @@ impl Store {
     /// again. Grants at the providers stay, unless the accounts were removed first.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store); then at most the audit log was deleted.
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): at most the audit log was deleted.
     pub async fn erase(&self) -> Result<()> {
+        // The file comes first: if it cannot be deleted, the rows stay, and erasing can be
+        // repeated.
         if self.has_files() {
             audit::erase(self.home())?;
         }
@@ -59,8 +62,8 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Returns everything about the owner as JSON, a list of rows per table, without tokens and
-    /// keys. Times are RFC 3339. Sealed texts are decrypted if their key is available.
+    /// Returns everything about the owner as JSON, with a list of rows per table, without tokens
+    /// and keys. Times are in RFC 3339. Sealed texts are decrypted if their key is available.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -98,7 +101,7 @@ impl Store {
         Ok(export.into())
     }
 
-    /// Returns a row in the form of an export; `None` if exports omit it.
+    /// Returns a row in its exported form, or `None` if exports omit it.
     async fn readable(&self, table: &str, mut row: Map<String, Value>) -> Option<Value> {
         let text = |row: &Map<String, Value>, name: &str| {
             row.get(name).and_then(Value::as_str).map(str::to_owned)

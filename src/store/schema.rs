@@ -1,14 +1,14 @@
 //! The tables, as forward migrations.
 //!
-//! The database records the number of the last migration that was applied. A new table
-//! or column is a new entry at the end of [`MIGRATIONS`]; a released entry is never
-//! edited, because existing databases have run it. There is no way back: an older
-//! Daysheet refuses a newer database.
+//! The database records the number of the last migration that was applied. A new table or column is
+//! a new entry at the end of [`MIGRATIONS`]; a released entry is never edited, because existing
+//! databases have run it. Migrations cannot be reversed: an older Daysheet refuses a newer
+//! database.
 //!
-//! Column types are only `TEXT` and `BIGINT`, times are seconds since 1970 (of outputs
-//! microseconds, which order simultaneous uses) and bytes are Base64 text, so that the
-//! same statements create the tables on PostgreSQL. There, a table with owners also gets the
-//! rule that a connection sees only the rows of the owner that it has named.
+//! Column types are only `TEXT` and `BIGINT`, times are seconds since 1970 (microseconds for
+//! outputs, to order simultaneous uses) and bytes are Base64 text, so that the same statements
+//! create the tables on PostgreSQL. There, a table with owners also gets the rule that a connection
+//! sees only the rows of the owner that it has named.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyPool, AssertSqlSafe};
@@ -24,8 +24,8 @@ const MIGRATIONS: &[&[&str]] = &[
         value TEXT NOT NULL,
         PRIMARY KEY (owner, name)
     )",
-        // The last number issued per kind of handle. Separate from the rows, so that a
-        // number is not used again after its row was deleted.
+        // The last number issued per kind of handle. Separate from the handles, so that a number is
+        // not used again after its row was deleted.
         "CREATE TABLE counters (
         owner TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -41,8 +41,8 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, kind, number),
         UNIQUE (owner, kind, account, provider_id)
     )",
-        // A state is found again by its digest: it may be longer than an index
-        // allows its keys to be.
+        // A state is found by its digest, as the state itself may exceed the maximum size of an
+        // index key.
         "CREATE TABLE cursors (
         owner TEXT NOT NULL,
         number BIGINT NOT NULL,
@@ -52,7 +52,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, number),
         UNIQUE (owner, digest)
     )",
-        // `lease` has no use any more; there are locks that end with the process.
+        // `lease` is no longer used: locks that end with the process replaced it.
         "CREATE TABLE accounts (
         owner TEXT NOT NULL,
         id TEXT NOT NULL,
@@ -70,9 +70,9 @@ const MIGRATIONS: &[&[&str]] = &[
     ],
     // The person whose sign-in opens a mailbox that is shared with them.
     &["ALTER TABLE accounts ADD COLUMN via TEXT"],
-    // Where at the provider an account signed in; its refreshes go there, too.
+    // The tenant at which an account signed in; its refreshes go there, too.
     &["ALTER TABLE accounts ADD COLUMN tenant TEXT"],
-    // What the reader was last shown of an event, by its handle's number.
+    // A digest of the event as the reader last saw it, by its handle's number.
     &["CREATE TABLE seen_events (
         owner TEXT NOT NULL,
         number BIGINT NOT NULL,
@@ -80,7 +80,7 @@ const MIGRATIONS: &[&[&str]] = &[
         saved BIGINT NOT NULL,
         PRIMARY KEY (owner, number)
     )"],
-    // Long answers: the call of each, and if so set, its sealed text.
+    // Long answers: the call of each, and if so configured, its sealed text.
     &["CREATE TABLE outputs (
         owner TEXT NOT NULL,
         hash TEXT NOT NULL,
@@ -92,7 +92,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, hash)
     )"],
     &[
-        // Every message that was to be sent, from before the first byte.
+        // Every message that was to be sent, recorded before the first byte.
         "CREATE TABLE sends (
         owner TEXT NOT NULL,
         account TEXT NOT NULL,
@@ -118,7 +118,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, number)
     )",
     ],
-    // Texts for a short while, each given out once.
+    // Short-lived texts, each of which is returned once.
     &["CREATE TABLE tickets (
         owner TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -145,7 +145,7 @@ const MIGRATIONS: &[&[&str]] = &[
         PRIMARY KEY (owner, number)
     )",
     ],
-    // What each person has used of a server, by day of UTC.
+    // The use that each person made of a server, by day of UTC.
     &["CREATE TABLE usage (
         owner TEXT NOT NULL,
         day TEXT NOT NULL,
@@ -169,7 +169,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     owned.filter_map(|it| it.strip_prefix("CREATE TABLE ")?.split_whitespace().next())
 }
 
-/// Returns the columns of a table, and whether each has integers.
+/// Returns the columns of a table, each with true if it has integers.
 pub(super) fn columns(table: &str) -> Vec<(&'static str, bool)> {
     let create = format!("CREATE TABLE {table} (");
     let alter = format!("ALTER TABLE {table} ADD COLUMN ");
@@ -194,8 +194,8 @@ pub(super) const fn newest() -> usize {
     MIGRATIONS.len()
 }
 
-/// Adds row-level security to new tables with owners. It also applies to the database user who
-/// owns the tables, usually the one that connects. Work on all owners lists them in the name of
+/// Adds row-level security to new tables with owners. It also applies to the database user who owns
+/// the tables, usually the one that connects. Work on all owners lists them in the name of
 /// [`EVERYBODY`](super::EVERYBODY).
 const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
     FOR name IN SELECT table_name FROM information_schema.columns \
@@ -211,8 +211,8 @@ const RULES: &str = "DO $$ DECLARE name TEXT; BEGIN \
             USING (current_setting(''daysheet.owner'', true) = ''*'')', name); \
     END LOOP; END $$";
 
-/// The owner whose lock a migration holds: of several instances that start at once, one changes
-/// the tables, and the others then find nothing to do.
+/// The owner whose lock a migration holds. If several instances start at once, one changes the
+/// tables, and the others have none left to change.
 pub(super) const SCHEMA: &str = "schema";
 
 /// Brings the database to the newest version this program knows.
@@ -220,8 +220,8 @@ pub(super) const SCHEMA: &str = "schema";
 /// # Errors
 /// [`ErrorKind::Store`] if it is newer already, damaged or cannot be written.
 pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> {
-    // The common case, a database that is up to date, is one read. Anything
-    // else, a missing table included, is looked at again under the write lock.
+    // In the common case, an up-to-date database, this is a single read. Anything else, such as a
+    // missing table, is checked again under the write lock.
     let seen = sqlx::query_scalar("SELECT version FROM schema_version").fetch_optional(pool).await;
     if engine.is_postgres() && bypasses(pool).await.map_err(|error| engine.broken(&error))? {
         tracing::warn!("{BYPASSES}");
@@ -244,7 +244,7 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> 
     for statements in pending(engine, version.unwrap_or(0))? {
         for &statement in *statements {
             let statement = if engine.is_postgres() {
-                // Sorted by bytes, as in SQLite.
+                // Text is ordered by its bytes, as in SQLite.
                 statement.replace(" TEXT", " TEXT COLLATE \"C\"")
             } else {
                 statement.to_owned()
@@ -264,7 +264,7 @@ pub(super) async fn migrate(pool: &AnyPool, engine: &StoreEngine) -> Result<()> 
     tx.transaction.commit().await.map_err(broken)
 }
 
-/// The warning if row-level security does not apply to the user: the second lock is missing then.
+/// The warning if row-level security does not apply to the user, which removes the second barrier.
 pub(super) const BYPASSES: &str = "the database's user is a superuser or bypasses row-level \
     security; connect as a user without these rights, so that the server itself keeps people's \
     rows apart";

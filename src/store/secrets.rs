@@ -1,13 +1,13 @@
-//! Secrets at rest: sealed so that a copy of the database reveals nothing.
+//! Secrets at rest, sealed so that a copy of the database does not reveal them.
 //!
 //! [`Store::seal`] encrypts with XChaCha20-Poly1305 under a random nonce and binds the result to
-//! its owner and the row it belongs to, so that one account's tokens cannot be put into another's
-//! row. A sealed text names its key (`d1:`, and the name of a data key of the owner's; or in older
-//! databases `f1:` the key file's, `k1:` the keychain's): if keys are replaced, older sealed
-//! texts can still be opened.
+//! its owner and row, so that one account's tokens cannot be moved to another's row. A sealed text
+//! names its key (`d1:` and the name of one of the owner's data keys; in older databases `f1:` for
+//! the key file, `k1:` for the keychain): if keys are replaced, older sealed texts can still be
+//! opened.
 //!
-//! This file also has the fence secret, which is not a secret of an account. It makes words that
-//! a sender cannot guess, must not need the keychain, and so is in the database in the clear.
+//! This file also has the fence secret, which is not an account's. It generates words that a sender
+//! cannot guess and must not need the keychain, so it is in the database in the clear.
 //!
 //! `keys.rs` provides the keys.
 
@@ -23,10 +23,10 @@ use super::Store;
 use super::keys::MARK;
 use super::random::{CipherKey, KEY_BYTES, random};
 
-/// The length of XChaCha20's nonce, in bytes; long enough to be drawn at random.
+/// The length of XChaCha20's nonce, in bytes; long enough to be chosen at random.
 const NONCE_BYTES: usize = 24;
 
-/// The settings row with the random value that [`Store::derive`] starts from.
+/// The settings row with the random value from which [`Store::derive`] starts.
 const ROOT: &str = "derive_root";
 
 impl Store {
@@ -40,21 +40,21 @@ impl Store {
         Ok(format!("{MARK}{id}:{sealed}"))
     }
 
-    /// Decrypts what [`Store::seal`] returned for the same `identity`.
+    /// Decrypts a text that [`Store::seal`] returned for the same `identity`.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if the key is unavailable, or is not the one it was sealed with.
-    /// The sealed text is never deleted because of this: the key may come back.
+    /// [`ErrorKind::Store`] if the key is unavailable, or did not seal this text. The sealed text is
+    /// never deleted because of this: the key may be restored.
     pub async fn unseal(&self, identity: &str, sealed: &str) -> Result<Vec<u8>> {
         let (keys, text) = self.opening_keys(sealed).await?;
         let bound = associated_data(self.owner(), identity);
+        // A mark of a location stands for several keys while that location's key is being replaced.
         let opened = keys.iter().find_map(|key| decrypt(key, &bound, text));
         opened.ok_or_else(|| wrong_key(identity))
     }
 
-    /// Derives 32 bytes that are the same for the same `purpose` for the lifetime of
-    /// the database, different for every purpose, and that nobody outside can guess.
-    /// Never touches the keychain.
+    /// Derives 32 bytes that are the same for the same `purpose` for the lifetime of the database,
+    /// differ between purposes, and cannot be guessed. Never uses the keychain.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -69,7 +69,7 @@ impl Store {
         Ok(mac.finalize().into_bytes().into())
     }
 
-    /// Returns the secret from which the words that fence untrusted text are made.
+    /// Returns the secret that generates the words which fence untrusted text.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -78,7 +78,7 @@ impl Store {
     }
 }
 
-/// Returns what a sealed text is bound to: its owner, and the row.
+/// Returns the name of the owner and row that a sealed text is bound to.
 fn associated_data(owner: &str, identity: &str) -> String {
     format!("{owner}/{identity}")
 }
@@ -91,7 +91,7 @@ fn wrong_key(identity: &str) -> Error {
     .next("restore the old key, or sign in again with `daysheet account add`")
 }
 
-/// Returns a new master key as the settings list them.
+/// Returns a new master key in the form in which the settings list keys.
 ///
 /// # Errors
 /// [`ErrorKind::Internal`].
@@ -99,7 +99,7 @@ pub fn new_key() -> Result<String> {
     Ok(STANDARD.encode(random::<KEY_BYTES>()?))
 }
 
-/// Returns what the sealed tokens of the account with this id are bound to.
+/// Returns the name that the sealed tokens of the account with this id are bound to.
 pub fn account_identity(id: &str) -> String {
     format!("account {id}")
 }
@@ -115,7 +115,7 @@ pub(super) fn encrypt(key: &CipherKey, bound: &str, secret: &[u8]) -> Result<Str
     Ok(STANDARD.encode(bytes))
 }
 
-/// Decrypts what [`encrypt`] returned for the same name; `None` under any other key.
+/// Decrypts a result of [`encrypt`] for the same name. Returns `None` under any other key.
 pub(super) fn decrypt(key: &CipherKey, bound: &str, sealed: &str) -> Option<Vec<u8>> {
     let bytes = STANDARD.decode(sealed).ok()?;
     let (nonce, cipher) = bytes.split_first_chunk::<NONCE_BYTES>()?;

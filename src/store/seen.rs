@@ -1,7 +1,7 @@
-//! What the reader was last shown of an event, as a digest by its handle.
+//! Digests of events as the reader last saw them, by handle.
 //!
-//! A change of an event has to know whether it is still the one that was shown. Digests
-//! are deleted as long after they were last shown as cursors; the callers define them.
+//! A change of an event is refused if the event has changed since it was displayed. Digests are
+//! deleted like cursors, after the same time; the callers define them.
 
 use std::collections::HashMap;
 
@@ -17,9 +17,9 @@ const DAY: i64 = 24 * 60 * 60;
 /// The number of rows in one statement.
 const BATCH: usize = 500;
 
-/// How long untrusted text counts as shown, in seconds.
+/// The seconds for which untrusted text counts as shown.
 const STRANGERS: i64 = 24 * 60 * 60;
-/// The setting that has when it was shown last.
+/// The setting with the time at which untrusted text was last shown.
 const SHOWN: &str = "strangers_shown";
 
 impl Store {
@@ -41,7 +41,7 @@ impl Store {
         Ok(shown.is_some_and(|shown| shown + STRANGERS > self.now()))
     }
 
-    /// Stores what was shown of the events with these handle numbers.
+    /// Stores the digests of displayed events, by handle number.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -111,8 +111,8 @@ impl Store {
         self.commit(tx).await
     }
 
-    /// Returns what was last shown of the event with this handle number; `None` if it
-    /// was not shown, or too long ago.
+    /// Returns the digest of the event with this handle number when it was last displayed, or
+    /// `None` if it was not displayed, or too long ago.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).

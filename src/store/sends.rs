@@ -1,8 +1,7 @@
-//! The journal of sent messages: a row for every draft that was to be sent, written
-//! before the first byte.
+//! The journal of sent messages: a row for every draft to send, written before the first byte.
 //!
-//! It ensures that a draft is sent only once, across calls, processes and crashes. The
-//! pipeline asks the provider what a row in doubt means.
+//! It ensures that a draft is sent only once, across calls, processes and crashes. The pipeline
+//! asks the provider about the outcome of a row in doubt.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::any::AnyRow;
@@ -10,7 +9,7 @@ use sqlx::{FromRow, Row};
 
 use super::Store;
 
-/// The seconds that caps are counted over.
+/// The period of the caps, in seconds.
 const HOUR: i64 = 60 * 60;
 
 /// A message that is about to be sent.
@@ -26,54 +25,54 @@ pub struct PendingSend {
     pub thread: String,
     /// The number of recipients.
     pub recipients: usize,
-    /// When it is to be sent, in seconds since 1970; at once if `None`.
+    /// The scheduled time, in seconds since 1970; `None` to send it at once.
     pub due: Option<i64>,
 }
 
-/// The journal's record of a draft whose sending began before.
+/// The journal's record of a draft whose sending began earlier.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRecord {
     /// Its Message-ID without brackets.
     pub message_id: String,
     /// The provider's id of its conversation.
     pub thread: String,
-    /// True once it is known to have been sent; else it is in doubt.
+    /// True if it is known to have been sent; false if it is in doubt.
     pub sent: bool,
     /// The provider's id of the sent message, if it is known.
     pub sent_id: Option<String>,
-    /// When sending began, in seconds since 1970.
+    /// The time at which sending began, in seconds since 1970.
     pub started: i64,
-    /// When it was to go out, in seconds since 1970, if not at once.
+    /// The scheduled time, in seconds since 1970, if it was scheduled.
     pub due: Option<i64>,
 }
 
-/// A message that was to be sent, as the journal has it.
+/// A message to send, as recorded in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalledSend {
     /// The account's id.
     pub account: String,
     /// Its Message-ID without brackets.
     pub message_id: String,
-    /// True once it is known to have been sent.
+    /// True if it is known to have been sent.
     pub sent: bool,
     /// The number of recipients.
     pub recipients: i64,
-    /// When sending began, in seconds since 1970.
+    /// The time at which sending began, in seconds since 1970.
     pub started: i64,
-    /// When it was to go out, in seconds since 1970, if not at once.
+    /// The scheduled time, in seconds since 1970, if it was scheduled.
     pub due: Option<i64>,
 }
 
-/// Whether a message may be sent now.
+/// The permission to send a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendStart {
-    /// It may: its row is written.
+    /// Granted: its row is written.
     Now,
-    /// It was begun before.
+    /// Denied: sending began earlier.
     Before(JournalRecord),
 }
 
-/// The most that is sent within an hour.
+/// The maximum that is sent within an hour.
 #[derive(Debug, Clone, Copy)]
 pub struct SendCaps {
     /// Messages.
@@ -83,15 +82,15 @@ pub struct SendCaps {
 }
 
 impl Store {
-    /// Records that a message is about to be sent, unless it was recorded before or a
-    /// cap is reached. Of several processes, one gets [`SendStart::Now`].
+    /// Records that a message is about to be sent, unless it was recorded before or a cap is
+    /// reached. Only one of several processes gets [`SendStart::Now`].
     ///
     /// # Errors
-    /// [`ErrorKind::RateLimited`] at a cap; [`ErrorKind::Store`], and then nothing may be sent.
+    /// [`ErrorKind::RateLimited`] at a cap; [`ErrorKind::Store`]: the message must not be sent.
     pub async fn begin_send(&self, sending: &PendingSend, caps: SendCaps) -> Result<SendStart> {
         let broken = |error: sqlx::Error| self.broken(&error);
         let now = self.now();
-        // Check and insert are one transaction, so that only one process may send.
+        // Check and insertion are one transaction, so that only one process may send.
         let mut tx = self.writing().await?;
         sqlx::query("DELETE FROM sends WHERE owner = $1 AND started <= $2")
             .bind(self.owner())
@@ -115,7 +114,8 @@ impl Store {
         )
         .bind(self.owner())
         .bind(now - HOUR)
-        // What a clock that was wrong by more put later does not hold up sends until then.
+        // Rows from a clock that was wrong by more are ignored, so that they do not block sending
+        // until their time.
         .bind(now + HOUR)
         .fetch_one(&mut *tx)
         .await
@@ -163,7 +163,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Returns up to `count` messages of the journal without the `skip` latest, the latest first.
+    /// Returns up to `count` messages of the journal, latest first, after the latest `skip`.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -205,8 +205,8 @@ impl Store {
         .map_err(|error| self.broken(&error))
     }
 
-    /// Removes a message that is known not to have been sent: it may be sent again. The
-    /// record of a sent one stays.
+    /// Removes a message that is known not to have been sent, so that it may be sent again. The
+    /// record of a sent message stays.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].

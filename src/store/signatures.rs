@@ -1,7 +1,6 @@
-//! The signatures of accounts whose provider does not expose them: text of the user's
-//! own, by account.
+//! The signatures of accounts whose provider does not expose them, by account.
 //!
-//! It is HTML or plain text as the user gave it, and leaves this store only in messages.
+//! A signature is HTML or plain text by the user, and leaves this store only in messages.
 
 use daysheet_core::error::Result;
 

@@ -1,8 +1,8 @@
-//! Tickets: texts that are stored for a short while under an id that nobody can guess, and
-//! are given out once, such as the state of a sign-in or a question to the user.
+//! Tickets: texts that are stored for a short time under an unguessable id and returned once, such
+//! as the state of a sign-in or a question to the user.
 //!
-//! Any process may take a ticket that another one put, so the clocks of their machines have to
-//! agree to within a minute. Callers seal secret content.
+//! Any process may take a ticket of another one, so the clocks of their machines have to agree to
+//! within a minute. Callers seal secret content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,8 +12,8 @@ use super::Store;
 use super::random::random;
 
 impl Store {
-    /// Stores `content` for `seconds`. Returns its id, 24 characters that are safe in URLs.
-    /// `kind` is the purpose: an id is valid only for the kind that it was created with.
+    /// Stores `content` for `seconds`. Returns its id, 24 URL-safe characters. `kind` is the
+    /// purpose: an id is valid only for its own kind.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -43,12 +43,13 @@ impl Store {
         Ok(id)
     }
 
-    /// Returns the content of a ticket and deletes it. If several callers take it at once, one
-    /// gets it. `None` if it does not exist or has expired.
+    /// Returns the content of a ticket and deletes it. If several callers take it at once, only one
+    /// gets it. Returns `None` if it does not exist or has expired.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
     pub async fn take_ticket(&self, kind: &str, id: &str) -> Result<Option<String>> {
+        // One statement deletes and returns the row: with two, several callers could read it.
         self.ticket(
             "DELETE FROM tickets \
              WHERE owner = $1 AND kind = $2 AND id = $3 AND expires > $4 \

@@ -1,8 +1,8 @@
-//! The states of messages before they were changed, for handles such as `u3`, and the folders
-//! that were created only as the levels above another one, to be deleted with it.
+//! The states of messages before they were changed, for handles such as `u3`, and the folders that
+//! were created only as the levels above another one, which are deleted together with it.
 //!
-//! A state is JSON of the pipeline's, which the store does not interpret. It is deleted
-//! after the days that the settings say. Numbers are never used again.
+//! A state is JSON from the pipeline that the store does not interpret. It is deleted after the
+//! configured number of days. Numbers are never used again.
 
 use daysheet_core::error::Result;
 use sqlx::AnyConnection;
@@ -10,11 +10,11 @@ use sqlx::AnyConnection;
 use super::{HandleKind, Store};
 
 impl Store {
-    /// Stores the states before the change `what`; returns the number of the handle.
-    /// `accounts` are ids, separated by spaces.
+    /// Stores the states before the change `what`. Returns the number of the handle. `accounts` are
+    /// ids, separated by spaces.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): then nothing may be changed.
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store): the change must not be made.
     pub async fn keep_undo(&self, accounts: &str, what: &str, state: &str) -> Result<u64> {
         let now = self.now();
         let mut tx = self.writing().await?;
@@ -68,7 +68,7 @@ impl Store {
         Ok(number.map(i64::unsigned_abs))
     }
 
-    /// Replaces what is stored under `number` by `state`; with `None` it is deleted.
+    /// Replaces the state stored under `number`, or deletes it if `state` is `None`.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -95,8 +95,8 @@ impl Store {
         done.map(|_done| ()).map_err(|error| self.broken(&error))
     }
 
-    /// Returns the change and the states before it; `None` if there is no such number,
-    /// or no longer.
+    /// Returns the change with this number and the states before it, or `None` if it does not
+    /// exist, or no longer does.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).

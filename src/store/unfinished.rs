@@ -1,13 +1,13 @@
-//! Calls that have begun to write and are not over: how the next process learns of an
-//! interrupted one.
+//! Calls that have begun to write and are not over. They tell the next process about interrupted
+//! calls.
 //!
-//! A process that is killed cannot report its calls. So each process has a file of its
-//! own in the state folder, a line for every call that begins to write and one for its
-//! end, and keeps the file locked. The system releases the lock when the process ends,
-//! however that happens: a file without a lock has interrupted calls. The callers
-//! define the content of a line; nothing of mail belongs there.
+//! A process that is killed cannot report its calls. So each process has a file of its own in the
+//! state folder, with a line for every call that begins to write and one for its end, and keeps the
+//! file locked. The system releases the lock when the process ends, however that happens: a file
+//! without a lock has interrupted calls. The callers define the content of a line, which must not
+//! include mail.
 //!
-//! So it is for the user of this machine. For people who are served, and in PostgreSQL, calls
+//! This applies to the user of this machine. For people who are served, and in PostgreSQL, calls
 //! are rows (`unfinished/rows.rs`).
 
 mod rows;
@@ -24,21 +24,21 @@ use serde::{Deserialize, Serialize};
 use super::engine::locks::ProcessLock;
 use super::{Store, files};
 
-/// Where the files are, in the state folder.
+/// The folder of the files, in the state folder.
 const FOLDER: &str = "writing";
-/// The ending of a file that is complete: one that is not locked yet has none.
+/// The extension of a complete file. A file that is not locked yet has no extension.
 const ENDING: &str = "jsonl";
 
-/// A call that was cut off.
+/// An interrupted call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutOff {
     /// A description of the call.
     pub what: String,
-    /// When it began to write, in seconds since 1970.
+    /// The beginning of its writing, in seconds since 1970.
     pub began: i64,
 }
 
-/// A line of a file: a call that begins, or the end of one.
+/// A line of a file: the beginning or the end of a call.
 #[derive(Serialize, Deserialize)]
 struct CallLine {
     number: u64,
@@ -59,12 +59,12 @@ struct OwnWrites {
     dropped: Vec<CutOff>,
 }
 
-/// A call that has begun to write. Dropped without [`WritingCall::end`], it counts as
-/// cut off.
+/// A call that has begun to write. If it is dropped without [`WritingCall::end`], it counts as
+/// interrupted.
 #[derive(Debug)]
 pub struct WritingCall {
     store: Store,
-    /// Its record, until it is over.
+    /// The call's record, until it is over.
     record: Option<CallRecord>,
 }
 
@@ -72,7 +72,7 @@ pub struct WritingCall {
 enum CallRecord {
     /// The number of a line in the file of this process.
     Line(u64),
-    /// The number of a row, and the lock without which it counts as cut off.
+    /// The number of a row, and the lock without which it counts as interrupted.
     Row(i64, ProcessLock),
 }
 
@@ -80,7 +80,7 @@ impl Store {
     /// Records that a call begins to write.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`]: then nothing may be written.
+    /// [`ErrorKind::Store`]: the call must not write.
     pub async fn begin_writing(&self, what: &str) -> Result<WritingCall> {
         let record = if self.has_files() {
             CallRecord::Line(self.begin_line(what)?)
@@ -91,7 +91,7 @@ impl Store {
         Ok(WritingCall { store: self.clone(), record: Some(record) })
     }
 
-    /// Returns and forgets the interrupted calls that were not reported yet, the oldest first.
+    /// Returns and forgets the interrupted calls that were not reported yet, oldest first.
     pub async fn cut_off(&self) -> Vec<CutOff> {
         let mut found = if self.has_files() {
             self.cut_off_lines()
@@ -110,6 +110,7 @@ impl Store {
         let call = CutOff { what: what.to_owned(), began: self.now() };
         own.last += 1;
         let number = own.last;
+        // The line is written before the call counts as open: without it, the call must not write.
         own.append(self.home(), number, Some(&call)).map_err(|error| self.no_line(&error))?;
         own.open.insert(number, call);
         Ok(number)
@@ -134,8 +135,8 @@ impl Store {
 }
 
 impl WritingCall {
-    /// Records that the call is over. If that fails, it is reported as interrupted
-    /// after the process has ended: one report too many is better than one too few.
+    /// Records that the call is over. If that fails, the call is reported as interrupted after the
+    /// process has ended: one report too many is better than one too few.
     pub async fn end(mut self) {
         let ended = match self.record.take() {
             Some(CallRecord::Line(number)) => self.store.end_line(number),
@@ -152,7 +153,7 @@ impl Drop for WritingCall {
     fn drop(&mut self) {
         if let Some(CallRecord::Line(number)) = self.record {
             let call = self.store.own().open.get(&number).cloned();
-            // It is in memory now.
+            // The call is kept in memory from now on.
             let _ = self.store.end_line(number);
             self.store.own().dropped.extend(call);
         }
@@ -187,8 +188,8 @@ impl OwnWrites {
     }
 }
 
-/// Creates a file of this process, locked before another can take it for one of a
-/// process that has ended.
+/// Creates a file for this process. It is locked before another process can mistake it for the file
+/// of a process that has ended.
 fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
     let folder = home.join(FOLDER);
     files::private_folder(&folder).map_err(std::io::Error::other)?;
@@ -204,7 +205,7 @@ fn create(home: &Path) -> std::io::Result<(PathBuf, File)> {
     Ok((whole, file))
 }
 
-/// A process that ends with nothing under way leaves nothing behind.
+/// Removes the file if no call is in progress.
 impl Drop for OwnWrites {
     fn drop(&mut self) {
         if let (Some((path, _)), true) = (&self.file, self.open.is_empty()) {
@@ -226,7 +227,7 @@ fn left(path: &Path) -> Vec<CutOff> {
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Vec::new(),
     }
     let text = fs::read_to_string(path).unwrap_or_default();
-    // Of several processes that look at once, one removes it.
+    // If several processes look at once, only one of them removes the file, and reports its calls.
     if fs::remove_file(path).is_err() {
         return Vec::new();
     }

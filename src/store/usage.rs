@@ -1,5 +1,5 @@
-//! Each person's use of a server per day (UTC), which daily limits are checked against on every
-//! instance.
+//! The use that each person makes of a server per day (UTC). All instances check daily limits
+//! against it.
 
 use daysheet_core::error::Result;
 use jiff::civil::Date;

@@ -64,7 +64,7 @@ words! {
 /// An operation on accounts.
 #[derive(Debug, Clone)]
 pub enum AccountsOp {
-    /// List the signed-in accounts, or those of one provider.
+    /// List the signed-in accounts, or the accounts of one provider.
     List(Option<ProviderChoice>),
     /// Sign in.
     Add(SignInArguments),
@@ -87,7 +87,7 @@ pub enum AccountsOp {
 pub struct SignInArguments {
     /// The provider's name.
     pub provider: String,
-    /// The tenant to sign in at; that of the settings if none.
+    /// The tenant to sign in at; `None` for the tenant in the settings.
     pub tenant: Option<String>,
     /// The address to suggest on the sign-in page.
     pub address: Option<String>,
@@ -98,14 +98,15 @@ pub struct SignInArguments {
 }
 
 impl SignInArguments {
-    /// Returns the id that the account will have; empty if its address is not known yet.
+    /// Returns the id that the account will have, or an empty text if its address is unknown yet.
     pub fn id(&self) -> String {
+        // An account is named after its mailbox, not after the person who opens it.
         let owner = self.mailbox.as_ref().or(self.address.as_ref());
         let id = owner.map(|owner| format!("{}:{}", self.provider, owner.trim().to_lowercase()));
         id.unwrap_or_default()
     }
 
-    /// Checks what any sign-in needs.
+    /// Checks the requirements of every sign-in.
     ///
     /// # Errors
     /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the shared mailbox is not an address.

@@ -1,6 +1,6 @@
-//! Reads arguments by their declared kinds: leniently in form, strictly in kind.
+//! Reading of arguments by their declared types: lenient in form, strict in type.
 //!
-//! The code that reads an argument by name interprets its value.
+//! The code that requests an argument by name interprets its value.
 
 use daysheet_core::choice::{WordChoice, nearest};
 use daysheet_core::error::{Error, Result};
@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 
 use super::{ArgKind, Tool, ToolArgument, synonyms};
 
-/// Arguments by their declared names, read by their declared kinds.
+/// The arguments of a call by their declared names, read by their declared types.
 pub(super) struct CallArguments {
     args: &'static [ToolArgument],
     given: Map<String, Value>,
 }
 
 impl CallArguments {
-    /// Takes arguments the tool knows; refuses others, and missing ones.
+    /// Creates the arguments of a tool. Refuses unknown and missing ones.
     pub(super) fn new(tool: &'static Tool, arguments: Map<String, Value>) -> Result<Self> {
         Self::of(tool.name, tool.args, arguments, false)
     }
 
-    /// Takes the known members of `name`. With `clearing`, an empty text counts as
+    /// Creates the arguments from the members of `name`. With `clearing`, an empty text counts as
     /// given: it clears the field.
     fn of(
         name: &str,
@@ -40,9 +40,10 @@ impl CallArguments {
             if !takes(&name) {
                 return Err(unknown(of, args, &name));
             }
-            // A client may send null, or an empty text, for an argument that is not given.
+            // Clients may send null or an empty text for an argument that is not given.
             let empty = value.as_str().is_some_and(|text| text.trim().is_empty());
             let has_value = !value.is_null() && (clearing || !empty);
+            // The same argument may come twice, under its own name and a synonym.
             if has_value && given.insert(name.clone(), value).is_some() {
                 return Err(Error::argument(format!("`{name}` is given twice"))
                     .next("give it once, with all values"));
@@ -66,8 +67,8 @@ impl CallArguments {
         &self.given
     }
 
-    /// Returns true if an argument was given a value. An empty list and 0 are none: libraries that
-    /// make every argument required have a model fill them in.
+    /// Returns true if an argument has a value. Empty lists and 0 do not count: libraries that make
+    /// every argument required have the model fill them in.
     pub(super) fn has(&self, name: &str) -> bool {
         match self.given.get(name) {
             None => false,
@@ -76,7 +77,7 @@ impl CallArguments {
         }
     }
 
-    /// Refuses arguments that are given beside one that is to stand without them.
+    /// Refuses arguments that cannot be combined with `beside`.
     pub(super) fn refuse_beside(&self, names: &[&str], beside: &str, next: &str) -> Result<()> {
         match names.iter().find(|name| self.has(name)) {
             None => Ok(()),
@@ -87,8 +88,8 @@ impl CallArguments {
         }
     }
 
-    /// Refuses arguments beside a cursor: it knows what was asked, and they would say
-    /// something else.
+    /// Refuses arguments next to a cursor, which has the arguments of its search and might
+    /// contradict them.
     pub(super) fn refuse_beside_cursor(
         &self,
         names: &[&str],
@@ -114,7 +115,7 @@ impl CallArguments {
         }
     }
 
-    /// Returns a text to be written; an empty one clears the field.
+    /// Returns a text to write; an empty one clears the field.
     pub(super) fn written(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             Some((_, Value::String(text))) if text.trim().is_empty() => Ok(Some(String::new())),
@@ -122,8 +123,8 @@ impl CallArguments {
         }
     }
 
-    /// Returns a text unchanged, with its white space; an empty one counts as given if
-    /// the tool allows it.
+    /// Returns a text unchanged, with its white space. An empty one counts as given if the tool
+    /// allows it.
     pub(super) fn verbatim(&self, name: &str) -> Result<Option<String>> {
         match self.arg(name) {
             Some((_, Value::String(text))) => Ok(Some(text.clone())),
@@ -131,8 +132,7 @@ impl CallArguments {
         }
     }
 
-    /// Returns a list whose items may contain commas: a text is one item, unless it is
-    /// a JSON list.
+    /// Returns a list whose items may contain commas. A text is one item, unless it is a JSON list.
     pub(super) fn items(&self, name: &str) -> Result<Option<Vec<String>>> {
         match self.arg(name) {
             Some((_, Value::String(text))) if !text.trim_start().starts_with('[') => {
@@ -142,8 +142,8 @@ impl CallArguments {
         }
     }
 
-    /// Returns columns with their values: of a list of `column=value`, of an object, whose members
-    /// are unchanged, or of a text that is JSON for one of them.
+    /// Returns columns with their values, from a list of `column=value`, from an object, whose
+    /// members are unchanged, or from a text with either as JSON.
     pub(super) fn columns(&self, name: &str) -> Result<Option<Map<String, Value>>> {
         const EXPECTED: &str = "a list of column=value";
         let Some((_, value)) = self.arg(name) else {
@@ -176,8 +176,8 @@ impl CallArguments {
         Ok(Some(columns))
     }
 
-    /// A list of objects with these members; one object is taken for a list of one,
-    /// and a text for JSON.
+    /// Returns a list of objects with these members. A single object is read as a list of one, and
+    /// a text as JSON.
     pub(super) fn objects(
         &self,
         name: &str,
@@ -189,6 +189,7 @@ impl CallArguments {
         let read;
         let value = match value {
             Value::String(text) => {
+                // Invalid JSON gets the same error as any other value.
                 read = serde_json::from_str(text).unwrap_or(Value::Null);
                 &read
             }
@@ -208,7 +209,7 @@ impl CallArguments {
             .collect()
     }
 
-    /// One of the words that the argument takes.
+    /// Returns one of the words that the argument accepts.
     pub(super) fn choice<T: WordChoice>(&self, name: &str) -> Result<Option<T>> {
         let Some((ToolArgument { kind: ArgKind::Choice(words), .. }, value)) = self.arg(name)
         else {
@@ -221,7 +222,7 @@ impl CallArguments {
             .ok_or_else(|| wrong(name, value, &format!("one of: {}", words.join(", "))))
     }
 
-    /// Returns a whole number within its limits; none for 0, as for [`CallArguments::has`].
+    /// Returns a whole number within its limits, or `None` for 0, as for [`CallArguments::has`].
     pub(super) fn number_unless_zero(&self, name: &str) -> Result<Option<u32>> {
         match self.given.get(name).and_then(whole_number) {
             Some(0) => Ok(None),
@@ -255,7 +256,7 @@ impl CallArguments {
         }
     }
 
-    /// Returns a list; a text is read as a JSON list or as items between commas.
+    /// Returns a list. A text is read as a JSON list, or as items separated by commas.
     pub(super) fn list(&self, name: &str) -> Result<Option<Vec<String>>> {
         let Some((_, value)) = self.arg(name) else {
             return Ok(None);
@@ -263,6 +264,7 @@ impl CallArguments {
         let items = match value {
             Value::Array(items) => items.clone(),
             Value::String(text) => match serde_json::from_str(text) {
+                // A text may begin with a bracket without being JSON, and is split like any other.
                 Ok(Value::Array(items)) => items,
                 _ => text
                     .split(',')
@@ -283,7 +285,7 @@ impl CallArguments {
     }
 }
 
-/// Returns a whole number, also one that a client wrote as text or with a fraction of 0.
+/// Returns a whole number, even if a client wrote it as text or with a fraction of 0.
 fn whole_number(value: &Value) -> Option<i64> {
     let from_fraction =
         |number: f64| (number.fract() == 0.0 && number.abs() < 1e9).then_some(number as i64);
@@ -293,8 +295,7 @@ fn whole_number(value: &Value) -> Option<i64> {
     }
 }
 
-/// Returns the error that there is no argument of that name. It names the most similar one
-/// first.
+/// Returns the error for an unknown argument, which suggests the most similar one first.
 fn unknown(of: &str, args: &[ToolArgument], name: &str) -> Error {
     let known: Vec<_> = args.iter().map(|arg| arg.name).collect();
     let near = nearest(name, known.iter().copied());
@@ -311,7 +312,7 @@ fn wrong(name: &str, value: &Value, expected: &str) -> Error {
         .next(format!("use {expected}"))
 }
 
-/// Returns a value as an error shows it: short, on one line.
+/// Returns a value as displayed in an error: short, on one line.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => brief(text),

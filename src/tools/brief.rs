@@ -5,7 +5,7 @@ use super::kinds::{ANY_ACCOUNT, TEXT, tool};
 tool! {
     /// Today's agenda, or any range, in one answer: what is on, what clashes, mail that needs you.
     brief(Read, Read) => Brief;
-    // Times are as written: they depend on now and on the zone.
+    // Times stay as written: they depend on the current time and on the zone.
     pub struct BriefRequest {
         /// Default: today
         from: Option<String> = TEXT,

@@ -13,13 +13,13 @@ const MAX_PEOPLE: usize = 50;
 tool! {
     /// Free and busy times of people and rooms, and the best slots for a meeting.
     calendar_free(Read, Read) => CalendarFree(CalendarFree::checked);
-    // Times are as written.
+    // Times stay as written.
     pub struct CalendarFree {
         /// Addresses; default you; slots always count you
         who: Vec<String> = LIST,
         from: Option<String> = TEXT,
         to: Option<String> = TEXT,
-        // Without it, busy times are returned, or free ones within `hours`.
+        // Without a duration, the busy times are returned, or the free ones within `hours`.
         /// 30m, 1h
         duration: Option<String> = TEXT,
         /// Working hours, 9-17
@@ -57,7 +57,7 @@ impl CalendarFree {
         Ok(self)
     }
 
-    /// Refuses names in place of addresses.
+    /// Refuses names where addresses are needed.
     ///
     /// # Errors
     /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), which names them.
@@ -75,7 +75,7 @@ impl CalendarFree {
     }
 }
 
-/// Returns true for `me` and for a possible address.
+/// Returns true for `me` and for a plausible address.
 fn is_address(text: &str) -> bool {
     let whole = |(local, domain): (&str, &str)| !local.is_empty() && !domain.is_empty();
     let plain = !text.contains(|c: char| c.is_whitespace() || c.is_control() || "<>,;".contains(c));

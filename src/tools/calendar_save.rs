@@ -1,4 +1,4 @@
-//! `calendar_save`: what is to be written, as given.
+//! `calendar_save`: the events to write, as given.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
@@ -12,7 +12,7 @@ use super::kinds::{
     arguments, choice, default, objects, tool,
 };
 
-/// The most events of one call.
+/// The maximum number of events in one call.
 pub const MAX_EVENTS: usize = 50;
 
 tool! {
@@ -25,10 +25,10 @@ tool! {
         /// Required for a series
         scope: Option<SeriesScope> = choice(),
         account: Option<String> = ACCOUNT,
-        // The main one if none.
+        // The main calendar by default.
         /// Name or id
         calendar: Option<String> = TEXT,
-        // The events, or the changes; with `ids`, the one change.
+        // New events or changes; with `ids`, a single change.
         /// Up to 50
         events: Vec<EventWords> = objects(),
         /// iCalendar text, .ics path or message id to import
@@ -89,7 +89,7 @@ arguments! {
         people: Option<Vec<String>> = LIST_IF_GIVEN,
         /// Guests to add
         add: Vec<String> = LIST,
-        // Who is not asked any more.
+        // Guests to remove.
         remove: Vec<String> = LIST,
         /// RRULE, or none
         repeats: Option<String> = TEXT,
@@ -97,7 +97,7 @@ arguments! {
         online: Option<bool> = SWITCH_IF_GIVEN,
         show: Option<ShowAs> = choice(),
         visibility: Option<EventVisibility> = choice(),
-        // `Some(None)` for no reminder.
+        // `Some(None)` means no reminder.
         /// Minutes before, or none
         reminder: Option<Option<u32>> = ArgumentKind::new(ArgKind::Text, reminder),
         /// Colour or category
@@ -115,6 +115,7 @@ fn reminder(args: &CallArguments, name: &str) -> Result<Option<Option<u32>>> {
 
 impl CalendarSave {
     fn checked(self, args: &CallArguments) -> Result<Self> {
+        // The other arguments would be ignored, so they are refused.
         if self.undo.is_some() {
             let others = ["ids", "scope", "account", "calendar", "events", "ics", "notify"];
             args.refuse_beside(&others, "`undo`", "give the undo id alone")?;
@@ -155,6 +156,7 @@ impl CalendarSave {
             return Err(Error::argument(format!("{many} events are more than {MAX_EVENTS}"))
                 .next("write them in several calls"));
         }
+        // An event cannot change its calendar by an update, and its id already implies the account.
         if changes > 0 {
             let next = "leave it out: the event stays where it is; to copy it, call \
                         calendar_search ids=ID as=ics, then calendar_save with its text as `ics`";
@@ -163,7 +165,8 @@ impl CalendarSave {
         Ok(self)
     }
 
-    /// Returns the ids of the events to change, each with its change; empty for new events.
+    /// Returns the ids of the events to change, each with its change. The list is empty for new
+    /// events.
     pub fn changes(&self) -> Vec<(&str, &EventWords)> {
         match self.events.as_slice() {
             [words] if !self.ids.is_empty() => {

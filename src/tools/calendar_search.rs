@@ -8,25 +8,25 @@ use super::args::CallArguments;
 use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, limit, tool};
 
-/// The most events that one call shows by their ids.
+/// The maximum number of ids in one call.
 const MAX_IDS: usize = 50;
 
 tool! {
     /// List events, meetings, appointments and who answered, by start (default: the next 7 days),
     /// words or ids.
     calendar_search(Read, Read) => CalendarSearch(CalendarSearch::checked);
-    // What is not given is `None`, because a cursor may have it. Times are as written:
-    // they depend on now and on the zone.
+    // Arguments that are not given are `None`, because a cursor may have them. Times stay as
+    // written: they depend on the current time and on the zone.
     pub struct CalendarSearch {
         /// 2026-02-03 18h05, 2026-02-03, tomorrow 9am, +7d
         from: Option<String> = TEXT,
-        // A day is meant whole.
+        // A day includes all of its hours.
         to: Option<String> = TEXT,
         /// Words, "phrase", OR -not, is:unanswered; or is:clash alone
         q: Option<String> = TEXT,
         ids: Vec<String> = IDS,
         account: Option<String> = ANY_ACCOUNT,
-        // All that are shown if empty.
+        // Empty means all calendars that are shown.
         /// Names or ids
         calendars: Vec<String> = LIST,
         /// Each series once
@@ -64,11 +64,12 @@ words! {
 
 impl CalendarSearch {
     fn checked(self, args: &CallArguments) -> Result<Self> {
+        // Checked before the accounts are known, so that the error does not depend on them.
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
             columns.of(&EVENT)?;
         }
         if let Some(cursor) = &self.cursor {
-            // A client may send defaults, which say nothing.
+            // Clients may send defaults, which do not contradict the cursor.
             let says = |name: &str| match name {
                 "ids" => !self.ids.is_empty(),
                 "calendars" => !self.calendars.is_empty(),

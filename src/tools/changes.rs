@@ -11,7 +11,7 @@ tool! {
     /// gives one.
     changes(Read, Read) => Changes(ChangesRequest::checked);
     pub struct ChangesRequest {
-        // Since when; from now on without it.
+        // The starting point; by default, changes from now on.
         cursor: Option<String> = TEXT,
         /// mail, events; default both
         kinds: Vec<String> = LIST,
@@ -22,7 +22,7 @@ tool! {
     }
 }
 
-/// The words of each kind.
+/// The accepted words for each kind.
 const MAIL: &[&str] = &["mail", "messages"];
 const EVENTS: &[&str] = &["events", "calendar"];
 
@@ -35,12 +35,12 @@ impl ChangesRequest {
         }
     }
 
-    /// True if those of mail are requested.
+    /// Returns true if changes of mail are requested.
     pub fn mail(&self) -> bool {
         self.kinds.is_empty() || self.kinds.iter().any(|kind| is(MAIL, kind))
     }
 
-    /// True if those of calendars are requested.
+    /// Returns true if changes of calendars are requested.
     pub fn events(&self) -> bool {
         self.kinds.is_empty() || self.kinds.iter().any(|kind| is(EVENTS, kind))
     }

@@ -19,17 +19,17 @@ words! {
     }
 }
 
-/// Which columns to show.
+/// The columns to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnChoice {
-    /// All up to this level.
+    /// All columns up to this level.
     Level(ColumnLevel),
-    /// These by name, and the key.
+    /// The columns with these names, and the key.
     Named(Vec<String>),
 }
 
 impl ColumnChoice {
-    /// Returns the columns that `fields` or else `detail` name, if they name any.
+    /// Returns the columns that `fields`, or else `detail`, requests, if any.
     pub(super) fn from_arguments(
         fields: Option<&Vec<String>>,
         detail: Option<RowDetail>,
@@ -54,6 +54,7 @@ impl ColumnChoice {
             return Err(unknown(table, &bad));
         }
         let named: Vec<&TableColumn> = names.iter().filter_map(|name| named(table, name)).collect();
+        // The first column is the key: without it, later calls could not name the row.
         Ok(table
             .fields
             .iter()
@@ -64,20 +65,20 @@ impl ColumnChoice {
     }
 }
 
-/// The rows that mail can be listed by, each with its word for `by`.
+/// The tables of mail lists, each with its word for `by`.
 const BY: [(&str, Table); 3] = [("message", MESSAGE), ("thread", THREAD), ("sender", SENDER)];
 
-/// Returns the column that a name means: the one so called, or in the other number, as `email` for
-/// `emails`.
+/// Returns the column with this name, or with its singular or plural, as `email` for `emails`.
 fn named(table: &Table, name: &str) -> Option<&'static TableColumn> {
     let one = || table.field(name.strip_suffix('s')?);
     table.field(name).or_else(|| table.field(&format!("{name}s"))).or_else(one)
 }
 
-/// Returns the error about names of no column, which says what the table has.
+/// Returns the error for names without a column, which lists the columns of the table.
 fn unknown(table: &Table, bad: &[&String]) -> Error {
     let by = BY.iter().find(|(_, rows)| rows == table);
     let has_all = |rows: &Table| bad.iter().all(|name| named(rows, name).is_some());
+    // The column may exist in rows of another kind, which `by` selects.
     let elsewhere = BY.iter().filter(|(_, rows)| by.is_some() && has_all(rows));
     let elsewhere: Vec<String> = elsewhere.map(|(word, _)| format!("by={word}")).collect();
     let known: Vec<_> = table.fields.iter().map(|field| field.name).collect();

@@ -1,8 +1,8 @@
-//! What arguments are declared with: their kinds, and `arguments!` and `tool!`.
+//! The declaration of arguments: their kinds, and the macros `arguments!` and `tool!`.
 //!
-//! One declaration makes a struct and its documentation, the table of arguments
-//! that schemas and docs are made of, and the reader of calls. A field's doc comment
-//! is what models read; what only readers of the code need is a comment.
+//! One declaration generates a struct with its documentation, the table of arguments for schemas
+//! and docs, and the reader of calls. Models read the doc comment of a field; notes for readers of
+//! the code are plain comments.
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::error::{Error, Result};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use super::args::CallArguments;
 use super::{ArgKind, ToolArgument};
 
-/// A kind of argument: what it takes, and how that is read as a `T`.
+/// A kind of argument: the values it accepts, and the function that reads them as a `T`.
 pub(super) struct ArgumentKind<T> {
     arg: ToolArgument,
     read: fn(&CallArguments, &str) -> Result<T>,
@@ -24,40 +24,41 @@ impl<T> ArgumentKind<T> {
         Self { arg, read }
     }
 
-    /// The same for an argument that many tools take.
+    /// Returns the kind for an argument that many tools take.
     const fn common(self) -> Self {
         Self { arg: ToolArgument { common: true, ..self.arg }, read: self.read }
     }
 
-    /// The same for an argument without which a call is refused.
+    /// Returns the kind for an argument that calls must have.
     const fn required(self) -> Self {
         Self { arg: ToolArgument { required: true, ..self.arg }, read: self.read }
     }
 
-    /// The same with a sentence for all arguments that have none of their own.
+    /// Returns the kind with a default description for its arguments.
     pub(super) const fn says(self, doc: &'static str) -> Self {
         Self { arg: ToolArgument { doc, ..self.arg }, read: self.read }
     }
 
-    /// An argument of this kind.
+    /// Returns an argument of this kind.
     pub(super) const fn arg(&self, name: &'static str, doc: &'static str) -> ToolArgument {
+        // `///` leaves a space before the text.
         let doc = if doc.is_empty() { self.arg.doc } else { doc.trim_ascii() };
         ToolArgument { name, doc, ..self.arg }
     }
 
-    /// Reads the argument of this kind that has this name.
+    /// Reads the argument with this name.
     pub(super) fn read(&self, args: &CallArguments, name: &str) -> Result<T> {
         (self.read)(args, name)
     }
 }
 
-/// Text; an empty one says nothing.
+/// Text; an empty one counts as not given.
 pub(super) const TEXT: ArgumentKind<Option<String>> =
     ArgumentKind::new(ArgKind::Text, CallArguments::text);
-/// Text that has to be there.
+/// Required text.
 pub(super) const NEEDED: ArgumentKind<String> =
     ArgumentKind::new(ArgKind::Text, |args, name| there(args.text(name)?, name)).required();
-/// Text that is going to be written; an empty one clears what is there.
+/// Text to write; an empty one clears the field.
 pub(super) const WRITTEN: ArgumentKind<Option<String>> =
     ArgumentKind::new(ArgKind::Text, CallArguments::written);
 /// Text unchanged, with its white space.
@@ -65,25 +66,25 @@ pub(super) const VERBATIM: ArgumentKind<Option<String>> =
     ArgumentKind::new(ArgKind::Text, CallArguments::verbatim);
 /// An account.
 pub(super) const ACCOUNT: ArgumentKind<Option<String>> = TEXT.says("Address").common();
-/// An account where none means all.
+/// An account; all of them by default.
 pub(super) const ANY_ACCOUNT: ArgumentKind<Option<String>> =
     TEXT.says("Address; default all").common();
-/// The most tokens. The instructions of the server explain it once.
+/// The maximum number of tokens. The server's instructions explain it once.
 pub(super) const BUDGET: ArgumentKind<Option<u32>> = common(100, 100_000, 8_000);
 
 /// A list of texts.
 pub(super) const LIST: ArgumentKind<Vec<String>> =
     ArgumentKind::new(ArgKind::List, |args, name| Ok(args.list(name)?.unwrap_or_default()));
-/// A list that is not the same as an empty one when it is left out.
+/// A list for which omission and emptiness differ.
 pub(super) const LIST_IF_GIVEN: ArgumentKind<Option<Vec<String>>> =
     ArgumentKind::new(ArgKind::List, CallArguments::list);
-/// A list whose items may hold commas.
+/// A list whose items may contain commas.
 pub(super) const ITEMS: ArgumentKind<Vec<String>> =
     ArgumentKind::new(ArgKind::List, |args, name| Ok(args.items(name)?.unwrap_or_default()));
-/// Such a list that is not the same as an empty one when it is left out.
+/// The same, but omission and emptiness differ.
 pub(super) const ITEMS_IF_GIVEN: ArgumentKind<Option<Vec<String>>> =
     ArgumentKind::new(ArgKind::List, CallArguments::items);
-/// Ids, each once.
+/// Ids, without duplicates.
 pub(super) const IDS: ArgumentKind<Vec<String>> = ArgumentKind::new(ArgKind::List, |args, name| {
     let mut ids: Vec<String> = Vec::new();
     for id in args.list(name)?.unwrap_or_default() {
@@ -111,7 +112,7 @@ pub(super) const SWITCH_IF_GIVEN: ArgumentKind<Option<bool>> =
 pub(super) const SETTINGS: ArgumentKind<Map<String, Value>> =
     ArgumentKind::new(ArgKind::Settings, |args, name| Ok(args.columns(name)?.unwrap_or_default()));
 
-/// Names of columns of these tables; an empty list says nothing.
+/// Names of columns of these tables; an empty list counts as not given.
 pub(super) const fn columns(
     tables: &'static [&'static Table],
 ) -> ArgumentKind<Option<Vec<String>>> {
@@ -120,18 +121,18 @@ pub(super) const fn columns(
     })
 }
 
-/// A limit, as a whole number: least, most, default. A limit of 0 is an error, because it may mean
-/// none or all.
+/// A limit, as a whole number: minimum, maximum, default. 0 is an error, because it may mean no
+/// results or all of them.
 pub(super) const fn limit(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
     ArgumentKind::new(ArgKind::Number(least, most, default), CallArguments::number)
 }
 
-/// A whole number: least, most, default. 0 counts as not given.
+/// A whole number: minimum, maximum, default. 0 counts as not given.
 pub(super) const fn number(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
     ArgumentKind::new(ArgKind::Number(least, most, default), CallArguments::number_unless_zero)
 }
 
-/// A number of an argument that many tools take.
+/// A number in an argument that many tools take.
 pub(super) const fn common(least: u32, most: u32, default: u32) -> ArgumentKind<Option<u32>> {
     number(least, most, default).common()
 }
@@ -160,7 +161,7 @@ pub(super) const fn default<T: WordChoice + Default>() -> ArgumentKind<T> {
     })
 }
 
-/// One of the words of a choice, which has to be there.
+/// One of the words of a choice, required.
 pub(super) const fn needed<T: WordChoice>() -> ArgumentKind<T> {
     ArgumentKind::new(ArgKind::Choice(T::WORDS), |args, name| there(args.choice(name)?, name))
         .required()
@@ -177,7 +178,7 @@ fn there<T>(value: Option<T>, name: &str) -> Result<T> {
     value.ok_or_else(|| Error::argument(format!("`{name}` is missing")))
 }
 
-/// Arguments that were declared together.
+/// Arguments that are declared together.
 pub(super) trait DeclaredArguments: Sized {
     /// The arguments, in the order of the docs.
     const ARGS: &'static [ToolArgument];
@@ -186,9 +187,8 @@ pub(super) trait DeclaredArguments: Sized {
     fn read(args: &CallArguments) -> Result<Self>;
 }
 
-/// Declares arguments: `field: Type = KIND` each, `field as "name"` where a field
-/// cannot have the argument's name. Those of [`View`](super::AnswerView) that a tool takes
-/// besides stand at the end.
+/// Declares arguments, each as `field: Type = KIND`, or `field as "name"` if the argument's name
+/// cannot be a field's. The arguments of [`View`](super::AnswerView) that a tool also takes come last.
 macro_rules! arguments {
     (
         $(#[doc = $about:literal])*
@@ -237,9 +237,8 @@ macro_rules! arguments {
     (@name $field:ident $arg:literal) => { $arg };
 }
 
-/// Declares a tool: its description for models, its name, effect and access level,
-/// the action that it is, perhaps with a function that checks what was read, and its
-/// arguments.
+/// Declares a tool: its description for models, its name, effect and access level, the action it
+/// results in, with an optional function that checks the arguments, and its arguments.
 macro_rules! tool {
     (
         $(#[doc = $doc:literal])+

@@ -6,16 +6,16 @@ use daysheet_core::schemas::LookupListing;
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
 
-/// The most people that one lookup resolves.
+/// The maximum number of people that one lookup resolves.
 const MAX_EMAILS: usize = 50;
 
-/// The people that are shown for each of several names, unless `limit` says otherwise.
+/// The number of people returned for each of several names, unless `limit` is given.
 const MAX_OF_EACH: u32 = 10;
 
 tool! {
     /// List folders (with counts), labels, rules and the like; find contacts, email addresses.
     lookup(Read, Read) => Lookup(LookupRequest::checked);
-    // What is not given is `None`, because a cursor may have it.
+    // Arguments that are not given are `None`, because a cursor may have them.
     pub struct LookupRequest {
         kind: &'static LookupListing = needed(),
         /// Part of the name
@@ -23,7 +23,7 @@ tool! {
         /// Find people by address or name
         emails: Vec<String> = LIST,
         account: Option<String> = ANY_ACCOUNT,
-        // Besides what names a row; the default ones when empty.
+        // Added to the columns that name a row; empty for the default ones.
         fields: Vec<String> = LIST,
         limit: Option<u32> = limit(1, 500, 100),
         cursor: Option<String> = TEXT,
@@ -52,14 +52,15 @@ impl LookupRequest {
         Ok(self)
     }
 
-    /// Returns a lookup for each of several people, if any of them is given by name; `emails` that
-    /// are all addresses are looked up together.
+    /// Returns a lookup for each of several people, if any of them is given by name. `emails` with
+    /// only addresses are looked up together.
     pub fn each(&self) -> Vec<(String, Self)> {
         let of_people = self.q.as_deref().filter(|_| self.kind.is_people()).unwrap_or_default();
         let names = of_people.split([',', ';']).map(str::trim).filter(|name| !name.is_empty());
         let mut people: Vec<&str> = names.chain(self.emails.iter().map(String::as_str)).collect();
         people.dedup();
         let is_address = |one: &&str| one.contains('@');
+        // Addresses alone take a single request, and a single name is an ordinary search.
         if people.iter().all(is_address) && self.q.is_none()
             || people.len() < 2 && self.emails.is_empty()
         {

@@ -12,9 +12,9 @@ tool! {
     /// Find email (Gmail, Outlook), in the inbox or anywhere: messages or threads, newest first.
     /// Use the ids (m12, t4) with mail_read.
     mail_search(Read, Read) => MailSearch(MailSearch::checked);
-    // What is not given is `None`, because a cursor may have it.
+    // Arguments that are not given are `None`, because a cursor may have them.
     pub struct MailSearch {
-        // Unparsed: its dates depend on when the first page was requested.
+        // Unparsed, as its dates depend on the time at which the first page was requested.
         /// Words, "phrase", from: to: cc: subject: body: in: label: category:
         /// is:unread|read|starred|important|answered|unanswered|bulk|direct (to you alone)
         /// has:attachment filename: larger:5M smaller: before: after: (2026-02-03, 7d) OR -not ( )
@@ -61,7 +61,7 @@ words! {
 impl MailSearch {
     fn checked(self, _: &CallArguments) -> Result<Self> {
         if let (Some(columns), None) = (self.columns(), &self.cursor) {
-            // Refused here already, so that the error does not depend on the account.
+            // Checked before the accounts are known, so that the error does not depend on them.
             columns.of(match self.by {
                 Some(RowKind::Thread) => &THREAD,
                 Some(RowKind::Sender) => &SENDER,

@@ -6,7 +6,7 @@ tool! {
     /// Read more of a shortened answer, by the id in its notes.
     output_read(Read, Read) => Output;
     pub struct OutputRead {
-        // As notes and markers give it.
+        // As in notes and markers.
         id: String = NEEDED,
         /// First line
         offset: Option<u32> = common(1, 10_000_000, 1),

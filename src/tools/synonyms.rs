@@ -1,7 +1,7 @@
-//! What models guess instead of our names, taken where it can mean only one thing.
+//! Common guesses for our names, accepted where they can mean only one thing.
 //!
-//! None of it is listed in schemas, where it would cost tokens. A guess that could mean two
-//! things is refused, and the error names the nearest argument.
+//! They are not listed in schemas, where they would cost tokens. An ambiguous guess is refused, and
+//! the error names the nearest argument.
 
 use serde_json::{Map, Value, json};
 
@@ -11,14 +11,14 @@ use super::kinds::DeclaredArguments;
 use super::lookup::LookupRequest;
 use super::{Tool, manage};
 
-/// The tools whose `from` and `to` are times; those of others are addresses or folders.
+/// The tools whose `from` and `to` are times; elsewhere they are addresses or folders.
 const OF_RANGES: &[&str] = &["calendar_search", "calendar_free", "brief"];
-/// For a guess that means the same to every tool.
+/// The scope of a guess that means the same in every tool.
 const ANY: &[&str] = &[];
 
-/// Names of arguments: what is guessed, and what it means to a tool (one of these, if any are
-/// named) that takes the second and not the first. Other servers, and the APIs of Google and
-/// Microsoft, use these names.
+/// Names of arguments: the guess, its meaning, and its tools, if not all. A guess applies to tools
+/// that take the meaning, but not the guess itself. The guesses are names in other servers and in
+/// the APIs of Google and Microsoft.
 const ARGUMENTS: &[(&str, &str, &[&str])] = &[
     ("query", "q", ANY),
     ("search", "q", ANY),
@@ -33,14 +33,14 @@ const ARGUMENTS: &[(&str, &str, &[&str])] = &[
     ("end_date", "to", OF_RANGES),
     ("end_time", "to", OF_RANGES),
     ("time_max", "to", OF_RANGES),
-    // Neither `end_date`, which elsewhere is the day after the last, nor `attendees`, which may be
-    // those to add to an event and not all of its guests, can mean one thing only.
+    // `end_date` and `attendees` are omitted because they are ambiguous: elsewhere, `end_date` is
+    // the day after the last, and `attendees` may be guests to add rather than all guests.
     ("start_date", "start", ANY),
     ("start_time", "start", ANY),
     ("end_time", "end", ANY),
     ("timezone", "tz", ANY),
     ("time_zone", "tz", ANY),
-    // A call about one item may name it `id`.
+    // A call about a single item may name it `id`.
     ("id", "ids", ANY),
     ("message_id", "id", ANY),
     ("message_id", "ids", ANY),
@@ -67,7 +67,7 @@ const ARGUMENTS: &[(&str, &str, &[&str])] = &[
     ("recurrence", "repeats", ANY),
 ];
 
-/// Words of choices: the argument, what is guessed, and what it means.
+/// Words of choices: the argument, the guess, and its meaning.
 const WORDS: &[(&str, &str, &str)] = &[
     ("do", "mark_read", "read"),
     ("do", "mark_as_read", "read"),
@@ -83,8 +83,8 @@ const WORDS: &[(&str, &str, &str)] = &[
     ("body", "markdown", "md"),
 ];
 
-/// Returns the argument that `name` means in a call of the tool, or a member of the argument, that
-/// is called `of` and takes what is `declared`; `None` if it takes that name.
+/// Returns the argument that `name` means in the tool or argument `of`, which takes the `declared`
+/// names. Returns `None` if `name` is one of these.
 pub(super) fn argument(
     of: &str,
     name: &str,
@@ -99,7 +99,8 @@ pub(super) fn argument(
     ARGUMENTS.iter().find(meant).map(|(_, meant, _)| *meant)
 }
 
-/// Returns the word that a guess means in an argument. No guess is a word of the argument itself.
+/// Returns the word that a guess means in an argument. Guesses are never words of the argument
+/// itself.
 pub(super) fn word<'w>(argument: &str, given: &'w str) -> &'w str {
     let same = |(of, guess, _): &&(&str, &str, &str)| {
         *of == argument && guess.eq_ignore_ascii_case(&given.replace([' ', '-'], "_"))
@@ -107,10 +108,10 @@ pub(super) fn word<'w>(argument: &str, given: &'w str) -> &'w str {
     WORDS.iter().find(same).map_or(given, |(_, _, meant)| meant)
 }
 
-/// Returns the call that a call means: its tool and its arguments.
+/// Returns the tool and arguments that a call means.
 ///
-/// `manage` with an `op` that only reads is the list of that kind, and the fields of one event
-/// beside `events` are that event.
+/// A call of `manage` with an `op` that only reads becomes a list of that kind. In `calendar_save`,
+/// the fields of a single event next to `events` are moved into it.
 pub(super) fn call(
     tool: &'static Tool,
     arguments: Map<String, Value>,
@@ -127,7 +128,7 @@ pub(super) fn call(
     }
 }
 
-/// Returns the arguments of `lookup` for a call of `manage` that wants to see a list.
+/// Returns the arguments of `lookup` for a call of `manage` that requests a list.
 fn listed(arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
     let op = arguments.get("op")?.as_str()?.trim();
     if !["list", "get", "show", "read"].iter().any(|reads| op.eq_ignore_ascii_case(reads)) {
@@ -146,7 +147,7 @@ fn listed(arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
         lookup.remove(of_writing);
     }
     lookup.insert("kind".to_owned(), json!(kind));
-    // A name is what `lookup` calls `q`; the rest is checked as its arguments are.
+    // `lookup` calls a name `q`; it then checks all other arguments.
     for name in ["name", "id"] {
         if let Some(name) = lookup.remove(name).filter(|name| !name.is_null()) {
             lookup.entry("q").or_insert(name);
@@ -155,9 +156,9 @@ fn listed(arguments: &Map<String, Value>) -> Option<Map<String, Value>> {
     Some(lookup)
 }
 
-/// Returns arguments of `calendar_save` with the fields of an event that stand beside `events`
-/// moved into it. Beside events that are given, they could belong to any: the call is left as it
-/// is, and refused.
+/// Returns the arguments of `calendar_save`, with event fields outside of `events` moved into an
+/// event. If `events` is given, they could belong to any of them: the call is left unchanged, and
+/// refused.
 fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
     if arguments.contains_key("events") {
         return arguments;
@@ -168,11 +169,12 @@ fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
     arguments.retain(|name, value| {
         let name = snake_case(name);
         let named = argument("events", &name, of_event).unwrap_or(&name);
-        // `id` names the event to change, which `ids` does, too.
+        // `id` names the event to change, which is also what `ids` does.
         if of_save(named) || named == "id" || !of_event(named) {
             return true;
         }
-        // Two guesses of one field stay two, and are refused: `start_date` and `start_time`.
+        // Two guesses for one field, such as `start_date` and `start_time`, are kept, and refused
+        // later.
         let twice = event.contains_key(named);
         if !value.is_null() {
             event.insert(if twice { name.clone() } else { named.to_owned() }, value.take());

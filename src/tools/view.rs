@@ -1,6 +1,6 @@
-//! The requested size of an answer, and the call for repeating it.
+//! The requested size of an answer, and the call that repeats it.
 //!
-//! The same for every tool that takes them. `budget` decides what fits.
+//! Shared by all tools with these arguments. `budget` decides what fits.
 
 use daysheet_core::encode::stc::StcVersion;
 use daysheet_core::encode::{Delimiter, Format};
@@ -16,13 +16,13 @@ arguments! {
     /// explain `budget`, `chunk` and `known` once.
     derive(Default, PartialEq, Eq)
     pub struct AnswerView {
-        // The server's default if none.
+        // The server's default if not given.
         budget: Option<u32> = BUDGET,
         /// Tokens reserved for your answer
         reserve: Option<u32> = common(0, 100_000, 0),
-        // Which chunk of an answer that does not fit.
+        // The requested chunk of an answer that does not fit.
         chunk: Option<u32> = common(1, 10_000, 1),
-        // The hash of the answer that the reader has; `?` asks for it.
+        // The hash of the answer that the reader has; `?` requests it.
         known: Option<String> = TEXT,
         format: Option<FormatWord> = common_choice(),
     }
@@ -48,7 +48,7 @@ impl AnswerView {
 }
 
 impl FormatWord {
-    /// Returns the format, in the form of the `default` if that is the same format.
+    /// Returns the format. If it is the same format as `default`, it has the options of that.
     pub fn or(self, default: Format) -> Format {
         match (self, default) {
             (Self::Toon, default @ Format::Toon(_)) | (Self::Stc, default @ Format::Stc(_)) => {
@@ -61,14 +61,14 @@ impl FormatWord {
     }
 }
 
-/// A call without the arguments about its answer: the same request is the same call.
+/// A call without the arguments about its answer, so that equal requests are equal calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallIdentity {
     /// The tool's name.
     pub tool: &'static str,
     /// Its arguments by their declared names.
     pub arguments: Map<String, Value>,
-    /// What it does, which may be less than other calls of the tool do.
+    /// The effect of this call, which may be smaller than its tool's.
     pub effect: ToolEffect,
 }
 

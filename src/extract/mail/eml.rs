@@ -1,4 +1,4 @@
-//! Messages as files, in the format in which they are sent (RFC 5322).
+//! Messages stored as files, in the format in which they are sent (RFC 5322).
 
 use daysheet_core::body::entity::{PartTree, bytes_of, decoded, field, fields, is, name};
 use daysheet_core::body::signed;
@@ -9,7 +9,7 @@ use mail_parser::{MessageParser, MessagePart, MimeHeaders, PartType};
 use super::StoredMessage;
 use crate::{EmbeddedFile, FileKind, Finding, OutputSink, ReadFailure, StopReason};
 
-/// Reads such a file.
+/// Reads a message file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let outer = parse(bytes)?;
     let value = |name| field(&outer, outer.headers(), name);
@@ -25,6 +25,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         ("Date", value("Date")),
         ("Subject", text::header(&value("Subject")).into_owned()),
     ];
+    // The header of the outer message is shown; only its body is replaced by the signed entity.
     let packed = packed(&outer);
     let parsed = packed.as_deref().map_or(Ok(outer), parse)?;
     let mut tree = PartTree::of(&parsed);
@@ -36,7 +37,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     StoredMessage { head, content, files, failure }.give(out)
 }
 
-/// Returns the file number `part` within it, from 1.
+/// Returns the attached file with the number `part`, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let outer = parse(bytes)?;
     let packed = packed(&outer);
@@ -46,6 +47,7 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let many = u32::try_from(files.len()).unwrap_or(u32::MAX);
     let part = at.and_then(|at| files.get(at)).ok_or(ReadFailure::NoSuchPart(many))?;
     let bytes = match &part.body {
+        // Text is converted to UTF-8, so that a nested file is read without its charset parameter.
         PartType::Text(_) | PartType::Html(_) => decoded(&parsed, part, &[]).into_bytes(),
         PartType::Binary(_) | PartType::InlineBinary(_) => bytes_of(&parsed, part),
         _ => part.contents().to_vec(),
@@ -55,10 +57,11 @@ pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
 
 fn parse(bytes: &[u8]) -> Result<mail_parser::Message<'_>, ReadFailure> {
     let parsed = MessageParser::default().parse(bytes);
+    // The parser accepts any bytes; without header fields they are not a message.
     parsed.filter(|message| !message.headers().is_empty()).ok_or(ReadFailure::Broken)
 }
 
-/// Returns the entity that an S/MIME signature packs, if that is all the message has.
+/// Returns the entity inside an S/MIME signature, if that is the whole message.
 fn packed(message: &mail_parser::Message<'_>) -> Option<Vec<u8>> {
     let root = message.parts.first()?;
     let kind = root.content_type()?;
@@ -66,7 +69,7 @@ fn packed(message: &mail_parser::Message<'_>) -> Option<Vec<u8>> {
     may.then(|| signed::content(&bytes_of(message, root))).flatten()
 }
 
-/// Returns why the text of a message cannot be read, if it is encrypted or sealed.
+/// Returns the reason why the text of a message cannot be read, if it is encrypted or sealed.
 fn locked(root: &MessagePart<'_>) -> Option<ReadFailure> {
     let kind = root.content_type()?;
     let sealed = is(kind, "pkcs7-mime") || is(kind, "x-pkcs7-mime");

@@ -1,4 +1,4 @@
-//! Messages as Outlook saves them (MS-OXMSG), and winmail.dat.
+//! Messages as saved by Outlook (MS-OXMSG), and `winmail.dat`.
 
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,16 +10,16 @@ use super::tnef;
 use crate::compound::{self, CompoundFile};
 use crate::{EmbeddedFile, FileKind, OutputSink, ReadFailure, StopReason, UNPACKED};
 
-/// Entries of a folder that are looked at.
+/// Maximum entries of a folder that are read.
 const ENTRIES: usize = 5_000;
-/// The stream of the properties that have no stream of their own.
+/// The stream with the properties that have no stream of their own.
 const FIXED: &str = "__properties_version1.0";
-/// What the names of streams begin with that hold a property each.
+/// The prefix of streams that hold one property each.
 const STREAM: &str = "__substg1.0_";
 const RECIPIENT: &str = "__recip_version1.0_#";
 const ATTACHMENT: &str = "__attach_version1.0_#";
 
-/// Reads such a file.
+/// Reads a message of Outlook.
 pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     if kind == FileKind::Tnef {
         return tnef::read(bytes, out);
@@ -40,8 +40,9 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     message.give(out)
 }
 
-/// Returns the file number `part` within it, from 1.
+/// Returns the attached file with the number `part`, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
+    // A file within a message has no kind yet, only bytes.
     if is_tnef(bytes) {
         return tnef::inside(bytes, part);
     }
@@ -70,7 +71,7 @@ fn stream(id: u16, kind: u16) -> String {
     format!("{STREAM}{id:04X}{kind:04X}")
 }
 
-/// Returns the folders at the top whose names begin so, in order.
+/// Returns the top-level folders with this prefix, sorted.
 fn folders(file: &CompoundFile<'_>, name: &str) -> Vec<PathBuf> {
     let all = file.read_root_storage().take(ENTRIES);
     let all = all.filter(|entry| entry.is_storage() && entry.name().starts_with(name));
@@ -79,7 +80,7 @@ fn folders(file: &CompoundFile<'_>, name: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Returns true if what is attached is a message, or another object of Outlook's.
+/// Returns true if the attachment is a message or another Outlook object.
 fn is_folder(file: &CompoundFile<'_>, at: &Path) -> bool {
     file.is_storage(at.join(stream(DATA, 0x000d)))
 }
@@ -90,11 +91,13 @@ fn contents(file: &mut CompoundFile<'_>, at: &Path) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the properties of a folder: those with streams, and those in one together.
+/// Returns the properties of a folder: those with a stream of their own, and those in the common
+/// stream.
 fn props(file: &mut CompoundFile<'_>, at: &Path) -> MapiProperties {
     let mut props = MapiProperties::default();
     let fixed = contents(file, &at.join(FIXED)).unwrap_or_default();
-    // A header of 8, 24 or 32 bytes, then 16 bytes each.
+    // A header of 8, 24 or 32 bytes precedes entries of 16 bytes. The rest of a longer header reads
+    // as entries with the id 0, which is not wanted.
     let header = if fixed.len() % 16 == 8 { 8 } else { 0 };
     for entry in fixed.get(header..).unwrap_or_default().as_chunks::<16>().0 {
         let [a, b, c, d, _, _, _, _, value @ ..] = entry;
@@ -117,7 +120,7 @@ fn props(file: &mut CompoundFile<'_>, at: &Path) -> MapiProperties {
     props
 }
 
-/// Returns the name of an attachment; a message's has the ending of its kind.
+/// Returns the name of an attachment. Messages get the extension `.msg`.
 fn name(file: &MapiProperties, own: &MapiProperties, folder: bool) -> String {
     let name = file.file_name(own.page()).unwrap_or_else(|| "unnamed".to_owned());
     if folder && !name.to_ascii_lowercase().ends_with(".msg") {
@@ -127,7 +130,7 @@ fn name(file: &MapiProperties, own: &MapiProperties, folder: bool) -> String {
     }
 }
 
-/// Returns a folder as a file of its own.
+/// Returns a folder as a compound file of its own.
 fn rebuilt(file: &mut CompoundFile<'_>, from: &Path) -> Option<Vec<u8>> {
     let entries = file.walk_storage(from).ok()?.skip(1).take(ENTRIES);
     let entries: Vec<_> =

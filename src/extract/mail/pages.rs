@@ -1,8 +1,8 @@
-//! The code pages of Windows, by which rich text and Outlook name charsets.
+//! Windows code pages, by which RTF and Outlook name charsets.
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-/// Returns the encoding of a Windows code page; windows-1252 for those nobody reads.
+/// Returns the encoding of a Windows code page, or windows-1252 if it is unsupported.
 pub fn code_page(number: u32) -> &'static Encoding {
     let label = match number {
         874 => "windows-874",
@@ -24,7 +24,7 @@ pub fn code_page(number: u32) -> &'static Encoding {
     Encoding::for_label_no_replacement(label.as_bytes()).unwrap_or(WINDOWS_1252)
 }
 
-/// Returns the encoding of a font by its character set; none for the document's own.
+/// Returns the encoding of a font's character set, or `None` for the document's own.
 pub fn of_charset(number: usize) -> Option<&'static Encoding> {
     let page = match number {
         0 => 1252,

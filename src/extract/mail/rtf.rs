@@ -1,9 +1,9 @@
-//! Rich text (RTF): its words, without those that nobody sees.
+//! Rich text (RTF): its words, without the invisible ones.
 //!
-//! Groups stand on a stack of ours, so depth costs no stack. Outlook puts the HTML of a message
-//! into RTF (MS-OXRTFEX): that is given back as HTML; of a file by itself, Word shows the RTF.
-//! Pictures, styles and fields' instructions are
-//! skipped; a link's target follows its words.
+//! Groups are kept on an explicit stack, so depth does not use call stack. Outlook wraps the HTML
+//! of a message in RTF (MS-OXRTFEX): it is unwrapped for message bodies only, as Word shows the RTF
+//! of a file by itself. Pictures, styles and field instructions are skipped; the target of a link
+//! follows its words.
 
 use std::collections::HashMap;
 
@@ -16,31 +16,31 @@ use crate::{
     Finding, HidingMethod, OutputSink, PieceMark, ReadFailure, StopReason, TextPiece, plain,
 };
 
-/// Groups within groups; no program writes a hundred.
+/// Maximum depth of groups; no program writes a hundred.
 const MAX_DEPTH: usize = 2_000;
-/// Cells of a row.
+/// Maximum cells of a row.
 const MAX_CELLS: usize = 500;
-/// Comments that are kept.
+/// Maximum comments that are kept.
 const COMMENTS: usize = 200;
-/// Longer than any page, and the side of a shape below which nobody reads what is in it, in
+/// A distance longer than any page, and the side of a shape below which its text is unreadable, in
 /// twentieths of a point.
 const FAR_AWAY: i32 = 40_000;
 const FLAT: i32 = 40;
 
-/// A rich text as it was read.
+/// The content of a rich text.
 #[derive(Debug, Default)]
 pub struct RtfText {
-    /// Its text, or its HTML.
+    /// The text, or the HTML.
     pub text: String,
-    /// True if it was made from HTML and `text` is that.
+    /// True if `text` is the HTML that the RTF was made from.
     pub html: bool,
-    /// Comments: author and text.
+    /// The author and text of each comment.
     pub comments: Vec<(String, String)>,
-    /// What was left out.
+    /// Findings about the omitted text.
     pub findings: Vec<Finding>,
 }
 
-/// Reads such a file.
+/// Reads an RTF file.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let rich = parse(bytes, false)?;
     for finding in rich.findings {
@@ -56,10 +56,10 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     plain::give(&rich.text, Vec::new(), after, out)
 }
 
-/// Reads a rich text, as one that may have been made from HTML if it is the `body` of a message.
+/// Parses rich text. The `body` of a message may contain HTML, which is then returned.
 ///
 /// # Errors
-/// [`ReadFailure::Broken`] if it is none, [`ReadFailure::Depth`] if its groups are nested too deep.
+/// [`ReadFailure::Broken`] if the bytes are not RTF, [`ReadFailure::Depth`] if groups are nested too deep.
 pub fn parse(bytes: &[u8], body: bool) -> Result<RtfText, ReadFailure> {
     if !bytes.starts_with(b"{\\rtf") {
         return Err(ReadFailure::Broken);
@@ -69,28 +69,28 @@ pub fn parse(bytes: &[u8], body: bool) -> Result<RtfText, ReadFailure> {
     Ok(reader.done())
 }
 
-/// Where the text of a group goes.
+/// The destination of the text in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum GroupTarget {
     #[default]
     Body,
-    /// Nowhere; a group within may be text, as in a shape.
+    /// Dropped, but a group within may be text, as in a shape.
     Skipped,
-    /// Nowhere, with all groups within.
+    /// Dropped, with all groups within.
     Never,
     Fonts,
     Colours,
-    /// A tag of the HTML that it was made from.
+    /// A tag of the HTML that the RTF was made from.
     Tag,
     Instruction,
     Comment,
     Author,
-    /// The name and the value of a property of a shape.
+    /// The name and value of a property of a shape.
     Property,
     Value,
 }
 
-/// How characters look, until `\plain`.
+/// The character properties, which `\plain` resets.
 #[derive(Debug, Clone, Default)]
 struct CharacterState {
     font: i32,
@@ -98,7 +98,7 @@ struct CharacterState {
     vanish: bool,
     deleted: bool,
     inserted: bool,
-    /// Half points; none is 12 points.
+    /// The size in half points; `None` means 12 points.
     size: Option<i32>,
     /// The distance of the text above its line, in half points.
     raised: i32,
@@ -111,18 +111,17 @@ struct CharacterState {
     behind: usize,
 }
 
-/// A group's state, which ends with it.
+/// The state of a group, which ends with the group.
 #[derive(Debug, Clone, Default)]
 struct GroupState {
     place: GroupTarget,
-    /// What closes the group, in the text.
+    /// The text that is added when the group ends.
     after: &'static str,
     characters: CharacterState,
-    /// Characters to skip after a `\u`.
+    /// The number of characters to skip after a `\u`.
     fallback: Option<usize>,
     in_table: bool,
-    /// The distance of lines from the margin, and of the first line from the others, in twentieths
-    /// of a point.
+    /// The indent of lines, and of the first line relative to the others, in twentieths of a point.
     left: i32,
     first: i32,
     /// The left, upper, right and lower side of the shape, in twentieths of a point.
@@ -131,15 +130,15 @@ struct GroupState {
     unseen: Option<HidingMethod>,
     /// The colour behind the paragraph.
     paragraph: usize,
-    /// True within `\htmlrtf`: RTF that the HTML does not have.
+    /// True within `\htmlrtf`: RTF that is not part of the HTML.
     rtf_only: bool,
-    /// A comment or a link begins in this group.
+    /// The element that ends with this group, if one began here.
     closes: Option<GroupClose>,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum GroupClose {
-    /// What stands before an item of a list, and where in the text.
+    /// The number or bullet of a list item, and its position in the text.
     Label(usize),
     Comment,
     Author,
@@ -156,16 +155,16 @@ struct RtfReader<'b> {
     fonts: HashMap<i32, &'static Encoding>,
     colours: Vec<[u8; 3]>,
     next_colour: [u8; 3],
-    /// True if a picture or a cell's colour may lie behind the text.
+    /// True if a picture or a cell's colour may be behind the text.
     ground_unknown: bool,
-    /// Bytes of one code page, not decoded yet.
+    /// Bytes in one code page that are not decoded yet.
     bytes: Vec<u8>,
-    /// The first half of a character of two `\u`.
+    /// The first half of a surrogate pair, which takes two `\u`.
     high: Option<u16>,
-    /// Characters that a `\u` stands for.
+    /// The number of fallback characters still to skip after a `\u`.
     skip: usize,
     star: bool,
-    /// True if it may have been made from HTML, and if it was.
+    /// True if HTML is accepted, and true if there is HTML.
     body: bool,
     html: bool,
     out: String,
@@ -175,7 +174,7 @@ struct RtfReader<'b> {
     property: String,
     value: String,
     comments: Vec<(String, String)>,
-    /// For each cell of the row: whether a merged one takes its place; and which one is open.
+    /// For each cell of the row, true if a merged cell covers it; and the index of the open cell.
     cells: Vec<bool>,
     cell: usize,
     next_covered: bool,
@@ -191,6 +190,7 @@ impl RtfReader<'_> {
                     if self.stack.len() >= MAX_DEPTH {
                         return Err(ReadFailure::Depth);
                     }
+                    // A group also ends the fallback of a `\u` (RTF 1.9.1).
                     (self.skip, self.star) = (0, false);
                     let inner = GroupState { after: "", closes: None, ..self.state.clone() };
                     self.stack.push(std::mem::replace(&mut self.state, inner));
@@ -225,6 +225,7 @@ impl RtfReader<'_> {
         if !first.is_ascii_alphabetic() {
             return self.symbol(first);
         }
+        // Names of control words have at most 32 letters.
         let more = self.rest.iter().take(31).take_while(|byte| byte.is_ascii_alphabetic()).count();
         let (word, rest) = self.rest.split_at(more);
         let mut name = String::from(char::from(first));
@@ -246,9 +247,11 @@ impl RtfReader<'_> {
             self.take();
         }
         if name == "bin" {
+            // The bytes are raw: a brace among them does not end the group.
             let many = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
             self.rest = self.rest.get(many..).unwrap_or_default();
         } else if name != "u" && self.skip > 0 {
+            // A control word counts as one character of the fallback.
             self.skip -= 1;
         } else {
             self.word(&name, number);
@@ -270,19 +273,20 @@ impl RtfReader<'_> {
             b'~' => self.text("\u{a0}"),
             b'_' => self.text("\u{2011}"),
             b'{' | b'}' | b'\\' => self.byte(symbol),
+            // A backslash before a line break means `\par`.
             b'\r' | b'\n' => self.text("\n"),
             _ => {}
         }
     }
 
-    /// Takes a byte of the text, in the code page of its font.
+    /// Adds a byte of the text, in the code page of its font.
     fn byte(&mut self, byte: u8) {
         if self.skip > 0 {
             self.skip -= 1;
             return;
         }
         match self.state.place {
-            // The names of fonts, and the ends of colours.
+            // Font names are dropped; a semicolon ends a colour.
             GroupTarget::Fonts => {}
             GroupTarget::Colours if byte == b';' => {
                 self.colours.push(std::mem::take(&mut self.next_colour));
@@ -292,7 +296,7 @@ impl RtfReader<'_> {
         }
     }
 
-    /// Decodes the bytes that have come in one code page.
+    /// Decodes the pending bytes, which are in one code page.
     fn flush(&mut self) {
         if self.bytes.is_empty() {
             return;
@@ -336,7 +340,7 @@ impl RtfReader<'_> {
         }
     }
 
-    /// Returns whether text that comes now is seen.
+    /// Returns the visibility of the next text.
     fn sight(&self) -> TextVisibility {
         let state = &self.state;
         let characters = &state.characters;
@@ -350,7 +354,7 @@ impl RtfReader<'_> {
             None if self.ground_unknown => InkColour::Other,
             None => WHITE,
         };
-        // Nobody knows how long a line is, but none is as long as a page.
+        // The length of a line is unknown, but none is as long as a page.
         let begins = state.left.min(state.left.saturating_add(state.first));
         let beside = !(-FAR_AWAY..FAR_AWAY).contains(&begins);
         let look = RunStyle {
@@ -359,7 +363,7 @@ impl RtfReader<'_> {
             raised: Some(f64::from(characters.raised) / 2.0),
             width: characters.width.map(f64::from),
             spacing: Some(f64::from(characters.spacing) / 20.0),
-            // Colour 0 is the reader's own, which it can see.
+            // Colour 0 is the automatic one, which contrasts with the background.
             colour: (characters.colour > 0).then(|| paint(characters.colour)),
             ..RunStyle::default()
         };
@@ -368,7 +372,7 @@ impl RtfReader<'_> {
         look.sight(ground).or(hides).or(state.unseen)
     }
 
-    /// Ends what the group was.
+    /// Completes the element that ends with the group.
     fn close(&mut self) {
         let after = self.state.after;
         match self.state.closes {
@@ -377,7 +381,7 @@ impl RtfReader<'_> {
                 let label = match label {
                     "" => String::new(),
                     label if label.contains(char::is_alphanumeric) => format!("{label} "),
-                    // Bullets are characters of fonts with signs.
+                    // Bullets are characters of symbol fonts.
                     _ => "- ".to_owned(),
                 };
                 self.out.truncate(at);
@@ -392,7 +396,7 @@ impl RtfReader<'_> {
             Some(GroupClose::Value) => {
                 let (name, value) =
                     (std::mem::take(&mut self.property), std::mem::take(&mut self.value));
-                // The groups around are that of the property and that of the shape.
+                // The surrounding groups belong to the property and to the shape.
                 let at = self.stack.len().checked_sub(2);
                 if let Some(shape) = at.and_then(|at| self.stack.get_mut(at))
                     && name.trim() == "fHidden"
@@ -431,12 +435,12 @@ impl RtfReader<'_> {
         match name {
             "u" => self.unicode(number.unwrap_or(0)),
             "uc" => self.state.fallback = Some(index.min(16)),
-            // Characters.
+            // Text.
             "par" | "line" | "sect" | "softline" => self.push("\n"),
             "page" | "column" => self.push("\n\n"),
             "tab" => self.push("\t"),
             "cell" => {
-                // What stands between cells belongs to none.
+                // The separator between cells belongs to no cell, so no merge may hide it.
                 let cell = std::mem::replace(&mut self.cell, usize::MAX);
                 self.push(" | ");
                 self.cell = cell.saturating_add(1);
@@ -449,7 +453,7 @@ impl RtfReader<'_> {
                     self.push("\n");
                     self.cell = 0;
                 } else if !self.html {
-                    // It is in the properties of the row, which are not text.
+                    // The control word is in the group of the row's properties, which is not text.
                     self.out.push('\n');
                 }
             }
@@ -461,14 +465,14 @@ impl RtfReader<'_> {
             "ldblquote" => self.push("“"),
             "rdblquote" => self.push("”"),
             "emspace" | "enspace" | "qmspace" => self.push(" "),
-            // How characters look.
+            // Appearance of characters.
             "plain" => self.state.characters = CharacterState::default(),
             "pard" => {
                 (self.state.paragraph, self.state.in_table) = (0, false);
                 (self.state.left, self.state.first) = (0, 0);
             }
             "intbl" => self.state.in_table = on,
-            // Properties of nested rows are skipped: these are those of the outer row.
+            // The properties of nested rows are skipped, so these belong to the outer row.
             "trowd" if self.state.place == GroupTarget::Body => {
                 self.cells.clear();
                 (self.cell, self.next_covered) = (0, false);
@@ -481,7 +485,7 @@ impl RtfReader<'_> {
             "deleted" => self.state.characters.deleted = on,
             "revised" => self.state.characters.inserted = on,
             "fs" => self.state.characters.size = number,
-            // Without a number, three points (RTF 1.9.1).
+            // The default is three points (RTF 1.9.1).
             "up" => self.state.characters.raised = number.unwrap_or(6),
             "dn" => self.state.characters.raised = number.unwrap_or(6).saturating_neg(),
             "charscalex" => self.state.characters.width = number,
@@ -502,6 +506,7 @@ impl RtfReader<'_> {
             "mac" => self.page = Some(pages::code_page(10_000)),
             "f" | "af" if name == "f" => {
                 self.state.characters.font = number.unwrap_or(0);
+                // Within the font table, `\f` declares a font instead of selecting one.
                 if self.state.place != GroupTarget::Fonts {
                     self.state.characters.page =
                         self.fonts.get(&self.state.characters.font).copied();
@@ -518,11 +523,11 @@ impl RtfReader<'_> {
                     *slot = u8::try_from(index.min(255)).unwrap_or(255);
                 }
             }
-            // HTML within.
+            // HTML in RTF.
             "fromhtml" if self.body => self.html = on,
             "htmlrtf" => self.state.rtf_only = on,
             "htmltag" if star && self.html => self.enter(GroupTarget::Tag),
-            // Groups of their own.
+            // Groups.
             "fonttbl" => self.enter(GroupTarget::Fonts),
             "colortbl" => self.enter(GroupTarget::Colours),
             "listtext" | "pntext" if !self.html => {
@@ -575,15 +580,16 @@ impl RtfReader<'_> {
             | "nonesttables" => {
                 self.enter(GroupTarget::Never);
             }
+            // `\*` marks a group that readers may skip if they do not know it.
             _ if star => self.enter(GroupTarget::Never),
             _ => {}
         }
     }
 
-    /// Takes a character by its UTF-16 number, and skips what stands for it.
+    /// Adds a character by its UTF-16 code unit, and skips its fallback.
     fn unicode(&mut self, number: i32) {
         self.skip = self.state.fallback.unwrap_or(1);
-        // Negative numbers are those above 32,767.
+        // Code units above 32,767 are written as negative numbers.
         let Ok(unit) = u16::try_from(number & 0xffff) else { return };
         let units = match self.high.take() {
             Some(high) => vec![high, unit],
@@ -604,12 +610,12 @@ impl RtfReader<'_> {
     }
 }
 
-/// Returns how a shape with these sides hides its text: it is so small that nobody reads it, or so
-/// far away that it is on no page, from wherever its place is counted.
+/// Returns the way in which a shape with these sides hides its text: it is too small to be read, or
+/// so far away that it is off the page, from any origin.
 fn beside([left, top, right, bottom]: [i32; 4]) -> Option<HidingMethod> {
     let far = |near: i32, far: i32| near >= FAR_AWAY || far <= -FAR_AWAY;
     if right.saturating_sub(left) < FLAT || bottom.saturating_sub(top) < FLAT {
-        // Without sides, nothing is known.
+        // If no side is stated, the size is unknown.
         [left, top, right, bottom].iter().any(|side| *side != 0).then_some(HidingMethod::Clipped)
     } else if far(left, right) || far(top, bottom) {
         Some(HidingMethod::OffPage)

@@ -1,7 +1,7 @@
 //! Outlook's `winmail.dat` (TNEF, MS-OXTNEF): a message as a list of attributes.
 //!
-//! Attributes of before MAPI come first, properties of MAPI in one attribute after them, and
-//! then the files, each begun by an attribute of its own. What is damaged ends the list.
+//! Legacy attributes come first, then MAPI properties in a single attribute, then the files, each
+//! introduced by an attribute. Damage ends the list.
 
 use daysheet_core::body::tnef::{
     BODY, CODE_PAGE, FILE, FILE_PROPERTIES, FILE_TITLE, MAX_FILES, PROPERTIES, attributes,
@@ -17,7 +17,7 @@ const OWN: [(u32, u32); 3] =
 const TITLE: u32 = 0x3704_001e;
 const FILE_DATA: u32 = 0x0006_800f;
 
-/// Reads such a file.
+/// Reads a `winmail.dat`.
 pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let (own, files) = parse(bytes);
     let mut message = own.message(&[], &out.request.zone);
@@ -26,7 +26,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     message.give(out)
 }
 
-/// Returns the file number `part` within it, from 1.
+/// Returns the attached file with the number `part`, from 1.
 pub fn inside(bytes: &[u8], part: u32) -> Result<EmbeddedFile, ReadFailure> {
     let (own, files) = parse(bytes);
     let at = usize::try_from(part).unwrap_or(usize::MAX).checked_sub(1);
@@ -39,7 +39,7 @@ fn name(file: &MapiProperties, own: &MapiProperties) -> String {
     file.file_name(own.page()).unwrap_or_else(|| "unnamed".to_owned())
 }
 
-/// Returns the properties of the message, and of each of its files, with its bytes.
+/// Returns the properties of the message, and the properties and bytes of each file.
 fn parse(bytes: &[u8]) -> (MapiProperties, Vec<(MapiProperties, &[u8])>) {
     let (mut own, mut files) = (MapiProperties::default(), Vec::<(MapiProperties, &[u8])>::new());
     for (id, data) in attributes(bytes) {
@@ -65,7 +65,7 @@ fn parse(bytes: &[u8]) -> (MapiProperties, Vec<(MapiProperties, &[u8])>) {
             (FILE_PROPERTIES, Some((file, bytes))) => {
                 for (tag, value) in properties(data) {
                     match tag >> 16 {
-                        // An object's class stands before it.
+                        // The class id of an embedded object (16 bytes) precedes its data.
                         id if id == u32::from(DATA) && tag & 0xffff == 0x0d => {
                             *bytes = value.get(16..).unwrap_or_default();
                         }

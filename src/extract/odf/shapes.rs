@@ -1,24 +1,23 @@
-//! Shapes and conditions of OpenDocument, as far as they decide whether people see the text in
-//! them.
+//! Shapes and conditions in OpenDocument, as far as they decide on the visibility of text.
 
 use super::styles::{OdfStyle, points};
 use crate::HidingMethod;
 use crate::run_style::{FLAT, PageSize, TextVisibility};
 use crate::xml::XmlElement;
 
-/// The elements that are shapes, or frames around something.
+/// The elements for shapes, or for frames around other content.
 const SHAPES: &[&str] = &[
     "frame", "custom-shape", "rect", "ellipse", "circle", "line", "connector", "measure",
     "caption", "polyline", "polygon", "regular-polygon", "path",
 ];
 
-/// Returns true for an element that has a place, and may have text.
+/// Returns true for an element that has a position and may have text.
 pub fn is_shape(name: &str) -> bool {
     SHAPES.contains(&name)
 }
 
-/// Returns whether a shape of this style shows its text by its place and its size, on a slide or a
-/// sheet, where places are `fixed`, or in a text with such pages.
+/// Returns the visibility of the text in a shape, judged by its position and size. Positions are
+/// `fixed` on a slide or sheet; in a text, the shape may be anchored elsewhere on the page.
 pub fn place(
     shape: &XmlElement<'_>,
     style: &OdfStyle,
@@ -28,7 +27,7 @@ pub fn place(
     let length = |name: &str| shape.attr(name).and_then(|length| points(&length));
     let (wide, high) = (length("width"), length("height"));
     let flat = [wide, high].into_iter().flatten().any(|side| side < FLAT);
-    // Some programs let text run over the edges of a box, or the box grow, and some do not.
+    // In a box this small, some programs let text overflow or the box grow, and some do not.
     let flat =
         if flat { TextVisibility::Doubt(HidingMethod::Clipped) } else { TextVisibility::Seen };
     let Some((x, y, wide, high)) = area(shape, &length, (wide, high)) else { return flat };
@@ -42,16 +41,16 @@ pub fn place(
     } else if fixed {
         TextVisibility::Hidden(HidingMethod::OffPage)
     } else {
-        // LibreOffice moves it back onto the page; others need not.
+        // LibreOffice moves the shape back onto the page; other programs may not.
         TextVisibility::Doubt(HidingMethod::OffPage)
     }
 }
 
-/// Where a shape begins and how long it is, in both directions.
+/// The origin and the length of a shape, in both directions; `None` for each unknown one.
 type ShapeExtent = (Option<f64>, Option<f64>, Option<f64>, Option<f64>);
 
-/// Returns the area that a shape of this size is in, wherever it is turned to; none if it is
-/// changed in ways that are not read.
+/// Returns an area that contains a shape of this size at any rotation. Returns `None` if it has
+/// transformations that are not read.
 fn area(
     shape: &XmlElement<'_>,
     length: &dyn Fn(&str) -> Option<f64>,
@@ -75,12 +74,13 @@ fn area(
     let (moved, _) = moved.trim_start().strip_prefix('(')?.split_once(')')?;
     let mut moved = moved.split([' ', ',']).filter_map(points);
     let (left, top) = (moved.next()?, moved.next().unwrap_or_default());
+    // The order of rotation and translation varies: this circle contains the shape in either case.
     let far = f64::hypot(wide?, high?) + f64::hypot(x.unwrap_or_default(), y.unwrap_or_default());
     Some((Some(left - far), Some(top - far), Some(2.0 * far), Some(2.0 * far)))
 }
 
-/// Returns whether something that a condition may hide is shown. The file states what was so when
-/// it was written; programs look at the condition again.
+/// Returns the visibility of content that depends on a condition. The file states the result at the
+/// time of writing; programs evaluate the condition again.
 pub fn condition(element: &XmlElement<'_>) -> TextVisibility {
     let condition = element.attr("condition").unwrap_or_default();
     let (_, condition) = condition.split_once(':').unwrap_or(("", &condition));

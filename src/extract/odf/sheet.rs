@@ -9,7 +9,7 @@ use crate::sheet::{HeadingCell, ListedSheet, NumberFormat, SheetGrid, give, time
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, OutputSink, ReadFailure, StopReason};
 
-/// How many cells of a sheet repeat others at most; empty ones are only counted.
+/// Maximum repeated cells of a sheet. Empty repeated cells are only counted.
 const REPEATS: u32 = 100_000;
 
 /// Reads the sheets of a file.
@@ -22,7 +22,7 @@ pub fn read(content: &str, styles: &OdfStyles, out: &mut OutputSink<'_>) -> Resu
     })
 }
 
-/// Returns the sheets, and where each begins in the text.
+/// Returns the sheets, and the text from the beginning of each.
 fn tables<'a>(
     content: &'a str,
     styles: &OdfStyles,
@@ -49,12 +49,13 @@ fn tables<'a>(
 /// A sheet that is being read.
 struct OdsSheet<'a> {
     styles: &'a OdfStyles,
-    /// For each run of columns: the last one, whether it is hidden, and the style of its cells.
+    /// For each run of columns: the end of the run, true if it is hidden, and its default cell
+    /// style.
     columns: Vec<(u32, bool, Option<String>)>,
-    /// Where reading is, from 0.
+    /// The current position, from 0.
     column: u32,
     row: u32,
-    /// Cells that may still repeat others.
+    /// The number of repeated cells that are still allowed.
     left: u32,
 }
 
@@ -92,7 +93,7 @@ impl OdsSheet<'_> {
                         let from = xml.place();
                         shapes((&mut xml, text), from, grid, self.styles)?;
                     }
-                    // A table within a cell, or what is no part of the table.
+                    // These are nested tables, or elements outside of the table.
                     "table" | "forms" | "named-expressions" => xml.skip()?,
                     _ => {}
                 },
@@ -114,7 +115,7 @@ impl OdsSheet<'_> {
         self.columns.push((last, hidden, element.attr("default-cell-style-name")));
     }
 
-    /// Reads a cell, with the comment on it.
+    /// Reads a cell, with its comment.
     fn cell(
         &mut self,
         element: &XmlElement<'_>,
@@ -131,7 +132,7 @@ impl OdsSheet<'_> {
         let style = element.attr("style-name").or_else(|| known.and_then(|known| known.2.clone()));
         let style = self.styles.style("table-cell", &style.unwrap_or_default());
         let mut shown = content(xml, grid, &place, (self.styles, &style.look))?;
-        // Words in styles of their own are hidden one by one, others with their cell.
+        // Words with styles of their own are hidden one by one, other words with their cell.
         let rich = shown.runs.iter().any(|(own, ..)| *own);
         if rich {
             shown.runs.retain(|(_, how, text)| {
@@ -146,7 +147,7 @@ impl OdsSheet<'_> {
             }
         }
         let text: String = shown.runs.into_iter().map(|(.., text)| text).collect();
-        // What a format shows nothing of has an empty paragraph; some writers leave it out.
+        // A format that hides a value leaves an empty paragraph; some writers omit it.
         let empty = shown.paragraphs && text.is_empty() && !rich;
         let Some(cell) = value(&attr, text) else {
             return Ok(());
@@ -160,6 +161,7 @@ impl OdsSheet<'_> {
         } else {
             style.look.hidden(WHITE).or((style.hidden || empty).then_some(HidingMethod::Marked))
         };
+        // A run of a million equal cells costs the file nothing, but a row for each would.
         let times = self.repeats(times, 1);
         for column in column..column.saturating_add(times) {
             match apart {
@@ -170,7 +172,7 @@ impl OdsSheet<'_> {
         Ok(())
     }
 
-    /// Returns how often so many cells are repeated, of the times that a file wants.
+    /// Returns the number of repetitions allowed for this many cells, at most the stated `times`.
     fn repeats(&mut self, times: u32, cells: usize) -> u32 {
         let cells = u32::try_from(cells).unwrap_or(u32::MAX).max(1);
         let times = times.min(1 + self.left / cells);
@@ -186,6 +188,8 @@ impl OdsSheet<'_> {
             return;
         }
         if let Some(how) = hidden {
+            // In a hidden row it does not matter how single cells are hidden: count all as its
+            // cells.
             cells.extend(apart.into_iter().map(|(_, cell)| cell));
             for _ in 0..self.repeats(repeated, cells.len()) {
                 grid.hide(how, &cells);
@@ -200,21 +204,22 @@ impl OdsSheet<'_> {
     }
 }
 
-/// Returns how often an element stands for itself.
+/// Returns the repetition count of an element.
 fn repeated(element: &XmlElement<'_>, name: &str) -> u32 {
     element.number(name).unwrap_or(1.0).max(1.0) as u32
 }
 
-/// What a cell shows.
+/// The displayed content of a cell.
 #[derive(Default)]
 struct ShownCell {
-    /// Its words: whether they have a style of their own, how they are hidden, and what they are.
+    /// The words: true if they have a style of their own, the way in which they are hidden, and
+    /// their text.
     runs: Vec<(bool, Option<HidingMethod>, String)>,
-    /// True if there are paragraphs, though they may be empty.
+    /// True if there are paragraphs, even empty ones.
     paragraphs: bool,
 }
 
-/// Reads the paragraphs of a cell of this look, and its comment.
+/// Reads the paragraphs of a cell with this look, and its comment.
 fn content(
     (xml, text): (&mut XmlReader<'_>, &str),
     grid: &mut SheetGrid,
@@ -229,6 +234,7 @@ fn content(
     };
     let mut comment: Option<(String, String)> = None;
     let mut link: Option<(String, usize)> = None;
+    // The element that began last is the cell, so its end takes the depth to 0.
     let mut depth = 1;
     while depth > 0 {
         let from = xml.place();
@@ -297,8 +303,8 @@ fn content(
     Ok(shown)
 }
 
-/// Reads the text of shapes that lie on a sheet: from this place to the end of the element that
-/// began last.
+/// Reads the text of shapes on a sheet, from this position to the end of the element that began
+/// last.
 fn shapes(
     (xml, text): (&mut XmlReader<'_>, &str),
     from: usize,
@@ -314,7 +320,7 @@ fn shapes(
     Ok(())
 }
 
-/// Returns what a person sees in a cell that shows this text.
+/// Returns the value that a person sees in a cell with this text.
 fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<HeadingCell> {
     let number = || attr("value").trim().parse::<f64>().ok().filter(|number| number.is_finite());
     let cell = match attr("value-type").as_str() {
@@ -330,12 +336,14 @@ fn value(attr: &dyn Fn(&str) -> String, text: String) -> Option<HeadingCell> {
     cell.or_else(|| (!text.trim().is_empty()).then_some(HeadingCell::Text(text)))
 }
 
-/// Returns what a number stands for that is shown so; `None` if the text says it better.
+/// Returns the format of a number displayed as this text, or `None` if the text is clearer than the
+/// number.
 fn unit(text: &str) -> Option<NumberFormat> {
     let sign =
         |c: &char| c.is_ascii_digit() || c.is_whitespace() || ".,'/()+-\u{2212}".contains(*c);
     let rest: String = text.trim().chars().filter(|c| !sign(c)).collect();
     let digits = text.chars().filter(char::is_ascii_digit).count();
+    // A code such as `007` loses its zeros as a number.
     let padded = digits > 1 && digits == text.len() && text.starts_with('0');
     match rest.as_str() {
         _ if padded || digits == 0 && !rest.is_empty() => None,
@@ -345,7 +353,7 @@ fn unit(text: &str) -> Option<NumberFormat> {
     }
 }
 
-/// Reads `2026-02-03T18:05:00`.
+/// Parses a date such as `2026-02-03T18:05:00`.
 fn date(value: &str) -> String {
     let (day, clock) = value.split_once('T').unwrap_or((value, ""));
     let mut parts = clock.split(':').map(|part| part.split('.').next().unwrap_or_default());
@@ -358,8 +366,8 @@ fn date(value: &str) -> String {
     }
 }
 
-/// Reads `PT18H05M00S`: a time of day, or a length of time, which may be longer than a day and
-/// is shown without a zero before it.
+/// Parses a duration such as `PT18H05M00S`: a time of day, or a length of time, which may exceed a
+/// day and is displayed without a leading zero.
 fn duration(value: &str, text: &str) -> Option<String> {
     let rest = value.strip_prefix("PT")?;
     let (hours, rest) = rest.split_once('H')?;

@@ -1,21 +1,21 @@
-//! What lies behind the text of slides, which decides whether white words are seen.
+//! Backgrounds of slides, which decide on the visibility of white words.
 
 use super::styles::OdfStyles;
 use crate::ReadFailure;
 use crate::run_style::{InkColour, WHITE};
 use crate::xml::{XmlEvent, XmlReader};
 
-/// A slide, or the master of slides.
+/// A slide, or a slide master.
 struct OdpPage {
     name: String,
     master: String,
-    /// What it is painted with, if it says so.
+    /// The fill of the page, if it is stated.
     fill: Option<Option<InkColour>>,
-    /// True if something else than white lies on it.
+    /// True if it contains anything that is not white.
     busy: bool,
 }
 
-/// Returns for each slide what lies behind the text on it; that of a shape may be its own.
+/// Returns the background of the text on each slide. A shape may have its own.
 pub fn grounds(
     content: &str,
     shared: &str,
@@ -25,6 +25,7 @@ pub fn grounds(
     let ground = |slide: OdpPage| {
         let master = masters.iter().find(|master| master.name == slide.master);
         match slide.fill.or(master.and_then(|master| master.fill)) {
+            // It is not known whether the shape is behind the text, so its colour decides nothing.
             _ if slide.busy || master.is_some_and(|master| master.busy) => InkColour::Other,
             Some(Some(paint)) => paint,
             _ => WHITE,
@@ -33,7 +34,7 @@ pub fn grounds(
     Ok(pages(content, "page", styles)?.into_iter().map(ground).collect())
 }
 
-/// Reads the elements of this name, but not their notes.
+/// Reads the pages with this element name, without their notes.
 fn pages(text: &str, kind: &str, styles: &OdfStyles) -> Result<Vec<OdpPage>, ReadFailure> {
     let mut pages: Vec<OdpPage> = Vec::new();
     let mut xml = XmlReader::new(text);

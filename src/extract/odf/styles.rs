@@ -6,21 +6,21 @@ use crate::ReadFailure;
 use crate::run_style::{BaselineShift, InkColour, PageSize, RunStyle, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
-/// Styles that a style may be based on.
+/// Maximum length of a chain of parent styles.
 const CHAIN: usize = 16;
 
 /// A style.
 #[derive(Debug, Clone, Default)]
 pub struct OdfStyle {
-    /// How text in it looks.
+    /// The look of its text.
     pub look: RunStyle,
-    /// True for a sheet or a slide that is not shown.
+    /// True for a hidden sheet or slide.
     pub hidden: bool,
-    /// True if slides of it do not show their footers.
+    /// True if slides with this style do not show their footers.
     pub no_footer: bool,
-    /// What the place of a shape is counted from, across and down.
+    /// The origins of a shape's position, across and down.
     pub edges: (Option<String>, Option<String>),
-    /// How a shape or a page is filled, and with which colour.
+    /// The fill of a shape or page: its kind and colour.
     fill: Option<String>,
     fill_colour: Option<InkColour>,
     parent: Option<String>,
@@ -29,11 +29,11 @@ pub struct OdfStyle {
 /// A level of a list.
 #[derive(Debug, Clone, Default)]
 pub struct ListLevel {
-    /// How numbers are written; empty for a level without them, `None` for a bullet.
+    /// The number format; empty for a level without numbers, `None` for bullets.
     pub format: Option<String>,
-    /// What stands before and after the number.
+    /// The text before and after the number.
     pub around: (String, String),
-    /// How many levels are shown.
+    /// The number of levels shown.
     pub shown: usize,
     /// The first number.
     pub start: u32,
@@ -43,30 +43,29 @@ pub struct ListLevel {
 #[derive(Default)]
 pub struct OdfStyles {
     styles: HashMap<(String, String), OdfStyle>,
-    /// Lists by name; that of headings has none.
+    /// Lists by name. The outline of headings has an empty name.
     pub lists: HashMap<String, Vec<ListLevel>>,
-    /// What lies behind pages.
+    /// The background of pages.
     pub page: Option<InkColour>,
     /// The layers that are switched off.
     pub layers: HashSet<String>,
-    /// The width and height of pages in points, by the names of their layouts, and the layouts
-    /// by the masters that use them.
+    /// The width and height of pages in points, by page layout, and the page layout of each master.
     sizes: HashMap<String, (f64, f64)>,
     masters: HashMap<String, String>,
 }
 
-/// The size of pages that state none, in points.
+/// The default page size, in points.
 const PAPER: (f64, f64) = (612.0, 792.0);
 
 impl OdfStyles {
-    /// Reads `styles.xml` or what `content.xml` has of them.
+    /// Reads `styles.xml`, or the styles in `content.xml`.
     pub fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
         let mut xml = XmlReader::new(text);
         let (mut family, mut name, mut list) = (String::new(), String::new(), String::new());
         while let Some(event) = xml.step()? {
             let element = match event {
                 XmlEvent::Start(element) => element,
-                // What follows, as formats of numbers, has properties of its own.
+                // Later elements, such as number formats, have properties of their own.
                 XmlEvent::End(ending)
                     if matches!(ending.name().as_str(), "style" | "default-style") =>
                 {
@@ -88,6 +87,7 @@ impl OdfStyles {
                     (family, name) = (attr("family"), attr("name"));
                     let parent = element.attr("parent-style-name");
                     let style = OdfStyle {
+                        // The default style of a family has the empty name, and ends the chain.
                         parent: parent.or_else(|| (!name.is_empty()).then(String::new)),
                         ..OdfStyle::default()
                     };
@@ -118,7 +118,7 @@ impl OdfStyles {
                         start: number("start-value") as u32,
                     };
                     self.lists.entry(list.clone()).or_default().push(level);
-                    // How bullets and numbers look is not how the text beside them does.
+                    // The look of bullets and numbers does not apply to the text after them.
                     xml.skip()?;
                 }
                 kind => {
@@ -131,7 +131,7 @@ impl OdfStyles {
         Ok(())
     }
 
-    /// Returns the page of a slide with this master, or that of a text: as large as any is.
+    /// Returns the page of a slide with this master, or the largest page of a text.
     pub fn sheet(&self, master: Option<&str>) -> PageSize {
         let layout = master.and_then(|master| self.masters.get(master));
         let own = layout.and_then(|layout| self.sizes.get(layout)).copied();
@@ -142,8 +142,8 @@ impl OdfStyles {
         PageSize { wide, high, margin: wide / 4.0 }
     }
 
-    /// Returns what a shape of this kind and style paints; a frame or a line that does not say it,
-    /// nothing.
+    /// Returns the paint of a shape of this kind and style. Frames and lines are not filled unless
+    /// stated.
     pub fn shape(&self, kind: &str, name: &str) -> Option<InkColour> {
         let own = ["presentation", "graphic"].map(|family| self.style(family, name).fill());
         let bare = matches!(kind, "frame" | "line" | "connector" | "measure" | "polyline");
@@ -151,7 +151,7 @@ impl OdfStyles {
         own.into_iter().flatten().next().unwrap_or(usual)
     }
 
-    /// Returns a style with what it takes from those that it is based on.
+    /// Returns a style, completed from its parents.
     pub fn style(&self, family: &str, name: &str) -> OdfStyle {
         let mut style = OdfStyle::default();
         let mut next = Some(name.to_owned());
@@ -172,8 +172,8 @@ impl OdfStyles {
 }
 
 impl OdfStyle {
-    /// Returns what a shape or a page of this style paints: `None` if it does not say,
-    /// `Some(None)` for nothing.
+    /// Returns the paint of a shape or page with this style: `None` if it is not stated,
+    /// `Some(None)` for a style without fill.
     pub fn fill(&self) -> Option<Option<InkColour>> {
         Some(match self.fill.as_deref()? {
             "none" => None,
@@ -185,7 +185,7 @@ impl OdfStyle {
     fn property(&mut self, kind: &str, element: &XmlElement<'_>) {
         let is = |name: &str, value: &str| element.attr(name).is_some_and(|found| found == value);
         if matches!(kind, "graphic-properties" | "drawing-page-properties") {
-            // What is transparent leaves text on what is behind it.
+            // Text on a transparent shape is read against the background behind it.
             let clear = is_clear(element).then(|| "none".to_owned());
             self.fill = clear.or(element.attr("fill")).or(self.fill.take());
             self.edges = (element.attr("horizontal-rel"), element.attr("vertical-rel"));
@@ -205,7 +205,7 @@ impl OdfStyle {
                 if element.flag("use-window-font-color") {
                     self.look.colour = Some(InkColour::Other);
                 }
-                // LibreOffice calls the usual colour transparent, too.
+                // LibreOffice writes the automatic colour as transparent, too.
                 if is_clear(element) && !element.flag("use-window-font-color") {
                     self.look.empty = Some(true);
                 }
@@ -262,19 +262,19 @@ impl OdfStyle {
     }
 }
 
-/// Returns what stands beside a number, within limits.
+/// Returns the text around a number, shortened.
 fn short(text: String) -> String {
     text.chars().take(20).collect()
 }
 
-/// Returns true for an opacity at which nobody sees something.
+/// Returns true for an opacity that is practically invisible.
 fn is_clear(element: &XmlElement<'_>) -> bool {
     let opacity = element.attr("opacity");
     let opacity = opacity.and_then(|opacity| opacity.trim_end_matches('%').parse::<f64>().ok());
     opacity.is_some_and(|opacity| opacity < 10.0)
 }
 
-/// Reads what lies behind something.
+/// Reads a background.
 fn ground(element: &XmlElement<'_>) -> Option<InkColour> {
     match element.attr("background-color").or_else(|| element.attr("fill"))?.as_str() {
         "transparent" | "none" => None,
@@ -282,7 +282,7 @@ fn ground(element: &XmlElement<'_>) -> Option<InkColour> {
     }
 }
 
-/// Reads a length in points.
+/// Parses a length in points.
 pub fn points(length: &str) -> Option<f64> {
     let units =
         [("cm", 28.35), ("mm", 2.835), ("in", 72.0), ("pt", 1.0), ("pc", 12.0), ("px", 0.75)];

@@ -25,13 +25,14 @@ pub fn document(
     let mut story = std::mem::take(&mut reader.story);
     story.below(PieceMark::Footnotes, &std::mem::take(&mut reader.notes).concat());
     reader.comments(&mut story);
+    // `styles.xml` has the headers and footers of the pages.
     reader.read(shared)?;
     story.below(PieceMark::HeaderFooter, &std::mem::take(&mut reader.running).concat());
     reader.tally.findings().into_iter().for_each(|finding| out.find(finding));
     give(story.pieces(), out)
 }
 
-/// Returns the text of shapes that lie on a sheet, which goes on without an end on the right.
+/// Returns the text of shapes on a sheet, which has no right edge.
 pub fn shapes(
     text: &str,
     styles: &OdfStyles,
@@ -58,6 +59,7 @@ pub fn slides(
 ) -> Result<(), StopReason> {
     let mut reader = OdtReader::new(styles, InkColour::Other);
     reader.pages = grounds(content, shared, styles)?;
+    // `content.xml` has all slides, so the requested ones are cut from the whole.
     reader.read(content)?;
     let slides = std::mem::take(&mut reader.slides);
     let of = slides.len() as u64;
@@ -76,20 +78,20 @@ pub fn slides(
     deck.end(ended, out)
 }
 
-/// A paragraph that is open.
+/// An open paragraph.
 struct OpenParagraph {
     words: ParagraphWords,
-    /// The looks of the paragraph and of the spans that are open in it.
+    /// The looks of the paragraph and its open spans.
     looks: Vec<RunStyle>,
     /// The level of a heading.
     heading: Option<usize>,
-    /// What stands before it in a list.
+    /// The bullet or number in a list.
     label: String,
-    /// Whether a field in it hides it.
+    /// The visibility that a field in the paragraph sets.
     sight: TextVisibility,
 }
 
-/// A list that is open.
+/// An open list.
 struct OpenList {
     style: String,
     /// True if the next paragraph is the first of an item.
@@ -101,36 +103,36 @@ struct OdtReader<'a> {
     ground: InkColour,
     story: StoryWriter,
     tally: OmissionTally,
-    /// The names of the elements that are open.
+    /// The names of the open elements.
     open: Vec<String>,
     paragraphs: Vec<OpenParagraph>,
     lists: Vec<OpenList>,
     counts: HashMap<String, Vec<u32>>,
-    /// The grounds of the cells, rows and tables that are open.
+    /// The backgrounds of the open cells, rows and tables.
     grounds: Vec<Option<InkColour>>,
-    /// What is outside of the note, comment or slide that is open.
+    /// The text outside of the open note, comment or slide.
     outer: Vec<StoryWriter>,
     notes: Vec<String>,
     found: Vec<(String, String)>,
     running: Vec<String>,
     slides: Vec<(bool, StoryWriter)>,
-    /// What lies behind each slide.
+    /// The background of each slide.
     pages: Vec<InkColour>,
-    /// The footers that slides may name, and that of the slide that is open.
+    /// The footers that slides may name, and the footer of the open slide.
     footers: HashMap<String, String>,
     footer: String,
     insertions: HashSet<String>,
-    /// Insertions that are open.
+    /// The number of open insertions.
     inserting: usize,
-    /// The page or the slide that is open, and whether it is part of a workbook.
+    /// The open page or slide, and true if it is part of a workbook.
     sheet: PageSize,
     on_sheet: bool,
-    /// For each frame that is open, whether it has something to show already.
+    /// For each open frame, true if it already has content to show.
     filled: Vec<bool>,
-    /// Bookmarks that are open and hide the text up to their end, and whether they do.
+    /// The open bookmarks that hide text, and the visibility within them.
     bookmarks: HashSet<String>,
     marked: TextVisibility,
-    /// How many elements are open in which everything is hidden, or may be, and how.
+    /// The open elements that hide text, or may hide it: depth and visibility.
     hidden: Vec<(usize, TextVisibility)>,
 }
 
@@ -199,7 +201,7 @@ impl<'a> OdtReader<'a> {
                                 .into_iter()
                                 .for_each(|(author, _)| author.push_str(&text));
                         }
-                        // White space between elements is no text.
+                        // White space between elements is not text.
                         _ if text.trim().is_empty() && !TEXTS.contains(&within) => {}
                         _ => self.put(&collapsed(&text)),
                     }
@@ -209,12 +211,14 @@ impl<'a> OdtReader<'a> {
         Ok(())
     }
 
-    /// Begins an element; returns true if it is to be skipped.
+    /// Begins an element. Returns true if it is skipped.
     fn start(&mut self, name: &str, element: &XmlElement<'_>) -> bool {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         match name {
             "automatic-styles" | "styles" | "font-face-decls" | "forms" | "scripts" | "desc"
             | "note-citation" | "sender-initials" | "creator-initials" | "header-decl"
+            // `title` is also a field in a paragraph; elsewhere it is the title of a shape, or
+            // metadata.
             | "date-time-decl" => return true,
             "title"
                 if !self
@@ -267,7 +271,7 @@ impl<'a> OdtReader<'a> {
                 open.for_each(|open| open.sight = open.sight.max(condition(element)));
             }
             "bookmark-start" if element.flag("hidden") => {
-                // Without a condition it always hides its text.
+                // A hidden bookmark without a condition always hides its text.
                 let sight = match element.attr("condition") {
                     Some(text) if !text.is_empty() => condition(element),
                     _ => TextVisibility::Hidden(HidingMethod::Marked),
@@ -282,6 +286,7 @@ impl<'a> OdtReader<'a> {
                 }
             }
             "list" => {
+                // Nested lists continue the style of the list around them.
                 let outer = self.lists.last().map(|list| list.style.clone()).unwrap_or_default();
                 let style = element.attr("style-name").unwrap_or(outer);
                 let goes_on =
@@ -307,7 +312,7 @@ impl<'a> OdtReader<'a> {
             "change-end" if self.insertions.contains(&attr("change-id")) => {
                 self.inserting = self.inserting.saturating_sub(1);
             }
-            // Tables have a picture of themselves.
+            // An embedded table has a preview picture of itself.
             "image" if attr("href").contains("TablePreview") => {}
             "image" => {
                 self.tally.pictures += 1;
@@ -320,8 +325,7 @@ impl<'a> OdtReader<'a> {
                 self.footer = footer.filter(|_| !style.no_footer).cloned().unwrap_or_default();
                 let shown = !style.hidden;
                 self.sheet = self.styles.sheet(Some(&attr("master-page-name")));
-                self.ground =
-                    self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
+                self.ground = self.pages.get(self.slides.len()).copied().unwrap_or(InkColour::Other);
                 self.slides.push((shown, StoryWriter::default()));
                 self.story = StoryWriter::default();
             }
@@ -330,6 +334,7 @@ impl<'a> OdtReader<'a> {
                 self.ground = InkColour::Other;
                 self.outer.push(std::mem::take(&mut self.story));
             }
+            // The frame repeats the number in the slide's mark.
             "frame" if attr("class") == "page-number" => return true,
             "g" => self.shape(element),
             _ if is_shape(name) => {
@@ -338,11 +343,11 @@ impl<'a> OdtReader<'a> {
                 self.shape(element);
             }
             "text-box" => {
-                // Of several things in a frame only the first one is shown.
+                // Only the first of several contents of a frame is shown.
                 if self.fill() {
                     self.hide(HidingMethod::Covered);
                 }
-                // Nobody knows what lies behind one in a text.
+                // The background of a text box in a text is unknown.
                 self.grounds.push(self.slides.is_empty().then_some(InkColour::Other));
             }
             "table" => {
@@ -365,7 +370,7 @@ impl<'a> OdtReader<'a> {
                 let look = self.styles.style("table-cell", &attr("style-name")).look;
                 self.grounds.push(look.ground);
             }
-            // Variables and other fields that are set but not shown.
+            // Variables and other fields that are set but not displayed.
             _ if attr("display") == "none" => self.hide(HidingMethod::Marked),
             _ => {}
         }
@@ -393,6 +398,7 @@ impl<'a> OdtReader<'a> {
             "header" | "footer" | "header-left" | "footer-left" | "header-first"
             | "footer-first" => {
                 let text = self.inner();
+                // The pages of a document usually repeat the same header.
                 if !self.running.contains(&text) {
                     self.running.push(text);
                 }
@@ -432,36 +438,36 @@ impl<'a> OdtReader<'a> {
         }
     }
 
-    /// Adds the footer of the slide that is open, once.
+    /// Adds the footer of the open slide, once.
     fn footer(&mut self) {
         let footer = std::mem::take(&mut self.footer);
         footer.lines().for_each(|line| self.story.line(line));
     }
 
-    /// Ends what has a story of its own, and returns its text.
+    /// Ends an element with a story of its own, and returns its text.
     fn inner(&mut self) -> String {
         let outer = self.outer.pop().unwrap_or_default();
         std::mem::replace(&mut self.story, outer).plain()
     }
 
-    /// Hides all within the element that began last.
+    /// Hides all text in the element that began last.
     fn hide(&mut self, how: HidingMethod) {
         self.judge(TextVisibility::Hidden(how));
     }
 
-    /// Takes whether people see what is in the element that began last.
+    /// Sets the visibility of the element that began last.
     fn judge(&mut self, sight: TextVisibility) {
         if sight != TextVisibility::Seen {
             self.hidden.push((self.open.len(), sight));
         }
     }
 
-    /// Gives the frame that is open something to show; returns true if it had something.
+    /// Records content in the open frame. Returns true if the frame had content already.
     fn fill(&mut self) -> bool {
         self.filled.last_mut().is_some_and(|filled| std::mem::replace(filled, true))
     }
 
-    /// Begins a paragraph or a heading.
+    /// Begins a paragraph or heading.
     fn paragraph(&mut self, name: &str, element: &XmlElement<'_>) {
         let style = self.styles.style("paragraph", &element.attr("style-name").unwrap_or_default());
         let level = element.number("outline-level").unwrap_or(1.0).clamp(1.0, 9.0) as usize;
@@ -472,7 +478,7 @@ impl<'a> OdtReader<'a> {
             && std::mem::take(&mut list.fresh)
         {
             let list = list.style.clone();
-            // A list without a style has bullets; the one without a name is that of headings.
+            // A list without a style has bullets; the empty style name is the outline of headings.
             label = if list.is_empty() { "-".to_owned() } else { self.label(&list, depth) };
         } else if heading.is_some() && !element.flag("is-list-header") && depth == 0 {
             label = self.label("", level);
@@ -486,13 +492,14 @@ impl<'a> OdtReader<'a> {
         });
     }
 
-    /// Counts on, and returns what stands before the next item on a level of a list, from 1.
+    /// Counts the next item on a level of a list, from 1, and returns its label.
     fn label(&mut self, list: &str, depth: usize) -> String {
         let levels = self.styles.lists.get(list).map(Vec::as_slice).unwrap_or_default();
         let Some(this) = levels.get(depth - 1) else {
             return if list.is_empty() { String::new() } else { "-".to_owned() };
         };
         let counts = self.counts.entry(list.to_owned()).or_default();
+        // A new item restarts the count on all deeper levels.
         counts.truncate(depth);
         while counts.len() < depth {
             let start = levels.get(counts.len()).map_or(1, |level| level.start);
@@ -516,7 +523,7 @@ impl<'a> OdtReader<'a> {
         self.tally.paragraph();
         let (text, _) = paragraph.words.end();
         let text = text.trim_end();
-        // Within a table, a box or a slide nobody knows where lines begin on the page.
+        // Within a table, box or slide, the beginning of lines on the page is unknown.
         let within = !self.grounds.is_empty() || !self.slides.is_empty();
         let PageSize { wide, margin, .. } = self.sheet;
         let margins = if within { (0.0, wide) } else { (margin, margin) };
@@ -544,8 +551,8 @@ impl<'a> OdtReader<'a> {
         }
     }
 
-    /// Begins a shape: one that is not shown, or lies outside of the page, hides its text; one
-    /// that holds a title makes it a heading.
+    /// Begins a shape. Text is hidden in a shape that is not shown or is off the page; a title
+    /// shape makes it a heading.
     fn shape(&mut self, element: &XmlElement<'_>) {
         let attr = |name: &str| element.attr(name).unwrap_or_default();
         if attr("class") == "title"
@@ -566,7 +573,7 @@ impl<'a> OdtReader<'a> {
         }
     }
 
-    /// Reads the list of tracked changes: what was deleted lies in it.
+    /// Reads the list of tracked changes, which contains the deleted text.
     fn changes(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut id = String::new();
         let mut deleted = false;
@@ -592,7 +599,7 @@ impl<'a> OdtReader<'a> {
         Ok(())
     }
 
-    /// Returns whether text that comes now is seen.
+    /// Returns the visibility of the next text.
     fn sight(&self) -> TextVisibility {
         let around = self.hidden.iter().map(|(_, sight)| *sight).max().unwrap_or_default();
         let look = self.paragraphs.last().and_then(|open| open.looks.last());
@@ -605,7 +612,7 @@ impl<'a> OdtReader<'a> {
         self.show(text, self.sight());
     }
 
-    /// Adds text of this sight.
+    /// Adds text with this visibility.
     fn show(&mut self, text: &str, sight: TextVisibility) {
         let Some(open) = self.paragraphs.last_mut() else { return };
         if self.tally.sees(sight, text) {
@@ -632,7 +639,7 @@ impl<'a> OdtReader<'a> {
 /// Elements in which white space is text.
 const TEXTS: &[&str] = &["p", "h", "span", "a", "meta", "ruby-base"];
 
-/// Makes runs of white space one space, as the format has it.
+/// Collapses white space to single spaces, as the format requires.
 fn collapsed(text: &str) -> String {
     let mut collapsed = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,7 +1,7 @@
 //! Charts as small tables: the title, then a row for each category with the values of the series.
 //!
-//! A chart keeps a copy of the numbers that it shows (ECMA-376, part 1, 21.2). Its axes, its
-//! colours and what kind of chart it is are not read.
+//! A chart keeps a copy of the numbers that it shows (ECMA-376, part 1, 21.2). Its type, axes and
+//! colours are not read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use crate::ReadFailure;
 use crate::sheet::number::{NumberFormat, date, number};
 use crate::xml::{XmlEvent, XmlReader};
 
-/// Series of a chart, and points of these, that are shown.
+/// Maximum series of a chart, and points of a series, that are shown.
 const SERIES: usize = 50;
 const POINTS: usize = 1_000;
 
-/// The texts of points by their numbers.
+/// The texts of points, by number.
 type PointTexts = BTreeMap<u32, String>;
 
 #[derive(Default)]
@@ -23,11 +23,11 @@ struct ChartSeries {
     values: PointTexts,
 }
 
-/// Returns the text of a chart, a row of its table on a line; empty if it has none.
+/// Returns the text of a chart, one table row per line. The text is empty for an empty chart.
 pub fn text(text: &str) -> Result<String, ReadFailure> {
     let mut xml = XmlReader::of(text, &["c"]);
     let (mut title, mut series) = (String::new(), Vec::<ChartSeries>::new());
-    // The open elements: the title or a part of a series, the format of its numbers, and a point.
+    // The open element (the title or a part of a series), the format of its numbers, and its point.
     let (mut part, mut format, mut point) = (String::new(), None, 0);
     let mut from_1904 = false;
     while let Some(event) = xml.step()? {
@@ -39,7 +39,7 @@ pub fn text(text: &str) -> Result<String, ReadFailure> {
                 series.push(ChartSeries::default());
                 part.clear();
             }
-            // A title has a text of the same name as that of a series.
+            // The title contains a `tx` element, too, like the name of a series.
             "tx" if part == "title" => {}
             "title" | "tx" | "cat" | "xVal" | "val" | "yVal" => {
                 (part, format, point) = (name, None, 0);
@@ -62,7 +62,7 @@ pub fn text(text: &str) -> Result<String, ReadFailure> {
                     ("val" | "yVal", Some(series)) => &mut series.values,
                     _ => continue,
                 };
-                // Categories may have levels, the inmost first.
+                // Categories may have several levels; the innermost comes first.
                 let own = points.remove(&point).map(|own| format!(" {own}")).unwrap_or_default();
                 points.insert(point, text + &own);
             }
@@ -71,13 +71,14 @@ pub fn text(text: &str) -> Result<String, ReadFailure> {
     }
     let mut lines = vec![title.trim().to_owned()];
     series.truncate(SERIES);
+    // Series with the same categories share a table; scatter charts have one for each series.
     let alike = series.chunk_by(|one, next| one.categories == next.categories);
     alike.for_each(|series| lines.extend(rows(series)));
     lines.retain(|line| !line.is_empty());
     Ok(lines.join("\n"))
 }
 
-/// Returns a value as a cell of a sheet shows it.
+/// Returns a value as a cell of a sheet displays it.
 fn shown(text: String, format: Option<&NumberFormat>, from_1904: bool) -> String {
     let (Some(format), Ok(value)) = (format, text.trim().parse()) else { return text };
     let day = match format {
@@ -87,7 +88,7 @@ fn shown(text: String, format: Option<&NumberFormat>, from_1904: bool) -> String
     day.unwrap_or_else(|| number(value))
 }
 
-/// Returns the rows of series with the same categories.
+/// Returns the rows of series that share their categories.
 fn rows(series: &[ChartSeries]) -> Vec<String> {
     let row = |first: &str, cell: &dyn Fn(&ChartSeries) -> Option<&String>| {
         let cells = series.iter().map(|series| cell(series).map_or("", String::as_str));

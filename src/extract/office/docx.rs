@@ -1,4 +1,4 @@
-//! Word documents: their text in order, without what Word does not show.
+//! Word documents: their text in order, without the parts that Word does not display.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,6 +43,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     let body = std::mem::take(&mut reader.story);
     for (text, kind) in notes.iter().zip(["footnotes", "endnotes"]) {
         let Some(text) = text else { continue };
+        // The ids of footnotes and endnotes overlap.
         reader.prefix = if kind == "footnotes" { "f" } else { "e" };
         reader.parts = RelatedParts::of(&mut package, &path(kind), &mut reader.tally, out)?;
         reader.read(text)?;
@@ -69,21 +70,21 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     give(story.pieces(), out)
 }
 
-/// Fields within each other.
+/// Maximum nesting of fields.
 const FIELDS: usize = 64;
 
-/// Bytes of the instruction of a field.
+/// Maximum bytes of a field's instruction.
 const INSTRUCTION: usize = 4 << 10;
 
-/// A paragraph that is open.
+/// An open paragraph.
 struct OpenParagraph {
     words: ParagraphWords,
     look: RunStyle,
-    /// True if its frame is beside the page.
+    /// True if its frame is off the page.
     off: bool,
 }
 
-/// A field that is open.
+/// An open field.
 #[derive(Default)]
 struct OpenField {
     /// True if its result has begun.
@@ -91,7 +92,7 @@ struct OpenField {
     instruction: String,
 }
 
-/// What is known of the table, the row and the cell that are open.
+/// The state of the open table, row and cell.
 #[derive(Default, Clone)]
 struct TableBackground {
     table: Option<InkColour>,
@@ -100,10 +101,10 @@ struct TableBackground {
     flat: bool,
     /// True if the row is marked as hidden.
     hidden: bool,
-    /// The column of the cell, and in which columns a cell goes on to the next row.
+    /// The column of the cell, and the columns in which a cell continues in the next row.
     column: usize,
     merging: HashSet<usize>,
-    /// How many columns the cell has, and whether another one takes its place.
+    /// The number of columns of the cell, and true if a merged cell covers it.
     wide: usize,
     covered: bool,
 }
@@ -115,9 +116,10 @@ impl TableBackground {
         (self.cell, self.covered) = (None, false);
     }
 
-    /// Takes whether the cell is merged with the one above it: `restart` begins, `continue` goes
-    /// on if there is something to go on with.
+    /// Records whether the cell is merged with the one above it: `restart` begins a merged cell;
+    /// `continue` continues it if there is one.
     fn merge(&mut self, down: Option<&str>, across: bool) {
+        // A cell without a value of `vMerge` continues.
         let goes_on = down.is_some_and(|kind| kind != "restart");
         self.covered = across || goes_on && self.merging.contains(&self.column);
         match down {
@@ -134,37 +136,37 @@ struct DocxReader<'a> {
     story: StoryWriter,
     tally: OmissionTally,
     page: InkColour,
-    /// True if the page has the background that the document states.
+    /// True if the document's background is displayed.
     background: bool,
     /// The size of the paper.
     sheet: PageSize,
     paragraphs: Vec<OpenParagraph>,
     grounds: Vec<TableBackground>,
-    /// How the run that is open is hidden.
+    /// The visibility of the open run.
     sight: TextVisibility,
     /// The look of its text.
     run: RunStyle,
-    /// Where the parts of a formula that are open begin, in the words of their paragraph.
+    /// The positions at which the open parts of a formula begin, in the words of their paragraph.
     formula: Vec<usize>,
-    /// What closes the brackets that are open.
+    /// The closing brackets of the open parts of a formula.
     brackets: Vec<String>,
     deleted: usize,
     inserted: usize,
     boxes: usize,
-    /// The drawings that are open.
+    /// The open drawings.
     drawings: Vec<OpenDrawing>,
     fields: Vec<OpenField>,
-    /// What the part that is read refers to.
+    /// The links and texts that the current part refers to.
     parts: RelatedParts,
-    /// Links of a field whose words go on in the next paragraph.
+    /// Links of a field that continue in the next paragraph.
     carried: Vec<String>,
-    /// Footnotes and endnotes in the order in which the text refers to them.
+    /// Footnotes and endnotes in the order of their references.
     referred: Vec<String>,
-    /// What tells the ids of endnotes from those of footnotes.
+    /// The prefix that distinguishes the ids of endnotes and footnotes.
     prefix: &'static str,
     noted: HashMap<String, String>,
     comments: Vec<(String, String)>,
-    /// Headers and footers by the ids of their relations, and whether they are shown.
+    /// Headers and footers: relationship id, kind, and true if it is displayed.
     running: Vec<(String, String, bool)>,
 }
 
@@ -202,7 +204,7 @@ impl<'a> DocxReader<'a> {
     /// Reads a part.
     fn read(&mut self, text: &str) -> Result<(), ReadFailure> {
         let mut xml = XmlReader::of(text, &["w"]);
-        // The footnote or the comment that is open.
+        // The id of the open note, or the author of the open comment.
         let mut open = String::new();
         while let Some(event) = xml.step()? {
             match event {
@@ -238,7 +240,7 @@ impl<'a> DocxReader<'a> {
         xml: &mut XmlReader<'_>,
     ) -> Result<(), ReadFailure> {
         match name {
-            // What is no text.
+            // Content that is not text.
             "delInstrText" | "sdtPr" | "binData" => xml.skip()?,
             "ffData" => self.form(xml)?,
             "instrText" => {
@@ -261,10 +263,11 @@ impl<'a> DocxReader<'a> {
                 let stated = element.attr("color").and_then(|stated| colour(&stated));
                 self.page = stated.map_or(InkColour::Other, InkColour::Rgb);
             }
-            // A pattern or a picture.
+            // A pattern or picture.
             "v:background" if self.background => self.page = InkColour::Other,
             "p" => {
                 let look = self.styles.paragraph(None);
+                // A paragraph has the default style until its `pPr` names one.
                 let mut words = ParagraphWords::default();
                 self.carried.drain(..).for_each(|target| words.link(&target));
                 self.paragraphs.push(OpenParagraph { words, look, off: false });
@@ -321,6 +324,7 @@ impl<'a> DocxReader<'a> {
                         self.link(&target);
                     }
                 }
+                // `end`. Only a field with a result has begun a link.
                 _ => {
                     if self.fields.pop().is_some_and(|field| field.result) {
                         self.unlink();
@@ -403,7 +407,7 @@ impl<'a> DocxReader<'a> {
                 let size = (side("cx"), side("cy"));
                 self.drawings.last_mut().into_iter().for_each(|open| (open.wide, open.high) = size);
             }
-            // It comes behind place and size.
+            // The element follows position and size, so these are known.
             "wp:docPr" => {
                 if let Some(open) = self.drawings.last_mut() {
                     open.hidden = open.hides(&self.sheet, element.flag("hidden"));
@@ -467,7 +471,7 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Reads the properties of a paragraph, but those of its mark.
+    /// Reads the properties of a paragraph, except for the properties of its mark.
     fn paragraph(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut look = RunStyle::default();
         let (mut style, mut off) = (None, false);
@@ -498,7 +502,7 @@ impl<'a> DocxReader<'a> {
         self.carried = open;
         let text = text.trim_end();
         let look = paragraph.look;
-        // Within a table or a box nobody knows where lines begin on the page.
+        // Within a table or box, the beginning of lines on the page is unknown.
         let within = !self.grounds.is_empty() || self.boxes > 0;
         let PageSize { wide, margin, .. } = self.sheet;
         let place = look.place(text, wide, if within { (0.0, wide) } else { (margin, margin) });
@@ -509,6 +513,7 @@ impl<'a> DocxReader<'a> {
             return self.story.line("");
         }
         let level = look.level.unwrap_or_default();
+        // List 0 removes the numbering of a style.
         let list = look.list.as_deref().filter(|list| *list != "0");
         let label = list.and_then(|list| self.numbers.next(list, level)).unwrap_or_default();
         let space = if label.is_empty() { "" } else { " " };
@@ -525,15 +530,16 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Returns whether a run of this look is seen where it stands.
+    /// Returns the visibility of a run with this look, in its surroundings.
     fn sight(&self, run: &RunStyle) -> TextVisibility {
         let paragraph = self.paragraphs.last();
         let look = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
         let grounds = self.grounds.iter().rev().find_map(|open| open.cell.or(open.table));
-        // Nobody knows what lies behind a text box.
+        // The background of a text box is unknown.
         let ground = if self.boxes > 0 { InkColour::Other } else { grounds.unwrap_or(self.page) };
         let flat = self.grounds.iter().any(|open| open.flat).then_some(HidingMethod::Clipped);
         let covered = self.grounds.iter().any(|open| open.covered).then_some(HidingMethod::Covered);
+        // The instruction precedes the result; Word displays only the result.
         let field = self.fields.iter().any(|field| !field.result);
         let row = self.grounds.iter().any(|open| open.hidden).then_some(HidingMethod::Row);
         let field = field.then_some(HidingMethod::Marked);
@@ -541,15 +547,15 @@ impl<'a> DocxReader<'a> {
         look.sight(ground).or(flat).or(covered).or(row).or(field).or(drawn)
     }
 
-    /// Begins a run that looks so by itself.
+    /// Begins a run with these properties of its own.
     fn begin(&mut self, run: RunStyle) {
         self.sight = self.sight(&run);
         let paragraph = self.paragraphs.last();
         self.run = paragraph.map_or_else(|| run.clone(), |open| run.over(&open.look));
     }
 
-    /// Reads a field of a form, and shows what was chosen: a box with its tick, or an item of
-    /// a list. Text that was filled in follows as the field's result.
+    /// Reads a form field and shows the choice: a ticked box, or an item of a list. Filled-in text
+    /// follows as the field's result.
     fn form(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let (mut ticked, mut chosen, mut items) = (None, None, Vec::new());
         let mut is_box = false;
@@ -574,7 +580,7 @@ impl<'a> DocxReader<'a> {
         Ok(())
     }
 
-    /// Ends a part of a formula, which needs a sign on a line.
+    /// Ends a part of a formula, and writes it on one line with a sign.
     fn formula_end(&mut self, name: &str) {
         let Some(from) = self.formula.pop() else { return };
         let Some(open) = self.paragraphs.last_mut().filter(|open| open.words.place() > from) else {
@@ -601,7 +607,7 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Adds text of the run that is open, or counts it.
+    /// Adds text of the open run, or counts it.
     fn put(&mut self, text: &str) {
         if self.deleted > 0 || self.grounds.iter().any(|open| open.deleted) {
             self.tally.delete(text);
@@ -615,7 +621,7 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Adds the text of a drawing with lines of its own.
+    /// Adds the text of a drawing, on lines of its own.
     fn insert(&mut self, id: Option<String>) {
         if let Some(text) = id.and_then(|id| self.parts.texts.get(&id)) {
             self.put(&format!("\n{}\n", text.trim_end()));
@@ -627,7 +633,7 @@ impl<'a> DocxReader<'a> {
         self.paragraphs.last_mut().into_iter().for_each(|open| open.words.link(target));
     }
 
-    /// Ends the link that began last, in this paragraph or in one before it.
+    /// Ends the link that began last, in this or an earlier paragraph.
     fn unlink(&mut self) {
         match self.paragraphs.last_mut() {
             Some(open) => open.words.unlink(),
@@ -635,13 +641,13 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Puts the number of a note where the text refers to it.
+    /// Adds the number of a note where the text refers to it.
     fn refer(&mut self, prefix: &str, element: &XmlElement<'_>) {
         self.referred.push(format!("{prefix}{}", element.attr("id").unwrap_or_default()));
         self.put(&format!("[^{}]", self.referred.len()));
     }
 
-    /// Adds the notes that the text refers to; others are not shown by Word.
+    /// Adds the notes that the text refers to. Word does not display the others.
     fn notes(&mut self, story: &mut StoryWriter) {
         let notes = self.referred.iter().zip(1..);
         let lines = notes.filter_map(|(id, number)| {
@@ -655,7 +661,7 @@ impl<'a> DocxReader<'a> {
         }
     }
 
-    /// Reads which headers and footers a section has.
+    /// Reads the headers and footers of a section.
     fn section(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut found = Vec::new();
         let mut first = false;
@@ -705,12 +711,12 @@ impl<'a> DocxReader<'a> {
     }
 }
 
-/// Returns how many columns of a table a property states.
+/// Returns the number of columns that a property states.
 fn columns(property: &XmlElement<'_>) -> usize {
     property.number("val").unwrap_or(1.0).clamp(0.0, 100.0) as usize
 }
 
-/// Returns where a field of this instruction leads: to an address, or nowhere.
+/// Returns the target of a field with this instruction; empty if it is not a link to an address.
 fn leads(instruction: &str) -> String {
     let Some(rest) = instruction.trim_start().strip_prefix("HYPERLINK") else {
         return String::new();
@@ -718,14 +724,15 @@ fn leads(instruction: &str) -> String {
     let rest = rest.trim_start();
     let target = match rest.strip_prefix('"') {
         Some(quoted) => quoted.split('"').next(),
-        // A switch, as for a place in the file, is no address.
+        // A switch, such as `\l` for a bookmark, is not an address.
         None => rest.split_whitespace().next().filter(|word| !word.starts_with('\\')),
     };
     target.unwrap_or_default().to_owned()
 }
 
-/// Returns what a glyph of the fonts for symbols shows.
+/// Returns the meaning of a glyph in a symbol font.
 fn symbol(code: &str) -> &'static str {
+    // Word stores such characters in the private use area, at U+F000 plus the code of the font.
     match code.trim_start_matches("F0").trim_start_matches("f0") {
         "A8" | "6F" | "71" => "☐",
         "FE" | "52" => "☑",

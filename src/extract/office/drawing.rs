@@ -1,5 +1,5 @@
-//! Drawings of Word documents, as far as their place and size decide whether people see the text
-//! in them: anchored ones (DrawingML) and shapes of VML.
+//! Drawings of Word documents, as far as position and size decide on the visibility of their text:
+//! anchored ones (DrawingML) and VML shapes.
 
 use crate::HidingMethod;
 use crate::run_style::{FLAT, PageSize};
@@ -7,23 +7,23 @@ use crate::run_style::{FLAT, PageSize};
 /// English Metric Units in a point.
 pub const EMU: f64 = 12_700.0;
 
-/// A drawing that is open, with its place and its size in points.
+/// An open drawing, with its position and size in points.
 #[derive(Default)]
 pub struct OpenDrawing {
-    /// Its distance from the edge with this name.
+    /// The horizontal distance, and the edge it is measured from.
     pub x: Option<(f64, String)>,
-    /// The same from above.
+    /// The vertical distance, and the edge it is measured from.
     pub y: Option<(f64, String)>,
     /// Its width.
     pub wide: Option<f64>,
     /// Its height.
     pub high: Option<f64>,
-    /// The way in which it is hidden, if it is.
+    /// The method of hiding, if the drawing is hidden.
     pub hidden: Option<HidingMethod>,
 }
 
 impl OpenDrawing {
-    /// Reads the style of a shape of VML (ECMA-376, part 4, 19.1).
+    /// Parses the style of a VML shape (ECMA-376, part 4, 19.1).
     pub fn of_style(style: &str) -> Self {
         let value = |name: &str| {
             let pairs = style.split(';').filter_map(|pair| pair.split_once(':'));
@@ -46,7 +46,7 @@ impl OpenDrawing {
         }
     }
 
-    /// Returns the way in which it is hidden: by its mark, its size or its place.
+    /// Returns the way in which the drawing is hidden: by its mark, size or position.
     pub fn hides(&self, sheet: &PageSize, marked: bool) -> Option<HidingMethod> {
         let flat = |side: Option<f64>| side.is_some_and(|side| side < FLAT);
         let x = self.x.as_ref().map_or((0.0, ""), |(offset, from)| (*offset, from.as_str()));
@@ -65,12 +65,12 @@ impl OpenDrawing {
     }
 }
 
-/// Returns true for the elements of VML that have a place, and may have text.
+/// Returns true for VML elements that have a position and may have text.
 pub fn is_vml_shape(name: &str) -> bool {
     matches!(name, "v:shape" | "v:rect" | "v:roundrect" | "v:oval" | "v:group")
 }
 
-/// Reads a length of CSS in points; none if its unit is not an absolute one.
+/// Parses a CSS length into points. Returns `None` unless the unit is absolute.
 fn length(value: &str) -> Option<f64> {
     let unit =
         value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
@@ -82,7 +82,7 @@ fn length(value: &str) -> Option<f64> {
         "mm" => 72.0 / 25.4,
         "pc" => 12.0,
         "px" => 0.75,
-        // Zero has none.
+        // Zero needs no unit.
         "" if number == 0.0 => 1.0,
         _ => return None,
     };

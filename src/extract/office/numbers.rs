@@ -1,4 +1,4 @@
-//! The numbers of paragraphs in lists, as a person sees them.
+//! Numbers of list paragraphs, as a person sees them.
 
 use std::collections::HashMap;
 
@@ -7,9 +7,9 @@ use daysheet_core::text::numeral::numeral;
 use crate::ReadFailure;
 use crate::xml::{XmlEvent, XmlReader};
 
-/// Characters of what stands before a paragraph.
+/// Maximum characters of a label.
 const LONG: usize = 40;
-/// Levels of a list.
+/// Maximum levels of a list.
 const LEVELS: usize = 9;
 
 /// A level of a list.
@@ -17,23 +17,23 @@ const LEVELS: usize = 9;
 struct NumberingLevel {
     /// `decimal`, `lowerLetter`, `bullet`, …
     format: String,
-    /// What stands there: `%1.%2.`.
+    /// The pattern of the label: `%1.%2.`.
     text: String,
     start: u32,
 }
 
-/// The lists of a document, and how far each has counted.
+/// The lists of a document, with their counts.
 #[derive(Default)]
 pub struct ListNumbering {
     plans: HashMap<String, Vec<NumberingLevel>>,
-    /// The plan of each list, and the number that a level begins with there.
+    /// The plan of each list, and the start values by level that it overrides.
     lists: HashMap<String, (String, HashMap<usize, u32>)>,
     counts: HashMap<String, Vec<Option<u32>>>,
     restarted: HashMap<String, ()>,
 }
 
 impl ListNumbering {
-    /// Reads `word/numbering.xml`.
+    /// Parses `word/numbering.xml`.
     pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut numbers = Self::default();
         let (mut plan, mut list, mut level) = (String::new(), String::new(), 0);
@@ -52,6 +52,8 @@ impl ListNumbering {
                 }
                 "num" => {
                     list = element.attr("numId").unwrap_or_default();
+                    // The `lvl` within a list's `lvlOverride` must not be added to the plan read
+                    // last.
                     plan = String::new();
                 }
                 "abstractNumId" => {
@@ -81,15 +83,16 @@ impl ListNumbering {
         Ok(numbers)
     }
 
-    /// Returns what stands before the next paragraph of a list; `None` if it is in none.
+    /// Returns the label of the next paragraph of a list, or `None` if the list is unknown.
     pub fn next(&mut self, list: &str, level: usize) -> Option<String> {
         let (plan, starts) = self.lists.get(list)?;
         let levels = self.plans.get(plan)?;
         let this = levels.get(level)?;
+        // Lists of the same plan share a count: Word continues one list after another.
         let counts = self.counts.entry(plan.clone()).or_insert_with(|| vec![None; LEVELS]);
         let first = |level: usize| levels.get(level).map_or(1, |level| level.start);
         if !starts.is_empty() && self.restarted.insert(list.to_owned(), ()).is_none() {
-            // A list that begins anew although another one of the same plan has counted.
+            // The list restarts, although another one of the same plan has counted already.
             for (level, start) in starts {
                 if let Some(count) = counts.get_mut(*level) {
                     *count = start.checked_sub(1);
@@ -99,6 +102,7 @@ impl ListNumbering {
         for (depth, count) in counts.iter_mut().enumerate() {
             match depth.cmp(&level) {
                 std::cmp::Ordering::Less => *count = Some(count.unwrap_or_else(|| first(depth))),
+                // A deeper level restarts below each new item.
                 std::cmp::Ordering::Equal => {
                     *count =
                         Some(count.map_or_else(|| first(depth), |count| count.saturating_add(1)));

@@ -1,5 +1,5 @@
-//! What a document or a slide shows that lies in other parts of the package: diagrams, charts,
-//! documents of other formats, and the targets of links.
+//! Content of a document or slide that is in other parts of the package: diagrams, charts,
+//! documents of other formats, and link targets.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use crate::package::OpenPackage;
 use crate::story::OmissionTally;
 use crate::{FileKind, Finding, OutputSink, ReadFailure, kind_of, plain};
 
-/// What a part refers to, by the ids of its relations.
+/// The links and texts that a part refers to, by relationship id.
 #[derive(Default)]
 pub struct RelatedParts {
-    /// Where links lead.
+    /// The targets of links.
     pub links: HashMap<String, String>,
     /// The texts of diagrams, charts and documents.
     pub texts: HashMap<String, String>,
 }
 
 impl RelatedParts {
-    /// Reads what the part with this path refers to.
+    /// Reads the parts that the part with this path refers to.
     pub fn of(
         package: &mut OpenPackage<'_>,
         path: &str,
@@ -49,8 +49,8 @@ impl RelatedParts {
     }
 }
 
-/// Returns the text of a diagram (SmartArt) or a chart, which lies in a part of its own; none of
-/// anything else. One that is damaged, or is a chart of the newer kinds, counts as a picture.
+/// Returns the text of a diagram (SmartArt) or chart, and `None` for parts of other kinds. A
+/// damaged one, or a chart of the newer type (`chartEx`), counts as a picture.
 pub fn drawn(
     package: &mut OpenPackage<'_>,
     kind: &str,
@@ -66,8 +66,8 @@ pub fn drawn(
     text.inspect_err(|_| tally.pictures += 1).ok()
 }
 
-/// Returns the text of a document that Word shows within another one; of formats that are seldom
-/// used for this, none.
+/// Returns the text of a document that Word displays within another one. Formats that are seldom
+/// used for this are not read.
 fn chunk(package: &mut OpenPackage<'_>, path: &str, out: &mut OutputSink<'_>) -> Option<String> {
     let bytes = package.bytes(path).ok()??;
     match kind_of(&bytes, path, "") {

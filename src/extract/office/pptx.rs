@@ -1,4 +1,4 @@
-//! PowerPoint presentations, slide by slide, with the speaker's notes and comments.
+//! PowerPoint presentations, slide by slide, with speaker notes and comments.
 
 use std::collections::HashMap;
 
@@ -27,6 +27,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
         out.find(Finding::Macros);
     }
     let mut deck = SlideDeck::new(of, OmissionTally::default());
+    // A closure, so that an early return still reports the findings of the slides before it.
     let mut give = || -> Result<(), StopReason> {
         for (path, number) in slides.iter().zip(1..).skip(first as usize - 1).take(PAGES as usize) {
             let text = package.text(path)?.ok_or(ReadFailure::Broken)?;
@@ -54,7 +55,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     deck.end(ended, out)
 }
 
-/// Returns the slides in their order, and the size of each.
+/// Returns the paths of the slides in order, and their common size.
 fn presentation(
     text: &str,
     relations: &[PartRelation],
@@ -79,12 +80,13 @@ fn presentation(
     Ok((slides, size))
 }
 
-/// Returns the names of those who comment, by their ids.
+/// Returns the authors of comments, by id.
 fn authors(
     package: &mut OpenPackage<'_>,
     relations: &[PartRelation],
 ) -> Result<HashMap<String, String>, ReadFailure> {
     let mut authors = HashMap::new();
+    // `commentAuthors` for older comments, `authors` for the newer ones.
     for relation in relations.iter().filter(|relation| relation.kind.ends_with("uthors")) {
         let Some(text) = package.text(&relation.target)? else { continue };
         let mut xml = XmlReader::of(&text, &["p", "p188"]);
@@ -99,7 +101,7 @@ fn authors(
     Ok(authors)
 }
 
-/// Adds what belongs to a slide but lies in parts of its own: diagrams, charts, notes, comments.
+/// Adds the content of a slide that is in other parts: diagrams, charts, notes, comments.
 fn more(
     package: &mut OpenPackage<'_>,
     relations: &[PartRelation],
@@ -126,7 +128,7 @@ fn more(
     Ok(())
 }
 
-/// Adds the comments on a slide, of the older and the newer kind.
+/// Adds the comments on a slide, of the older and the newer format.
 fn comments(
     text: &str,
     authors: &HashMap<String, String>,

@@ -1,8 +1,9 @@
-//! What lies where on a slide: which colours are behind a text, and what is drawn over it.
+//! Layout of a slide: the colours behind a text, and the shapes drawn over it.
 //!
-//! Places and fills of the slide's shapes count, those that placeholders take from the layout
-//! and the master, and what these paint themselves. A picture or a pattern has no known colour:
-//! text on it is taken as seen. How far a text fills its box is estimated, and rather too wide.
+//! It covers the shapes of the slide, the properties that placeholders inherit from the layout and
+//! the master, and the shapes that these draw themselves. Pictures and patterns have no known
+//! colour: text on them counts as visible. The extent of a text in its box is estimated,
+//! generously.
 
 mod place;
 mod read;
@@ -17,21 +18,21 @@ use crate::run_style::{InkColour, WHITE};
 
 /// The namespaces of slides.
 pub const SLIDE: &[&str] = &["p", "a"];
-/// Painted shapes that are looked at for each text.
+/// Maximum painted shapes that are considered for each text.
 const PAINTED: usize = 2_000;
-/// How much of a text something has to lie behind to be its ground, of 1.
+/// The share of a text, of 1, that a shape must be behind to count as its background.
 const SHARE: f64 = 0.1;
-/// Units of drawings in a point.
+/// Drawing units in a point.
 pub const POINT: f64 = 12_700.0;
-/// The room between a shape's edge and its text.
+/// The default margin between a shape's edge and its text, in drawing units.
 const INSET: f64 = 91_440.0;
-/// The size of text that states none, in points.
+/// The default size of text, in points.
 pub const SIZE: f64 = 18.0;
-/// The styles of tables that paint nothing.
+/// Table styles without fills.
 const BARE: [&str; 2] =
     ["{2D5ABB26-0587-4C30-8999-92F81FD0307C}", "{5940675A-B579-460E-94D1-54222C63F5DA}"];
 
-/// A part of a slide, in units of drawings.
+/// A part of a slide, in drawing units.
 #[derive(Debug, Clone, Copy)]
 struct SlideArea {
     x: f64,
@@ -41,7 +42,7 @@ struct SlideArea {
 }
 
 impl SlideArea {
-    /// Returns how much of `inner` is in this one, of 1.
+    /// Returns the share of `inner` that is in this area, of 1.
     fn share(&self, inner: &Self) -> f64 {
         let along = |from: f64, length: f64, own: f64, room: f64| {
             let begins = from.max(own);
@@ -55,14 +56,14 @@ impl SlideArea {
             * along(inner.y, inner.high, self.y, self.high)
     }
 
-    /// Returns this without its edges: `part` of it on each side.
+    /// Returns this area without its edges: the share `part` on each side.
     fn within(&self, part: f64) -> Self {
         let (x, y) = (self.wide * part, self.high * part);
         Self { x: self.x + x, y: self.y + y, wide: self.wide - 2.0 * x, high: self.high - 2.0 * y }
     }
 }
 
-/// What a shape says of its fill.
+/// The fill that a shape states.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ShapeFill {
     Unsaid,
@@ -70,45 +71,45 @@ enum ShapeFill {
     Coat(ShapePaint),
 }
 
-/// Something of no known colour.
+/// A fill of an unknown colour.
 const UNKNOWN: ShapeFill = ShapeFill::Coat(ShapePaint { paint: InkColour::Other, opaque: 0.0 });
 
-/// A shape, a picture, a line, or a frame with a table or a chart.
+/// A shape, picture, line, or frame with a table or chart.
 #[derive(Debug, Clone)]
 struct SlideShape {
     id: String,
-    /// The kind and the number of a placeholder.
+    /// The type and index of a placeholder.
     holder: Option<(String, String)>,
     place: Option<SlideArea>,
-    /// True if it is turned, so that it fills its place only in part.
+    /// True if it is rotated, so that it fills its area only in part.
     turned: bool,
     fill: ShapeFill,
-    /// The fill of the style that it is based on.
+    /// The fill of its style.
     styled: ShapeFill,
-    /// How much of each side the figure may leave free, of 1; all of it if it is not known.
+    /// The share of each side that the figure may leave free, of 1; 1 if it is unknown.
     edge: f64,
     hidden: bool,
     text: TextSize,
     frame: bool,
-    /// True if a picture or a chart lies on its fill.
+    /// True if a picture or chart covers its fill.
     picture: bool,
 }
 
-/// How large a text is.
+/// The extent of a text.
 #[derive(Debug, Clone, Default)]
 struct TextSize {
-    /// The characters and the size in points of each paragraph.
+    /// The number of characters and the size in points of each paragraph.
     paragraphs: Vec<(f64, f64)>,
-    /// True if it does not begin at the top left of its shape, or its size is not known.
+    /// True if the text does not begin at the top left of its shape, or its size is unknown.
     elsewhere: bool,
-    /// How far it is from the left, upper, right and lower edge, where that is stated.
+    /// The stated distances from the left, upper, right and lower edge.
     insets: [Option<f64>; 4],
-    /// True if what does not fit into the shape is cut off, and if something makes it fit.
+    /// True if overflowing text is cut off; true if the text or its shape adapts.
     clips: bool,
     fits: bool,
 }
 
-/// A group: how places in it become places of the slide, and its fill.
+/// The transformation from coordinates in a group to the slide, and the group's fill.
 #[derive(Debug, Clone, Copy)]
 struct ShapeGroup {
     scale: (f64, f64),
@@ -117,25 +118,25 @@ struct ShapeGroup {
     lost: bool,
 }
 
-/// What is painted by a slide, a layout or a master.
+/// The painted content of a slide, layout or master.
 struct ScenePart {
     shapes: Vec<SlideShape>,
     ground: Option<InkColour>,
-    /// True if what it is based on shows.
+    /// True if it also shows the shapes of its layout or master.
     based: bool,
-    /// The shapes that come or go while the slide is shown.
+    /// The shapes that are animated.
     moved: HashSet<String>,
     cells: Vec<ShapeFill>,
 }
 
-/// What lies where on a slide.
+/// The layout of a slide.
 #[derive(Default)]
 pub struct SlideScene {
     /// The colours of the slide.
     pub theme: ThemeColours,
-    /// The shapes of the slide itself, in the order of their drawing.
+    /// The shapes of the slide itself, in drawing order.
     own: Vec<SlideShape>,
-    /// What is painted, and the number of the shape of the slide that paints it.
+    /// The painted shapes, with their numbers if they are the slide's own.
     painted: Vec<(Option<usize>, SlideShape)>,
     ground: Option<InkColour>,
     moved: HashSet<String>,
@@ -143,7 +144,7 @@ pub struct SlideScene {
 }
 
 impl SlideScene {
-    /// Reads a slide with these relations, and what it is based on.
+    /// Reads a slide with these relationships, and its layout, master and theme.
     pub fn read(
         package: &mut OpenPackage<'_>,
         slide: &str,
@@ -160,6 +161,7 @@ impl SlideScene {
             let mut relations = relations.map(|relation| (relation.kind, relation.target));
             next = relations.find(|(found, _)| found == kind);
         }
+        // Without all three parts, the background may have any colour.
         let known = parts.len() == 3;
         let mut parts = parts.into_iter();
         let (layout, master, theme) = (parts.next(), parts.next(), parts.next());
@@ -174,9 +176,10 @@ impl SlideScene {
             if !part.based {
                 scene.painted.clear();
             }
+            // Placeholders of a layout or master are templates: only the slide draws them.
             let paints = part.shapes.iter().filter(|shape| shape.holder.is_none());
             scene.painted.extend(paints.filter_map(SlideShape::paints).map(|shape| (None, shape)));
-            // What a layout says of a placeholder comes before what its master says of it.
+            // The layout's properties of a placeholder take precedence over the master's.
             below.splice(0..0, part.shapes.into_iter().filter(|shape| shape.holder.is_some()));
         }
         theme.rename(slide)?;
@@ -194,7 +197,7 @@ impl SlideScene {
         Ok(scene)
     }
 
-    /// Returns the colours that may lie behind the text of a shape, or of a cell in it.
+    /// Returns the colours that may be behind the text of a shape or table cell.
     pub fn grounds(&self, shape: usize, cell: Option<usize>) -> Vec<InkColour> {
         let Some(own) = self.own.get(shape) else { return vec![InkColour::Other] };
         let mut grounds = Vec::new();
@@ -209,6 +212,7 @@ impl SlideScene {
             }
         }
         let area = own.area();
+        // From the top down, until a shape hides everything below it.
         for (at, other) in self.painted.iter().rev() {
             // The frame around a cell paints nothing itself.
             if at.is_some_and(|at| at > shape || at == shape && cell.is_some()) {
@@ -218,6 +222,8 @@ impl SlideScene {
             let share = match (*at == Some(shape), other.place, area) {
                 (true, ..) => 1.0,
                 (_, Some(place), Some(area)) => place.share(&area),
+                // Without positions, the shape may be behind the text, but may not be its only
+                // background.
                 _ => 0.5,
             };
             if share < SHARE {
@@ -235,7 +241,7 @@ impl SlideScene {
         grounds
     }
 
-    /// Returns true if something opaque is drawn over all the text of a shape.
+    /// Returns true if something opaque is drawn over the whole text of a shape.
     pub fn covered(&self, shape: usize) -> bool {
         let Some(area) = self.own.get(shape).and_then(SlideShape::area) else { return false };
         self.painted.iter().any(|(at, other)| {
@@ -243,7 +249,7 @@ impl SlideScene {
                 ShapeFill::Coat(ShapePaint { opaque, .. }) => opaque > 0.9,
                 _ => false,
             };
-            // What moves may go away.
+            // An animated shape may move away.
             let stays = other.holder.is_none() && !self.moved.contains(&other.id);
             let place = other.place.filter(|_| !other.turned && other.edge < 0.5);
             at.is_some_and(|at| at > shape)
@@ -255,20 +261,20 @@ impl SlideScene {
 }
 
 impl SlideShape {
-    /// Returns this if it paints something.
+    /// Returns this shape if it paints something.
     fn paints(&self) -> Option<Self> {
         let paints = matches!(self.fill, ShapeFill::Coat(coat) if coat.opaque > 0.0 || coat.paint == InkColour::Other);
         let empty = self.text.paragraphs.iter().all(|(count, _)| *count == 0.0);
         (paints && !self.hidden).then(|| Self {
-            // Only an empty placeholder is not drawn in a show.
+            // A slide show leaves out only empty placeholders.
             holder: self.holder.clone().filter(|_| empty),
-            // The words are not looked at again.
+            // The text of painted shapes is not used.
             text: TextSize::default(),
             ..self.clone()
         })
     }
 
-    /// Returns where its text is, if that is known.
+    /// Returns the area of its text, if it is known.
     fn area(&self) -> Option<SlideArea> {
         let place = self.place?;
         if self.turned || self.frame || self.holder.is_some() || self.text.elsewhere {
@@ -277,6 +283,8 @@ impl SlideShape {
         let room = (place.wide - 2.0 * INSET).max(1.0);
         let (mut wide, mut high) = (0.0, 2.0 * INSET);
         for (count, size) in &self.text.paragraphs {
+            // Average glyph width and line height, chosen too large: the area decides what may
+            // cover the text.
             let long = count * size * POINT * 0.75;
             wide = f64::max(wide, long);
             high += (long / room).ceil().max(1.0) * size * POINT * 1.4;
@@ -285,7 +293,7 @@ impl SlideShape {
         Some(SlideArea { wide, high: high.min(place.high), ..place })
     }
 
-    /// Takes from a placeholder what this one does not say.
+    /// Inherits from a placeholder the properties that this one does not state.
     fn inherit(&mut self, below: &[Self]) {
         let Some((kind, number)) = &self.holder else { return };
         let title = |kind: &str| matches!(kind, "title" | "ctrTitle");

@@ -1,5 +1,5 @@
-//! The text of a slide, of its notes, or of a diagram: one part of a presentation, as it is seen.
-//! The presentation around it is in `pptx.rs`.
+//! The visible text of a slide, its notes or a diagram: one part of a presentation. The
+//! presentation as a whole is in `pptx.rs`.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::story::{OmissionTally, StoryWriter};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, ReadFailure};
 
-/// Returns the text of the notes of a slide, or of a diagram: a part with this path.
+/// Returns the text of a slide's notes or a diagram: the part with this path.
 pub fn part(
     package: &mut OpenPackage<'_>,
     path: &str,
@@ -29,49 +29,50 @@ pub fn part(
 
 /// A slide, its notes or a diagram that is being read.
 pub struct SlideReader {
-    /// True for notes: only their body counts, not what a printed page repeats.
+    /// True for notes: their body is read, but not the repeated fields of a printed page.
     notes: bool,
     size: (f64, f64),
-    /// The shapes by their places; `None` for notes and diagrams.
+    /// The layout of the shapes; `None` for notes and diagrams.
     scene: Option<SlideScene>,
     pub(super) shown: bool,
     pub(super) story: StoryWriter,
     pub(super) tally: OmissionTally,
     words: ParagraphWords,
     level: usize,
-    /// The targets of links by their ids.
+    /// The targets of links, by id.
     links: HashMap<String, String>,
-    /// The link of the shape, and that of the run and of the one before it.
+    /// The links of the shape, of the run, and of the run before it.
     whole: Option<String>,
     link: Option<String>,
     before: Option<String>,
-    /// Whether the open shape shows its text.
+    /// The visibility of the open shape.
     shape: TextVisibility,
-    /// How much smaller than stated its text is, to fit it.
+    /// The factor by which its text is shrunk to fit.
     fit: Option<f64>,
-    /// How far lines of the paragraph are from the edge, and the first one from the others.
+    /// The indents of the paragraph's lines, and of the first line relative to the others.
     margin: (Option<f64>, Option<f64>),
-    /// The kind of the placeholder that is open; `None` outside of one.
+    /// The type of the open placeholder, if one is open.
     holder: Option<String>,
     /// The visibility of the open run.
     run: TextVisibility,
     /// The look of the open run.
     look: RunStyle,
-    /// How many shapes and cells have begun; and whether one of the cells is open.
+    /// The number of shapes and cells so far, and true if a cell is open.
     at: (usize, usize),
     in_cell: bool,
-    /// The colours that may lie behind the text of the shape or the cell that is open.
+    /// The colours that may be behind the text of the open shape or cell.
     grounds: Vec<InkColour>,
-    /// How text looks that says nothing of its own: its colour in the shape, and by level.
+    /// The default text colour of the shape, and the default look by level.
     usual: Option<InkColour>,
     levels: HashMap<usize, RunStyle>,
-    /// Groups that are open; whether properties are those of the last; and the hidden one.
+    /// The number of open groups; true if properties belong to the last group; and the hidden
+    /// group.
     groups: usize,
     within: bool,
     hidden: Option<(usize, HidingMethod)>,
-    /// Diagrams and charts that are hidden, by the ids of their relations.
+    /// Hidden diagrams and charts, by relationship id.
     pub(super) unseen: HashMap<String, HidingMethod>,
-    /// True in a cell whose place a merged one takes.
+    /// True in a cell that a merged cell covers.
     covered: bool,
 }
 
@@ -111,8 +112,8 @@ impl Default for SlideReader {
 }
 
 impl SlideReader {
-    /// Returns a slide of this size before it is read: what lies where on it, and where its
-    /// links lead by their ids. Its finds are added to `tally`.
+    /// Creates the reader of a slide of this size, with its layout and its link targets by id.
+    /// Findings are added to `tally`.
     pub(super) fn new(
         size: (f64, f64),
         scene: SlideScene,
@@ -163,7 +164,7 @@ impl SlideReader {
                 }
                 self.whole = None;
             }
-            // That of a shape: those of runs are read with their properties.
+            // The link of a whole shape; links of runs are read with their properties.
             "hlinkClick" => {
                 self.whole = element.link().and_then(|id| self.links.get(&id).cloned());
             }
@@ -252,7 +253,7 @@ impl SlideReader {
         }
     }
 
-    /// Finds what lies behind the text of the shape or the cell that began, and over it.
+    /// Determines the background of the open shape or cell, and whether it is covered.
     fn ground(&mut self) {
         let Some(scene) = &self.scene else { return };
         let (Some(shape), cell) = (self.at.0.checked_sub(1), self.at.1.checked_sub(1)) else {
@@ -263,7 +264,7 @@ impl SlideReader {
         self.shape = self.shape.max(scene.place(shape, self.size)).or(covered);
     }
 
-    /// Returns whether a paragraph of this text is on the slide, by its margins.
+    /// Returns the visibility of a paragraph, judged by its indents.
     fn begins(&self, text: &str) -> TextVisibility {
         let wide = self.size.0 / POINT;
         let usual = self.levels.get(&self.level);
@@ -272,11 +273,11 @@ impl SlideReader {
         let look = RunStyle { left, first, size: Some(2.0 * SIZE), ..RunStyle::default() };
         let edge = self.scene.as_ref().zip(self.at.0.checked_sub(1));
         let edge = edge.and_then(|(scene, shape)| scene.edge(shape));
-        // It begins there or, if it is centred, anywhere behind.
+        // The paragraph begins at the edge or, if it is centred, anywhere to the right of it.
         look.place(text, wide, (edge.unwrap_or_default(), wide))
     }
 
-    /// Returns whether the run that is open is seen, on a marker or on what is behind it.
+    /// Returns the visibility of the open run, on its highlight or on the shape's background.
     fn sight(&self, marker: Option<InkColour>) -> TextVisibility {
         let usual = self.levels.get(&self.level).cloned().unwrap_or_default();
         let look = self.look.over(&usual);
@@ -285,11 +286,11 @@ impl SlideReader {
         let look = RunStyle { colour, size, scale: self.fit, ..look };
         let grounds = marker.as_ref().map_or(self.grounds.as_slice(), std::slice::from_ref);
         let sights = grounds.iter().map(|ground| look.sight(*ground));
-        // One ground on which it is seen is enough.
+        // The text counts as visible if it is on any of the possible backgrounds.
         sights.min().unwrap_or_else(|| look.sight(InkColour::Other))
     }
 
-    /// Reads how a shape makes the text of each level look.
+    /// Reads the default look of text at each level of a shape.
     fn levels(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let Some(scene) = &self.scene else { return xml.skip() };
         let mut level = None;
@@ -324,7 +325,7 @@ impl SlideReader {
         }
     }
 
-    /// Reads the properties of a run, which decide whether it is seen.
+    /// Reads the properties of a run that decide on its visibility.
     fn properties(
         &mut self,
         run: &XmlElement<'_>,
@@ -364,7 +365,7 @@ impl SlideReader {
         Ok(())
     }
 
-    /// Marks the shape that is open, or the group, as hidden.
+    /// Marks the open shape or group as hidden.
     fn hide(&mut self, how: HidingMethod) {
         if self.within {
             self.hidden.get_or_insert((self.groups, how));
@@ -373,7 +374,8 @@ impl SlideReader {
         }
     }
 
-    /// Reads where the group that is open lies; within others, places are those of the group.
+    /// Reads the position of the open group. Positions of nested groups are relative, so they are
+    /// ignored.
     fn placed(&mut self, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let (mut place, mut extent) = (None, (0.0, 0.0));
         xml.within(|element| {
@@ -395,7 +397,7 @@ impl SlideReader {
         Ok(())
     }
 
-    /// Returns whether the shape or the cell that is open shows its text.
+    /// Returns the visibility of text in the open shape or cell.
     fn around(&self) -> TextVisibility {
         let covered = self.covered.then_some(HidingMethod::Covered);
         let group =
@@ -406,6 +408,7 @@ impl SlideReader {
     fn put(&mut self, text: &str) {
         let printed = ["sldNum", "hdr", "ftr", "dt", "sldImg"];
         let kind = self.holder.as_deref();
+        // Slide numbers are stored as text, too, but repeat the number in the slide's mark.
         if kind == Some("sldNum") || self.notes && kind.is_some_and(|kind| printed.contains(&kind))
         {
             return;
@@ -413,7 +416,7 @@ impl SlideReader {
         if !self.tally.sees(self.run.within(self.around()), text) {
             return;
         }
-        // Words of a link may come in several runs.
+        // The words of a link may be split into several runs.
         if self.before != self.link {
             if self.before.is_some() {
                 self.words.unlink();
@@ -425,7 +428,7 @@ impl SlideReader {
     }
 }
 
-/// Reads what a run, or a level of a list, states of its text.
+/// Reads the text properties of a run, or of a level of a list.
 fn stated(look: &mut RunStyle, run: &XmlElement<'_>) {
     look.size = run.number("sz").map(|size| size / 50.0);
     look.spacing = run.number("spc").map(|spacing| spacing / 100.0);
@@ -434,14 +437,14 @@ fn stated(look: &mut RunStyle, run: &XmlElement<'_>) {
     look.shift = look.lift.map(BaselineShift::of);
 }
 
-/// Reads how far lines are from the edge of their shape, and the first one from the others, in
-/// points.
+/// Reads the indents of lines from the edge of their shape, and of the first line from the others,
+/// in points.
 fn margin(paragraph: &XmlElement<'_>) -> (Option<f64>, Option<f64>) {
     let length = |name: &str| paragraph.number(name).map(|length| length / POINT);
     (length("marL"), length("indent"))
 }
 
-/// Reads a share of 1: thousandths of a per cent, or per cent.
+/// Parses a fraction, written in thousandths of a per cent or as a percentage.
 fn share(value: &str) -> Option<f64> {
     match value.trim().strip_suffix('%') {
         Some(percent) => percent.parse().ok().map(|percent: f64| percent / 100.0),

@@ -1,4 +1,4 @@
-//! Styles of Word documents, and the properties that runs and paragraphs have of their own.
+//! Styles of Word documents, and the direct properties of runs and paragraphs.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use crate::ReadFailure;
 use crate::run_style::{BaselineShift, InkColour, PageSize, RunStyle, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
-/// Styles that a style may be based on.
+/// Maximum length of a chain of base styles.
 const CHAIN: usize = 16;
 
-/// Bytes of an element that states the size of a page.
+/// Maximum bytes of an element with the page size.
 const ELEMENT: usize = 300;
-/// Units of places in a point.
+/// Units of positions in a point.
 const TWENTIETHS: f64 = 20.0;
-/// The colours of markers, as Word paints them.
+/// The colours of the highlighter, as Word paints them.
 const MARKERS: [(&str, [u8; 3]); 16] = [
     ("black", [0, 0, 0]),
     ("blue", [0, 0, 255]),
@@ -43,7 +43,7 @@ pub struct DocxStyles {
 }
 
 impl DocxStyles {
-    /// Reads `word/styles.xml`.
+    /// Parses `word/styles.xml`.
     pub fn read(text: &str) -> Result<Self, ReadFailure> {
         let mut styles = Self::default();
         let mut xml = XmlReader::of(text, &["w"]);
@@ -66,7 +66,7 @@ impl DocxStyles {
         Ok(styles)
     }
 
-    /// Returns how a style looks, with those it is based on.
+    /// Returns the look of a style, completed from its base styles.
     pub fn look(&self, id: &str) -> RunStyle {
         let mut look = RunStyle::default();
         let mut next = Some(id);
@@ -78,7 +78,7 @@ impl DocxStyles {
         look
     }
 
-    /// Returns how a paragraph looks, by its style.
+    /// Returns the look of a paragraph with this style, or with the default one.
     pub fn paragraph(&self, id: Option<&str>) -> RunStyle {
         let id = id.or(self.usual.as_deref());
         id.map(|id| self.look(id)).unwrap_or_default().over(&self.defaults)
@@ -103,7 +103,7 @@ pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
         "color" => look.colour = Some(themed(property, &val())),
         "sz" => look.size = number(),
         "w" => look.width = number(),
-        // Text without an outline is usual; text without a fill is not.
+        // Text usually has no outline; text without a fill is invisible.
         "w14:textFill" => look.fill = true,
         "w14:textOutline" => look.fill = false,
         "w14:noFill" if look.fill => look.empty = Some(true),
@@ -114,6 +114,7 @@ pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
             look.marked = marker.is_some();
             look.ground = marker.or(look.ground);
         }
+        // A highlight covers the shading of a run, in whatever order they are written.
         "shd" if look.marked => {}
         "shd" => look.ground = shading(property).or(look.ground),
         "spacing" if property.attr("line").is_some() => {
@@ -141,7 +142,7 @@ pub fn read(look: &mut RunStyle, property: &XmlElement<'_>) {
     }
 }
 
-/// Reads the properties within the element that began last, and returns the style they name.
+/// Reads the properties in the element that began last, and returns the style that they name.
 pub fn properties(
     xml: &mut XmlReader<'_>,
     look: &mut RunStyle,
@@ -154,14 +155,14 @@ pub fn properties(
     Ok(style)
 }
 
-/// Reads a style: how it looks, and the one it is based on.
+/// Reads a style: its look, and its base style.
 fn style(xml: &mut XmlReader<'_>) -> Result<(RunStyle, Option<String>), ReadFailure> {
     let (mut look, mut base) = (RunStyle::default(), None);
     let mut parts = false;
     xml.within(|element| match element.name().as_str() {
         "basedOn" => base = element.attr("val"),
-        // What a table style says of some of its cells is not what all of its text looks like,
-        // but the ground of white text may well be there.
+        // The properties of some cells do not apply to the whole table, but white text may be in
+        // those cells: their shading makes the background unknown.
         "tblStylePr" => parts = true,
         "shd" if parts => look.ground = Some(InkColour::Other),
         _ if parts => {}
@@ -171,12 +172,13 @@ fn style(xml: &mut XmlReader<'_>) -> Result<(RunStyle, Option<String>), ReadFail
 }
 
 impl PageSize {
-    /// Reads the sizes that the sections of a document state, at the end of each.
+    /// Reads the page sizes that a document's sections state.
     pub fn of(document: &str) -> Self {
+        // A search of the text, as each section is at its end, but the size is needed before.
         let largest = |element: &str, side: &str, usual: f64| {
             let found = document.match_indices(element).filter_map(|(at, _)| {
                 let rest = document.get(at + element.len()..)?;
-                // A text that only looks like elements costs no more than they do.
+                // Limits the cost of text that only looks like elements.
                 let rest = rest.get(..rest.floor_char_boundary(ELEMENT))?;
                 let (_, value) = rest.split('>').next()?.split_once(side)?;
                 let quote = value.chars().next()?;
@@ -191,7 +193,7 @@ impl PageSize {
         }
     }
 
-    /// Returns true if a frame with these properties is beside the page.
+    /// Returns true if a frame with these properties is off the page.
     pub fn is_off(&self, frame: &XmlElement<'_>) -> bool {
         let of = |name: &str| frame.number(name).map(|value| value / TWENTIETHS);
         let (x, y) = (of("x").unwrap_or_default(), of("y").unwrap_or_default());
@@ -213,7 +215,7 @@ fn themed(property: &XmlElement<'_>, val: &str) -> InkColour {
     }
 }
 
-/// Reads what lies behind text.
+/// Reads the background of text.
 pub fn shading(property: &XmlElement<'_>) -> Option<InkColour> {
     let val = property.attr("val").unwrap_or_default();
     let fill = property.attr("fill").unwrap_or_default();
@@ -230,7 +232,7 @@ pub fn shading(property: &XmlElement<'_>) -> Option<InkColour> {
     }
 }
 
-/// Reads the colour of a marker.
+/// Returns the colour of a highlighter.
 fn highlight(name: &str) -> Option<InkColour> {
     match name {
         "none" => None,

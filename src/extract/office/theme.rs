@@ -1,4 +1,4 @@
-//! Colours of presentations: those of a theme, and those that elements name.
+//! Colours of presentations: the colours of a theme, and their use in elements.
 
 use std::collections::HashMap;
 
@@ -6,24 +6,24 @@ use crate::ReadFailure;
 use crate::run_style::{InkColour, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 
-/// The colours of a theme, and which of them a slide calls by other names.
+/// The colours of a theme, and the names by which a slide refers to them.
 #[derive(Debug, Clone, Default)]
 pub struct ThemeColours {
     colours: HashMap<String, [u8; 3]>,
     map: HashMap<String, String>,
 }
 
-/// How something is painted.
+/// A colour with its opacity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShapePaint {
     /// The colour.
     pub paint: InkColour,
-    /// How opaque it is, from 0 to 1.
+    /// The opacity, from 0 to 1.
     pub opaque: f64,
 }
 
 impl ThemeColours {
-    /// Reads the colours of `theme`.
+    /// Parses the colours of a theme.
     pub fn read(theme: &str) -> Result<Self, ReadFailure> {
         let mut colours = HashMap::new();
         let mut xml = XmlReader::of(theme, &["a"]);
@@ -41,8 +41,9 @@ impl ThemeColours {
         Ok(Self { colours, map: HashMap::new() })
     }
 
-    /// Takes the names that a master, or a slide instead of it, has for the colours.
+    /// Reads the colour map of a master, or a slide's map that replaces it.
     pub fn rename(&mut self, part: &str) -> Result<(), ReadFailure> {
+        // Most slides inherit the map: a search is cheaper than reading them once more.
         if !part.contains("clrMap ") && !part.contains("overrideClrMapping") {
             return Ok(());
         }
@@ -61,8 +62,8 @@ impl ThemeColours {
         Ok(())
     }
 
-    /// Reads the colour within the element that began last, to its end. A gradient of colours
-    /// that nobody tells apart is one colour; `None` if none is named.
+    /// Reads the colour in the element that began last, to its end. A gradient of indistinguishable
+    /// colours counts as one colour. Returns `None` if the element has no colour.
     pub fn coat(&self, xml: &mut XmlReader<'_>) -> Result<Option<ShapePaint>, ReadFailure> {
         let mut coats: Vec<ShapePaint> = Vec::new();
         xml.within(|element| {
@@ -71,6 +72,7 @@ impl ThemeColours {
                 ("alpha", Some(coat)) => coat.opaque = val,
                 ("lumMod", Some(coat)) => coat.paint = shaded(coat.paint, |light| light * val),
                 ("lumOff", Some(coat)) => coat.paint = shaded(coat.paint, |light| light + val),
+                // A shade or tint this slight is not visible.
                 ("shade" | "tint", Some(_)) if val > 0.95 => {}
                 (
                     "shade" | "tint" | "lum" | "inv" | "comp" | "gray" | "red" | "green" | "blue"
@@ -96,6 +98,7 @@ impl ThemeColours {
         let part = |name: &str| element.number(name).unwrap_or_default() / 100_000.0;
         Some(match element.name().as_str() {
             "srgbClr" => colour(&val).map_or(InkColour::Other, InkColour::Rgb),
+            // The system colour itself depends on the reader's settings.
             "sysClr" => {
                 let last = element.attr("lastClr").unwrap_or_default();
                 colour(&last).map_or(InkColour::Other, InkColour::Rgb)
@@ -109,11 +112,13 @@ impl ThemeColours {
                 let name = self.map.get(&val).unwrap_or(&val);
                 self.colours.get(name).map_or(InkColour::Other, |rgb| InkColour::Rgb(*rgb))
             }
+            // Near the ends of the scale, hue and saturation do not matter.
             "hslClr" if part("lum") > 0.98 => InkColour::Rgb([255; 3]),
             "hslClr" if part("lum") < 0.02 => InkColour::Rgb([0; 3]),
             "hslClr" => InkColour::Other,
             "scrgbClr" => {
                 let byte = |name: &str| {
+                    // The values are linear; the file's other colours are sRGB.
                     let linear = part(name).clamp(0.0, 1.0);
                     let curved = 1.055 * linear.powf(1.0 / 2.4) - 0.055;
                     let value = if linear <= 0.003_130_8 { linear * 12.92 } else { curved };
@@ -126,7 +131,7 @@ impl ThemeColours {
     }
 }
 
-/// Returns a grey that is lighter or darker; other colours are not known afterwards.
+/// Returns a lighter or darker grey. The result is unknown for other colours.
 fn shaded(paint: InkColour, light: impl Fn(f64) -> f64) -> InkColour {
     match paint {
         InkColour::Rgb([red, green, blue]) if red == green && green == blue => {

@@ -1,5 +1,5 @@
-//! A page as it is drawn: its characters with their places, and how much of it is pictures.
-//! The only file that implements hayro's `Device`. Pictures are never decoded.
+//! Recording of a drawn page: its characters with their positions, and the share of pictures. The
+//! only file that implements hayro's `Device`. Pictures are never decoded.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -20,25 +20,25 @@ use super::probe::{MaskRegion, PaintProbes};
 use crate::HidingMethod;
 use crate::run_style::TextVisibility;
 
-/// The characters of a page at most.
+/// Maximum characters of a page.
 const CHARACTERS: usize = 200_000;
-/// The elements of a path up to which it is looked at, and of a clip.
+/// The number of elements up to which a path is followed exactly, and a clip.
 const ELEMENTS: usize = 20_000;
 const CLIP_ELEMENTS: usize = 64;
-/// The width in points from which a line is a ground.
+/// The minimum width of a line that counts as a background, in points.
 const THICK: f64 = 2.0;
 
-/// A character on the page, in points from its upper left corner.
+/// A character on the page, in points from the page's upper left corner.
 #[derive(Debug, Clone)]
 pub(super) struct PageGlyph {
     pub character: char,
-    /// Where it stands on its baseline, and where the next one would.
+    /// Its position on the baseline, and the position of the next character.
     pub from: Point,
     pub to: Point,
     /// The height of an em.
     pub size: f64,
     pub hidden: Option<HidingMethod>,
-    /// How it may be hidden, though it is shown.
+    /// The suspected method of hiding of a shown character.
     pub doubt: Option<HidingMethod>,
     /// True if people see another letter or digit.
     pub other: bool,
@@ -46,17 +46,17 @@ pub(super) struct PageGlyph {
 }
 
 impl PageGlyph {
-    /// Returns its place, in units of two points.
+    /// Returns its position in units of two points.
     pub fn place(&self) -> (i64, i64) {
         ((self.from.x / 2.0).round() as i64, (self.from.y / 2.0).round() as i64)
     }
 
-    /// Returns the middle of it.
+    /// Returns its centre.
     pub fn middle(&self) -> Point {
         self.at(0.5)
     }
 
-    /// Returns a point of its line, at a share of its width and the middle of its height.
+    /// Returns a point of the character, at a share of its width and half its height.
     fn at(&self, share: f64) -> Point {
         let along = self.to - self.from;
         let up = Vec2::new(along.y, -along.x);
@@ -65,7 +65,7 @@ impl PageGlyph {
     }
 }
 
-/// A clip: its box, and its outline unless it is a plain rectangle.
+/// A clip: its bounding box, and its outline unless it is a rectangle.
 struct ClipRegion {
     area: Rect,
     outline: Option<BezPath>,
@@ -79,26 +79,26 @@ struct TransparencyGroup {
     mask: Option<Rc<MaskRegion>>,
 }
 
-/// What a page shows.
+/// The drawn content of a page.
 pub(super) struct DrawnPage {
     pub glyphs: Vec<PageGlyph>,
     fonts: Rc<PageFonts>,
-    /// Letters whose font does not say which they are.
+    /// Characters that their font does not map to Unicode.
     pub unmapped: u64,
     pub pictures: u64,
-    /// The share of the page that its largest picture has.
+    /// The share of the page that its largest picture covers.
     pub picture: f64,
     ground: PageBackdrop,
     clips: Vec<ClipRegion>,
     groups: Vec<TransparencyGroup>,
     probes: PaintProbes,
     page: Rect,
-    /// Cells that may still be painted.
+    /// The number of cells that may still be painted.
     left: u64,
 }
 
 impl DrawnPage {
-    /// Returns an empty page with these fonts, on which so many cells may be painted.
+    /// Creates an empty page with these fonts, on which up to `left` cells may be painted.
     pub fn new(page: Rect, left: u64, fonts: Rc<PageFonts>) -> Self {
         Self {
             glyphs: Vec::new(),
@@ -115,8 +115,8 @@ impl DrawnPage {
         }
     }
 
-    /// Marks the characters that were covered after they were drawn; returns how many cells may
-    /// still be painted on other pages.
+    /// Marks the characters that were covered after they were drawn. Returns the number of cells
+    /// that may still be painted on other pages.
     pub fn finish(&mut self) -> u64 {
         for glyph in self.glyphs.iter_mut().filter(|glyph| glyph.hidden.is_none()) {
             if self.ground.covered([0.2, 0.5, 0.8].map(|share| glyph.at(share)), glyph.step) {
@@ -126,7 +126,7 @@ impl DrawnPage {
         self.left
     }
 
-    /// Adds the characters that are drawn with all layers alone.
+    /// Adds the characters that are drawn only if all layers are on.
     pub fn add_layers(&mut self, all: Self) {
         let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
         let known: HashSet<_> = self.glyphs.iter().map(key).collect();
@@ -135,7 +135,7 @@ impl DrawnPage {
             .extend(added.map(|glyph| PageGlyph { hidden: Some(HidingMethod::Layer), ..glyph }));
     }
 
-    /// Puts the characters in doubt that are not drawn once more layers are switched off.
+    /// Marks the characters as in doubt that disappear if more layers are switched off.
     pub fn doubt_layers(&mut self, fewer: &Self) {
         let key = |glyph: &PageGlyph| (glyph.character, glyph.place());
         let kept: HashSet<_> = fewer.glyphs.iter().map(key).collect();
@@ -143,7 +143,7 @@ impl DrawnPage {
         gone.for_each(|glyph| glyph.doubt = Some(HidingMethod::Layer));
     }
 
-    /// Returns the area that is not clipped away.
+    /// Returns the area that all clips leave visible.
     fn clip(&self) -> Rect {
         self.clips.iter().fold(self.page, |area, clip| area.intersect(clip.area))
     }
@@ -154,6 +154,7 @@ impl DrawnPage {
         for group in &self.groups {
             alpha *= group.opacity;
             odd |= group.odd;
+            // Modes of nested groups can be followed only if all but one of them are normal.
             mode = match (group.mode, mode) {
                 (Some(BlendMode::Normal), own) => own,
                 (group, Some(BlendMode::Normal)) => group,
@@ -170,7 +171,7 @@ impl DrawnPage {
 
     fn fill(&mut self, path: &BezPath, even_odd: bool, mut paint: CellPaint) {
         if self.clips.iter().any(|clip| clip.outline.is_some()) {
-            // It covers a part that is not known.
+            // Clipping covers an unknown part of the area.
             paint.mode = None;
         }
         let clip = self.clip();
@@ -178,13 +179,14 @@ impl DrawnPage {
         let path = if few {
             path
         } else {
+            // Filling the path cell by cell would be too slow; its box overestimates the area.
             paint.mode = None;
             &path.control_box().to_path(0.1)
         };
         self.ground.paint(path, even_odd, clip, &paint, &mut self.left);
     }
 
-    /// Returns why a character with this middle is not seen, whatever its paint.
+    /// Returns the reason why a character with this centre is invisible with any paint.
     fn outside(&self, middle: Point) -> Option<HidingMethod> {
         let clipped = |clip: &ClipRegion| {
             !clip.area.contains(middle)
@@ -196,7 +198,8 @@ impl DrawnPage {
         self.clips.iter().any(clipped).then_some(HidingMethod::Clipped)
     }
 
-    /// Adds a character, with its sight if that is known, whatever its ground.
+    /// Adds a character with its visibility; `known` is the part that does not depend on the
+    /// background.
     fn character(
         &mut self,
         mut glyph: PageGlyph,
@@ -215,7 +218,7 @@ impl DrawnPage {
                 let masked = fill.masks.iter().any(|mask| !mask.shows(middle));
                 let found = self.ground.sight(middle, (glyph.size, width), &fill.at(middle));
                 match found {
-                    // One point of a gradient is not all of a character.
+                    // One sample of a gradient does not cover the whole character.
                     TextVisibility::Hidden(how) if fill.gradient.is_some() => {
                         TextVisibility::Doubt(how)
                     }
@@ -236,7 +239,7 @@ impl DrawnPage {
     }
 }
 
-/// What fills text: its paint, which a gradient changes from place to place, and its masks.
+/// The fill of text: its paint, which a gradient varies by position, and its masks.
 struct TextFill {
     paint: CellPaint,
     gradient: Option<Rc<EncodedShadingPattern>>,
@@ -267,8 +270,8 @@ impl<'a> Device<'a> for DrawnPage {
         let drawn = !matches!(mode, DrawMode::Invisible);
         let matrices: Vec<Affine> =
             run.glyphs().iter().map(|g| props.transform * g.transform()).collect();
-        // Letters of a font that is not embedded are stretched to the widths that the file
-        // states, each by its own share: their advance is not.
+        // If a font is not embedded, hayro stretches each glyph to the width that the file states,
+        // but not its advance.
         let scale = |m: &Affine, by: Vec2| (*m * by.to_point() - *m * Point::ZERO).hypot();
         let em = |m: &Affine| (scale(m, Vec2::new(0.0, 1000.0)), scale(m, Vec2::new(1000.0, 0.0)));
         let stretch = |m: &Affine| {
@@ -295,13 +298,15 @@ impl<'a> Device<'a> for DrawnPage {
             let (from, to) = match run.writing_mode() {
                 WritingMode::Horizontal => (*m * Point::ZERO, *m * Point::new(advance, 0.0)),
                 WritingMode::Vertical => {
+                    // The default position vector and advance of vertical writing (ISO 32000-1,
+                    // 9.7.4.3).
                     (*m * Point::new(500.0, 880.0), *m * Point::new(500.0, -120.0))
                 }
             };
             let text = match glyph.as_unicode().or_else(|| self.fonts.text(glyph)) {
                 Some(BfString::Char(character)) => character.to_string(),
                 Some(BfString::String(text)) => text,
-                // Encodings have nothing at the codes of controls.
+                // Encodings have no characters at the codes of controls.
                 None if glyph.char_code() < 32 && blank(glyph) => {
                     left_out = true;
                     continue;
@@ -311,7 +316,8 @@ impl<'a> Device<'a> for DrawnPage {
                     "\u{FFFD}".to_owned()
                 }
             };
-            // Most viewers give what is left out no width, so that no word ends there.
+            // Most viewers give a character without a glyph no width, so that it does not end a
+            // word.
             if std::mem::take(&mut left_out) && self.glyphs.len() > first {
                 self.glyphs.last_mut().into_iter().for_each(|last| last.to = from);
             }
@@ -323,6 +329,7 @@ impl<'a> Device<'a> for DrawnPage {
             } else if text.iter().any(|character| character.is_alphanumeric())
                 && !self.probes.paints(glyph)
             {
+                // A letter without an outline is invisible, but the font may only lack the glyph.
                 TextVisibility::Doubt(HidingMethod::Invisible)
             } else {
                 TextVisibility::Seen
@@ -354,6 +361,7 @@ impl<'a> Device<'a> for DrawnPage {
         }
         if let DrawMode::Stroke(stroke) | DrawMode::FillAndStroke(_, stroke) = mode {
             let width = f64::from(stroke.line_width) * props.transform.determinant().abs().sqrt();
+            // Stroking is costly: a long path is hardly the background of text.
             if width >= THICK && path.elements().len() <= 500 {
                 let style = kurbo::Stroke::new(width)
                     .with_join(stroke.line_join)
@@ -370,6 +378,7 @@ impl<'a> Device<'a> for DrawnPage {
         let area = outline.bounding_box().intersect(self.clip());
         let share = area.width().max(0.0) * area.height().max(0.0) / self.page.area();
         self.picture = self.picture.max(share);
+        // Icons and lines drawn as pictures are not counted.
         self.pictures += u64::from(area.width() > 24.0 && area.height() > 24.0);
         let whole = match &image {
             Image::Raster(image) => {
@@ -382,12 +391,14 @@ impl<'a> Device<'a> for DrawnPage {
             hayro_interpret::color::AlphaColor::new([0.0, 0.0, 0.0, 1.0]),
         ));
         let mut paint = self.paint(&source, props.soft_mask.is_some() || !whole, props.blend_mode);
+        // The picture is not decoded, so its colour is unknown.
         paint.colour = None;
         self.fill(&outline, false, paint);
     }
 
     fn push_clip_path(&mut self, clip: &ClipPath) {
         let area = clip.path.bounding_box();
+        // A path within 2 % of its bounding box counts as a rectangle.
         let plain = (clip.path.area().abs() - area.area()).abs() <= area.area() * 0.02;
         let outline =
             (!plain && clip.path.elements().len() <= CLIP_ELEMENTS).then(|| clip.path.clone());
@@ -419,8 +430,8 @@ fn blank(glyph: &Shape<'_>) -> bool {
     matches!(glyph, Shape::Outline(glyph) if glyph.outline().segments().next().is_none())
 }
 
-/// Returns a character as it is written: ligatures and forms of a character as their characters,
-/// marks of symbol fonts as marks, nothing for what controls.
+/// Returns the plain form of a character: ligatures and presentation forms are decomposed, symbol
+/// fonts are mapped to Unicode, and control characters are dropped.
 fn plain(character: char) -> impl Iterator<Item = char> {
     let mark = match character {
         '\u{F0B7}' | '\u{F0A7}' | '\u{F0D8}' | '\u{F076}' => '•',

@@ -1,4 +1,4 @@
-//! What a PDF file holds beside its drawn pages: values of form fields, comments, layers, embedded
+//! Content of a PDF file other than its drawn pages: form fields, comments, links, layers, embedded
 //! files.
 
 use std::collections::HashSet;
@@ -11,57 +11,57 @@ use hayro_interpret::hayro_syntax::page::Page;
 
 use crate::InnerFile;
 
-/// Entries of a list, levels of a tree, and pages that are looked through at most.
+/// Maximum entries of a list, levels of a tree, and pages that are searched for files.
 const ENTRIES: usize = 2_000;
 const LEVELS: u32 = 16;
 const PAGES: usize = 1_000;
-/// Links of a page, and characters of an address, at most.
+/// Maximum links of a page, and characters of an address.
 const LINKS: usize = 100;
 const ADDRESS: usize = 300;
-/// Bits of `/F`: hidden, and not shown on screens.
+/// Bits of `/F`: hidden, and not displayed on screen.
 const UNSEEN: u32 = 1 << 1 | 1 << 5;
-/// Bits of `/Ff`: a password; buttons of which one is chosen, and that only do something; a list
-/// that shows only the chosen item.
+/// Bits of `/Ff`: a password; a radio button; a push button; a list that displays only the chosen
+/// item.
 const PASSWORD: u32 = 1 << 13;
 const RADIO: u32 = 1 << 15;
 const PUSH: u32 = 1 << 16;
 const COMBO: u32 = 1 << 17;
-/// States that say no more than that a box is ticked.
+/// States of a ticked box that carry no further meaning.
 const TICKED: [&str; 5] = ["Yes", "On", "True", "1", "Checked"];
 
-/// What annotations add to a page.
+/// The content that annotations add to a page.
 #[derive(Default)]
 pub(super) struct AnnotationContent {
-    /// Fields of a form with their values.
+    /// Form fields with their values.
     pub fields: Vec<FormField>,
-    /// Comments with their authors.
+    /// Comments, with their authors.
     pub comments: Vec<(String, String)>,
     /// Texts of annotations that are marked as hidden.
     pub hidden: Vec<String>,
-    /// Links: where they are on the page, in its own units, and where they lead.
+    /// Links: the area on the page, in the page's units, and the target.
     pub links: Vec<(Rect, String)>,
 }
 
-/// A field of a form that has a value.
+/// A form field with a value.
 pub(super) struct FormField {
     pub name: String,
     pub value: String,
-    /// Where it is on the page, in its own units.
+    /// The area on the page, in the page's units.
     pub area: Rect,
-    /// True if its drawing is to state the value: a tick may be only lines, and a list shows all
-    /// of its items.
+    /// True if the field's drawing shows the value itself. A tick may consist of lines only, and a
+    /// list shows all of its items.
     pub stated: bool,
 }
 
-/// Returns true if viewers draw the fields of a form by their values, whatever their own drawings
-/// are (ISO 32000-1, 12.7.2).
+/// Returns true if viewers draw form fields according to their values and ignore the stored
+/// drawings (ISO 32000-1, 12.7.2).
 pub(super) fn draws_values(pdf: &Pdf) -> bool {
     let form = catalog(pdf).and_then(|root| root.get::<Dict<'_>>("AcroForm"));
     form.and_then(|form| form.get::<bool>("NeedAppearances")).unwrap_or_default()
 }
 
-/// Returns what the annotations of a page add to what is drawn; buttons are as their values say if
-/// viewers draw these.
+/// Returns the content that annotations add to a page. If viewers draw fields according to their
+/// values, so are the states of buttons read.
 pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent {
     let mut added = AnnotationContent::default();
     let list = page.raw().get::<Array<'_>>("Annots").unwrap_or_default();
@@ -81,6 +81,7 @@ pub(super) fn of_page(page: &Page<'_>, draws_values: bool) -> AnnotationContent 
         let text = match kind {
             "Widget" => value(&entry),
             "Link" | "Popup" => None,
+            // Its drawing is read with the page.
             "FreeText" if drawn && !unseen => None,
             _ => string(&entry, "Contents"),
         };
@@ -104,13 +105,13 @@ impl FormField {
     }
 }
 
-/// Returns where a link is, and where it leads outside the file; `None` if it stays within it.
+/// Returns the area and target of a link to an address outside of the file.
 fn target(link: &Dict<'_>) -> Option<(Rect, String)> {
     let address = string(&link.get::<Dict<'_>>("A")?, "URI")?;
     let mut characters = address.chars().filter(|c| !c.is_whitespace() && !c.is_control());
     let mut address = String::new();
     for character in characters.by_ref().take(ADDRESS) {
-        // It is shown within signs of Markdown.
+        // The address is shown within Markdown.
         match character {
             '!' | '(' | ')' | '<' | '>' | '[' | ']' | '\\' => {
                 address.push_str(&format!("%{:02X}", u32::from(character)));
@@ -124,7 +125,7 @@ fn target(link: &Dict<'_>) -> Option<(Rect, String)> {
     (!address.is_empty()).then_some((link.get::<Rect>("Rect")?, address))
 }
 
-/// Returns an entry of a field, which its parents may state for it.
+/// Returns an entry of a field, possibly inherited from its parents.
 fn inherited<'a>(field: &Dict<'a>, key: &str) -> Option<Object<'a>> {
     let mut field = field.clone();
     for _ in 0..LEVELS {
@@ -141,8 +142,8 @@ fn is(entry: &Option<Object<'_>>, name: &str) -> bool {
     matches!(entry, Some(Object::Name(own)) if own.as_str() == name)
 }
 
-/// Returns the state of a button: `yes` or `no`, or what is chosen of several; `None` for one that
-/// is not chosen, and for one that only does something.
+/// Returns the state of a button: `yes` or `no`, or the choice among several. Returns `None` for an
+/// option that is not chosen, and for a push button.
 fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
     let flags = flags(field);
     if flags & PUSH != 0 {
@@ -158,7 +159,7 @@ fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
     };
     let drawn = field.get::<Name<'_>>("AS");
     let state = if draws_values { value.or(drawn) } else { drawn.or(value) };
-    // A state that this button cannot draw is that of another button of the field.
+    // A state that this button cannot draw belongs to another button of the field.
     let drawings = field.get::<Dict<'_>>("AP").and_then(|of| of.get::<Dict<'_>>("N"));
     let state = state.filter(|state| drawings.is_none_or(|all| all.contains_key(state)));
     let state = state.as_ref().map_or("Off", |state| state.as_str());
@@ -168,7 +169,7 @@ fn button(field: &Dict<'_>, draws_values: bool) -> Option<String> {
         ticked if !one && TICKED.iter().any(|known| known.eq_ignore_ascii_case(ticked)) => {
             Some("yes".to_owned())
         }
-        // States may be numbers, of a list that has their texts.
+        // States may be indexes into a list of their texts.
         state => match inherited(field, "Opt") {
             Some(Object::Array(texts)) => {
                 let text = state.parse().ok().and_then(|at| texts.iter::<Object<'_>>().nth(at));
@@ -188,12 +189,12 @@ fn flags(field: &Dict<'_>) -> u32 {
         .unwrap_or_default() as u32
 }
 
-/// Returns the value of a field as text; of a list, the items that are chosen.
+/// Returns the value of a field as text, or the chosen items of a list.
 fn value(field: &Dict<'_>) -> Option<String> {
     if flags(field) & PASSWORD != 0 {
         return None;
     }
-    // Items of a list may be pairs: the value, and the text that people see.
+    // An item of a list may be a pair: the value, and the text that people see.
     let items = match inherited(field, "Opt") {
         Some(Object::Array(items)) => items,
         _ => Array::default(),
@@ -225,7 +226,7 @@ fn value(field: &Dict<'_>) -> Option<String> {
     }
 }
 
-/// Returns the whole name of a field.
+/// Returns the fully qualified name of a field.
 fn name(field: &Dict<'_>) -> String {
     let mut names = Vec::new();
     let mut field = Some(field.clone());
@@ -238,18 +239,18 @@ fn name(field: &Dict<'_>) -> String {
     names.join(".")
 }
 
-/// The layers of a file, by their objects.
+/// The layers of a file, by object.
 #[derive(Default)]
 pub(super) struct FileLayers {
-    /// Those that are switched off.
+    /// The layers that are switched off.
     pub off: HashSet<ObjectIdentifier>,
-    /// Those that are on, and whose usage says that they are not for screens. Viewers that follow
-    /// it hide them (ISO 32000-1, 8.11.4.4); others do not.
+    /// Layers that are on, but not meant for the screen. Viewers that honour the usage hide them
+    /// (ISO 32000-1, 8.11.4.4); others do not.
     pub unsure: HashSet<ObjectIdentifier>,
 }
 
 impl FileLayers {
-    /// Returns a file in whose catalog those in doubt are off, too; none if there are none.
+    /// Returns a file whose catalog also switches off the layers in doubt, if there are any.
     pub fn fewer(&self) -> Option<String> {
         let ids: Vec<String> = self
             .off
@@ -284,6 +285,7 @@ pub(super) fn layers(pdf: &Pdf) -> FileLayers {
     if state.get::<Name<'_>>("BaseState").is_some_and(|base| base.as_str() == "OFF") {
         layers.off.extend(ids(&all, "OCGs"));
     }
+    // `ON` and `OFF` list the exceptions from the base state (ISO 32000-1, 8.11.4.3).
     for id in ids(&state, "ON") {
         layers.off.remove(&id);
     }
@@ -306,7 +308,7 @@ pub(super) fn layers(pdf: &Pdf) -> FileLayers {
     layers
 }
 
-/// Returns how many pages a file states that it has.
+/// Returns the number of pages that a file states.
 pub(super) fn pages(pdf: &Pdf) -> Option<u64> {
     catalog(pdf)?.get::<Dict<'_>>("Pages")?.get::<u32>("Count").map(u64::from)
 }
@@ -315,14 +317,14 @@ fn catalog(pdf: &Pdf) -> Option<Dict<'_>> {
     pdf.xref().get::<Dict<'_>>(pdf.xref().root_id())
 }
 
-/// A file within the file.
+/// An embedded file.
 pub(super) struct PdfAttachment<'a> {
     pub name: String,
     data: Stream<'a>,
 }
 
 impl PdfAttachment<'_> {
-    /// Returns its row in a list.
+    /// Returns its entry in a list of files.
     pub fn listed(&self, part: u32) -> InnerFile {
         let stated = self.data.dict().get::<Dict<'_>>("Params");
         let stated = stated.and_then(|entries| entries.get::<u32>("Size")).map(u64::from);
@@ -330,13 +332,13 @@ impl PdfAttachment<'_> {
         InnerFile { part, name: self.name.clone(), size, encrypted: false, folder: false }
     }
 
-    /// Returns what it holds.
+    /// Returns its content.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         Some(self.data.decoded_data().ok()?.into_owned())
     }
 }
 
-/// Returns the embedded files: those of the document, then those that annotations attach.
+/// Returns the embedded files: first the document's, then the ones attached by annotations.
 pub(super) fn files(pdf: &Pdf) -> Vec<PdfAttachment<'_>> {
     let mut files = Vec::new();
     let tree = catalog(pdf)
@@ -349,6 +351,7 @@ pub(super) fn files(pdf: &Pdf) -> Vec<PdfAttachment<'_>> {
             let kids = node.get::<Array<'_>>("Kids").unwrap_or_default();
             let kids: Vec<_> =
                 kids.iter::<Dict<'_>>().take(ENTRIES).map(|kid| (kid, level + 1)).collect();
+            // The nodes are a stack: reversed, they come off in the order of the tree.
             nodes.extend(kids.into_iter().rev());
         }
         let names = node.get::<Array<'_>>("Names").unwrap_or_default();
@@ -381,7 +384,7 @@ fn string(of: &Dict<'_>, key: &str) -> Option<String> {
     Some(decoded(of.get::<Object<'_>>(key)?.into_string()?.as_bytes()))
 }
 
-/// Returns a text of a dictionary: UTF-16 or UTF-8 by its mark, else PDFDocEncoding.
+/// Decodes a text: UTF-16 or UTF-8 if it has a byte order mark, or PDFDocEncoding.
 fn decoded(bytes: &[u8]) -> String {
     /// The characters from 0x80.
     const HIGH: &str = "•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\u{FFFD}€";

@@ -1,12 +1,12 @@
-//! What the fonts of a page say of their codes, beside what hayro reads.
+//! Unicode mappings of a page's fonts, beyond the ones that hayro reads.
 //!
-//! Which letters and digits they show as others: a font says twice what a code is, by its encoding,
-//! which people see, and by its map to Unicode, which programs read. Only letters and digits of
-//! ASCII in simple fonts are compared; the shapes of glyphs are not.
+//! Letters and digits that a font displays as others: a font states the meaning of a code twice, in
+//! its encoding, which people see, and in its map to Unicode, which programs read. Only ASCII
+//! letters and digits in simple fonts are compared; the shapes of glyphs are not.
 //!
-//! Which characters an embedded font of one of Adobe's collections has, if it has no map to Unicode:
-//! the collection gives each of its characters a number, the CID (ISO 32000-1, 9.7.3 and 9.10.2).
-//! For fonts that are not embedded, hayro does this, and it brings the maps.
+//! Characters of embedded fonts that use one of Adobe's collections and have no map to Unicode: the
+//! collection numbers its characters (CID; ISO 32000-1, 9.7.3 and 9.10.2). hayro does this for
+//! fonts that are not embedded, and supplies the maps.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,19 +17,19 @@ use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, ObjectIde
 use hayro_interpret::hayro_syntax::page::Page;
 use unicode_normalization::UnicodeNormalization;
 
-/// Fonts and forms of a page that are looked at, and levels of forms.
+/// Maximum fonts and forms of a page that are read, and levels of forms.
 const ENTRIES: usize = 500;
 const LEVELS: u32 = 8;
 /// The bit of `/Flags` for a font with an encoding of its own.
 const SYMBOLIC: u32 = 1 << 2;
-/// Names of fonts whose letters are signs, and of fonts whose letters are known.
+/// Names of symbol fonts, and of fonts with standard letters.
 const SIGNS: [&str; 4] = ["Symbol", "Dingbats", "Wingdings", "Webdings"];
 const STANDARD: [&str; 4] = ["Helvetica", "Arial", "Times", "Courier"];
 
-/// Codes, each with the text that is read for it, that people see as another letter or digit.
+/// Codes that people see as another letter or digit, each with the text that programs read.
 type MisleadingCodes = HashSet<(u32, String)>;
 
-/// What the fonts of a page say of their codes.
+/// The mappings of a page's fonts.
 #[derive(Default)]
 pub(super) struct PageFonts {
     pub others: MisleadingCodes,
@@ -42,7 +42,7 @@ impl PageFonts {
         let (false, Glyph::Outline(outline)) = (self.collected.is_empty(), glyph) else {
             return None;
         };
-        // A glyph knows its font by name alone: fonts of one name have to agree.
+        // A glyph identifies its font only by name, so all fonts of that name have to agree.
         let name = outline.font_data()?.postscript_name?;
         let fonts = self.collected.iter().filter(|font| font.name == name);
         let mut texts = fonts.map(|font| font.text(glyph.char_code()));
@@ -53,9 +53,9 @@ impl PageFonts {
 
 /// A font of one of Adobe's collections.
 struct CollectionFont {
-    /// Its name without the mark of a subset.
+    /// The name, without the tag of a subset.
     name: String,
-    /// The numbers of its codes in the collection, and their texts.
+    /// The CID of each code, and the text of each CID.
     numbers: CMap,
     texts: Rc<CMap>,
 }
@@ -67,13 +67,13 @@ impl CollectionFont {
     }
 }
 
-/// What is known of a font.
+/// The mappings of a font.
 struct KnownFont {
     others: MisleadingCodes,
     collected: Option<Rc<CollectionFont>>,
 }
 
-/// The fonts of a file that were looked at.
+/// The fonts of a file that have been read.
 #[derive(Default)]
 pub(super) struct FontCache {
     known: HashMap<ObjectIdentifier, Rc<KnownFont>>,
@@ -82,7 +82,7 @@ pub(super) struct FontCache {
 }
 
 impl FontCache {
-    /// Returns what the fonts of a page say of their codes.
+    /// Returns the mappings of a page's fonts.
     pub fn of_page(&mut self, page: &Page<'_>) -> PageFonts {
         let mut found = PageFonts::default();
         let own = page.resources();
@@ -98,6 +98,7 @@ impl FontCache {
             }
             for name in forms.keys().take(if level < LEVELS { left } else { 0 }) {
                 left = left.saturating_sub(1);
+                // Forms may refer to one another in circles.
                 if forms.get_ref(&name).is_some_and(|id| !seen.insert(ObjectIdentifier::from(id))) {
                     continue;
                 }
@@ -129,8 +130,8 @@ impl FontCache {
         found
     }
 
-    /// Returns a font without a map to Unicode, with its collection: that of its encoding, or else
-    /// that of its descendant.
+    /// Returns a font that has no map to Unicode, with the collection of its encoding or its
+    /// descendant.
     fn collected(&mut self, font: &Dict<'_>) -> Option<CollectionFont> {
         if font.contains_key("ToUnicode") {
             return None;
@@ -145,6 +146,8 @@ impl FontCache {
         }?;
         let stated = numbers.metadata().character_collection.as_ref();
         let family = match stated.map(|collection| collection.family.clone()) {
+            // Identity encodings name no collection with texts; the descendant's `CIDSystemInfo`
+            // does.
             Some(family) if family.ucs2_cmap().is_some() => family,
             _ => {
                 let info = descendants.next()?.get::<Dict<'_>>("CIDSystemInfo")?;
@@ -170,7 +173,7 @@ impl FontCache {
     }
 }
 
-/// Returns what a font shows as others; `None` for one that cannot be compared.
+/// Returns the codes that a font displays as other characters, or `None` if it cannot be compared.
 fn others(font: &Dict<'_>) -> Option<MisleadingCodes> {
     let kind = font.get::<Name<'_>>("Subtype")?;
     let base = font.get::<Name<'_>>("BaseFont");
@@ -182,7 +185,7 @@ fn others(font: &Dict<'_>) -> Option<MisleadingCodes> {
     }
     let about = font.get::<Dict<'_>>("FontDescriptor").unwrap_or_default();
     let embedded = ["FontFile", "FontFile2", "FontFile3"].iter().any(|key| about.contains_key(key));
-    // Every viewer has these, with the letters where they are.
+    // Every viewer has these fonts, with letters at their standard codes.
     let standard = !embedded && STANDARD.iter().any(|name| base.contains(name));
     let symbolic = about.get::<u32>("Flags").unwrap_or_default() & SYMBOLIC != 0 && !standard;
     if symbolic && kind.as_str() == "TrueType" {
@@ -204,12 +207,12 @@ fn others(font: &Dict<'_>) -> Option<MisleadingCodes> {
             others.insert((code, text));
         }
     }
-    // In a font of the file, names may be arbitrary; then most of them are wrong.
+    // An embedded font may use arbitrary glyph names, in which case most of them differ.
     (!embedded || others.len() <= same).then_some(others)
 }
 
-/// Returns the codes of a font that its encoding shows as letters and digits. With an encoding of
-/// its own, only what the file changes in that is known.
+/// Returns the codes that an encoding displays as letters and digits. For a font with an encoding
+/// of its own, only the differences stated in the file are known.
 fn shown(font: &Dict<'_>, own: bool) -> HashMap<u32, char> {
     let encoding = font.get::<Object<'_>>("Encoding");
     let (base, changes) = match encoding {
@@ -219,7 +222,7 @@ fn shown(font: &Dict<'_>, own: bool) -> HashMap<u32, char> {
         }
         _ => (None, None),
     };
-    // All of these have the letters and digits of ASCII at its places.
+    // All of these have the ASCII letters and digits at their ASCII codes.
     let ascii = match base.as_ref().map(hayro_interpret::hayro_syntax::object::Name::as_str) {
         Some("WinAnsiEncoding" | "MacRomanEncoding" | "StandardEncoding") => true,
         Some(_) => false,
@@ -235,6 +238,7 @@ fn shown(font: &Dict<'_>, own: bool) -> HashMap<u32, char> {
             Object::Name(name) => {
                 match character(name.as_str()) {
                     Some(character) => shown.insert(code, character),
+                    // The difference replaces a letter with a glyph that is not compared.
                     None => shown.remove(&code),
                 };
                 code = code.saturating_add(1);
@@ -245,7 +249,7 @@ fn shown(font: &Dict<'_>, own: bool) -> HashMap<u32, char> {
     shown
 }
 
-/// Returns the letter or digit that a glyph's name stands for.
+/// Returns the letter or digit with this glyph name.
 fn character(name: &str) -> Option<char> {
     const DIGITS: [&str; 10] =
         ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];

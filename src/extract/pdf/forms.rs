@@ -1,9 +1,9 @@
-//! How much the forms of a page draw, counted before any of it is drawn.
+//! The cost of a page's forms, counted before any of it is drawn.
 //!
-//! A form (ISO 32000-1, 8.10) may draw other forms, each of them several times. With twelve calls on
-//! each of ten levels, a file of 3 KB asks for 12^10 drawings, and hayro would follow all of them.
-//! What is counted is walked as it would be drawn, so forms within themselves and forms with the
-//! resources of their caller are counted, too, and the walk ends at its limit.
+//! A form (ISO 32000-1, 8.10) may draw other forms, each of them several times. With twelve calls
+//! on each of ten levels, a file of 3 KB requests 12^10 drawings, and hayro would follow all of
+//! them. The count follows the forms as drawing would, so it includes recursive forms and forms
+//! with the resources of their caller, and it ends at the limit.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -13,25 +13,25 @@ use hayro_interpret::hayro_syntax::content::ops::TypedInstruction;
 use hayro_interpret::hayro_syntax::object::{Array, Dict, Name, Object, ObjectIdentifier, Stream};
 use hayro_interpret::hayro_syntax::page::{Page, Resources};
 
-/// The operators that the forms of all pages of a call may have, each counted as often as it is
-/// drawn: about a second of work.
+/// Maximum operators of the forms on all pages of a call, counted once for each drawing: about a
+/// second of work.
 const OPERATORS: usize = 500_000;
 /// Levels of forms that hayro draws.
 const LEVELS: u32 = 50;
 
-/// What the forms of a file draw, and how much they may still draw.
+/// The content of a file's forms, and the number of operators that they may still draw.
 pub(super) struct FormCounts<'a> {
     contents: HashMap<ObjectIdentifier, Rc<ContentStream<'a>>>,
     left: usize,
 }
 
-/// A content stream that was read.
+/// A content stream that has been read.
 struct ContentStream<'a> {
     operators: usize,
     /// The names of the objects that it draws, and of the graphics states that it sets.
     objects: Vec<Vec<u8>>,
     states: Vec<Vec<u8>>,
-    /// Its own resources; else it has those of its caller.
+    /// Its own resources; `None` to use the caller's.
     resources: Option<Rc<Resources<'a>>>,
 }
 
@@ -42,7 +42,7 @@ impl Default for FormCounts<'_> {
 }
 
 impl<'a> FormCounts<'a> {
-    /// Returns true if the forms of a page draw no more than is left to those of the file.
+    /// Returns true if drawing the forms of a page stays within the limit of the file.
     pub fn allow(&mut self, page: &Page<'a>) -> bool {
         let resources = Rc::new(page.resources().clone());
         let content = ContentStream::of(page.typed_operations(), None);
@@ -56,8 +56,8 @@ impl<'a> FormCounts<'a> {
                 .all(|form| self.allow_stream(&form, &resources, 1, &mut once))
     }
 
-    /// Counts a form, a mask or a glyph; `once` has the masks and glyphs that were counted, which
-    /// are drawn once however often they are used.
+    /// Counts a form, mask or glyph. `once` has the masks and glyphs that were counted already:
+    /// they are drawn only once, however often they are used.
     fn allow_stream(
         &mut self,
         stream: &Stream<'a>,
@@ -75,7 +75,7 @@ impl<'a> FormCounts<'a> {
             let data = stream.decoded_data().unwrap_or_default();
             Rc::new(ContentStream::of(TypedIter::new(&data), resources))
         });
-        // A form without operators costs something, too.
+        // A form costs something even without operators.
         match self.left.checked_sub(content.operators + 1) {
             Some(left) => self.left = left,
             None => return false,
@@ -90,7 +90,7 @@ impl<'a> FormCounts<'a> {
         self.allow_content(&content, outer, level, once)
     }
 
-    /// Counts what a content draws beside its own operators.
+    /// Counts the objects that a content stream draws, apart from its own operators.
     fn allow_content(
         &mut self,
         content: &ContentStream<'a>,
@@ -121,7 +121,7 @@ impl<'a> FormCounts<'a> {
         true
     }
 
-    /// Counts the glyphs of fonts that are drawings (ISO 32000-1, 9.6.5).
+    /// Counts the glyphs of Type 3 fonts, which are drawings (ISO 32000-1, 9.6.5).
     fn allow_glyphs(
         &mut self,
         resources: &Rc<Resources<'a>>,
@@ -153,13 +153,14 @@ impl<'a> ContentStream<'a> {
                 _ => {}
             }
         }
+        // Setting a state a second time costs nothing more; drawing an object again does.
         states.sort_unstable();
         states.dedup();
         Self { operators, objects, states, resources }
     }
 }
 
-/// Returns the form that shows an annotation.
+/// Returns the form that displays an annotation.
 fn appearance<'a>(annotation: &Dict<'a>) -> Option<Stream<'a>> {
     match annotation.get::<Dict<'_>>("AP")?.get::<Object<'_>>("N")? {
         Object::Stream(form) => Some(form),

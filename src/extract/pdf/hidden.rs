@@ -1,7 +1,6 @@
-//! What lies behind and over the characters of a page: its ground, cell by cell, as it is painted.
-//! Decides which characters nobody sees. Where a ground is a picture or a gradient, they count as
-//! seen, because honest headings are; where their own paint is not known, or hardly differs from
-//! its ground, they are in doubt.
+//! The background and coverage of characters on a page, painted cell by cell to find invisible
+//! characters. On a picture or gradient, characters count as visible, because honest headings are;
+//! if their own paint is unknown, or hardly differs from the background, they are in doubt.
 
 use hayro_interpret::BlendMode;
 use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
@@ -9,36 +8,37 @@ use hayro_interpret::kurbo::{self, BezPath, PathEl, Point, Rect};
 use crate::HidingMethod;
 use crate::run_style::{ALIKE, LARGE, PALE, TextVisibility, apart};
 
-/// The cells of a page at most; a cell of an A4 page is 1.4 points wide then.
+/// Maximum cells of a page. Cells of an A4 page are then 1.4 points wide.
 const CELLS: f64 = 250_000.0;
-/// The share of a colour under which a character counts as transparent.
+/// The opacity below which a character counts as transparent.
 const FAINT: f32 = 0.1;
-/// The height or width of an em, in points, under which nobody reads.
+/// The height or width of an em, in points, below which text is unreadable.
 const TINY: f64 = 1.5;
-/// The height or width of an em, in points, under which few read.
+/// The height or width of an em, in points, below which text is hardly readable.
 const SMALL: f64 = 2.5;
 
-/// A colour, unless it comes from a picture or a pattern.
+/// A colour; `None` if it comes from a picture or pattern.
 pub(super) type PlainColour = Option<[u8; 3]>;
 
-/// How something is painted.
+/// The paint of a drawing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CellPaint {
     pub colour: PlainColour,
     pub alpha: f32,
-    /// `None`: a mask or groups of several modes, which say nothing about what is seen.
+    /// `None` for a mask, or for nested groups of different modes: the result is then unknown.
     pub mode: Option<BlendMode>,
-    /// True if a mode takes part that text is hardly ever drawn in.
+    /// True if one of the modes is hardly ever used for text.
     pub odd: bool,
 }
 
-/// Returns true for a mode that text is hardly ever drawn in.
+/// Returns true for a mode that is hardly ever used for text.
 pub(super) fn odd(mode: BlendMode) -> bool {
     use BlendMode::{Darken, Lighten, Multiply, Normal, Screen};
     !matches!(mode, Normal | Multiply | Screen | Darken | Lighten)
 }
 
-/// Mixes the shares of a channel (ISO 32000-1, 11.3.5.2); `None` for modes that need all three.
+/// Blends two values of a channel (ISO 32000-1, 11.3.5.2). Returns `None` for modes that need all
+/// three channels.
 fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
     let hard = |below: f32, own: f32| {
         if own <= 0.5 { 2.0 * below * own } else { 1.0 - 2.0 * (1.0 - below) * (1.0 - own) }
@@ -75,7 +75,7 @@ fn mixed(mode: BlendMode, below: f32, own: f32) -> Option<f32> {
 }
 
 impl CellPaint {
-    /// Returns the colour that is seen over a ground.
+    /// Returns the colour that results from this paint on a ground.
     fn over(&self, ground: PlainColour) -> PlainColour {
         if self.alpha < 0.01 {
             return ground;
@@ -91,7 +91,7 @@ impl CellPaint {
         Some([blend(r, own_r)?, blend(g, own_g)?, blend(b, own_b)?])
     }
 
-    /// Returns true if nothing is seen of what it is painted over.
+    /// Returns true if this paint completely hides its background.
     fn covers(&self) -> bool {
         self.alpha > 0.97 && self.mode == Some(BlendMode::Normal)
     }
@@ -100,11 +100,11 @@ impl CellPaint {
 #[derive(Debug, Clone, Copy)]
 struct BackdropCell {
     colour: PlainColour,
-    /// When it was last covered; see [`PageBackdrop::step`].
+    /// The step at which it was covered last; see [`PageBackdrop::step`].
     covered: u32,
 }
 
-/// The ground of a page.
+/// The ground of a page: the colours behind its text.
 #[derive(Debug)]
 pub(super) struct PageBackdrop {
     cells: Vec<BackdropCell>,
@@ -113,9 +113,9 @@ pub(super) struct PageBackdrop {
     height: f64,
     /// The width of a cell, in points.
     cell: f64,
-    /// Counts what is painted.
+    /// The number of paintings so far.
     step: u32,
-    /// True once something could not be painted: nothing is known of any ground then.
+    /// True once something could not be painted, which makes the whole ground unknown.
     blind: bool,
 }
 
@@ -130,7 +130,7 @@ impl PageBackdrop {
         Self { cells, columns, width, height, cell, step: 0, blind: false }
     }
 
-    /// Returns the number of the next thing painted.
+    /// Returns the number of the next painting.
     pub fn step(&mut self) -> u32 {
         self.step = self.step.saturating_add(1);
         self.step
@@ -144,8 +144,8 @@ impl PageBackdrop {
         self.cells.get(row * self.columns + column)
     }
 
-    /// Paints an area of the page within a clip. Each cell painted is taken from `left`; once
-    /// too few are left, no ground is known any more.
+    /// Paints an area of the page within a clip. Each painted cell is taken from `left`; once it is
+    /// exhausted, the ground becomes unknown.
     pub fn paint(
         &mut self,
         path: &BezPath,
@@ -174,6 +174,8 @@ impl PageBackdrop {
         if box_.width() <= 0.0 || box_.height() <= 0.0 {
             return Some(());
         }
+        // The areas between the crossings of a path with the middle of each row, as in any scanline
+        // fill.
         let rows = self.rows(box_.y0, box_.y1);
         let mut crossings = self.crossings(path, rows, left)?;
         crossings.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
@@ -204,13 +206,14 @@ impl PageBackdrop {
         Some(())
     }
 
-    /// Returns the rows of cells whose middle lies between two heights.
+    /// Returns the rows of cells whose middle is between two heights.
     fn rows(&self, from: f64, to: f64) -> std::ops::Range<usize> {
         let row = |y: f64| (y / self.cell - 0.5).ceil().max(0.0) as usize;
         row(from)..row(to).min(self.cells.len() / self.columns)
     }
 
-    /// Returns where the outline of a path crosses the middles of rows, and in which direction.
+    /// Returns the points at which the outline of a path crosses the middle of a row, with the
+    /// direction.
     fn crossings(
         &self,
         path: &BezPath,
@@ -224,7 +227,7 @@ impl PageBackdrop {
             let turn = if from.y < to.y { 1 } else { -1 };
             let own = self.rows(from.y.min(to.y), from.y.max(to.y));
             let own = own.start.max(rows.start)..own.end.min(rows.end);
-            // They are sorted, which is dearer than painting.
+            // Crossings are sorted later, which costs more than painting.
             match left.checked_sub(1 + 16 * own.len() as u64) {
                 Some(rest) => *left = rest,
                 None => enough = false,
@@ -257,8 +260,8 @@ impl PageBackdrop {
         enough.then_some(found)
     }
 
-    /// Returns whether a character on the page is seen when it is drawn, its middle and the height
-    /// and width of its em given.
+    /// Returns the visibility of a character at the time of drawing, given its centre and the
+    /// height and width of its em.
     pub fn sight(
         &self,
         middle: Point,
@@ -280,12 +283,12 @@ impl PageBackdrop {
         if paint.colour.is_none() {
             return TextVisibility::Doubt(HidingMethod::Colour);
         }
-        // A page that was painted over too often to be followed is taken for paper.
+        // If the ground is unknown because of the limit, white paper is assumed.
         let known =
             if self.blind { Some([255; 3]) } else { self.at(middle).and_then(|c| c.colour) };
         let Some(ground) = known else { return small };
-        // Without a mode that is known, the colour is that of the paint; viewers that do not know
-        // an odd mode draw the text.
+        // If the mode is unknown, the paint's own colour counts; viewers that do not support an odd
+        // mode draw the text with it.
         let plain = CellPaint { mode: Some(BlendMode::Normal), ..*paint };
         let seen = if paint.mode.is_some() { paint.over(known) } else { plain.over(known) };
         let Some(seen) = seen.filter(|_| !paint.odd || paint.mode.is_some()) else {

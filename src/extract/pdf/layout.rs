@@ -1,32 +1,33 @@
-//! Text out of characters with places: words, lines, columns and simple tables, as they are read.
-//! Knows nothing of PDF; the shares of an em below are tuned on real files.
+//! Reconstruction of text from positioned characters: words, lines, columns and simple tables, in
+//! reading order. Independent of PDF. The fractions of an em below are tuned on real files.
 
 use hayro_interpret::kurbo::{Affine, Point};
 use unicode_normalization::UnicodeNormalization;
 
 use super::device::PageGlyph;
 
-/// Gaps in ems: from which characters are two words, from which words may be cells of a table, and
-/// from which lines may be columns of text.
+/// Gaps in ems, from which characters are separate words, words may be table cells, and lines may
+/// be columns of text.
 const SPACE: f64 = 0.13;
 const CELL: f64 = 0.7;
 const GUTTER: f64 = 1.2;
-/// How far a character may be off the baseline of the one before, in ems: programs raise by a half.
+/// The largest offset of a character from the previous baseline, in ems. Programs raise by a half.
 const RISE: f64 = 0.6;
-/// The shares of the height of the smaller one that parts of a line share, and that a raised or
-/// lowered part beside another does.
+/// The shares of the smaller height by which parts of a line overlap, and by which a raised or
+/// lowered part overlaps its neighbour.
 const SHARED: f64 = 0.5;
 const SHIFTED: f64 = 0.25;
-/// Lines and characters a line that make columns of text; rows and gaps that make a table.
+/// The minimum lines, and characters per line, of columns of text; the minimum rows and gaps of a
+/// table.
 const COLUMN_LINES: usize = 5;
 const COLUMN_WIDTH: usize = 25;
 const TABLE_ROWS: usize = 3;
 const TABLE_GAPS: usize = 2;
-/// Columns within columns, and lines that one column may have.
+/// Maximum nesting of columns, and lines of a column.
 const DEPTH: u32 = 6;
 const LINES: usize = 400;
 
-/// A part of a line without a wide gap, its baseline level.
+/// A part of a line without a wide gap; its baseline is level.
 #[derive(Debug, Clone)]
 struct LinePart {
     from: f64,
@@ -34,16 +35,16 @@ struct LinePart {
     base: f64,
     size: f64,
     text: String,
-    /// A space was written before it.
+    /// True if a space was written before it.
     spaced: bool,
 }
 
 /// The parts of a line, from left to right.
 type PartRow = Vec<LinePart>;
 
-/// Returns the text of characters, in their order on the page.
+/// Returns the text of characters, in reading order.
 pub(super) fn text(glyphs: &[PageGlyph]) -> String {
-    // Letters of one direction make one text; the direction of most comes first.
+    // Characters of one direction form a text of their own; the most common direction comes first.
     let mut turns: Vec<(i32, Vec<&PageGlyph>)> = Vec::new();
     for glyph in glyphs {
         let turn = turn(glyph);
@@ -68,7 +69,8 @@ pub(super) fn text(glyphs: &[PageGlyph]) -> String {
     out
 }
 
-/// Returns the direction of a character in degrees; small ones are level.
+/// Returns the direction of a character in degrees; deviations of up to 3 degrees from a right
+/// angle are ignored.
 fn turn(glyph: &PageGlyph) -> i32 {
     let along = glyph.to - glyph.from;
     let degrees = along.y.atan2(along.x).to_degrees().round() as i32;
@@ -76,14 +78,14 @@ fn turn(glyph: &PageGlyph) -> i32 {
     (if (degrees - quarter).abs() <= 3 { quarter } else { degrees }).rem_euclid(360)
 }
 
-/// Returns the parts of lines that characters of one direction make, in the order of the file.
+/// Returns the parts of lines that characters of one direction form, in the order of the file.
 fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
     let level = Affine::rotate(-f64::from(turn).to_radians());
     let mut parts = Vec::new();
     let mut open: Vec<(char, f64, bool)> = Vec::new();
     let mut part =
         LinePart { from: 0.0, to: 0.0, base: 0.0, size: 0.0, text: String::new(), spaced: false };
-    // The place and size of the character before; whether that was raised.
+    // The position and size of the previous character, and true if it was raised.
     let (mut spaced, mut last, mut small, mut raised) = (false, Point::ZERO, 0.0, false);
     for glyph in glyphs {
         if glyph.character.is_whitespace() {
@@ -94,7 +96,7 @@ fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
         let size = glyph.size.max(0.1);
         let gap = (from.x - part.to) / size.max(part.size);
         let near = (from.y - part.base).abs() < RISE * size.max(part.size);
-        // Bold by a second stroke a little aside.
+        // Some programs draw bold text twice, slightly offset.
         let again = open.last().is_some_and(|(character, ..)| *character == glyph.character)
             && (from - last).hypot() < 0.15 * size;
         if again {
@@ -109,7 +111,7 @@ fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
             part.to = part.to.max(to.x);
             continue;
         }
-        // What runs to the left is put in order by its places.
+        // Text that runs to the left is ordered by position later.
         let on = from.x > last.x - 0.1 * size;
         let goes_on = near && on && (-0.5..CELL).contains(&gap);
         if !goes_on && !open.is_empty() {
@@ -134,10 +136,10 @@ fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
                 && glyph.character.is_ascii_digit()
                 && before.is_alphanumeric()
             {
-                // 10² is not 102.
+                // 10² must not become 102.
                 open.push(('^', gap, false));
             }
-            // The number of a footnote, before the footnote.
+            // The footnote's text after its raised number.
             let lower = open.len() < 4 && size > 1.15 * small && from.y - last.y > 0.15 * size;
             open.push((glyph.character, gap, spaced || lower));
             raised = above;
@@ -154,7 +156,7 @@ fn parts(glyphs: &[&PageGlyph], turn: i32) -> Vec<LinePart> {
     parts
 }
 
-/// Returns a part with its words: a gap wider than those between its characters is a space.
+/// Returns a part with its words: a gap wider than the usual one between its characters is a space.
 fn close(open: &mut Vec<(char, f64, bool)>, part: &LinePart) -> LinePart {
     let characters = open
         .iter()
@@ -169,7 +171,7 @@ fn close(open: &mut Vec<(char, f64, bool)>, part: &LinePart) -> LinePart {
         if !text.is_empty() && (spaced || gap > wide) {
             text.push(' ');
         }
-        // One mark for each word of a font that does not say its characters.
+        // One mark for each word in a font without a mapping.
         if character != '\u{FFFD}' || !text.ends_with(character) {
             text.push(character);
         }
@@ -178,7 +180,7 @@ fn close(open: &mut Vec<(char, f64, bool)>, part: &LinePart) -> LinePart {
     LinePart { text, ..part.clone() }
 }
 
-/// Returns a text with the dots that lead to a page number shortened.
+/// Shortens the dots that lead to a page number.
 fn led(text: &str) -> String {
     let mut out = String::new();
     let mut dots = String::new();
@@ -197,7 +199,7 @@ fn led(text: &str) -> String {
     out.trim_matches(' ').replace("  ... ", " ... ")
 }
 
-/// Returns the lines of parts, from above.
+/// Returns the lines that parts form, from the top.
 fn rows(mut parts: Vec<LinePart>) -> Vec<PartRow> {
     parts.sort_by(|a, b| a.base.total_cmp(&b.base));
     let mut rows: Vec<(f64, f64, PartRow)> = Vec::new();
@@ -210,7 +212,7 @@ fn rows(mut parts: Vec<LinePart>) -> Vec<PartRow> {
         });
         match same {
             Some((own_top, own_bottom, row)) => {
-                // The line of a row is that of its largest part.
+                // The largest part determines the position of the line.
                 if part.size > size(row) {
                     (*own_top, *own_bottom) = (top, bottom);
                 }
@@ -223,13 +225,13 @@ fn rows(mut parts: Vec<LinePart>) -> Vec<PartRow> {
     let mut rows: Vec<PartRow> = rows.into_iter().map(|(.., row)| row).collect();
     for row in &mut rows {
         row.sort_by(|a, b| a.from.total_cmp(&b.from));
-        // What is drawn twice at one place is read once.
+        // Text that is drawn twice at one position is read once.
         row.dedup_by(|b, a| b.text == a.text && (b.from - a.from).abs() < 0.2 * a.size);
     }
     rows
 }
 
-/// Returns true if one of two parts is small, and raised or lowered right beside the other.
+/// Returns true if one of two parts is smaller, and raised or lowered next to the other.
 fn shifted(a: &LinePart, b: &LinePart) -> bool {
     let (small, large) = if a.size < b.size { (a, b) } else { (b, a) };
     let gap = (small.from - large.to).max(large.from - small.to);
@@ -244,14 +246,14 @@ fn size(row: &[LinePart]) -> f64 {
     row.iter().map(|part| part.size).fold(0.0, f64::max)
 }
 
-/// Rows one after another that leave the same gaps free.
+/// Consecutive rows that leave the same gaps free.
 struct ColumnZone {
     rows: usize,
     gaps: Vec<(f64, f64)>,
 }
 
-/// Returns how far rows leave gaps of the first one free that are at least `wide` ems: at
-/// least `least` of them, and half of those that the first one has.
+/// Returns the number of rows that leave gaps of the first one free, of at least `wide` ems: at
+/// least `least` gaps, and half of the first row's.
 fn zone(rows: &[PartRow], least: usize, wide: f64) -> ColumnZone {
     let Some(first) = rows.first() else { return ColumnZone { rows: 0, gaps: Vec::new() } };
     let wide = wide * size(first);
@@ -261,7 +263,7 @@ fn zone(rows: &[PartRow], least: usize, wide: f64) -> ColumnZone {
     let mut count = 0;
     let mut before = first;
     for row in rows.iter().take(LINES) {
-        // A row takes from both ends of a gap, or from its middle.
+        // A row narrows a gap from both ends, or splits it.
         let free = |gap: &(f64, f64)| {
             row.iter().filter(|part| part.to > gap.0 && part.from < gap.1).fold(
                 vec![*gap],
@@ -285,7 +287,7 @@ fn zone(rows: &[PartRow], least: usize, wide: f64) -> ColumnZone {
     ColumnZone { rows: count, gaps }
 }
 
-/// Returns true if a row stands well below another.
+/// Returns true if a row is well below another.
 fn far(above: &[LinePart], row: &[LinePart]) -> bool {
     base(row) - base(above) > 2.2 * size(above)
 }
@@ -303,7 +305,7 @@ fn block(parts: Vec<LinePart>, depth: u32, lines: &mut Vec<String>) {
     steps.sort_by(f64::total_cmp);
     let usual = steps.get(steps.len() / 2).copied().unwrap_or_default();
     let mut before: Option<&PartRow> = None;
-    // Rows from `done` to `at` are plain lines so far.
+    // Rows from `done` to `at` are plain lines.
     let (mut done, mut at) = (0, 0);
     while let Some(rest) = rows.get(at..).filter(|rest| !rest.is_empty()) {
         let columns = zone(rest, 1, GUTTER);
@@ -343,8 +345,8 @@ fn block(parts: Vec<LinePart>, depth: u32, lines: &mut Vec<String>) {
     plain(rows.get(done..), &[], (before, usual), lines);
 }
 
-/// Adds rows as lines, or as rows of a table. Paragraphs are further apart than lines usually
-/// are, also from the row before.
+/// Adds rows as lines or table rows. A larger distance than usual, also from the row before, begins
+/// a paragraph.
 fn plain(
     rows: Option<&[PartRow]>,
     gaps: &[(f64, f64)],
@@ -368,7 +370,7 @@ fn blank(lines: &mut Vec<String>) {
     }
 }
 
-/// Returns the gap between two columns of text, if rows have one.
+/// Returns the gap between two columns of text, if the rows have one.
 fn split(rows: &[PartRow], zone: &ColumnZone) -> Option<(f64, f64)> {
     let rows = rows.get(..zone.rows)?;
     let fits = |gap: &&(f64, f64)| {
@@ -402,7 +404,7 @@ fn line(row: &[LinePart]) -> String {
     for part in row {
         if let Some(before) = before {
             let gap = (part.from - before.to) / part.size.max(before.size);
-            // The space before a character of those is on its right.
+            // The space before a character written from right to left is on its right.
             let spaced = part.spaced && !part.text.starts_with(leftward);
             if gap > GUTTER {
                 out.push_str("  ");
@@ -416,7 +418,7 @@ fn line(row: &[LinePart]) -> String {
     logical(&out)
 }
 
-/// Returns a character with the accent that is set over or under it, if one of two is one.
+/// Returns the combination of two characters, if one of them is an accent over or under the other.
 fn accented(a: char, b: char) -> Option<char> {
     const ACCENTS: &[(char, char)] = &[
         ('`', '\u{300}'),
@@ -448,13 +450,13 @@ fn accented(a: char, b: char) -> Option<char> {
     whole.next().filter(|_| whole.next().is_none())
 }
 
-/// Returns true for a character that is written from right to left.
+/// Returns true for a character written from right to left.
 fn leftward(character: char) -> bool {
     matches!(character, '\u{590}'..='\u{8FF}' | '\u{FB1D}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}')
         && !character.is_numeric()
 }
 
-/// Returns a line in the order in which it is read, if some of it reads from right to left.
+/// Returns a line in logical order, if part of it is written from right to left.
 fn logical(seen: &str) -> String {
     if !seen.contains(leftward) {
         return seen.to_owned();
@@ -463,7 +465,8 @@ fn logical(seen: &str) -> String {
     let count = characters.iter().filter(|character| leftward(**character)).count();
     let all = characters.iter().filter(|character| character.is_alphabetic()).count();
     let mirrored = count * 2 >= all;
-    // Runs of one direction; what has none goes with its neighbours if they agree, else with the line.
+    // Runs of one direction. Neutral characters follow their neighbours if these agree, or else the
+    // line.
     let own = |character: &char| match character {
         character if leftward(*character) => Some(true),
         character if character.is_alphanumeric() => Some(false),

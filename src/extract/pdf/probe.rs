@@ -1,6 +1,5 @@
-//! What is painted elsewhere to show text on a page: the masks through which it is seen, the
-//! drawings and outlines that are its glyphs, and the gradients that fill them. Each is looked at
-//! once, and only a number of them; what is not looked at counts as in doubt.
+//! Objects that are painted off the page to display text on it: masks, Type 3 glyphs and glyph
+//! outlines, and gradients. Each is inspected once, up to a limit; anything beyond it is in doubt.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,14 +14,14 @@ use hayro_interpret::{
     MaskType, Paint, SoftMask,
 };
 
-/// Masks, glyphs that are drawings, and gradients of a page that are looked at.
+/// Maximum masks, Type 3 glyphs and gradients of a page that are inspected.
 const LOOKED: usize = 2_000;
-/// Areas of a mask at most.
+/// Maximum areas of a mask.
 const AREAS: usize = 256;
-/// The share of light, or of a colour, from which something is seen.
+/// The share of light or opacity from which an object is visible.
 const FAINT: f32 = 0.1;
 
-/// Looks at masks, glyphs and gradients, and remembers what it saw.
+/// Inspects masks, glyphs and gradients, and caches the results.
 #[derive(Default)]
 pub(super) struct PaintProbes {
     masks: HashMap<u128, Rc<MaskRegion>>,
@@ -32,13 +31,13 @@ pub(super) struct PaintProbes {
 }
 
 impl PaintProbes {
-    /// Returns true if one more may be looked at.
+    /// Returns true if another object may be inspected.
     fn may(&mut self) -> bool {
         self.looked += 1;
         self.looked <= LOOKED
     }
 
-    /// Returns where a mask lets something through.
+    /// Returns the areas at which a mask is open.
     pub fn mask(&mut self, mask: &SoftMask<'_>) -> Rc<MaskRegion> {
         let key = mask.cache_key();
         if let Some(known) = self.masks.get(&key) {
@@ -49,8 +48,8 @@ impl PaintProbes {
         found
     }
 
-    /// Returns true if a glyph paints something. A glyph that its font does not have counts as
-    /// painting, unless it is a letter or digit that every font has.
+    /// Returns true if a glyph paints something. A glyph that its font lacks counts as painting,
+    /// unless it is a letter or digit that every font has.
     pub fn paints(&mut self, glyph: &Glyph<'_>) -> bool {
         let key = match glyph {
             Glyph::Outline(glyph) => glyph.identifier().cache_key(),
@@ -80,12 +79,12 @@ impl PaintProbes {
         found
     }
 
-    /// Returns the gradient of a paint, if it is one whose colours are computed.
+    /// Returns the gradient of a paint, if its colours are computed by a function.
     pub fn gradient(&mut self, paint: &Paint<'_>) -> Option<Rc<EncodedShadingPattern>> {
         use hayro_interpret::shading::ShadingType::{FunctionBased, RadialAxial};
         let Paint::Pattern(pattern) = paint else { return None };
         let Pattern::Shading(shading) = &**pattern else { return None };
-        // Encoding a mesh means to draw all of it.
+        // Encoding a mesh would draw all of it.
         if !matches!(&*shading.shading.shading_type, FunctionBased { .. } | RadialAxial { .. }) {
             return None;
         }
@@ -99,12 +98,13 @@ impl PaintProbes {
     }
 }
 
-/// Where a mask lets something through. By default it is not known to do so anywhere.
+/// The areas at which a mask is open. The default mask is closed everywhere, as for an unknown one.
 #[derive(Default)]
 pub(super) struct MaskRegion {
-    /// What is seen where nothing is painted.
+    /// True if it is open where it is not painted.
     open: bool,
-    /// What is painted, in order: its box, whether it is all of the box, and whether it is seen.
+    /// The painted areas in order: the box, true if all of the box is painted, and true if the mask
+    /// is open in the box.
     areas: Vec<(Rect, bool, bool)>,
 }
 
@@ -112,7 +112,7 @@ impl MaskRegion {
     fn of(mask: &SoftMask<'_>) -> Self {
         let mut probe = PaintProbe::default();
         mask.interpret(&mut probe);
-        // A function may turn dark into light.
+        // A transfer function may turn dark into light.
         if probe.more || mask.transfer_function().is_some() {
             return Self::default();
         }
@@ -124,7 +124,7 @@ impl MaskRegion {
         Self { open, areas: areas.map(|(area, full, colour)| (area, full, seen(colour))).collect() }
     }
 
-    /// Returns true if something is seen through it at a point.
+    /// Returns true if the mask is open at a point.
     pub fn shows(&self, at: Point) -> bool {
         let areas = self.areas.iter().filter(|(area, ..)| area.contains(at));
         areas.fold(self.open, |open, (_, full, seen)| *seen || open && !full)
@@ -135,13 +135,13 @@ fn bright([r, g, b]: [f32; 3]) -> bool {
     0.3 * r + 0.59 * g + 0.11 * b > FAINT
 }
 
-/// Takes down what is painted: its box, whether it is all of the box, and its colour if that is
-/// one.
+/// Records painted areas: the box, true if all of the box is painted, and the colour if it is a
+/// single one.
 #[derive(Default)]
 struct PaintProbe {
     areas: Vec<(Rect, bool, Option<[f32; 3]>)>,
     clips: Vec<Rect>,
-    /// True if there is more than is taken down.
+    /// True if there are more areas than recorded.
     more: bool,
 }
 

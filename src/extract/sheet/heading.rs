@@ -1,4 +1,4 @@
-//! Rows of cells as a table: which of them are headings, and which columns share a unit.
+//! Sheets as tables: detection of headings, and of columns that share a unit.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -12,53 +12,54 @@ use crate::{
 
 /// Rows among which the table may begin.
 const HEAD: usize = 20;
-/// Characters of a heading.
+/// Maximum characters of a heading.
 const LONG: usize = 60;
-/// Bytes that the cells of a page have.
+/// Maximum bytes of the cells of a page.
 const BYTES: usize = 768 << 10;
 
-/// A cell that people see something in.
+/// A cell with visible content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HeadingCell {
-    /// Text, also that of dates and errors.
+    /// Text, including the text of dates and errors.
     Text(String),
     /// True or false.
     Flag(bool),
-    /// A number, and what it stands for.
+    /// A number with its format.
     Number(f64, NumberFormat),
 }
 
-/// A part of a sheet: its first and last column, its first and last row.
+/// A part of a sheet: first and last column, first and last row.
 pub type CellRange = (u32, u32, u32, u32);
 
-/// A row: its number in the sheet, and its cells by their columns.
+/// A row: its number in the sheet, and its cells by column.
 type GridRow = (u32, Vec<(u32, HeadingCell)>);
 
 /// A sheet that is being read, row by row. Only the rows of one page are kept.
 #[derive(Default)]
 pub struct SheetGrid {
-    /// The page that is asked for; 0 if rows are only counted.
+    /// The requested page, or 0 to count rows only.
     page: u32,
-    /// The first rows, until it is known which of them is the heading.
+    /// The first rows, until the heading among them is known.
     head: Option<Vec<GridRow>>,
     before: Vec<String>,
     heading: Option<Vec<(u32, HeadingCell)>>,
-    /// Each column that has cells: the format that all its numbers share, if they do.
+    /// Each column that has cells, with the format that all its numbers share.
     columns: BTreeMap<u32, Option<Option<NumberFormat>>>,
     kept: Vec<GridRow>,
     total: u64,
-    /// The first row of the page.
+    /// The number of the page's first row.
     first: u64,
     gaps: bool,
     previous: Option<u32>,
-    /// The page that is filled now, its rows and bytes so far, and the columns they need.
+    /// The page that is being filled, with its rows and bytes so far, and the columns that it
+    /// needs.
     now: (u32, usize, usize),
     needed: BTreeSet<u32>,
-    /// Cells that were cut, in rows that are longer than a page.
+    /// The number of cells cut in rows longer than a page.
     cut: u64,
     hidden: BTreeMap<HidingMethod, u64>,
     columns_hidden: BTreeSet<u32>,
-    /// Merged areas from top to bottom, how many have begun at the last row, and those of them
+    /// Merged areas from top to bottom; the number of areas begun by the last row; and the areas
     /// that have not ended.
     merged: Vec<CellRange>,
     begun: usize,
@@ -66,32 +67,32 @@ pub struct SheetGrid {
     at: u32,
     /// Text that people do not see.
     pub tally: OmissionTally,
-    /// Formulas without a stored result.
+    /// The number of formulas without a stored result.
     pub no_result: u64,
-    /// Comments: where, by whom, and what.
+    /// Comments: place, author and text.
     pub comments: Vec<(String, String, String)>,
-    /// Text that lies on the sheet.
+    /// The text of shapes on the sheet.
     pub shapes: String,
-    /// True if it cannot be known what is hidden.
+    /// True if the format does not record hidden rows and columns.
     pub unknown: bool,
 }
 
 impl SheetGrid {
-    /// Returns an empty one, to be filled with the rows of a page.
+    /// Creates an empty grid for the rows of a page.
     pub fn new(page: u32) -> Self {
         Self { page, head: Some(Vec::new()), now: (1, 0, 0), ..Self::default() }
     }
 
-    /// Takes the merged areas, before the rows: each shows its first cell alone.
+    /// Sets the merged areas, before any row. Each displays only its first cell.
     pub fn merge(&mut self, mut areas: Vec<CellRange>) {
         areas.sort_by_key(|area| area.2);
         self.merged = areas;
     }
 
-    /// Finds the merged areas that a row is part of.
+    /// Finds the merged areas that a row is in.
     fn enter(&mut self, row: u32) {
         if std::mem::replace(&mut self.at, row) > row {
-            // Rows come in order, but for files that are made to confuse.
+            // Rows come in order, except in files made to confuse.
             (self.begun, self.open) = (0, Vec::new());
         }
         while let Some(area) = self.merged.get(self.begun).filter(|area| area.2 <= row) {
@@ -101,7 +102,7 @@ impl SheetGrid {
         self.open.retain(|area| area.3 >= row);
     }
 
-    /// Adds a row with its visible cells, by their columns in order.
+    /// Adds a row with its visible cells, sorted by column.
     pub fn row(&mut self, row: u32, mut cells: Vec<(u32, HeadingCell)>) {
         self.enter(row);
         let covered = |(left, right, top, _): &CellRange, column: u32| {
@@ -123,7 +124,7 @@ impl SheetGrid {
         }
     }
 
-    /// Counts cells, rows or other things that people do not see, and keeps their text.
+    /// Counts cells, rows or columns that people do not see, and keeps their text.
     pub fn hide(&mut self, how: HidingMethod, cells: &[(u32, HeadingCell)]) {
         if cells.is_empty() {
             return;
@@ -138,7 +139,7 @@ impl SheetGrid {
         self.keep(cells);
     }
 
-    /// Keeps hidden text to see whether it gives orders.
+    /// Keeps hidden text to check it for orders.
     fn keep(&mut self, cells: &[(u32, HeadingCell)]) {
         for (_, cell) in cells {
             if let HeadingCell::Text(text) = cell {
@@ -148,13 +149,13 @@ impl SheetGrid {
         }
     }
 
-    /// Returns how many rows the table has.
+    /// Returns the number of rows of the table.
     pub fn rows(&mut self) -> u64 {
         self.begin();
         self.total
     }
 
-    /// Returns true if there is nothing to show or to tell.
+    /// Returns true if the sheet has no content and no findings.
     pub fn is_empty(&self) -> bool {
         let nothing =
             self.hidden.is_empty() && self.columns_hidden.is_empty() && self.tally.is_empty();
@@ -165,12 +166,12 @@ impl SheetGrid {
             && nothing
     }
 
-    /// Returns true if what is hidden, or all of a hidden sheet, gives orders.
+    /// Returns true if hidden text, or the text of a hidden sheet, gives orders.
     pub fn orders(&self) -> bool {
         self.tally.orders()
     }
 
-    /// Finds where the table begins, and whether it begins with headings.
+    /// Finds the beginning of the table, and its headings if it has any.
     fn begin(&mut self) {
         let Some(head) = self.head.take() else { return };
         let wide = head.iter().position(|(_, cells)| cells.len() > 1);
@@ -187,7 +188,7 @@ impl SheetGrid {
         {
             match rows.peek() {
                 Some((_, second)) if heads(&first, second) => {
-                    // A heading stays where nothing stands below it.
+                    // A heading without cells below it still makes a column.
                     let columns = first.iter().map(|(column, _)| (*column, None));
                     self.columns.extend(columns);
                     self.heading = Some(first);
@@ -198,8 +199,9 @@ impl SheetGrid {
         rows.for_each(|row| self.data(row));
     }
 
-    /// Takes a row of the table.
+    /// Adds a row of the table.
     fn data(&mut self, mut row: GridRow) {
+        // Page 0 is a hidden sheet, or one that is only counted: its text may still give orders.
         if self.page == 0 {
             self.keep(&row.1);
         }
@@ -208,6 +210,8 @@ impl SheetGrid {
         self.previous = Some(row.0);
         for (column, cell) in &row.1 {
             let shared = self.columns.entry(*column).or_default();
+            // A column shares a format only if all its numbers have it; one difference rules it
+            // out.
             if let HeadingCell::Number(_, format) = cell {
                 match shared {
                     None => *shared = Some(Some(format.clone())),
@@ -248,9 +252,11 @@ impl SheetGrid {
         }
     }
 
-    /// Returns the page that was asked for.
+    /// Returns the requested page.
     ///
-    /// Fails with [`ReadFailure::NoSuchPage`].
+    /// # Errors
+    ///
+    /// [`ReadFailure::NoSuchPage`].
     pub fn block(mut self, listed: &ListedSheet) -> Result<SheetBlock, ReadFailure> {
         self.begin();
         if self.kept.is_empty() && self.page > 1 {
@@ -258,7 +264,7 @@ impl SheetGrid {
         }
         let heading: BTreeMap<u32, HeadingCell> =
             self.heading.take().into_iter().flatten().collect();
-        // Columns of other pages are none of this one.
+        // Columns that only other pages use are left out.
         let kept = self.kept.iter().flat_map(|(_, cells)| cells).map(|(column, _)| *column);
         let needed: BTreeSet<u32> = kept.chain(heading.keys().copied()).collect();
         let shared = needed
@@ -267,6 +273,7 @@ impl SheetGrid {
         let shared: BTreeMap<u32, Option<NumberFormat>> = shared.collect();
         let mut names: HashMap<String, u32> = HashMap::new();
         let mut columns: Vec<String> = Vec::new();
+        // Without gaps, the row number follows from the position.
         if self.gaps {
             names.insert("row".to_owned(), 1);
             columns.push("row".to_owned());
@@ -316,7 +323,7 @@ impl SheetGrid {
         })
     }
 
-    /// Returns what lies on the sheet, and the comments.
+    /// Returns the text of shapes on the sheet, and the comments.
     fn after(&mut self) -> Vec<TextPiece> {
         let mut pieces = Vec::new();
         if !self.shapes.trim().is_empty() {
@@ -368,8 +375,8 @@ impl SheetGrid {
     }
 }
 
-/// Returns true if a row is one of headings: short texts, or years behind a text, above a row
-/// that is hardly wider.
+/// Returns true if a row has headings: short texts, or years after a text, above a row that is
+/// hardly wider.
 fn heads(first: &[(u32, HeadingCell)], second: &[(u32, HeadingCell)]) -> bool {
     let text = |cell: &HeadingCell| match cell {
         HeadingCell::Text(text) => !text.is_empty() && text.chars().count() <= LONG,
@@ -384,13 +391,13 @@ fn heads(first: &[(u32, HeadingCell)], second: &[(u32, HeadingCell)]) -> bool {
         && first.iter().all(|(_, cell)| text(cell))
         && below.count() * 4 >= second.len() * 3
         && {
-            // A row of years is data if the next one is, too.
+            // A row of years is data if the next one equals it.
             texts == first.len()
                 || first.iter().zip(second).any(|((_, one), (_, other))| one != other)
         }
 }
 
-/// Returns what a cell shows, when it stands alone.
+/// Returns the content of a cell as displayed on its own.
 fn shown(cell: &HeadingCell) -> String {
     match cell {
         HeadingCell::Text(text) => text.clone(),
@@ -403,7 +410,7 @@ fn shown(cell: &HeadingCell) -> String {
     }
 }
 
-/// Returns the value of a cell, in a column whose numbers share their format or not.
+/// Returns the value of a cell; `shared` is true in a column whose numbers share a format.
 fn value(cell: HeadingCell, shared: bool) -> CellValue {
     match cell {
         HeadingCell::Flag(flag) => CellValue::Flag(flag),

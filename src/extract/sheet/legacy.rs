@@ -1,4 +1,4 @@
-//! Workbooks of older and binary formats: xls and xlsb.
+//! Workbooks in the binary formats: xls and xlsb.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Write};
@@ -82,8 +82,8 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     })
 }
 
-/// Returns a workbook in which all cells are whole. The library unpacks without a limit, so that
-/// what it reads is unpacked here first.
+/// Returns a workbook whose cells are complete. The library unpacks without a limit, so all parts
+/// are unpacked here first, within ours.
 fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadFailure> {
     let mut package = OpenPackage::open(bytes)?;
     let known = package.relations("xl/workbook.bin")?;
@@ -92,7 +92,7 @@ fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadFailure> {
         if [".bin", ".xml", ".rels"].iter().any(|end| file.name.ends_with(end)) {
             let part = package.unpack(file.part)?;
             if file.name == "xl/workbook.bin" {
-                // It panics for a sheet that leads nowhere.
+                // The library panics for a sheet with an unknown relationship.
                 let ids = named(&part).ok_or(ReadFailure::Broken)?;
                 if !ids.iter().all(|id| known.iter().any(|relation| relation.id == *id)) {
                     return Err(ReadFailure::Broken);
@@ -115,7 +115,7 @@ fn whole(bytes: &[u8]) -> Result<Cow<'_, [u8]>, ReadFailure> {
     Ok(archive.finish().map_err(|_| ReadFailure::Broken)?.into_inner().into())
 }
 
-/// Returns the sheets that have cells.
+/// Returns the worksheets; sheets of other types have no cells.
 fn listed(sheets: &[calamine::Sheet]) -> Vec<ListedSheet> {
     let sheets = sheets.iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
     let listed = sheets.map(|sheet| ListedSheet {
@@ -125,7 +125,7 @@ fn listed(sheets: &[calamine::Sheet]) -> Vec<ListedSheet> {
     listed.collect()
 }
 
-/// Returns what people see in a cell.
+/// Returns the visible content of a cell.
 fn cell(data: &Data, from_1904: bool) -> Option<HeadingCell> {
     let text = |text: &str| (!text.trim().is_empty()).then(|| HeadingCell::Text(text.to_owned()));
     match data {
@@ -140,7 +140,7 @@ fn cell(data: &Data, from_1904: bool) -> Option<HeadingCell> {
             if date.is_duration() {
                 return Some(HeadingCell::Text(number::duration(value)));
             }
-            // The format is not known: what has a fraction has a time.
+            // The format is unknown: a number with a fraction is shown with its time.
             let date =
                 number::date(value, value >= 1.0, value.fract() != 0.0 || value < 1.0, from_1904);
             Some(date.map_or(HeadingCell::Number(value, NumberFormat::Plain), HeadingCell::Text))

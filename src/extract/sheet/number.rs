@@ -2,51 +2,51 @@
 
 use calamine::{ExcelDateTime, ExcelDateTimeType};
 
-/// Days that a workbook can count: to the end of the year 9999.
+/// The number of days that a workbook can count: up to the end of the year 9999.
 const DAYS: f64 = 2_958_466.0;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// What a number in a cell stands for.
+/// The meaning of a number in a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum NumberFormat {
     /// A number.
     #[default]
     Plain,
-    /// Hundredths.
+    /// A share of 1, displayed in hundredths.
     Percent,
-    /// A number of something: a currency, a unit.
+    /// An amount of something: a currency, a unit.
     Unit(String),
-    /// A number that is filled up with zeros to this length.
+    /// A number padded with zeros to this length.
     Padded(usize),
     /// A date, a time of day, or both.
     Date {
-        /// The day is shown.
+        /// True if the day is displayed.
         day: bool,
-        /// The time is shown.
+        /// True if the time is displayed.
         time: bool,
     },
     /// A length of time.
     Duration,
 }
 
-/// What a section of a format lets people see.
+/// The visibility of a value in a section of a format.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FormatSection {
-    /// A value.
+    /// The value is displayed.
     Shown,
-    /// Nothing.
+    /// Blank: the section has no characters.
     Empty,
-    /// A value in white.
+    /// The value is displayed in white.
     White,
 }
 
-/// The sections of a format: for positive numbers, negative ones, zero and text.
+/// The sections of a format: for positive numbers, negative numbers, zero and text.
 #[derive(Debug, Clone, Default)]
 pub struct FormatSections(Vec<FormatSection>);
 
 impl FormatSections {
-    /// Reads the code of a format; none of one whose sections have conditions of their own.
+    /// Parses a format code. The result is empty if its sections have conditions of their own.
     pub fn read(code: &str) -> Self {
         if code.trim().is_empty() {
             return Self::default();
@@ -61,7 +61,7 @@ impl FormatSections {
                 Some(';') | None => {
                     let white = colour.eq_ignore_ascii_case("white");
                     sections.push(match section {
-                        // The last of four shows text at its sign alone.
+                        // The fourth section displays text only where it has an `@`.
                         _ if sections.len() == 3 && !text => FormatSection::Empty,
                         FormatSection::Shown if white => FormatSection::White,
                         section => section,
@@ -77,6 +77,7 @@ impl FormatSections {
                         section = FormatSection::Shown;
                     }
                 }
+                // `_` and `*` take the next character as a width or filler, not as text.
                 Some('_' | '*') => drop(chars.next()),
                 Some('\\') => {
                     if chars.next().is_some_and(|c| !c.is_whitespace()) {
@@ -87,6 +88,7 @@ impl FormatSections {
                     let inside: String = chars.by_ref().take_while(|c| *c != ']').collect();
                     match inside.chars().next() {
                         Some('<' | '>' | '=') => return Self::default(),
+                        // A currency, or an elapsed time such as `[h]`.
                         Some('$' | 'h' | 'H' | 'm' | 'M' | 's' | 'S') => {
                             section = FormatSection::Shown
                         }
@@ -104,7 +106,7 @@ impl FormatSections {
         Self(sections)
     }
 
-    /// Returns the section that shows a number, or text.
+    /// Returns the section for a number, or for text.
     pub fn of(&self, number: Option<f64>) -> FormatSection {
         let place = match number {
             Some(number) if number < 0.0 => 1,
@@ -118,7 +120,7 @@ impl FormatSections {
 }
 
 impl NumberFormat {
-    /// Reads the code of a format.
+    /// Parses a format code.
     pub fn read(code: &str) -> Self {
         let code = code.replace("General", "");
         let (mut literal, mut percent, mut day, mut month, mut time) =
@@ -135,9 +137,11 @@ impl NumberFormat {
                     if let Some(symbol) = inside.strip_prefix('$') {
                         literal.push_str(symbol.split('-').next().unwrap_or_default());
                     } else if !inside.is_empty() && inside.chars().all(|c| "hmsHMS".contains(c)) {
+                        // Elapsed time: hours, minutes or seconds that exceed a day.
                         return Self::Duration;
                     }
                 }
+                // Only the first section is read: it applies to positive numbers.
                 ';' => break,
                 '%' => percent = true,
                 'd' | 'D' | 'y' | 'Y' => day = true,
@@ -153,6 +157,7 @@ impl NumberFormat {
         if percent {
             Self::Percent
         } else if day || month || time {
+            // `m` means months, but minutes next to hours or seconds.
             Self::Date { day: day || (month && !time), time }
         } else if !unit.is_empty()
             && unit.chars().count() <= 12
@@ -166,7 +171,7 @@ impl NumberFormat {
         }
     }
 
-    /// Returns the code of a format that has a number instead.
+    /// Returns the format that a number identifies instead of a code.
     pub fn built_in(id: u32) -> Self {
         let date = |day, time| Self::Date { day, time };
         match id {
@@ -180,7 +185,7 @@ impl NumberFormat {
     }
 }
 
-/// Returns a number in JSON's notation, with the digits that a workbook shows at most.
+/// Returns a number in JSON's notation, with at most the digits that a workbook displays.
 pub fn number(value: f64) -> String {
     let value: f64 = format!("{value:.14e}").parse().unwrap_or(value);
     let size = value.abs();
@@ -190,12 +195,13 @@ pub fn number(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { value.to_string() }
 }
 
-/// Returns a date or a time; `None` if the number is none.
+/// Returns a date or time, or `None` if the number is out of range.
 pub fn date(value: f64, day: bool, clock: bool, from_1904: bool) -> Option<String> {
     if !(0.0..DAYS).contains(&value) {
         return None;
     }
-    // To the second: what a sum of fractions leaves is no time.
+    // Rounded to seconds, as sums of fractions are inexact. The small addition prevents a second
+    // from being truncated.
     let value = (value * DAY).round() / DAY + 1e-9;
     let value = ExcelDateTime::new(value, ExcelDateTimeType::DateTime, from_1904);
     let (year, month, date, hour, minute, second, _) = value.to_ymd_hms_milli();
@@ -217,7 +223,7 @@ pub fn time(hour: u64, minute: u8, second: u8) -> String {
     }
 }
 
-/// Returns a length of time that is given in days.
+/// Returns a length of time, given in days.
 pub fn duration(days: f64) -> String {
     let sign = if days < 0.0 { "-" } else { "" };
     let seconds = (days.abs() * DAY).round() as u64;
@@ -229,7 +235,7 @@ pub fn duration(days: f64) -> String {
     }
 }
 
-/// Returns the name of a column, which are counted from 0.
+/// Returns the name of a column by its index, from 0.
 pub fn column(mut index: u32) -> String {
     let mut name = Vec::new();
     loop {

@@ -1,5 +1,5 @@
-//! What an xls workbook says of hidden rows and columns, by the records of its stream (MS-XLS):
-//! the library for its cells tells neither. Damaged records end the sheet they stand in.
+//! Hidden rows and columns of an xls workbook, read from the records of its stream (MS-XLS),
+//! because the library for its cells does not report them. A damaged record ends its sheet.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -13,18 +13,18 @@ const SHEET: u16 = 0x0085;
 const FILTER: u16 = 0x009b;
 const ROW: u16 = 0x0208;
 
-/// What is hidden of a sheet.
+/// The hidden parts of a sheet.
 #[derive(Debug, Default)]
 pub struct HiddenParts {
     /// Rows, from 1.
     pub rows: HashSet<u32>,
-    /// The first and last columns of runs, from 0.
+    /// Runs of columns: first and last one, from 0.
     pub columns: Vec<(u32, u32)>,
     /// True if a filter hides rows.
     pub filter: bool,
 }
 
-/// Returns what is hidden of each worksheet, in their order; `None` if the stream is not there.
+/// Returns the hidden parts of each worksheet in order, or `None` if the stream is missing.
 pub fn unseen(bytes: &[u8]) -> Option<Vec<HiddenParts>> {
     let mut file = compound::open(bytes).ok()?;
     let name = ["/Workbook", "/Book"].into_iter().find(|name| file.exists(name))?;
@@ -37,7 +37,7 @@ pub fn unseen(bytes: &[u8]) -> Option<Vec<HiddenParts>> {
     Some(places.map(|place| sheet(stream.get(place as usize..).unwrap_or_default())).collect())
 }
 
-/// Returns the records of a part of a workbook, to its end: what is embedded in it has its own.
+/// Returns the records of a part of a workbook, to its end. Records of embedded parts are masked.
 fn records(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     let mut depth = 0_u32;
     std::iter::from_fn(move || {
@@ -64,6 +64,7 @@ fn sheet(stream: &[u8]) -> HiddenParts {
             bytes.map_or(0, |bytes| u32::from(u16::from_le_bytes(bytes)))
         };
         match kind {
+            // `fDyZero` of `Row`; `fHidden` and the width of `ColInfo`.
             ROW if number(12) & 0x20 != 0 => drop(unseen.rows.insert(number(0) + 1)),
             COLUMNS if number(8) & 1 != 0 || number(4) == 0 => {
                 unseen.columns.push((number(0), number(2)));

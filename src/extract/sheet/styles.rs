@@ -1,4 +1,4 @@
-//! Styles of cells in an xlsx workbook, as far as they decide what people see.
+//! Cell styles of an xlsx workbook, as far as they decide on visibility.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use crate::run_style::{InkColour, RunStyle, WHITE, colour};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{HidingMethod, ReadFailure};
 
-/// How a cell looks.
+/// The style of a cell.
 #[derive(Debug, Clone, Default)]
 pub struct CellStyle {
-    /// What its numbers stand for.
+    /// The format of its numbers.
     pub format: NumberFormat,
-    /// What its format lets people see.
+    /// The visibility of its values in each section of the format.
     pub sections: FormatSections,
-    /// How its text looks.
+    /// The look of its text.
     pub font: RunStyle,
-    /// What lies behind it, if nothing but the cell decides that.
+    /// The colour of its background, if the cell alone decides it.
     pub ground: Option<InkColour>,
 }
 
 impl CellStyle {
-    /// Returns how text is hidden in the cell, in its font or in another one.
+    /// Returns the way in which text is hidden in the cell, in its own or another font.
     pub fn hides(&self, font: Option<&RunStyle>) -> Option<HidingMethod> {
         font.unwrap_or(&self.font).hidden(self.ground.unwrap_or(WHITE))
     }
@@ -36,7 +36,7 @@ pub fn font(font: &mut RunStyle, property: &XmlElement<'_>) {
     }
 }
 
-/// Reads `xl/styles.xml`: the styles by their number.
+/// Parses `xl/styles.xml` into styles by number.
 pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
     let mut formats: HashMap<u32, (NumberFormat, FormatSections)> = HashMap::new();
     let (mut fonts, mut fills): (Vec<RunStyle>, Vec<Option<InkColour>>) = Default::default();
@@ -69,7 +69,7 @@ pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
             "gradientFill" if list == "fills" => {
                 fills.last_mut().into_iter().for_each(|fill| *fill = Some(InkColour::Other));
             }
-            // The foreground of a solid pattern is the whole of it.
+            // The foreground colour of a solid pattern fills the whole cell.
             "fgColor" if list == "fills" => {
                 let paint = paint(&element);
                 fills.last_mut().into_iter().flatten().for_each(|fill| *fill = paint);
@@ -88,8 +88,9 @@ pub fn read(text: &str) -> Result<Vec<CellStyle>, ReadFailure> {
     Ok(styles)
 }
 
-/// Reads a colour; themes begin with white and black.
+/// Reads a colour. The first two of a theme are white and black.
 fn paint(element: &XmlElement<'_>) -> InkColour {
+    // A tint this slight is hardly visible.
     let whole = element.number("tint").is_none_or(|tint| tint.abs() < 0.06);
     let theme = element.attr("theme");
     let indexed = element.attr("indexed");

@@ -1,7 +1,7 @@
 //! Workbooks of Office Open XML.
 //!
-//! Read here and not by a library: none tells what is hidden or which formulas have no result,
-//! and one cell that it does not expect costs it the sheet.
+//! Read without a library: the available ones do not report hidden cells or formulas without a
+//! result, and one unexpected cell makes them reject the sheet.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ use crate::run_style::{RunStyle, WHITE};
 use crate::xml::{XmlElement, XmlEvent, XmlReader};
 use crate::{Finding, HidingMethod, OutputSink, ReadFailure, StopReason};
 
-/// Columns of a sheet.
+/// Maximum columns of a sheet.
 const COLUMNS: u32 = 16_384;
-/// Ranges of hidden columns, and of painted cells, that are looked at.
+/// Maximum ranges of hidden columns, painted cells and links.
 const RANGES: usize = 1_000;
-/// Characters of a cell.
+/// Maximum characters of a cell.
 const LONG: usize = 32_767;
-/// Comments of a sheet.
+/// Maximum comments of a sheet.
 const COMMENTS: usize = 500;
 
 /// Reads a workbook.
@@ -86,10 +86,10 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
     })
 }
 
-/// The runs of a text, each with its font if that is not its cell's.
+/// The runs of a text, each with its font if it differs from the cell's.
 type TextRuns = Vec<(String, Option<Box<RunStyle>>)>;
 
-/// What all sheets of a workbook share.
+/// The parts that all sheets of a workbook share.
 #[derive(Default)]
 struct SharedWorkbook {
     paths: Vec<String>,
@@ -100,7 +100,7 @@ struct SharedWorkbook {
 }
 
 impl SharedWorkbook {
-    /// Reads the list of sheets; charts have none.
+    /// Reads the list of worksheets. Chart sheets have no cells.
     fn sheets(
         &mut self,
         text: &str,
@@ -136,7 +136,7 @@ impl SharedWorkbook {
         self.strings.get(index.trim().parse::<usize>().ok()?)
     }
 
-    /// Returns what people see in a cell of a type and a style; `None` for nothing.
+    /// Returns the visible content of a cell with this type and format, if it has any.
     fn cell(&self, kind: &str, value: &str, format: &NumberFormat) -> Option<HeadingCell> {
         let cell = match kind {
             "b" => HeadingCell::Flag(matches!(value.trim(), "1" | "true")),
@@ -144,7 +144,7 @@ impl SharedWorkbook {
                 Ok(number) if number.is_finite() => self.number(number, format),
                 _ => HeadingCell::Text(value.to_owned()),
             },
-            // A date as ISO 8601 has it.
+            // A date in ISO 8601.
             "d" => HeadingCell::Text(value.trim_end_matches("T00:00:00").replace('T', " ")),
             _ => HeadingCell::Text(unescaped(value)),
         };
@@ -173,16 +173,16 @@ impl SharedWorkbook {
 /// A sheet that is being read.
 struct XlsxSheet<'a> {
     book: &'a SharedWorkbook,
-    /// Columns that are hidden, each range from its first to its last.
+    /// Ranges of hidden columns: first and last one.
     columns: Vec<(u32, u32)>,
-    /// Ranges in which a table or a rule may paint what lies behind text.
+    /// Ranges in which a table or rule may change the background of text.
     painted: Vec<CellRange>,
     merged: Vec<CellRange>,
-    /// Where links lead: by their ids, by the cells they are on, and for ranges of cells.
+    /// Link targets: by relationship id, by cell, and by range of cells.
     leads: HashMap<String, String>,
     links: HashMap<(u32, u32), String>,
     linked: Vec<(CellRange, String)>,
-    /// True if hidden rows are those that a filter hides.
+    /// True if hidden rows are hidden by a filter.
     filter: bool,
 }
 
@@ -192,23 +192,24 @@ struct XlsxRow {
     number: u32,
     hidden: bool,
     cells: Vec<(u32, HeadingCell)>,
-    /// Cells that are hidden, and how.
+    /// Hidden cells, with the way in which each is hidden.
     apart: Vec<(HidingMethod, (u32, HeadingCell))>,
 }
 
 impl XlsxSheet<'_> {
     fn read(&mut self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
-        // What stands behind the rows decides what is seen in them.
+        // Elements after the rows affect the visibility of their cells.
         if ["autoFilter", "conditionalFormatting", "mergeCell", "hyperlink"]
             .iter()
             .any(|one| text.contains(one))
+        // Parsing a large sheet twice is slow, so the text is searched first.
         {
             self.tail(text)?;
         }
         grid.merge(std::mem::take(&mut self.merged));
         let mut xml = XmlReader::of(text, &["x"]);
         let mut row = XlsxRow::default();
-        // The next row and column, where the file names none.
+        // The next row and column, for elements that do not state their own.
         let (mut number, mut column) = (0u32, 0u32);
         while let Some(event) = xml.step()? {
             match event {
@@ -295,7 +296,7 @@ impl XlsxSheet<'_> {
             Some(_) => None,
             None => Some(&inline.0),
         };
-        // Words in fonts of their own are hidden one by one, others with their cell.
+        // Words in fonts of their own are hidden one by one, other words with their cell.
         let rich = runs.filter(|runs| runs.iter().any(|(_, font)| font.is_some()));
         let (cell, mut how) = match (runs, &value) {
             (Some(runs), _) => {
@@ -315,6 +316,7 @@ impl XlsxSheet<'_> {
             (None, None) => (None, None),
         };
         let Some(mut cell) = cell else {
+            // A formula of type `str` has a result: an empty text.
             grid.no_result += u64::from(formula && kind != "str");
             return Ok(());
         };
@@ -330,6 +332,7 @@ impl XlsxSheet<'_> {
             }
             FormatSection::Shown => None,
         });
+        // Cells beyond the last column are dropped: Excel cannot display them.
         if column >= COLUMNS {
         } else if self.columns.iter().any(within) {
             row.apart.push((HidingMethod::Column, (column, cell)));
@@ -341,7 +344,7 @@ impl XlsxSheet<'_> {
         Ok(())
     }
 
-    /// Returns where the link on a cell leads.
+    /// Returns the link target of a cell.
     fn link(&self, column: u32, row: u32) -> Option<&str> {
         let ranges = self.linked.iter().filter(|((left, right, top, bottom), _)| {
             (*left..=*right).contains(&column) && (*top..=*bottom).contains(&row)
@@ -358,12 +361,13 @@ impl XlsxSheet<'_> {
             return grid.hide(how, &cells);
         }
         apart.into_iter().for_each(|(how, cell)| grid.hide(how, &[cell]));
-        // Writers put cells in order; a file made to confuse need not.
+        // Writers sort the cells of a row, but a file made to confuse may not.
         cells.sort_by_key(|(column, _)| *column);
         grid.row(number, cells);
     }
 
-    /// Reads what decides about cells from outside of them: filters, rules and tables.
+    /// Reads the elements outside of cells that affect them: filters, rules, tables, merges and
+    /// links.
     fn tail(&mut self, text: &str) -> Result<(), ReadFailure> {
         let mut xml = XmlReader::of(text, &["x"]);
         while let Ok(Some(event)) = xml.step() {
@@ -407,7 +411,7 @@ impl XlsxSheet<'_> {
         Ok(())
     }
 
-    /// Reads comments: the older ones, which name an author by place, or those in threads.
+    /// Reads comments, either legacy ones, which name authors by index, or threaded ones.
     fn comments(&self, text: &str, grid: &mut SheetGrid) -> Result<(), ReadFailure> {
         let mut authors: Vec<String> = Vec::new();
         let mut open: Option<(String, String)> = None;
@@ -428,7 +432,7 @@ impl XlsxSheet<'_> {
                 }
                 "text" if grid.comments.len() < COMMENTS => {
                     let text = xml.text()?;
-                    // An older copy of one in a thread is for programs that know no threads.
+                    // A thread has a legacy copy for programs that do not support threads.
                     if let Some((place, author)) = open.take()
                         && !author.starts_with("tc=")
                     {
@@ -442,12 +446,12 @@ impl XlsxSheet<'_> {
     }
 }
 
-/// A text that is being read, and whether its last run has a font.
+/// A text that is being read, and the font of its last run.
 #[derive(Default)]
 struct RichText(TextRuns, Option<Box<RunStyle>>);
 
 impl RichText {
-    /// Takes an element within the text.
+    /// Reads an element in the text.
     fn start(&mut self, name: &str, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         match name {
             "r" => self.1 = None,
@@ -464,7 +468,7 @@ impl RichText {
                     self.0.push((text.to_owned(), self.1.clone()));
                 }
             }
-            // How text is pronounced.
+            // The pronunciation of the text.
             "rPh" => xml.skip()?,
             _ => {}
         }
@@ -472,7 +476,7 @@ impl RichText {
     }
 }
 
-/// Reads the texts that cells share.
+/// Parses the texts that cells share.
 fn strings(text: &str) -> Result<Vec<TextRuns>, ReadFailure> {
     let mut strings = Vec::new();
     let mut xml = XmlReader::of(text, &["x"]);
@@ -489,12 +493,12 @@ fn strings(text: &str) -> Result<Vec<TextRuns>, ReadFailure> {
     Ok(strings)
 }
 
-/// Returns the number that a cell of a type holds.
+/// Returns the number in a cell of this type.
 fn number_of(kind: &str, value: Option<&str>) -> Option<f64> {
     value.filter(|_| matches!(kind, "" | "n"))?.trim().parse().ok()
 }
 
-/// Reads the names of those who comment, by their ids.
+/// Parses the names of comment authors, by id.
 fn people(text: &str) -> Result<HashMap<String, String>, ReadFailure> {
     let mut people = HashMap::new();
     let mut xml = XmlReader::of(text, &["xtc"]);
@@ -508,7 +512,7 @@ fn people(text: &str) -> Result<HashMap<String, String>, ReadFailure> {
     Ok(people)
 }
 
-/// Reads the text of shapes that lie on a sheet, a paragraph a line.
+/// Parses the text of shapes on a sheet, one paragraph per line.
 fn shapes(text: &str) -> Result<String, ReadFailure> {
     let mut shapes = String::new();
     let mut xml = XmlReader::of(text, &["xdr", "a"]);
@@ -529,7 +533,7 @@ fn shapes(text: &str) -> Result<String, ReadFailure> {
     Ok(shapes)
 }
 
-/// Returns where a cell with this formula leads, if it names an address.
+/// Returns the address that a formula links to.
 fn leads(formula: &str) -> Option<String> {
     let formula = formula.trim_start().trim_start_matches('=');
     let rest = formula.get("HYPERLINK".len()..)?;
@@ -538,18 +542,19 @@ fn leads(formula: &str) -> Option<String> {
     quoted.split('"').next().filter(|_| is_link).map(str::to_owned)
 }
 
-/// Undoes how a workbook writes characters that XML forbids.
+/// Undoes the escaping of characters that XML forbids.
 fn unescaped(text: &str) -> String {
     if !text.contains("_x") {
         return text.to_owned();
     }
+    // The escape of the underscore itself comes last, or its result could form another escape.
     text.replace("_x000D_", "")
         .replace("_x000A_", "\n")
         .replace("_x0009_", "\t")
         .replace("_x005F_", "_")
 }
 
-/// Reads `B3`: the column from 0, and the row from 1.
+/// Parses a cell such as `B3`: the column from 0, the row from 1.
 fn place_of(place: &str) -> Option<(u32, u32)> {
     let place = place.replace('$', "");
     let digits = place.find(|c: char| c.is_ascii_digit())?;
@@ -562,7 +567,7 @@ fn place_of(place: &str) -> Option<(u32, u32)> {
     Some((column.checked_sub(1)?, row.parse().ok()?))
 }
 
-/// Reads `B3:D20`, or one cell.
+/// Parses a range such as `B3:D20`, or a single cell.
 fn range_of(range: &str) -> Option<CellRange> {
     let (first, last) = range.split_once(':').unwrap_or((range, range));
     let ((left, top), (right, bottom)) = (place_of(first)?, place_of(last)?);

@@ -1,8 +1,8 @@
-//! Addresses that this program added to contacts without the user's approval: until the user
+//! Addresses that this program added to contacts without the user's approval. Until the user
 //! approves one, only sent mail makes it known.
 //!
 //! A row has a digest, because addresses are not stored in the clear. Rows stay when their contact
-//! is changed or deleted, or its account signed out: a copy of the contact may still be there.
+//! is changed or deleted, or its account is signed out: a copy of the contact may still exist.
 
 use std::collections::HashSet;
 
@@ -19,7 +19,7 @@ use super::super::Store;
 pub struct UnapprovedAddresses(HashSet<String>);
 
 impl UnapprovedAddresses {
-    /// Returns true if an address is one of them, in whichever form.
+    /// Returns true if an address is unapproved, in any of its forms.
     pub fn has(&self, address: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&digest(address))
     }
@@ -41,7 +41,7 @@ impl Store {
         Ok(UnapprovedAddresses(digests.into_iter().collect()))
     }
 
-    /// Records that addresses are added to contacts, and which one of them the user approved.
+    /// Records addresses that are being added to contacts, and the one that the user approved.
     ///
     /// # Errors
     /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
@@ -64,6 +64,7 @@ impl Store {
             .await
             .map_err(|error| self.broken(&error))?;
         }
+        // After the insertion, as the approved address may be among the added ones.
         if let Some(approved) = approved {
             sqlx::query("DELETE FROM unapproved WHERE owner = $1 AND account = $2 AND digest = $3")
                 .bind(self.owner())

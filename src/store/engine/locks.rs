@@ -1,9 +1,8 @@
-//! Locks by name that end with the process, however it ends: another one can tell at once that
-//! it does not go on.
+//! Named locks that end with the process, however it ends, so that another process notices at once.
 //!
-//! Beside SQLite, each is a file in the state folder that is kept locked. In PostgreSQL, a
-//! session on a connection of its own has all locks of an instance, and the server releases
-//! them when the connection breaks.
+//! With SQLite, each lock is a locked file in the state folder. In PostgreSQL, a session on a
+//! separate connection has all locks of an instance, and the server releases them when the
+//! connection breaks.
 
 use std::collections::HashSet;
 use std::fs::{File, TryLockError};
@@ -19,13 +18,13 @@ use tokio::sync::Mutex;
 use super::super::{Store, files};
 use super::{StoreEngine, in_time};
 
-/// Where the files are, in the state folder.
+/// The folder of the files, in the state folder.
 const FOLDER: &str = "locks";
-/// How long nobody takes a lock that others may have had, after a break of the connection. Whoever
-/// held it goes on, and does not know yet: nearly all refreshes end within this time. A longer one
-/// would fail the calls that need a token, which get 15 seconds.
+/// The time after a broken connection during which no lock is taken that another process may have
+/// had. Its holder continues without knowing of the break, and nearly all refreshes end within this
+/// time. A longer time would fail calls that need a token, which have 15 seconds.
 const QUIET: Duration = Duration::from_secs(5);
-/// The schema belongs to the name, because databases may share a server's locks. The seed keeps
+/// The schema is a part of the name, because databases may share a server's locks. The seed keeps
 /// the names apart from owners, whose transactions have locks, too.
 const TAKE: &str =
     "SELECT pg_try_advisory_lock(hashtextextended(current_schema() || ' ' || $1, 1))";
@@ -37,17 +36,17 @@ const RELEASE: &str =
 pub(in crate::store) struct LockSession {
     connection: Option<AnyConnection>,
     held: HashSet<String>,
-    /// Until when only new names are taken; set as soon as there was a connection.
+    /// The end of the time in which only new names are taken. Set at the first connection.
     quiet: Option<Instant>,
 }
 
-/// A lock, until it is dropped.
+/// A lock, which is held until it is dropped.
 #[derive(Debug)]
 pub struct ProcessLock(HeldLock);
 
 #[derive(Debug)]
 enum HeldLock {
-    /// The locked file, and where it is if its name is used only once.
+    /// The locked file, and its path if its name is used only once.
     File {
         _locked: File,
         once: Option<PathBuf>,
@@ -56,9 +55,9 @@ enum HeldLock {
 }
 
 impl Store {
-    /// Takes the lock with this name unless somebody has it, here or in another process, or might
-    /// still act on one that the server lost a moment ago. A name that is used only `once` leaves
-    /// no file behind; one that is `new` cannot be held by anybody.
+    /// Takes the lock with this name, unless it is held in this or another process, or its holder
+    /// may still act on one that the server lost a moment ago. A name that is used only `once`
+    /// leaves no file behind; a `new` one cannot be held yet.
     ///
     /// # Errors
     /// [`ErrorKind::Store`].
@@ -72,7 +71,8 @@ impl Store {
             return self.lock_file(&name, once);
         }
         let store = self.clone();
-        // On a task of its own: dropped half way, a lock could stay that nobody knows of.
+        // A separate task, because a lock that is dropped half-way would stay taken, unknown to
+        // this process.
         let taken = tokio::spawn(async move {
             let started = Instant::now();
             loop {
@@ -91,6 +91,8 @@ impl Store {
     fn lock_file(&self, name: &str, once: bool) -> Result<Option<ProcessLock>> {
         let folder = self.home().join(FOLDER);
         files::private_folder(&folder)?;
+        // Names contain addresses, which may be too long for a file name or hold characters it
+        // cannot have.
         let digest = Sha256::digest(name);
         let path = folder
             .join(digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect::<String>());
@@ -111,9 +113,9 @@ impl Store {
 }
 
 impl LockSession {
-    /// Takes a lock; returns false if somebody has it.
+    /// Takes a lock. Returns false if it is held already.
     async fn take(&mut self, engine: &StoreEngine, name: &str, new: bool) -> sqlx::Result<bool> {
-        // A session can take its own locks once more.
+        // PostgreSQL grants a session its own locks repeatedly.
         if self.held.contains(name) {
             return Ok(false);
         }
@@ -123,6 +125,7 @@ impl LockSession {
                 self.held.insert(name.to_owned());
             }
             Ok(false) => {}
+            // The state of a failed connection is unknown; the next call opens another one.
             Err(_) => self.connection = None,
         }
         taken
@@ -133,10 +136,11 @@ impl LockSession {
             Some(connection) => connection,
             None => {
                 let mut connection = engine.session_of_locks().await?;
-                // Those that ended with the last connection, unless others have them by now.
+                // Locks that ended with the last connection, unless others have taken them by now.
                 for held in &self.held {
                     query(&mut connection, TAKE, held).await?;
                 }
+                // At the first connection of a process there are no earlier locks to wait for.
                 let now = Instant::now();
                 self.quiet = Some(self.quiet.map_or(now, |_| now + QUIET));
                 self.connection.insert(connection)
@@ -160,17 +164,19 @@ async fn query(
 impl Drop for ProcessLock {
     fn drop(&mut self) {
         match &mut self.0 {
-            // Nobody waits for a lock with this name.
+            // Only one process ever uses this name, so nothing waits for the file.
             HeldLock::File { once: Some(path), .. } => drop(std::fs::remove_file(path)),
             HeldLock::File { .. } => {}
             HeldLock::Name(session, name) => {
-                // Without a runtime the process ends, and the lock with it.
+                // Without a runtime the process is ending, and its locks with it.
                 let Ok(runtime) = tokio::runtime::Handle::try_current() else {
                     return;
                 };
                 let (session, name) = (session.clone(), std::mem::take(name));
                 runtime.spawn(async move {
                     let mut session = session.lock().await;
+                    // The name is removed first: if the release fails, the reconnected session must
+                    // not retake it.
                     session.held.remove(&name);
                     if let Some(connection) = &mut session.connection
                         && query(connection, RELEASE, &name).await.is_err()

@@ -1,8 +1,9 @@
-//! SQLite's connections for single statements.
+//! Connections to SQLite for single statements.
 //!
-//! The pool tests a connection whenever it is given back, which for SQLite is a switch to the
-//! connection's thread and back, as long as many a statement takes. So a few connections leave the
-//! pool for good: a statement takes one that is free. Transactions are begun on those of the pool.
+//! The pool tests each returned connection, which for SQLite is a switch to the connection's thread
+//! and back, and takes as long as many a statement. So a few connections leave the pool
+//! permanently, and a statement uses a free one of them. Transactions use the connections of the
+//! pool.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, PoisonError};
@@ -11,23 +12,23 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, Connection as _};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// How many there are.
+/// The number of these connections.
 const MAX_READY: usize = 2;
 
 /// The connections that have left the pool.
 #[derive(Default)]
 pub(in crate::store) struct ReadyConnections(std::sync::Mutex<Vec<Arc<Mutex<AnyConnection>>>>);
 
-/// A connection for statements outside transactions, given back when it is dropped.
+/// A connection for statements outside of transactions. Dropping it returns it.
 pub(in crate::store) enum StatementConnection {
-    /// To the pool.
+    /// A connection that returns to the pool.
     Pooled(PoolConnection<Any>),
-    /// To those that are ready.
+    /// A connection that has left the pool.
     Ready(OwnedMutexGuard<AnyConnection>),
 }
 
 impl ReadyConnections {
-    /// Returns a connection that is free, if there is one.
+    /// Returns a free connection, if there is one.
     pub(in crate::store) fn take(&self) -> Option<StatementConnection> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().find_map(|one| one.clone().try_lock_owned().ok()).map(StatementConnection::Ready)
@@ -50,12 +51,12 @@ impl ReadyConnections {
         StatementConnection::Ready(lent.lock_owned().await)
     }
 
-    /// Forgets all: the thread of one has ended.
+    /// Removes and returns all connections, as the thread of one has ended.
     pub(in crate::store) fn forget(&self) -> Vec<Arc<Mutex<AnyConnection>>> {
         std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Closes all that are not in use; the others are closed when they are given back.
+    /// Closes all connections that are not in use; the others close when they are returned.
     pub(in crate::store) async fn close(&self) {
         for connection in self.forget().into_iter().filter_map(Arc::into_inner) {
             if let Err(error) = connection.into_inner().close().await {

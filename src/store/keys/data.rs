@@ -5,8 +5,8 @@
 //! read each time, because another process may have replaced or erased it; opening a key takes a
 //! microsecond.
 //!
-//! Texts sealed before data keys existed name the place of the key that sealed them (`f1:`,
-//! `k1:`). Once that key is replaced, a line with the same name has it.
+//! Texts sealed before data keys existed name the location of the key that sealed them (`f1:`,
+//! `k1:`). Once that key is replaced, a line of the same name has it.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use super::master::{MasterKey, MasterKeySource, key_id};
 
 /// The settings row with an owner's data keys.
 pub(in crate::store) const DATA_KEYS: &str = "data_keys";
-/// How often to retry if other processes change the row at the same time.
+/// The number of attempts if other processes change the row at the same time.
 pub(super) const TRIES: usize = 20;
 
 /// One line of the row: a data key.
@@ -68,7 +68,7 @@ fn bound(owner: &str, id: &str) -> String {
 }
 
 impl Store {
-    /// Returns the owner's newest data key with its name; creates the first one.
+    /// Returns the owner's newest data key with its name, and creates the first one.
     pub(in crate::store) async fn sealing_key(&self) -> Result<(String, CipherKey)> {
         for _ in 0..TRIES {
             let row = self.setting(DATA_KEYS).await?;
@@ -89,18 +89,18 @@ impl Store {
                         return Ok((line.id.to_owned(), key));
                     }
                     None if strict => return Err(self.wrong_master(line.master)),
-                    // The key is lost, or the user chose another place. What it sealed can be
-                    // opened again once the key is restored.
+                    // The key is lost, or the user chose another location. Restoring the key makes
+                    // the texts that it sealed readable again.
                     None => {}
                 }
             }
             let master = self.master_in_use().await?;
             let (id, value) = self.with_new_key(row.as_deref(), &master)?;
-            // Of several processes that create one at once, the first wins.
+            // If several processes create a key at once, the first one wins.
             if self.swap(DATA_KEYS, row.as_deref(), &value).await? {
                 tracing::debug!("the data key {id} was created");
-                // A replacement of the master key that began meanwhile may have passed this row
-                // by, and have dropped the old one already.
+                // A replacement of the master key that began meanwhile may have missed this row,
+                // and may have dropped the old key already.
                 let newest = self.master_in_use().await?;
                 let made = DataKeyLine::all(&value).next().filter(|_| !newest.is(&master.name()));
                 if let Some(made) = made
@@ -131,8 +131,8 @@ impl Store {
         Ok((id, value))
     }
 
-    /// Returns the keys that may have sealed a text, one of which did, and the text without its
-    /// mark. `None` if it names no key of the owner.
+    /// Returns the text without its mark, and the candidates for the key that sealed it. There are
+    /// no candidates if the mark names no key of the owner.
     pub(in crate::store) async fn opening_keys<'a>(
         &self,
         sealed: &'a str,
@@ -156,7 +156,7 @@ impl Store {
         Ok((masters.into_iter().map(|master| master.key).collect(), text))
     }
 
-    /// Returns true if some account cannot be used without a key of this place.
+    /// Returns true if an account cannot be used without a key of this place.
     pub(super) async fn needs_key(&self, place: MasterKeySource) -> Result<bool> {
         let initial = place.initial();
         let everybody = self.for_owner(EVERYBODY);
@@ -175,8 +175,8 @@ impl Store {
         Ok(count > 0)
     }
 
-    /// Replaces the setting `old`, or its absence, with `new`. Returns false, and changes nothing,
-    /// if the setting has another value.
+    /// Replaces the setting `old`, or its absence, with `new`. Returns false without a change if
+    /// the setting has another value.
     pub(in crate::store) async fn swap(
         &self,
         name: &str,

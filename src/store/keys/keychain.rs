@@ -1,10 +1,10 @@
-//! The operating system's keychain, as far as the store needs it.
+//! Access to the operating system's keychain.
 //!
-//! The keychain can ask its user for a password and so can take its time: it is called
-//! on a thread of its own, with a time limit. Errors are reasons in words and never
-//! contain a key. `keys.rs` decides what they mean for the store.
+//! The keychain may ask its user for a password and take its time: it is called on a separate
+//! thread, with a time limit. Errors are textual reasons and never contain a key. `keys.rs` decides
+//! what they mean for the store.
 //!
-//! Built without the feature `keychain`, it always reports that there is none.
+//! Without the feature `keychain`, it always reports that no keychain exists.
 
 #[cfg(feature = "keychain")]
 pub(super) use native::{create, forget, read};
@@ -41,7 +41,7 @@ mod native {
         .await
     }
 
-    /// Returns the key under `name`; `None` if the keychain has no such entry.
+    /// Returns the key under `name`, or `None` if the keychain has no such entry.
     pub(in crate::store::keys) async fn read(name: &str) -> Result<Option<CipherKey>, String> {
         let secret = on_thread(name, |entry| match entry.get_secret() {
             Ok(secret) => Ok(Some(secret)),
@@ -55,15 +55,15 @@ mod native {
             .map_err(|_wrong| "the entry has no Daysheet key".to_owned())
     }
 
-    /// Removes an entry that nothing was sealed with.
+    /// Removes an entry whose key was never used.
     pub(in crate::store::keys) async fn forget(name: &str) {
         if let Err(why) = on_thread(name, |entry| entry.delete_credential()).await {
             tracing::debug!("an unused keychain entry remains: {why}");
         }
     }
 
-    /// Runs a keychain call on a thread of its own. Not on the runtime's pool:
-    /// the runtime would wait at its end for a dialog that nobody answers.
+    /// Runs a keychain call on a separate thread. The runtime's pool is unsuitable, because the
+    /// runtime would wait at its end for a dialog that stays unanswered.
     async fn on_thread<T: Send + 'static>(
         name: &str,
         call: impl FnOnce(&Entry) -> keyring::Result<T> + Send + 'static,
@@ -74,7 +74,7 @@ mod native {
             .name("keychain".to_owned())
             .spawn(move || {
                 let answer = Entry::new(SERVICE, &name).and_then(|entry| call(&entry));
-                // Nobody waits any more if it took too long.
+                // The receiver is gone if the call exceeded its time limit.
                 let _ = done.send(answer.map_err(|error| reason(&error)));
             })
             .map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ mod native {
             (Error::BadEncoding(_) | Error::BadDataFormat(..), _) => {
                 "the entry is malformed".to_owned()
             }
-            // "No default store" is what follows; this is what went wrong.
+            // `NoDefaultStore` is only the consequence; this is the cause.
             (Error::NoDefaultStore, Err(why)) => why.to_string(),
             _ => error.to_string(),
         }

@@ -1,8 +1,8 @@
-//! Master keys from all sources. They seal data keys and nothing else.
+//! Master keys from all sources. They seal only data keys.
 //!
-//! A source lists its keys, newest first. One of them is in use; a row of the owner `server` names
-//! it, so that an instance with other keys notices before it seals anything with them. The others
-//! open what has not been re-sealed yet.
+//! A source lists its keys, newest first. One of them is in use, and is named in a row of the owner
+//! `server`, so that an instance with other keys notices before it seals anything with them. The
+//! others open data that has not been re-sealed yet.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const IN_USE: &str = "master_key";
 /// The next step if instances have different keys.
 const SHARE: &str = "give all instances the same key: set keys.file, keys.value or keys.command; \
                      `daysheet store new-key` prints one";
-/// How long a command that prints keys may take.
+/// The time limit of a command that prints keys.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// The settings of master keys, and the keys themselves once they have been read.
@@ -70,13 +70,13 @@ impl MasterKey {
         format!("{}-{}", self.place.initial(), key_id(&self.key))
     }
 
-    /// Returns true if `name` is this key's, in any place.
+    /// Returns true if `name` is this key's, at any place.
     pub(super) fn is(&self, name: &str) -> bool {
         name.split_once('-').is_some_and(|(_, id)| id == key_id(&self.key))
     }
 }
 
-/// Returns a short name of a key, which reveals nothing about it.
+/// Returns a short name of a key that does not reveal it.
 pub(super) fn key_id(key: &CipherKey) -> String {
     let digest = Sha256::new().chain_update(b"daysheet key").chain_update(key).finalize();
     digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
@@ -84,8 +84,8 @@ pub(super) fn key_id(key: &CipherKey) -> String {
 
 impl Store {
     /// Checks that the master key in use is available, before serving. Creates the first one if
-    /// Daysheet keeps it itself. A configured key is in use from the first secret on: until then,
-    /// a wrong one can be corrected.
+    /// Daysheet keeps it itself. A configured key is in use only from the first secret on: until
+    /// then, a wrong one can be corrected.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] or [`ErrorKind::Config`], with the next step.
@@ -96,7 +96,8 @@ impl Store {
         }
     }
 
-    /// Checks that the master key in use is at hand, if there is one yet; changes nothing.
+    /// Checks that the master key in use is available, if there is one yet, without changing
+    /// anything.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] or [`ErrorKind::Config`], with the next step.
@@ -104,11 +105,13 @@ impl Store {
         self.key_in_use().await.map(drop)
     }
 
-    /// Returns the short name of the master key in use and where it is, if there is one yet;
-    /// checks it as [`Store::compare_keys`].
+    /// Returns the short name and place of the master key in use, if there is one yet, after the
+    /// check of [`Store::compare_keys`].
     pub(in crate::store) async fn key_in_use(&self) -> Result<Option<String>> {
         let given = self.inner.keys.given.as_ref().map(GivenKeys::setting);
         let Some(name) = self.for_owner(SERVER).setting(IN_USE).await? else {
+            // Without a key in use there is nothing to compare, but an unreadable source is an
+            // error already.
             if given.is_some() {
                 self.masters(false, false).await?;
             }
@@ -129,9 +132,10 @@ impl Store {
         }))
     }
 
-    /// Returns the configured keys, newest first. `again` reads them from their source even if
-    /// they are known, and `create` allows creating the first one.
+    /// Returns the configured keys, newest first. `again` reads them from their source even if they
+    /// are known, and `create` allows creating the first one.
     pub(super) async fn masters(&self, again: bool, create: bool) -> Result<Arc<[MasterKey]>> {
+        // The lock is held while reading, so that concurrent calls run a command only once.
         let mut read = self.inner.keys.read.lock().await;
         if let Some(known) = read.as_ref().filter(|_| !again) {
             return Ok(known.clone());
@@ -142,7 +146,7 @@ impl Store {
         let masters: Vec<MasterKey> = match (&self.inner.keys.given, read.as_ref()) {
             (None, _) if self.inner.engine.is_postgres() => self.shared_masters(create).await?,
             (None, _) => self.own_masters(create).await?,
-            // It is not run again: it may be slow, or ask somebody.
+            // A command is not run again: it may be slow, or ask a person.
             (Some(GivenKeys::Command(_)), Some(known)) => known.to_vec(),
             (Some(GivenKeys::Command(words)), None) => given(run(words).await?),
             (Some(GivenKeys::Value(keys)), _) => given(keys.clone()),
@@ -158,13 +162,13 @@ impl Store {
         Ok(read.insert(masters.into()).clone())
     }
 
-    /// Returns the key with this name if it is among the configured ones; `create` as for
-    /// [`Store::masters`].
+    /// Returns the key with this name if it is configured; `create` as for [`Store::masters`].
     pub(super) async fn configured_master(
         &self,
         name: &str,
         create: bool,
     ) -> Result<Option<MasterKey>> {
+        // A key that is missing among the known ones may have been added to the file since.
         for again in [false, true] {
             let masters = self.masters(again, create).await?;
             if let Some(master) = masters.iter().find(|master| master.is(name)) {
@@ -174,9 +178,10 @@ impl Store {
         Ok(None)
     }
 
-    /// Returns the key with this name, wherever it is.
+    /// Returns the key with this name from any place.
     pub(super) async fn any_master(&self, name: &str) -> Result<Option<MasterKey>> {
-        // An error of the place in the name, below, is more precise.
+        // An error of the place in the name, below, is more precise than one of the configured
+        // source.
         if let Ok(Some(master)) = self.configured_master(name, false).await {
             return Ok(Some(master));
         }
@@ -191,14 +196,16 @@ impl Store {
         Ok(masters.into_iter().find(|master| master.is(name)))
     }
 
-    /// Returns the master key in use. If Daysheet keeps its keys itself and no longer has that
-    /// one, the newest key replaces it.
+    /// Returns the master key in use. If Daysheet keeps its keys itself and no longer has it, the
+    /// newest key replaces it.
     pub(super) async fn master_in_use(&self) -> Result<MasterKey> {
         let masters = self.masters(false, true).await?;
         let newest = masters.first().ok_or_else(|| unread("no key is set"))?;
         let server = self.for_owner(SERVER);
         let name = match server.setting(IN_USE).await? {
             Some(name) => name,
+            // The first of several instances decides, and the others compare their keys with its
+            // choice.
             None => server.decide(IN_USE, &newest.name()).await?,
         };
         if self.is_strict() {
@@ -211,8 +218,8 @@ impl Store {
         Ok(newest.clone())
     }
 
-    /// Returns the keys in the key file if instances may share a database. They then have to share
-    /// the file as well, and none creates another.
+    /// Returns the keys in the key file if instances may share a database. They have to share the
+    /// file, too, and none of them creates another.
     async fn shared_masters(&self, create: bool) -> Result<Vec<MasterKey>> {
         if self.inner.keys.store != KeyStore::File {
             let what = "instances that share a database need to share its master key";
@@ -257,7 +264,7 @@ fn unread(why: &str) -> Error {
         .next("a key is 32 bytes in Base64; `daysheet store new-key` prints one")
 }
 
-/// Runs the command that prints the keys. What it prints is never shown.
+/// Runs the command that prints the keys. Its output is never shown.
 async fn run(words: &[String]) -> Result<Vec<CipherKey>> {
     let (program, arguments) = words.split_first().ok_or_else(|| unread("no command is named"))?;
     let mut command = tokio::process::Command::new(program);

@@ -15,9 +15,9 @@ use super::data::{DATA_KEYS, DataKeyLine, FILE_MARK, KEYCHAIN_MARK, MARK, TRIES,
 use super::master::{MasterKey, key_id};
 use crate::config::GivenKeys;
 
-/// How often to look for owners who were added in the meantime.
+/// The number of passes to find owners who were added in the meantime.
 const PASSES: usize = 5;
-/// How often, and how many times, to look whether another rotation has ended.
+/// The interval and number of checks whether another rotation has ended.
 const LOOK: Duration = Duration::from_millis(50);
 const LOOKS: usize = 1_200;
 
@@ -35,14 +35,14 @@ pub struct RotationOutcome {
     pub sealed: usize,
     /// The number of accounts whose tokens were re-sealed with a new data key.
     pub accounts: usize,
-    /// Owners with data keys that could not be opened, and why.
+    /// Owners whose data keys could not be opened, with the reason.
     pub failed: Vec<(String, String)>,
 }
 
 impl Store {
     /// Replaces the master key for all owners: with a random one if Daysheet keeps the key itself,
-    /// else with the newest of the configured ones. With `data_keys`, every owner also gets a new
-    /// data key, which re-seals the tokens.
+    /// or else with the newest configured one. With `data_keys`, every owner also gets a new data
+    /// key, which re-seals the tokens.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if only one key is configured and already seals all, [`ErrorKind::Store`].
@@ -60,7 +60,8 @@ impl Store {
             )
         };
         match alone {
-            // It takes the place of one that Daysheet has kept itself until now, if that is at hand.
+            // The configured key replaces one that Daysheet kept itself until now, if that is
+            // available.
             Some(given) => drop(self.key_in_use().await?.ok_or_else(|| nothing(given))?),
             None if given.is_none() => {
                 self.begin_replacing(&known, random()?).await?;
@@ -69,7 +70,7 @@ impl Store {
         }
         let masters = self.masters(true, true).await?;
         let newest = masters.first().ok_or_else(|| self.contended())?;
-        // From now on, new data keys are sealed with it.
+        // From now on, new data keys are sealed with the new master key.
         self.use_master(newest).await?;
         let mut rotated = RotationOutcome {
             master: key_id(&newest.key),
@@ -95,6 +96,7 @@ impl Store {
                 }
             }
             rotated.sealed += sealed;
+            // A pass without changes has seen all owners, including those of other processes.
             if sealed == 0 {
                 break;
             }
@@ -106,6 +108,7 @@ impl Store {
         {
             return Err(nothing(given));
         }
+        // The old key is dropped last, and only if no data key needs it any more.
         if rotated.setting.is_none() && rotated.failed.is_empty() {
             self.end_replacing(newest).await?;
             self.masters(true, true).await?;
@@ -113,8 +116,8 @@ impl Store {
         Ok(rotated)
     }
 
-    /// Waits until no other process replaces the master key. Of two at once, one would drop the key
-    /// with which the other one seals.
+    /// Waits until no other process replaces the master key. If two did so at once, one would drop
+    /// the key with which the other one seals.
     async fn rotate_alone(&self) -> Result<ProcessLock> {
         for _ in 0..LOOKS {
             if let Some(lock) = self.try_lock("rotate-key".to_owned(), false, false).await? {
@@ -126,8 +129,8 @@ impl Store {
             .next("repeat this when it has ended"))
     }
 
-    /// Adds the keys that sealed the owner's old texts directly to the data keys, if there are
-    /// such texts.
+    /// Adds the keys that sealed the owner's old texts directly to the data keys, if such texts
+    /// exist.
     pub(in crate::store) async fn seal_old_keys(&self) -> Result<()> {
         let old = [FILE_MARK, KEYCHAIN_MARK];
         for mark in old {
@@ -166,7 +169,7 @@ impl Store {
                     FILE_MARK => self.file_masters(false).await?,
                     _ => self.keychain_masters().await?,
                 };
-                // The oldest, because it does not seal any more.
+                // The oldest key, as newer ones never sealed texts directly.
                 if let Some(old) = masters.last() {
                     lines.push(line(self.owner(), mark, &old.key, master)?);
                     sealed += 1;
@@ -179,9 +182,8 @@ impl Store {
         Err(self.contended())
     }
 
-    /// Gives the owner a new data key, drops those that are no longer needed, and re-seals the
-    /// accounts' tokens with the new one. Other texts follow when they are next written. Returns
-    /// the number of accounts.
+    /// Gives the owner a new data key, drops old ones without texts, and re-seals the accounts'
+    /// tokens. Other texts follow when they are next written. Returns the number of accounts.
     async fn replace_data_key(&self, master: &MasterKey) -> Result<usize> {
         let Some(row) = self.setting(DATA_KEYS).await? else {
             return Ok(0);
@@ -193,7 +195,7 @@ impl Store {
             } else {
                 format!("{MARK}{}:", line.id)
             };
-            // A text sealed with the newest key a moment ago may not be stored yet.
+            // A text that was just sealed with the newest key may not be stored yet.
             if nth == 0 || self.has_sealed(&mark).await? {
                 kept.push(line.to_string());
             }
@@ -223,7 +225,7 @@ impl Store {
         Ok(sealed)
     }
 
-    /// Returns true if a text of the owner has this mark of a key.
+    /// Returns true if a text of the owner has this key's mark.
     async fn has_sealed(&self, mark: &str) -> Result<bool> {
         let count: i64 = sqlx::query_scalar(
             "SELECT (SELECT COUNT(*) FROM accounts WHERE owner = $1 AND sealed LIKE $2) \

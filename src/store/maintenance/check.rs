@@ -1,4 +1,4 @@
-//! Finds damage in a database, without changing it.
+//! Detection of damage in a database, without changing it.
 
 use std::collections::BTreeMap;
 
@@ -8,37 +8,38 @@ use sqlx::AssertSqlSafe;
 
 use super::super::{EVERYBODY, Store, account_identity, schema};
 
-/// The findings. They contain nothing personal: owners who sign in are named by a digest.
+/// The findings, without personal data: owners who sign in are named by a digest.
 #[derive(Debug, Default)]
 pub struct CheckFindings {
-    /// Where the rows are.
+    /// The place of the rows.
     pub place: String,
     /// The version of the schema.
     pub version: usize,
     /// The number of rows per owner and table.
     pub rows: BTreeMap<String, Vec<(&'static str, i64)>>,
-    /// The master key in use, and where it is, if there is one and it is at hand.
+    /// The master key in use and its place, if it is available.
     pub master: Option<String>,
     /// The number of sealed texts whose keys are available.
     pub sealed: usize,
-    /// What should be changed, although everything works.
+    /// Advice on a database that works.
     pub warnings: Vec<String>,
-    /// What is broken.
+    /// Damage.
     pub problems: Vec<String>,
 }
 
 impl Store {
     /// Checks that the database is intact, that every sealed text can be opened, and in PostgreSQL
-    /// that row-level security keeps the rows of owners apart.
+    /// that row-level security separates the rows of owners.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if it cannot be read, or is of another version.
+    /// [`ErrorKind::Store`] if it cannot be read, or has another version.
     pub async fn check(&self) -> Result<CheckFindings> {
         let mut found = CheckFindings {
             place: self.inner.engine.to_string(),
             version: schema::newest(),
             ..CheckFindings::default()
         };
+        // Opening the store would migrate the database, and thus change it.
         if self.version().await? != i64::try_from(found.version).ok() {
             let what = format!("{} has no tables, or not those of this version", found.place);
             let next = "check where the state is, or run `daysheet store migrate`";
@@ -88,9 +89,10 @@ impl Store {
     }
 
     /// Opens all sealed texts of the owner. Earlier states are bound to names that the store does
-    /// not know: of these it opens only the keys.
+    /// not know, so only their keys are opened.
     async fn check_sealed(&self, found: &mut CheckFindings) -> Result<()> {
         let mut failed: BTreeMap<&str, (usize, String)> = BTreeMap::new();
+        // One problem per kind of text is enough: thousands may share a lost key.
         let mut count = |what, problem: Option<String>| match problem {
             None => found.sealed += 1,
             Some(why) => failed.entry(what).or_insert((0, why)).0 += 1,
@@ -130,8 +132,8 @@ impl Store {
         Ok(())
     }
 
-    /// Returns why a text was not `opened`, with the next step, if it was not. Errors of opening
-    /// name the account; those of its keys do not.
+    /// Returns the reason why a text could not be opened, unless it was `opened`, with the next
+    /// step. The error of opening it is not used, because that names the account.
     async fn unopened(&self, opened: bool, sealed: &str) -> Option<String> {
         if opened {
             return None;

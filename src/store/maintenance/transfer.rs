@@ -1,13 +1,13 @@
-//! Moving the rows of all owners from SQLite to PostgreSQL.
+//! Transfer of the rows of all owners from SQLite to PostgreSQL.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
 use super::super::{AuditLine, OwnerTransaction, SERVER, Store, numbered, schema};
 
-/// The number of rows in one statement.
+/// The number of rows per statement.
 const BATCH: usize = 500;
-/// The table of the audit log, which is a file beside SQLite for the user of this machine.
+/// The table of the audit log, which with SQLite is a file for the user of this machine.
 const AUDIT: &str = "audit";
 
 /// The outcome of a move.
@@ -21,12 +21,12 @@ pub struct TransferOutcome {
 
 impl Store {
     /// Copies the rows of all owners into `target`, which is in PostgreSQL, in one transaction.
-    /// Sealed texts do not change, and data keys are copied under the same master key. Other
-    /// writes to this database wait. Its rows do not change.
+    /// Sealed texts do not change, and data keys are copied under the same master key. This
+    /// database's rows do not change; other writes to it wait.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if `target` has rows of one of the owners, or either database is of
-    /// the wrong kind; [`ErrorKind::Store`]. Then nothing was copied.
+    /// [`ErrorKind::Argument`] if `target` has rows of one of the owners, or either database is of the
+    /// wrong kind; [`ErrorKind::Store`]. No row was copied in these cases.
     pub async fn transfer(&self, target: &Self) -> Result<TransferOutcome> {
         if self.inner.engine.is_postgres() || !target.inner.engine.is_postgres() {
             return Err(Error::argument("rows can only be moved from SQLite to PostgreSQL")
@@ -36,7 +36,8 @@ impl Store {
         let owners: Vec<String> =
             self.owners().await?.into_iter().filter(|owner| owner != SERVER).collect();
         for owner in &owners {
-            // The key file stays in this folder, but what it sealed has to be readable elsewhere.
+            // The key file stays in this folder, but the texts that it sealed have to be readable
+            // elsewhere.
             self.for_owner(owner).seal_old_keys().await?;
         }
         let mut source = self.writing().await?;
@@ -44,6 +45,8 @@ impl Store {
         let engine = &target.inner.engine;
         let broken = |error: sqlx::Error| target.broken(&error);
         let mut tx = engine.begin(pool, SERVER).await.map_err(broken)?;
+        // The data keys arrive sealed with this key, so that instances with another one must
+        // notice.
         let in_use = self.master_name(&mut source).await?;
         sqlx::query(
             "INSERT INTO settings (owner, name, value) SELECT $1, 'master_key', $2 \
@@ -65,7 +68,7 @@ impl Store {
         Ok(moved)
     }
 
-    /// Returns the name of the master key in use, if there is one.
+    /// Returns the name of the master key in use, or an empty text.
     async fn master_name(&self, source: &mut AnyConnection) -> Result<String> {
         let sql = "SELECT value FROM settings WHERE owner = $1 AND name = 'master_key'";
         let name: Option<String> = sqlx::query_scalar(sql)
@@ -132,6 +135,7 @@ impl Store {
             }
             insert.execute(&mut **tx).await.map_err(|error| target.broken(&error))?;
         }
+        // The rows are counted in the same transaction, so a difference rolls everything back.
         let arrived = count(target, tx, owner, table).await?;
         if usize::try_from(arrived) != Ok(cells.len()) {
             let what = format!("only {arrived} of {} rows of {table} arrived", cells.len());

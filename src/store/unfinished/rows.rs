@@ -1,7 +1,7 @@
 //! Calls that are writing, as rows: for several instances that serve several people.
 //!
-//! Each has a lock as well, from before its row until after it. A row without a lock is of a call
-//! that was cut off; any instance reports it, to its owner.
+//! Each call also has a lock, which begins before its row and ends after it. A row without a lock
+//! belongs to an interrupted call; any instance reports it, to its owner.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 
@@ -11,9 +11,10 @@ use super::super::random::random;
 use super::CutOff;
 
 impl Store {
-    /// Adds a row for a call; returns its number, and the lock that says that the call goes on.
+    /// Adds a row for a call. Returns its number, and the lock that shows that the call continues.
     pub(super) async fn add_write(&self, what: &str) -> Result<(i64, ProcessLock)> {
         let number = i64::from_le_bytes(random()?);
+        // The lock comes before the row: a row without a lock would be reported as interrupted.
         let lock = self.lock_write(number, true).await?.ok_or_else(|| {
             Error::new(ErrorKind::Internal, format!("the number {number} of a call is in use"))
         })?;
@@ -28,7 +29,7 @@ impl Store {
         Ok((number, lock))
     }
 
-    /// Removes the row of a call that is over; returns false if there was none.
+    /// Removes the row of a call that is over. Returns false if it did not exist.
     pub(super) async fn remove_write(&self, number: i64) -> Result<bool> {
         sqlx::query("DELETE FROM writes WHERE owner = $1 AND number = $2")
             .bind(self.owner())
@@ -39,7 +40,7 @@ impl Store {
             .map_err(|error| self.broken(&error))
     }
 
-    /// Returns and forgets the owner's calls that were cut off.
+    /// Returns and forgets the owner's interrupted calls.
     pub(super) async fn take_cut_off(&self) -> Result<Vec<CutOff>> {
         let rows: Vec<(i64, String, i64)> =
             sqlx::query_as("SELECT number, what, began FROM writes WHERE owner = $1")
@@ -49,7 +50,7 @@ impl Store {
                 .map_err(|error| self.broken(&error))?;
         let mut found = Vec::new();
         for (number, what, began) in rows {
-            // Of several instances that do this at once, one gets it.
+            // If several instances do this at once, one of them gets the call.
             if let Some(_lock) = self.lock_write(number, false).await?
                 && self.remove_write(number).await?
             {

@@ -1,25 +1,25 @@
-//! Whether a shape is on the slide, and shows the text in it, by its place and its size.
+//! Visibility of the text in a shape, judged by the position and size of the shape.
 
 use super::{INSET, POINT, SlideArea, SlideScene, SlideShape};
 use crate::HidingMethod;
 use crate::run_style::{FLAT, TextVisibility};
 
-/// The least average width of a character, as a part of its size.
+/// The smallest average width of a character, as a fraction of its size.
 const NARROW: f64 = 0.4;
-/// How much higher than its shape a text has to be to be cut off.
+/// The ratio between the heights of a text and its shape from which the text counts as cut off.
 const OVER: f64 = 2.0;
 
 impl SlideScene {
-    /// Returns whether a shape shows its text, on a slide of this size in units of drawings.
+    /// Returns the visibility of the text in a shape, on a slide of this size in drawing units.
     pub fn place(&self, shape: usize, size: (f64, f64)) -> TextVisibility {
         let Some(shape) = self.own.get(shape) else { return TextVisibility::Seen };
         let Some(place) = shape.place else { return TextVisibility::Seen };
-        // Nobody knows how far it is turned, but it stays within a circle.
+        // The angle is not read, but a rotated shape stays within a circle.
         let around = if shape.turned { place.around() } else { place };
         if around.is_off(size) {
             TextVisibility::Hidden(HidingMethod::OffPage)
         } else if shape.frame || shape.turned {
-            // The stated size of a table may be too small.
+            // The stated size of a table may be too small, as rows grow with their text.
             TextVisibility::Seen
         } else if shape.inner(place).is_off(size) {
             TextVisibility::Doubt(HidingMethod::OffPage)
@@ -28,7 +28,7 @@ impl SlideScene {
         }
     }
 
-    /// Returns the left edge of a shape in points, if that is known.
+    /// Returns the left edge of a shape in points, if it is known.
     pub fn edge(&self, shape: usize) -> Option<f64> {
         let shape = self.own.get(shape).filter(|shape| !shape.turned)?;
         Some(shape.place?.x / POINT)
@@ -36,7 +36,7 @@ impl SlideScene {
 }
 
 impl SlideShape {
-    /// Returns the area in a shape in which its text begins.
+    /// Returns the area of a shape without its insets.
     fn inner(&self, place: SlideArea) -> SlideArea {
         let [left, top, right, bottom] =
             self.text.insets.map(std::option::Option::unwrap_or_default);
@@ -48,7 +48,7 @@ impl SlideShape {
         }
     }
 
-    /// Returns whether a shape of this size has room for its text.
+    /// Returns the visibility of the text in a shape of this size.
     fn room(&self, place: SlideArea) -> TextVisibility {
         let flat = place.wide.min(place.high) < FLAT * POINT;
         let wide = (place.wide - 2.0 * INSET).max(1.0);
@@ -68,13 +68,13 @@ impl SlideShape {
 }
 
 impl SlideArea {
-    /// Returns true if this is beside a slide of this size.
+    /// Returns true if this area is off a slide of this size.
     fn is_off(&self, (wide, high): (f64, f64)) -> bool {
         let (right, bottom) = (self.x + self.wide, self.y + self.high);
         right < 0.0 || bottom < 0.0 || self.x >= wide || self.y >= high
     }
 
-    /// Returns the square that this is in, however it is turned.
+    /// Returns the square that contains this area at any rotation.
     fn around(&self) -> Self {
         let long = f64::hypot(self.wide, self.high);
         let (x, y) = (self.x + self.wide / 2.0, self.y + self.high / 2.0);

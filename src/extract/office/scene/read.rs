@@ -1,6 +1,6 @@
-//! Reads the shapes of a slide, a layout or a master: their places, fills and sizes of text.
+//! Reading of the shapes of a slide, layout or master: positions, fills and text sizes.
 //!
-//! What these mean for a text is decided in the parent module.
+//! The parent module decides on the visibility of text.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::office::theme::{ShapePaint, ThemeColours};
 use crate::run_style::InkColour;
 use crate::xml::{XmlEvent, XmlReader};
 
-/// Reads a slide, a layout or a master; placeholders take from those `below`.
+/// Reads a slide, layout or master. Its placeholders inherit from the ones in `below`.
 pub(super) fn part(
     text: &str,
     theme: &ThemeColours,
@@ -26,7 +26,7 @@ pub(super) fn part(
         cells: Vec::new(),
     };
     let mut groups: Vec<ShapeGroup> = Vec::new();
-    // True while a group's own properties, or a table without colours of its own, are read.
+    // True while a group's own properties are read; true for a table without colours.
     let (mut of_group, mut bare) = (false, true);
     let (mut count, mut size) = (0.0, SIZE);
     let mut xml = XmlReader::of(text, SLIDE);
@@ -61,7 +61,7 @@ pub(super) fn part(
                 });
             }
             "bgRef" => {
-                // The first fill of a theme is the colour itself; others are gradients.
+                // The first fill of a theme is the plain colour; the others are gradients.
                 let plain = element.attr("idx").is_none_or(|idx| idx == "1001");
                 let coat = theme.coat(&mut xml)?;
                 let paint = coat.map_or(InkColour::Other, |coat| coat.paint);
@@ -111,6 +111,7 @@ pub(super) fn part(
                 }
             }
             "grpSpPr" => {
+                // The last group is the open one itself; `grpFill` in it means the group around it.
                 let outer = groups.iter().rev().nth(1).copied();
                 let fill = outer.map_or(ShapeFill::Unsaid, |outer| outer.fill);
                 let own = properties(&mut xml, theme, fill)?;
@@ -127,7 +128,7 @@ pub(super) fn part(
                 }
             }
             "xfrm" => {
-                // The place of a frame stands beside its properties.
+                // The position of a frame is not within its properties.
                 let mut own = ShapeProperties::default();
                 own.place(element.number("rot"), &mut xml)?;
                 if let Some(shape) = part.shapes.last_mut() {
@@ -138,6 +139,7 @@ pub(super) fn part(
                 let idx = element.number("idx").unwrap_or_default();
                 let coat = theme.coat(&mut xml)?.map(|coat| coat.paint);
                 let paint = coat.filter(|_| idx == 1.0).unwrap_or(InkColour::Other);
+                // Index 0 is no fill.
                 if let Some(shape) = part.shapes.last_mut().filter(|_| idx >= 1.0) {
                     shape.styled = ShapeFill::Coat(ShapePaint { paint, opaque: 1.0 });
                 }
@@ -150,6 +152,7 @@ pub(super) fn part(
             "tbl" => {
                 bare = true;
                 if let Some(shape) = part.shapes.last_mut().filter(|shape| shape.frame) {
+                    // The colours of its cells are not known to the shapes around a table.
                     shape.fill = UNKNOWN;
                 }
             }
@@ -201,6 +204,7 @@ pub(super) fn part(
                 }
             }
             "rPr" => {
+                // The largest run of a paragraph determines the height of its lines.
                 if let Some(own) = element.number("sz") {
                     size = f64::max(size, own / 100.0);
                 }
@@ -212,6 +216,7 @@ pub(super) fn part(
         }
     }
     for shape in &mut part.shapes {
+        // A fill of the shape itself takes precedence, wherever it is in the element.
         if shape.fill == ShapeFill::Unsaid {
             shape.fill = shape.styled;
         }
@@ -219,11 +224,11 @@ pub(super) fn part(
     Ok(part)
 }
 
-/// What a shape or a group says of its place and its fill.
+/// The position and fill that a shape or group states.
 struct ShapeProperties {
     fill: ShapeFill,
     area: Option<SlideArea>,
-    /// Where places within a group begin, and how far they go.
+    /// The origin and extent of the coordinates within a group.
     inner: Option<SlideArea>,
     turned: bool,
     edge: f64,
@@ -236,7 +241,7 @@ impl Default for ShapeProperties {
 }
 
 impl ShapeProperties {
-    /// Reads the place within the element that began last.
+    /// Reads the position in the element that began last.
     fn place(&mut self, turn: Option<f64>, xml: &mut XmlReader<'_>) -> Result<(), ReadFailure> {
         let mut found: [Option<(f64, f64)>; 4] = [None; 4];
         xml.within(|element| {
@@ -256,14 +261,15 @@ impl ShapeProperties {
         };
         let [off, ext, inner_off, inner_ext] = found;
         (self.area, self.inner) = (area(off, ext), area(inner_off, inner_ext));
-        // Half a turn leaves it where it is; places are those before any turn.
+        // Half a turn changes nothing, as positions are stated before rotation. Up to one degree is
+        // ignored.
         self.turned = turn.is_some_and(|turn| (turn % 10_800_000.0).abs() > 60_000.0);
         Ok(())
     }
 }
 
-/// Reads the properties within the element that began last; `group` is the fill of the group
-/// that they may name.
+/// Reads the properties in the element that began last. `group` is the fill of the group, which
+/// they may refer to.
 fn properties(
     xml: &mut XmlReader<'_>,
     theme: &ThemeColours,
@@ -312,7 +318,7 @@ fn properties(
                 found.edge = 1.0;
                 xml.skip()?;
             }
-            // Lines and effects are no ground.
+            // Lines and effects are not backgrounds.
             "ln" | "lnL" | "lnR" | "lnT" | "lnB" | "lnTlToBr" | "lnBlToTr" | "effectLst"
             | "effectDag" | "scene3d" | "sp3d" | "extLst" => xml.skip()?,
             _ => inner += 1,
@@ -321,7 +327,7 @@ fn properties(
 }
 
 impl SlideShape {
-    /// Takes properties that stand within a group or outside of any.
+    /// Applies properties of a shape within `group`, or outside of any group.
     fn take(&mut self, own: &ShapeProperties, group: Option<ShapeGroup>) {
         if let Some(area) = own.area {
             let lost = group.is_some_and(|group| group.lost);
@@ -336,7 +342,7 @@ impl SlideShape {
 }
 
 impl ShapeGroup {
-    /// Returns where something in the group is on the slide.
+    /// Returns the area on the slide of an object in the group.
     fn place(&self, area: SlideArea) -> SlideArea {
         SlideArea {
             x: area.x * self.scale.0 + self.shift.0,
@@ -346,7 +352,7 @@ impl ShapeGroup {
         }
     }
 
-    /// Takes the group's own properties; until then it is like the one around it.
+    /// Applies the group's own properties. Before that, it equals the group around it.
     fn enter(&mut self, own: &ShapeProperties) {
         if own.fill != ShapeFill::Unsaid {
             self.fill = own.fill;

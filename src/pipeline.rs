@@ -1,14 +1,14 @@
 //! Request → projection → page → rows → text: the steps that all answers share.
 //!
-//! Every answer is made by the same steps, 1 to 3 in [`search`](mail::search), [`lookup`],
+//! Every answer takes the same steps, 1 to 3 in [`search`](mail::search), [`lookup`],
 //! [`read`](mail::read) and similar modules, 4 and 5 in [`fit`](answer::fit); [`run`] calls them.
 //!
-//! 1. `project` turns the chosen columns into what to request from the API.
+//! 1. `project` turns the chosen columns into the fields to request from the API.
 //! 2. The provider answers with a page of its own objects: the only I/O to an API.
 //! 3. `flatten` makes rows of them, and ids become handles: the complete response.
 //! 4. `budget` chooses the part that fits.
-//! 5. `encode` writes the document. Long texts follow in blocks of their own, and notes say what
-//!    is missing.
+//! 5. `encode` writes the document. Long texts follow in blocks of their own, and notes report
+//!    missing parts.
 //!
 //! It names the port (`provider.rs`) and never a provider. Sign-in is in
 //! [`sign_in`](access::sign_in).
@@ -67,7 +67,7 @@ use crate::store::Store;
 use crate::tools::ToolRequest;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
-/// How long one account of several may take, unless set otherwise.
+/// The default time limit for one account of several.
 pub const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Carries out the calls of one store's accounts.
@@ -101,8 +101,8 @@ impl Pipeline {
         self
     }
 
-    /// Sets how long a message in doubt is looked for before it is reported as such,
-    /// and for how long after that it may still be sent.
+    /// Sets how long a message in doubt is looked for before it is reported as such, and how long
+    /// after its sending began it may still be sent.
     #[must_use]
     pub fn with_send_recovery(mut self, look: Duration, open: Duration) -> Self {
         self.0.states.send_recovery = SendRecovery { look, open };
@@ -117,7 +117,7 @@ impl Pipeline {
     /// Carries out a request whose caller can be neither asked nor notified.
     ///
     /// # Errors
-    /// Those of [`Pipeline::run_for`].
+    /// The errors of [`Pipeline::run_for`].
     pub async fn run(&self, request: ToolRequest) -> Result<ToolAnswer> {
         self.run_for(request, &NonInteractive).await
     }
@@ -125,8 +125,8 @@ impl Pipeline {
     /// Carries out a request.
     ///
     /// # Errors
-    /// Those of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] when not even
-    /// the smallest form of the answer fits.
+    /// The errors of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] if not even the smallest form
+    /// of the answer fits.
     pub async fn run_for(
         &self,
         request: ToolRequest,
@@ -138,16 +138,16 @@ impl Pipeline {
     /// Carries out a request that only reads, and returns its answer in every format.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; else those of
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the errors of
     /// [`Pipeline::run_for`].
     pub async fn inspect(&self, request: ToolRequest) -> Result<InspectedAnswer> {
         inspect(&self.0, request).await
     }
 
-    /// Returns the values that `typed` can become, and how many there are in all.
+    /// Returns the values that `typed` can become, and their total number.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown `account`.
     pub async fn complete(
         &self,
         values: CompletionValues,
@@ -160,7 +160,7 @@ impl Pipeline {
     /// Returns the bytes and the media type of an attachment, by its handle or URI.
     ///
     /// # Errors
-    /// Those of reading the attachment.
+    /// The errors of reading the attachment.
     pub async fn attachment_bytes(&self, uri: &str) -> Result<(Vec<u8>, String)> {
         attachment_bytes(&self.0, uri).await
     }
@@ -168,9 +168,9 @@ impl Pipeline {
     /// Returns the complete text of an output, by its hash or URI.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is none, or no longer;
-    /// [`Kind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if the call was repeated and its answer
-    /// has changed; the errors of the repeated call.
+    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the output does not exist, or no longer;
+    /// [`Kind::Conflict`](daysheet_core::error::ErrorKind::Conflict) if the call was repeated and its answer has
+    /// changed; the errors of the repeated call.
     pub async fn output_text(&self, id: &str) -> Result<Arc<str>> {
         output_text(&self.0, id).await
     }
@@ -179,7 +179,7 @@ impl Pipeline {
     /// writes, and is therefore not repeated.
     ///
     /// # Errors
-    /// Those of [`Pipeline::output_text`].
+    /// The errors of [`Pipeline::output_text`].
     pub async fn output_document(&self, hash: &str) -> Result<Option<Document>> {
         output_document(&self.0, hash).await
     }
@@ -192,25 +192,26 @@ impl Pipeline {
         has_output(&self.0, hash).await
     }
 
-    /// Signs an account out, and forgets what was kept of it.
+    /// Signs an account out, and drops its stored data.
     ///
     /// # Errors
-    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is no such account;
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store). An error beside the outcome is that of the
-    /// audit log.
+    /// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the account does not exist;
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store). An error next to the outcome means that some of
+    /// the data could not be dropped.
     pub async fn sign_out(&self, account: &str) -> Result<(SignedOut, Option<Error>)> {
         sign_out(&self.0, account).await
     }
 
-    /// Waits until every sign-in that was begun has ended; returns a line about each.
+    /// Waits until every sign-in that was begun has ended; returns their notes.
     ///
     /// # Errors
-    /// That of a sign-in which failed.
+    /// The error of a sign-in that failed.
     pub async fn signed_in(&self) -> Result<Vec<String>> {
         signed_in(&self.0).await
     }
 
-    /// Takes untrusted text for shown from the beginning: other processes answer the same person.
+    /// Counts untrusted text as shown from the start, because other processes answer the same
+    /// person.
     pub fn distrust(&self) {
         distrust(&self.0);
     }

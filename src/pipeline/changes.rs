@@ -1,9 +1,9 @@
 //! `changes`: the changes in mail and calendars since a cursor.
 //!
-//! Every account has two sources, its mail and its calendars, and each source has a
-//! mark of its provider's. A cursor holds all marks. A mark advances only when its
-//! changes are shown: changes that did not fit, and those of an account that failed,
-//! are fetched again with the next cursor, so that nothing is lost.
+//! Every account has two sources, its mail and its calendars, and each source has its provider's
+//! mark. A cursor holds all marks. A mark advances only when its changes are shown: changes that
+//! did not fit, and the changes of an account that failed, are fetched again with the next cursor,
+//! so that none are lost.
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::choice::{WordChoice, words};
@@ -34,7 +34,7 @@ use crate::tools::changes::ChangesRequest;
 
 /// The maximum number of pages that one call fetches from one source.
 const MAX_PAGES: usize = 10;
-/// Moved occurrences that a row names, and cancelled ones.
+/// The number of moved, and of cancelled, occurrences that a row names.
 const NAMED: usize = 3;
 /// The kind of its cursors.
 const KIND: &str = "changes";
@@ -94,7 +94,7 @@ impl SourceKind {
     }
 }
 
-/// The rows of an answer, and what is true of all.
+/// The rows of an answer, and their common properties.
 struct ChangeRows<'p> {
     labels: &'p AccountLabels,
     zone: &'p TimeZone,
@@ -335,6 +335,7 @@ async fn fetch_source(
         let more = page.more;
         pages.push(page);
         let count: usize = pages.iter().map(count).sum();
+        // Enough for one answer or one call; the rest follows with the next cursor.
         if !more || count >= limit || pages.len() >= MAX_PAGES {
             break api;
         }
@@ -342,8 +343,8 @@ async fn fetch_source(
     Ok(SourceChanges { account, api, of: place.of, pages })
 }
 
-/// Adds rows of a source's changes up to the limit, page by page, and advances its mark past
-/// the pages of which all rows are shown. Returns true if that is all of them.
+/// Adds rows of a source's changes up to the limit, page by page, and advances its mark past the
+/// pages that are shown completely. Returns true if all pages are.
 async fn add_changes(
     ctx: &Context,
     source: &SourceChanges,
@@ -405,6 +406,7 @@ async fn page_rows(
             let mut row = object(row, change, &label, into.several);
             let is_sent = source.of == SourceKind::Mail
                 && row.get("folder").is_some_and(|folder| folder == "sent");
+            // Some services report a sent message as a new one.
             if change == "new" && is_sent {
                 put(&mut row, "change", Some("sent".to_owned()));
             }
@@ -421,8 +423,7 @@ async fn page_rows(
     Ok(objects)
 }
 
-/// Adds the rows of removed objects: those that were shown, and those of which at
-/// least the time is known.
+/// Adds the rows of removed objects that were shown before, or whose time is known.
 async fn add_gone(
     ctx: &Context,
     source: &SourceChanges,
@@ -460,8 +461,8 @@ async fn add_gone(
     Ok(())
 }
 
-/// Completes the row of a deleted object from what was shown before. A time that was
-/// shown in another zone is left out, unless the service gave it as `start`.
+/// Completes the row of a deleted object from the row shown before. A time that was shown in
+/// another zone is left out, unless the service gave it as `start`.
 fn recall_row(ctx: &Context, row: &mut [RowCell], start: Option<String>, zone: &TimeZone) {
     let [RowCell::Handle(kind, number), when, who, title, ..] = row else {
         return;
@@ -473,12 +474,13 @@ fn recall_row(ctx: &Context, row: &mut [RowCell], start: Option<String>, zone: &
             *when = RowCell::Null;
         }
     }
+    // The service's time is current; the row may have been shown before the event was moved.
     if let Some(start) = start {
         *when = RowCell::Text(start);
     }
 }
 
-/// Describes how an item differs from before.
+/// Describes the differences between an item and its earlier state.
 fn describe(difference: &ItemDifference, zone: &TimeZone) -> String {
     let mut parts: Vec<String> = difference
         .words

@@ -20,7 +20,7 @@ use crate::store::HandleKind;
 
 /// The maximum number of values in one answer, as MCP has it.
 const MAX_VALUES: usize = 100;
-/// How long the names of an account's folders are cached.
+/// Lifetime of the cached folder names of an account.
 const NAMES_LAST: Duration = Duration::from_secs(60);
 /// Words for days that every date takes.
 const DAYS: &[&str] = &[
@@ -28,11 +28,11 @@ const DAYS: &[&str] = &[
     "saturday", "sunday",
 ];
 
-/// Returns the values that `typed` can become, and how many there are in all. Values that
-/// begin with it come first. An account that does not answer is left out.
+/// Returns the values that `typed` can become, and their total number. Values that begin with
+/// `typed` come first. An account that does not respond is left out.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and those of an unknown `account`.
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store), and the errors of an unknown `account`.
 pub async fn complete_argument(
     ctx: &Context,
     values: CompletionValues,
@@ -89,6 +89,7 @@ async fn folder_names(ctx: &Context, account: Option<&str>) -> Result<Vec<String
 }
 
 async fn names_of(ctx: &Context, account: &Account) -> Result<Vec<String>> {
+    // Locked for each access, and not across the requests.
     let cache = || ctx.states.folder_names.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((since, names)) = cache().get(&account.id)
         && since.elapsed() < NAMES_LAST
@@ -101,7 +102,7 @@ async fn names_of(ctx: &Context, account: &Account) -> Result<Vec<String>> {
     )
     .await;
     let mut names = folders?;
-    // A shared mailbox has none.
+    // A shared mailbox refuses to list its categories.
     names.extend(labels.unwrap_or_default());
     cache().insert(account.id.clone(), (Instant::now(), names.clone()));
     Ok(names)

@@ -1,7 +1,7 @@
-//! What every step of a call needs: the settings with their clock, the store, the accounts and
-//! their connections.
+//! The context of a call's steps: the settings with their clock, the store, the accounts and their
+//! connections.
 //!
-//! What parts of the pipeline keep between calls is in [`KeptStates`].
+//! The state that parts of the pipeline keep between calls is in [`KeptStates`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::store::Store;
 
-/// What every step of a call needs.
+/// The context that every step of a call needs.
 pub struct Context {
     pub(super) config: Arc<Config>,
     pub(super) store: Store,
     pub(super) accounts: Arc<Accounts>,
     pub(super) connect: Arc<dyn ProviderConnector>,
-    /// How long one account of several may take.
+    /// The time limit for one account of several.
     pub(super) patience: Duration,
     pub(super) states: KeptStates,
 }
@@ -66,8 +66,8 @@ impl Context {
         self.await_counted(several.then_some("accounts"), work).await
     }
 
-    /// Does the same for one of several things of a kind, which is how progress counts it:
-    /// `accounts`, `ids`. Without a kind, only this one is awaited, however long it takes.
+    /// Does the same for one of several things of a kind, such as `accounts` or `ids`, by which
+    /// progress is counted. Without a kind, it waits without limit.
     pub(super) async fn await_counted<T>(
         &self,
         kind: Option<&'static str>,

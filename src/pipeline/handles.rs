@@ -32,7 +32,7 @@ pub(super) async fn resolve_handle(
     }
 }
 
-/// Returns the handle of an object of an account, and assigns one if it has none.
+/// Returns the handle of an object of an account; a new one is assigned if necessary.
 pub(super) async fn assign_handle(
     ctx: &Context,
     account: &str,
@@ -92,7 +92,7 @@ pub(super) async fn number_after(
     }
 }
 
-/// Returns [`number_after`] as a handle; the provider's id if there is none.
+/// Returns [`number_after`] as a handle, or the provider's id without a number.
 pub(super) async fn handle_after(
     ctx: &Context,
     account: &Account,
@@ -117,8 +117,9 @@ pub(super) async fn assign_handles(
             continue;
         };
         let ids = rows.ids(prefix);
-        // Rows have the ids of messages, from which those of drafts may differ.
+        // Rows have the ids of messages; some services give drafts ids of their own.
         let drafts = if kind == HandleKind::Draft && !ids.is_empty() {
+            // If they cannot be read, the message's id serves instead.
             ctx.connect.mailbox(account)?.draft_ids(&ids).await.unwrap_or_default()
         } else {
             HashMap::new()

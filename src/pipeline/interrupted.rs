@@ -1,7 +1,7 @@
 //! A call that writes, as a unit: from its first write to its end.
 //!
-//! The store has a record of it for that time, and it cannot be cancelled meanwhile. The next
-//! call reports one that was interrupted, because the process was killed or had a bug.
+//! The store has a record of the call during that time, and the call cannot be cancelled. If it is
+//! interrupted, because the process was killed or had a bug, the next call reports it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +37,7 @@ pub(super) async fn run_recorded<T>(
     let state = Mutex::new(RunningCall { what, writing: None });
     let whole = async {
         let outcome = call.await;
+        // After an error, too: the record is for calls that did not end.
         if let Some(writing) = with(|call| call.writing.take()).flatten() {
             writing.end().await;
         }
@@ -48,7 +49,7 @@ pub(super) async fn run_recorded<T>(
 /// Records that the call is about to write.
 ///
 /// # Errors
-/// If the call was cancelled, or it cannot be recorded: then nothing may be written.
+/// If the call was cancelled, or cannot be recorded; no write may follow.
 pub(super) async fn begin_writing(ctx: &Context) -> Result<()> {
     progress::begin_write()?;
     // Recorded once, before the first write of the call.

@@ -1,8 +1,8 @@
-//! Whom an account knows: senders who look like one of them are warned of, and addresses that
-//! were perhaps mistyped are noted.
+//! The people whom an account knows: warnings about senders who look like one of them, and notes on
+//! addresses that were perhaps mistyped.
 //!
-//! The services' lists of people are a hint: before an address is warned of, the sent
-//! mail decides whether it has been written to. A contact is known, unless this program saved its
+//! The services' lists of people are a hint: before a warning about an address, the sent mail
+//! decides whether it has been written to. A contact is known, unless this program saved its
 //! address without the user's approval.
 
 use std::collections::HashMap;
@@ -22,14 +22,14 @@ use super::people_cache::AccountPeople;
 use crate::pipeline::access::guard::{new_among, note_untrusted_quote};
 use crate::pipeline::context::Context;
 
-/// How long an answer waits for it.
+/// The time that an answer waits for the list of people.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// The people that are read.
+/// The maximum number of people that are read.
 const MAX_PEOPLE: usize = 500;
 /// The minimum similarity of both parts of an address for suggesting it, as `strsim`
 /// measures it.
 const ALIKE: f64 = 0.8;
-/// The column that says from where a person is known.
+/// The column with the sources of a known person.
 const KNOWN: &str = "known";
 
 /// Returns the people of an account. A list that cannot be read is empty.
@@ -46,6 +46,7 @@ async fn people_of_account(
     let people = PeopleQuery { limit: MAX_PEOPLE, ..PeopleQuery::default() };
     let projection = project(mailbox.api(), &columns);
     let listed = mailbox.lookup(&CONTACT, &people, &projection);
+    // The list is a hint, so an answer neither fails nor waits long for it.
     let items = match tokio::time::timeout(PATIENCE, listed).await {
         Ok(Ok(page)) => page.items,
         Ok(Err(_)) | Err(_) => Vec::new(),
@@ -82,13 +83,13 @@ async fn people_of_account(
     circle
 }
 
-/// Reads the people of an account, so that they need not be waited for later.
+/// Reads the people of an account in advance, so that no later step waits for them.
 pub(super) async fn prefetch_people(ctx: &Context, account: &Account, mailbox: &dyn Mailbox) {
     let _ = people_of_account(ctx, account, mailbox).await;
 }
 
-/// Returns a note on each of the senders who looks like somebody the account knows, and
-/// has never been written to. People are only read for it if there are senders.
+/// Returns a note on each sender who looks like a person that the account knows, and has never been
+/// written to. People are read only if there are senders.
 pub(super) async fn look_alikes(
     ctx: &Context,
     account: &Account,
@@ -122,6 +123,7 @@ async fn look_alike(
     sender: &MailAddress,
     circle: &AccountPeople,
 ) -> Option<Note> {
+    // In a block, so that the lock is released before the searches.
     let people: Vec<KnownPerson> = {
         let written = ctx.states.known.written.lock().unwrap_or_else(PoisonError::into_inner);
         let written = written.get(&account.id).into_iter().flatten();
@@ -129,7 +131,9 @@ async fn look_alike(
     };
     for one in people {
         let both = [sender.email.clone(), one.address.email.clone()];
+        // Without the sent mail, no warning is possible.
         let new = new_among(ctx, Some(account), &both).await.ok()?;
+        // A sender who was written to imitates no one.
         if !new.contains(&sender.email) {
             return None;
         }
@@ -144,7 +148,7 @@ async fn look_alike(
     None
 }
 
-/// Marks the people of a list who look like somebody else; returns notes on them.
+/// Marks the people of a list who look like another person; returns notes on them.
 pub(super) async fn mark_look_alikes(
     ctx: &Context,
     account: &Account,
@@ -162,6 +166,7 @@ pub(super) async fn mark_look_alikes(
         let name = text("name");
         let emails = text("emails");
         let emails = emails.split(", ");
+        // Saved contacts are known, unless their address was saved without approval.
         let unknown = emails.filter(|email| known != SAVED || unapproved.has(email));
         let people = unknown.map(|email| MailAddress::new(Some(&name), email));
         let people: Vec<MailAddress> = people.collect();
@@ -191,8 +196,9 @@ pub(super) async fn mistyped_notes(
         let Some(near) = nearest(&address, &circle.people) else {
             continue;
         };
-        // Anybody can get on the list by writing: who has been written to decides.
+        // Everyone who writes may get on the list, so the sent mail decides.
         let both = [address.clone(), near.address.email.clone()];
+        // Without the sent mail, the address counts as known.
         let new = new_among(ctx, Some(account), &both).await.unwrap_or_default();
         if new.contains(&address) && (near.sure || !new.contains(&near.address.email)) {
             note_untrusted_quote(ctx);

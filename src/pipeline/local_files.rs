@@ -25,7 +25,7 @@ pub(super) async fn local_file(ctx: &Context, path: &str) -> Result<LocalFile> {
         .map_err(|_| Error::new(ErrorKind::Internal, "a file could not be read"))?
 }
 
-/// Returns the person for whom files are read, if there are others.
+/// Returns the person for whom files are read, on a server for many people.
 #[cfg(feature = "documents")]
 pub(super) fn file_reader(ctx: &Context) -> Option<&str> {
     ctx.config.shared.then(|| ctx.store.owner())

@@ -1,8 +1,8 @@
 //! Lookups: lists that are short enough to be fetched completely and shown in pages.
 //!
-//! They are the registry's `LISTINGS`: those of all accounts, one account after the
-//! other, and our own schemas. A list is fetched again for every page; a cursor keeps
-//! the request and the position.
+//! They are the registry's `LISTINGS`: the lists of all accounts, one account after the other, and
+//! our own schemas. A list is fetched again for every page; a cursor keeps the request and the
+//! position.
 
 pub(crate) mod lists;
 pub(super) mod named;
@@ -79,6 +79,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<WholeAnsw
             ..ctx.local()
         };
         let mut own = rows_of(&context, table, &columns, items, &mut notes);
+        // These objects were made from events, and have our own form.
         let local = RowContext { api: Service::Local, ..context };
         own.append(rows_of(&local, table, &columns, &part.list.of_events, &mut notes));
         for one in failed {
@@ -131,6 +132,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<WholeAnsw
     }
     plan.places.extend(missing.iter().filter_map(|(_, place)| place.clone()));
 
+    // Requested columns are shown even if they are empty.
     if plan.fields.is_empty() {
         rows.drop_empty();
     }
@@ -151,7 +153,7 @@ async fn lookup_planned(ctx: &Context, mut plan: LookupPlan) -> Result<WholeAnsw
     if *table == SCHEMA {
         count.push_str("; resource daysheet://schema/NAME has one in full");
     }
-    // Of an empty list, whose it is tells that nobody was passed over.
+    // For an empty list, the accounts that were searched are named.
     if shown == 0 && plan.merged && !looked_at.is_empty() {
         count.push_str(&format!(" in {}", looked_at.join(" and ")));
     }

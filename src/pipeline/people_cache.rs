@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use daysheet_core::text::sender_auth::KnownPerson;
 use daysheet_core::text::{MailAddress, Note};
 
-/// How long a list stays valid.
+/// Lifetime of a list.
 pub(super) const GOOD: Duration = Duration::from_secs(600);
 
-/// The people of accounts, and what was found out about senders.
+/// The people of accounts, and the findings about senders.
 #[derive(Default)]
 pub(super) struct KnownPeople {
     pub(super) circles: Mutex<HashMap<String, AccountPeople>>,
@@ -22,7 +22,7 @@ pub(super) struct KnownPeople {
 pub(super) struct AccountPeople {
     pub(super) since: Instant,
     pub(super) people: Arc<Vec<KnownPerson>>,
-    /// Whom senders look like, by name and address; `None` for nobody.
+    /// The notes on senders, by name and address; `None` for a sender who looks like no one.
     pub(super) looked_at: Arc<Mutex<HashMap<MailAddress, Option<Note>>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Rows of a provider's objects, and the notes on those that are missing.
+//! Rows of a provider's objects, and the notes on missing ones.
 
 use daysheet_core::encode::Document;
 use daysheet_core::error::Error;
@@ -19,7 +19,7 @@ pub(super) fn name_account(several: bool, label: &str) -> impl Fn(Note) -> Note 
     move |note| if several { note.under(ours(label)) } else { note }
 }
 
-/// Flattens `objects` to rows; adds a note to `notes` for what could not be shown exactly.
+/// Flattens `objects` to rows; adds notes on values that could not be shown exactly.
 pub(super) fn rows_of(
     context: &RowContext<'_>,
     table: &'static Table,
@@ -29,6 +29,7 @@ pub(super) fn rows_of(
 ) -> RowTable {
     let (mut rows, report) = flatten::flatten(table, columns, objects, context);
     rows.made_from(objects.iter().map(json_bytes).sum());
+    // Only the providers' objects are compared with the answer.
     if context.api != Service::Local {
         record(objects);
     }
@@ -78,7 +79,7 @@ fn report_lines(report: &FlattenReport) -> Vec<Note> {
     report.odd.iter().map(line).collect()
 }
 
-/// The reason why an account is missing from an answer, and where to continue with it.
+/// The reason why an account is missing from an answer, and the position at which it continues.
 pub(super) type MissingAccount<P> = (Error, Option<P>);
 
 /// Returns the note about a missing account.

@@ -1,8 +1,8 @@
-//! The way of a call: a request comes in, is dispatched to its tool, and its response is fitted
-//! to the budget and answered.
+//! The course of a call: a request is dispatched to its tool, and its response is fitted to the
+//! budget and returned.
 //!
-//! The complete form of a shortened answer is stored as an output, which is read from memory,
-//! from the database, or by repeating the call; that has to give the same answer.
+//! The complete form of a shortened answer is stored as an output, which is read from memory, from
+//! the database, or by repeating the call. A repeated call must give the same answer.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -68,8 +68,8 @@ const STALE: &str = "there is no snapshot of the first chunk: this one is of the
 /// Carries out a request.
 ///
 /// # Errors
-/// Those of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] when not even
-/// the smallest form of the answer fits.
+/// The errors of the tool; [`daysheet_core::error::ErrorKind::BudgetTooSmall`] if not even the smallest form of
+/// the answer fits.
 pub async fn run_for(
     ctx: &Context,
     request: ToolRequest,
@@ -81,14 +81,14 @@ pub async fn run_for(
     if reads { steady(call).await } else { call.await }
 }
 
-/// A call on its way: what its steps need besides the context.
+/// A requested call, with the data that its steps need in addition to the context.
 struct RequestedCall<'a> {
     call: &'a CallIdentity,
     view: &'a AnswerView,
     format: Format,
     /// The most bytes that the client passes on, if its limit counts.
     limit: Option<usize>,
-    /// The signed-in accounts, and since when.
+    /// The signed-in accounts, each with the time at which it was added.
     since: Vec<String>,
     secret: [u8; 32],
 }
@@ -206,6 +206,7 @@ async fn find_or_build(
     let RequestedCall { call, view, format, limit, since, secret } = requested;
     let chunk = requested.chunk();
     let snapshot = match chunk {
+        // The first chunk is always cut from current data.
         1 => None,
         _ => ctx.states.snapshots.find(call, since, *limit),
     };
@@ -326,6 +327,7 @@ pub(super) async fn build_noted_response(
     for text in &mut response.texts {
         text.fence(secret);
     }
+    // Last, so that it covers all parts added above.
     response.clean();
     Ok(response)
 }
@@ -341,6 +343,7 @@ async fn build_response(
     // Boxed, as are the others of its size: a thread's stack is small.
     let call = dispatch(ctx, action, format, caller);
     let mut response = run_recorded(what, call).await;
+    // Even after an error, which may quote untrusted text.
     if let Err(error) = quotes_shown(ctx).await {
         tracing::warn!(%error, "what was shown is not noted");
     }
@@ -350,8 +353,8 @@ async fn build_response(
     response
 }
 
-/// Returns what does an action. A plain function, which has no room for the futures of all
-/// actions: `output_read` repeats a call from within one, on the same stack.
+/// Returns the future of an action. A plain function, whose stack frame holds no futures:
+/// `output_read` repeats a call from within one, on the same stack.
 fn dispatch<'a>(
     ctx: &'a Context,
     action: ToolAction,
@@ -394,8 +397,8 @@ async fn read_output(ctx: &Context, request: OutputRead, format: Format) -> Resu
 /// Returns the complete text of an output, by its hash or URI.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] if there is none, or no longer; [`ErrorKind::Conflict`] if the
-/// call was repeated and its answer has changed; the errors of the repeated call.
+/// [`ErrorKind::NotFound`] if the output does not exist, or no longer; [`ErrorKind::Conflict`] if the call
+/// was repeated and its answer has changed; the errors of the repeated call.
 pub async fn output_text(ctx: &Context, id: &str) -> Result<Arc<str>> {
     let hash = outputs::parse_id(id).ok_or_else(|| unknown(id))?;
     let (recipe, accounts) = match ctx.states.outputs.get(hash).await? {
@@ -412,11 +415,11 @@ pub async fn output_text(ctx: &Context, id: &str) -> Result<Arc<str>> {
     }
 }
 
-/// Returns an output as a document, with long texts as fields of its rows; the call is
-/// repeated, because only the text is kept. `None` if the call writes, and is not repeated.
+/// Returns an output as a document, with long texts as fields of its rows. The call is repeated,
+/// because only the text is kept. `None` if the call writes, and is not repeated.
 ///
 /// # Errors
-/// Those of [`output_text`].
+/// The errors of [`output_text`].
 pub async fn output_document(ctx: &Context, hash: &str) -> Result<Option<Document>> {
     let recipe = ctx.states.outputs.recipe(hash).await?.ok_or_else(|| unknown(hash))?;
     match repeat_call(ctx, hash, &recipe).await {
@@ -426,8 +429,8 @@ pub async fn output_document(ctx: &Context, hash: &str) -> Result<Option<Documen
     }
 }
 
-/// Repeats the call of a recipe; returns the call and its complete answer, which has to be
-/// the one with this hash.
+/// Repeats the call of a recipe. Returns the call and its complete answer, which must have this
+/// hash.
 ///
 /// Boxed, because the call may be of any tool.
 fn repeat_call<'a>(
@@ -463,7 +466,7 @@ fn repeat_call<'a>(
     })
 }
 
-/// Shows all people of events: programs take them.
+/// Shows all people of events, for programs that read them.
 fn show_members(document: &mut Document) {
     let events = document.tables.iter_mut().filter(|table| *table.table() == EVENT);
     events.for_each(RowTable::show_members);

@@ -1,4 +1,5 @@
-//! What parts of the pipeline keep between calls. Each type is in the folder that uses it.
+//! The state that parts of the pipeline keep between calls. Each type is in the folder that uses
+//! it.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::people_cache::KnownPeople;
 use crate::outputs::ResultStore;
 use crate::unsubscribe::post::OneClickUnsubscriber;
 
-/// What parts of the pipeline keep between calls.
+/// The state that parts of the pipeline keep between calls.
 pub(super) struct KeptStates {
     /// Sign-ins that were started and not yet reported.
     pub(super) sign_ins: Arc<SignIns>,
@@ -34,14 +35,14 @@ pub(super) struct KeptStates {
     pub(super) outputs: ResultStore,
     /// Posts the requests that leave mailing lists.
     pub(super) unsubscriber: OneClickUnsubscriber,
-    /// Whether the process has shown untrusted text.
+    /// The record of untrusted text that was shown.
     pub(super) taint: TaintTracker,
-    /// How long a message in doubt is looked for, and may still be sent.
+    /// The times that apply to a message in doubt.
     pub(super) send_recovery: SendRecovery,
 }
 
 impl KeptStates {
-    /// Creates the states of a process that has done nothing yet.
+    /// Creates the states of a new process.
     pub(super) fn new(outputs: ResultStore, send_recovery: SendRecovery) -> Self {
         Self {
             sign_ins: Arc::default(),

@@ -1,4 +1,5 @@
-//! Undoes what a call changed, by the id of its answer such as `u3`: messages, a draft, or events.
+//! Undoes the changes of a call to messages, a draft, or events, by the id in its answer, such as
+//! `u3`.
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
@@ -14,8 +15,8 @@ use crate::store::HandleKind;
 /// Undoes the change with this id.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if it is not the id of an undo; [`ErrorKind::NotFound`] if there is none, or no
-/// longer; the errors of the writes.
+/// [`ErrorKind::Argument`] if it is not the id of an undo; [`ErrorKind::NotFound`] if the undo does not
+/// exist, or no longer; the errors of the writes.
 pub(super) async fn undo_change(
     ctx: &Context,
     id: String,

@@ -18,7 +18,7 @@ impl AccountLabels {
     }
 }
 
-/// Returns true for the word for all accounts.
+/// Returns true if `names` is the word `all`.
 fn is_all(names: &str) -> bool {
     names.trim().eq_ignore_ascii_case("all")
 }
@@ -39,11 +39,12 @@ pub(crate) async fn account_named(ctx: &Context, name: Option<&str>) -> Result<A
         Err(error) if error.kind() == ErrorKind::NoAccount => error,
         found => return found,
     };
-    // Aliases cost a request per account, so they are only read for what is no account.
+    // Aliases cost a request per account, so they are read only if no account has this name.
     let Some(address) = name.map(str::trim).filter(|name| name.contains('@')) else {
         return Err(error);
     };
     for account in ctx.accounts.list().await? {
+        // An account that does not answer must not hide an alias of another one.
         let Ok(senders) = ctx.connect.mailbox(&account)?.senders().await else {
             continue;
         };
@@ -54,7 +55,7 @@ pub(crate) async fn account_named(ctx: &Context, name: Option<&str>) -> Result<A
     Err(error)
 }
 
-/// Returns the account of that name, or all that are signed in.
+/// Returns the account with this name, or every signed-in account without a name.
 pub(crate) async fn named_or_all(ctx: &Context, name: Option<&str>) -> Result<Vec<Account>> {
     if name.is_some() {
         return Ok(vec![account_named(ctx, name).await?]);
@@ -85,6 +86,7 @@ pub(crate) async fn several_named(ctx: &Context, names: Option<&str>) -> Result<
     let mut accounts: Vec<Account> = Vec::new();
     for name in list.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         let account = account_named(ctx, Some(name)).await?;
+        // An account may be named twice, by its own address and by an alias.
         if accounts.iter().all(|one| one.id != account.id) {
             accounts.push(account);
         }

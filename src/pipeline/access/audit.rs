@@ -18,7 +18,7 @@ pub(crate) const CALENDAR_SAVE: &str = "calendar_save";
 /// The outcome in the line that is written before a call.
 pub(crate) const BEGUN: &str = "begun";
 
-/// One write, or one that was refused.
+/// A write, carried out or refused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AuditEntry<'a> {
     /// The account's address.
@@ -35,11 +35,11 @@ pub(crate) struct AuditEntry<'a> {
     pub(crate) outcome: &'a str,
 }
 
-/// Adds a line to the audit log.
+/// Appends a line to the audit log.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if it cannot be written: then
-/// nothing should be.
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if it cannot be written; the caller should not write
+/// either.
 pub(crate) async fn log_entry(ctx: &Context, entry: AuditEntry<'_>) -> Result<()> {
     // Its first line is where a call begins to write.
     begin_writing(ctx).await?;
@@ -68,12 +68,12 @@ pub(crate) async fn audit_after(ctx: &Context, entry: AuditEntry<'_>, notes: &mu
     }
 }
 
-/// Makes a write between two lines of the log. `made` names the created objects, if
-/// they had no id before.
+/// Carries out a write between two lines of the log. `made` returns the id of a created object,
+/// which had none before.
 ///
 /// # Errors
-/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the first line cannot be written:
-/// then nothing was done. Those of the write.
+/// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the first line cannot be written, in which case
+/// nothing was done; the errors of the write.
 pub(crate) async fn run_logged<T>(
     ctx: &Context,
     entry: AuditEntry<'_>,
@@ -97,12 +97,13 @@ pub(crate) async fn run_logged<T>(
 pub(crate) fn outcome<T>(written: &Result<T>) -> &'static str {
     match written {
         Ok(_) => "done",
+        // The effect of an open error is unknown; `failed` would say that nothing was written.
         Err(error) if error.is_open() => "unknown",
         Err(_) => "failed",
     }
 }
 
-/// Returns lines about calls that were interrupted.
+/// Returns a note on each interrupted call, and logs it as cut off.
 pub(crate) async fn interrupted_calls(ctx: &Context) -> Vec<Note> {
     let mut notes = Vec::new();
     for call in ctx.store.cut_off().await {

@@ -5,8 +5,9 @@ use daysheet_core::error::{Error, Result};
 
 use crate::pipeline::context::Context;
 
-/// Asks before something is deleted permanently; returns why it is not, if it is not. If nobody
-/// can be asked, the access level counts as the user's consent.
+/// Asks the user before something is deleted permanently. Returns the reason if it must not be
+/// deleted. If the client cannot ask, the access level counts as consent, unless the settings
+/// require approval.
 pub(crate) async fn refused_erasure(
     ctx: &Context,
     question: &str,
@@ -16,6 +17,7 @@ pub(crate) async fn refused_erasure(
         Confirmation::Unavailable if ctx.config.always_confirm => {
             Ok(Some("the settings require the user's approval, and this client cannot ask"))
         }
+        // `Planned` is a dry run, which deletes nothing.
         Confirmation::Yes | Confirmation::Unavailable | Confirmation::Planned => Ok(None),
         Confirmation::No => Ok(Some("the user declined")),
         Confirmation::Unanswered => Ok(Some("nobody confirmed: ask the user, and try again")),
@@ -24,7 +26,7 @@ pub(crate) async fn refused_erasure(
     }
 }
 
-/// Returns what a dry run says of something that cannot be undone.
+/// Returns the remark of a dry run on an action that cannot be undone.
 pub(crate) fn no_undo(caller: &dyn ClientPrompts) -> &'static str {
     if caller.can_ask() {
         "the user will be asked first, and there is no undo"

@@ -1,14 +1,14 @@
-//! The audience that a write may reach: the access level, the allow-list, and new recipients.
+//! Decides on the audience that a write may reach, by the access level, the allow-list and new
+//! recipients.
 //!
-//! [`decide_write`] is the one place that decides, for mail, events, answers and
-//! anything else that others are notified of or can see. Its callers first read the
-//! target of the write, and pass the audience that the target has, whatever the
-//! arguments of the call are ([`WriteAudience`]);
-//! [`audience`](crate::pipeline::calendar::audience) reads that of events.
+//! [`decide_write`] is the only place that decides, for mail, events, answers and anything else
+//! that others are notified of or can see. Its callers first read the target of the write, and pass
+//! the audience of that target ([`WriteAudience`]), not of the call's arguments;
+//! [`audience`](crate::pipeline::calendar::audience) reads the audience of events.
 //!
-//! Once the process has shown untrusted text, a message to an address that the mailbox
-//! has never written to may be requested by that text and not by the user. The user has
-//! to confirm it, or it is refused.
+//! Once the process has shown untrusted text, that text rather than the user may have requested a
+//! message to an address that the mailbox has never written to. The user must confirm such a
+//! message, or it is refused.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -37,7 +37,7 @@ use crate::store::HandleKind;
 
 /// The number of addresses that are looked up concurrently.
 const AT_ONCE: usize = 8;
-/// The most new people of one question.
+/// The maximum number of new people in one question.
 const MAX_NEW: usize = 200;
 /// The number of sent messages that are checked for an address.
 const LOOKED_AT: usize = 5;
@@ -62,6 +62,7 @@ impl WriteAudience {
     /// Adds people by their addresses.
     pub(crate) fn add<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
         for address in addresses {
+            // A person without an address can be neither on an allow-list nor looked up.
             if address.is_empty() {
                 self.join(&Self::unlisted("somebody without an address"));
                 continue;
@@ -82,7 +83,7 @@ impl WriteAudience {
         Self { unlisted: vec![who.into()], ..Self::default() }
     }
 
-    /// Adds those of another.
+    /// Adds the people, domains and unlisted recipients of another audience.
     pub(crate) fn join(&mut self, other: &Self) {
         self.add(other.people.iter().map(String::as_str));
         let lists = [(&mut self.domains, &other.domains), (&mut self.unlisted, &other.unlisted)];
@@ -108,8 +109,8 @@ pub(crate) struct GuardedWrite<'a> {
     pub(crate) asks: AskPolicy,
     /// The account whose sent mail determines who is new; any account if `None`.
     pub(crate) sent_from: Option<&'a Account>,
-    /// What the user can do if it is refused; and the command with which they can do it here,
-    /// unless this machine is not theirs.
+    /// The user's alternative if the write is refused, and the command for it. The command is left
+    /// out on a server, because its machine is not the user's.
     pub(crate) instead: String,
     pub(crate) command: String,
 }
@@ -117,11 +118,11 @@ pub(crate) struct GuardedWrite<'a> {
 /// The cases in which the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AskPolicy {
-    /// When somebody is new.
+    /// If a recipient is new.
     New,
     /// If the user can be asked.
     IfPossible,
-    /// As [`AskPolicy::IfPossible`]; and recipients that cannot be listed are always new.
+    /// As [`AskPolicy::IfPossible`]; recipients that cannot be listed always count as new.
     Always,
 }
 
@@ -138,7 +139,7 @@ pub(crate) enum WriteDecision {
     Unanswered,
 }
 
-/// Returns the error that an operation needs a higher access level, and who can give it.
+/// Returns the error for an operation above the access level, with the way to raise the level.
 pub(crate) fn above(what: &str, needed: AccessLevel, config: &Config) -> Error {
     let needed = needed.word();
     let (lowest, next) = match (config.access_by, &config.pages) {
@@ -194,15 +195,17 @@ pub(crate) async fn quotes_shown(ctx: &Context) -> Result<()> {
 
 /// Records that untrusted text was shown, once for this process and for those that follow.
 pub(crate) async fn mark_tainted(ctx: &Context) -> Result<()> {
+    // In memory first, so that this process is careful even if the store fails.
     ctx.states.taint.shown.store(true, Ordering::Relaxed);
     if !ctx.states.taint.noted.load(Ordering::Relaxed) {
         ctx.store.note_strangers().await?;
+        // Set only after the row is stored: if storing fails, the next call tries again.
         ctx.states.taint.noted.store(true, Ordering::Relaxed);
     }
     Ok(())
 }
 
-/// Takes untrusted text for shown from the beginning: other processes answer the same person.
+/// Counts untrusted text as shown from the start, because other processes answer the same person.
 pub fn distrust(ctx: &Context) {
     ctx.states.taint.shown.store(true, Ordering::Relaxed);
 }
@@ -212,7 +215,7 @@ pub(crate) async fn is_tainted(ctx: &Context) -> Result<bool> {
     Ok(ctx.states.taint.shown.load(Ordering::Relaxed) || ctx.store.strangers_lately().await?)
 }
 
-/// Refuses what the access level does not allow.
+/// Returns an error if the access level does not allow the operation that `what` names.
 pub(crate) fn require_access(ctx: &Context, access: AccessLevel, what: &str) -> Result<()> {
     if ctx.config.access >= access {
         return Ok(());
@@ -238,9 +241,11 @@ pub(crate) async fn decide_write(
     allowed_audience(ctx, audience)?;
     let setting = ctx.config.new_recipients;
     let strangers = is_tainted(ctx).await?;
+    // Each new recipient costs searches, so they are looked up only if the result can matter.
     let look = strangers && (setting != NewRecipients::Allow || act.asks != AskPolicy::New);
     let mut new =
         if look { new_among(ctx, act.sent_from, &audience.people).await? } else { Vec::new() };
+    // A recipient that cannot be listed cannot be looked up either, and counts as new.
     if strangers || act.asks == AskPolicy::Always {
         new.extend(audience.unlisted.iter().cloned());
     }
@@ -263,6 +268,7 @@ pub(crate) async fn decide_write(
     if unsure && setting == NewRecipients::Refuse {
         return Err(refused("the settings forbid it"));
     }
+    // A write without an audience, such as an event without guests, needs no approval.
     let approval = ctx.config.always_confirm && *audience != WriteAudience::default();
     let must = approval || unsure && setting == NewRecipients::Confirm;
     if !must && act.asks == AskPolicy::New {
@@ -313,9 +319,9 @@ pub(crate) async fn confirm(
     }
 }
 
-/// Returns what the user can do to have a write done that was refused here.
+/// Returns the user's alternative to a write that was refused here.
 pub(crate) fn by_hand(ctx: &Context, act: &GuardedWrite<'_>) -> String {
-    // On a server, no terminal is theirs.
+    // On a server, the user has no terminal.
     if ctx.config.shared {
         act.instead.clone()
     } else {
@@ -326,6 +332,7 @@ pub(crate) fn by_hand(ctx: &Context, act: &GuardedWrite<'_>) -> String {
 /// Returns true if a write may be refused because of its audience; only then the
 /// audience has to be read.
 pub(crate) async fn is_watchful(ctx: &Context) -> Result<bool> {
+    // Below `send`, every write with an audience is refused.
     Ok(ctx.config.access < AccessLevel::Send
         || ctx.config.always_confirm
         || !ctx.config.recipients.is_empty()
@@ -350,6 +357,7 @@ fn allowed_audience(ctx: &Context, audience: &WriteAudience) -> Result<()> {
     if list.is_empty() {
         return Ok(());
     }
+    // An entry is an address, or a domain such as `@example.com`.
     let allows = |entry: &str| list.iter().any(|one| one == entry);
     let barred = |address: &&String| {
         let address = address.to_lowercase();
@@ -366,7 +374,8 @@ fn allowed_audience(ctx: &Context, audience: &WriteAudience) -> Result<()> {
         .next("leave them out, or ask the user to add them to the setting `recipients`"))
 }
 
-/// Returns the people to whom the mailbox of one account, or of any, has never written.
+/// Returns the people that the account `from` has never written to; that no account has written to
+/// if `from` is `None`.
 pub(crate) async fn new_among(
     ctx: &Context,
     from: Option<&Account>,
@@ -379,13 +388,18 @@ pub(crate) async fn new_among(
         None => all.iter().collect(),
     };
     let mut new: Vec<String> = Vec::new();
+    // In groups, because each address may cost several requests.
     for some in people.chunks(AT_ONCE) {
         let looks = some.iter().map(|address| async {
             // The user's own addresses are never new.
             if own(address) {
                 return Ok(true);
             }
+            // One account that has written is enough, so the accounts are asked one after the
+            // other.
             for account in &senders {
+                // Only positive results are remembered, because an address can become known at any
+                // time.
                 if ctx.states.taint.knows(&account.id, address) {
                     return Ok(true);
                 }
@@ -401,6 +415,8 @@ pub(crate) async fn new_among(
                 new.push(address.clone());
             }
         }
+        // Checked after each group, so that thousands of addresses do not cost thousands of
+        // searches.
         if new.len() > MAX_NEW {
             return Err(Error::argument(format!(
                 "more than {MAX_NEW} people were never written to"
@@ -438,6 +454,7 @@ async fn wrote_to(ctx: &Context, account: &Account, address: &str) -> Result<boo
     for id in ids.iter().take(LOOKED_AT) {
         let original = match mailbox.source_message(id).await {
             Ok(original) => original,
+            // The message was deleted after the search.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(error),
         };

@@ -1,9 +1,9 @@
-//! The accounts tool: the signed-in accounts, and signing in from a chat.
+//! The `accounts` tool: lists the signed-in accounts, and signs in from a chat.
 //!
-//! `add` returns at once with the address of the sign-in page, or with a code to enter,
-//! and continues in the background; `list` reports the outcome. Where there are pages, they
-//! sign in, and `add` only leads there. The sign-in itself is
-//! in `oauth`, the storage of accounts in `accounts`.
+//! `add` returns at once with the address of the sign-in page, or with a code to enter, and
+//! continues in the background; `list` reports the outcome. If the server has pages, the sign-in
+//! happens there, and `add` only returns the link. The sign-in itself is in `oauth`, the storage of
+//! accounts in `accounts`.
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
@@ -33,19 +33,18 @@ use crate::tools::accounts::{AccountsOp, ProviderChoice, SignInArguments};
 pub struct FinishedSignIn {
     /// The account it was for.
     pub account: Account,
-    /// A note if the result differs from what was requested.
+    /// A note if the result differs from the request.
     pub note: Option<String>,
 }
 
-/// A sign-in that was begun, whichever way.
+/// A sign-in in progress, or tokens obtained without one.
 #[derive(Debug)]
 pub enum BegunSignIn {
     /// Through a browser that redirects to this machine.
     Browser(SignIn),
     /// With a code that is entered elsewhere.
     Device(DeviceSignIn),
-    /// Without anybody: the tokens came from a command, or through a service account, whose
-    /// address it is.
+    /// Without a person: tokens from a command, or through the service account with this address.
     Unattended(Box<GrantedTokens>, Option<String>),
 }
 
@@ -53,8 +52,8 @@ impl BegunSignIn {
     /// Starts the sign-in that `add` requests.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an invalid request, and
-    /// those of [`SignIn::start`] and [`DeviceSignIn::start`].
+    /// [`ErrorKind::Argument`] for an invalid request; the errors of [`SignIn::start`] and
+    /// [`DeviceSignIn::start`].
     pub async fn start(
         config: &Config,
         connect: &dyn ProviderConnector,
@@ -87,11 +86,11 @@ impl BegunSignIn {
         Ok(Self::Browser(sign_in))
     }
 
-    /// Waits for the person, adds the account with what they granted, and shows the
-    /// outcome in their browser.
+    /// Waits for the person, adds the account with the scopes they granted, and shows the outcome
+    /// in their browser.
     ///
     /// # Errors
-    /// Those of [`SignIn::wait`] and of [`finish`].
+    /// The errors of [`SignIn::wait`] and [`finish`].
     pub async fn finish(
         self,
         accounts: &Accounts,
@@ -110,6 +109,7 @@ impl BegunSignIn {
         };
         let finished = finish(accounts, connect, tokens, add).await;
         if let Some(page) = page {
+            // The person is waiting in the browser, so it shows failures, too.
             match &finished {
                 Ok(finished) => page.signed_in(&finished.account.email).await,
                 Err(error) => page.failed(error).await,
@@ -119,7 +119,7 @@ impl BegunSignIn {
     }
 }
 
-/// Adds an account that nobody signed in to. Its tokens must be those of the requested address,
+/// Adds an account whose tokens came without a person. They must be for the requested address,
 /// because the settings name it.
 async fn unattended(
     accounts: &Accounts,
@@ -227,17 +227,19 @@ pub(crate) async fn accounts(
     }
 }
 
-/// Signs an account out and drops what was kept of it. Returns what became of its grant, and
-/// the error if something of it could not be dropped.
+/// Signs an account out and drops its stored data. Returns the outcome for its grant, and the error
+/// if some of the data could not be dropped.
 ///
 /// # Errors
-/// Those of [`Accounts::remove`].
+/// The errors of [`Accounts::remove`].
 pub async fn sign_out(ctx: &Context, account: &str) -> Result<(SignedOut, Option<Error>)> {
+    // Found before the removal, because the id is needed afterwards.
     let known = ctx.accounts.find(Some(account)).await;
     let outcome = ctx.accounts.remove(account).await?;
     let Ok(known) = known else {
         return Ok((outcome, None));
     };
+    // The rows in these do not name their accounts, so all are dropped.
     ctx.states.snapshots.clear();
     ctx.states.shown.clear();
     Ok((outcome, ctx.states.outputs.purge(&known.id).await.err()))
@@ -247,9 +249,11 @@ pub async fn sign_out(ctx: &Context, account: &str) -> Result<(SignedOut, Option
 /// fails with the first error.
 pub async fn signed_in(ctx: &Context) -> Result<Vec<String>> {
     loop {
+        // Created before the check, so that a sign-in that ends in between is not missed.
         let changed = ctx.states.sign_ins.changed.notified();
         if ctx.states.sign_ins.open() == 0 {
             let mut notes = Vec::new();
+            // Taken out, so that each outcome is returned only once.
             for one in ctx.states.sign_ins.with(std::mem::take) {
                 match one.state {
                     SignInState::Failed(error) => return Err(error),
@@ -279,7 +283,7 @@ pub(crate) async fn account_objects(ctx: &Context) -> Result<Vec<Value>> {
     Ok(ctx.accounts.list().await?.iter().map(object).collect())
 }
 
-/// Returns the note that no account is signed in, and how to change that.
+/// Returns the note that no account is signed in, with the way to add one.
 pub(crate) fn no_account_note(ctx: &Context) -> Note {
     note!("no account is signed in: {}", ours(ctx.accounts.how_to_add()))
 }
@@ -301,6 +305,7 @@ async fn account_list(
         }
         waiting.retain(PendingSignIn::is_open);
     });
+    // Before the filter: a provider without accounts does not mean that no account is signed in.
     let is_none = objects.is_empty();
     if let Some(provider) = provider {
         objects.retain(|one| one.get("provider").is_some_and(|is| is == provider.word()));
@@ -372,6 +377,7 @@ async fn account_add(
             Err(error) => Some(SignInState::Failed(error)),
         };
         sign_ins.with(|waiting| match state {
+            // A success without a note needs no report, because the list shows the account.
             None => waiting.retain(|one| one.number != number),
             Some(state) => {
                 if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
@@ -381,6 +387,7 @@ async fn account_add(
         });
         sign_ins.changed.notify_waiters();
     });
+    // The task may already have ended and removed its entry.
     ctx.states.sign_ins.with(|waiting| {
         if let Some(one) = waiting.iter_mut().find(|one| one.number == number) {
             one.task = Some(task.abort_handle());
@@ -395,11 +402,11 @@ async fn account_add(
     ))
 }
 
-/// Returns the page where the account is connected, if there are pages and a person signs in
-/// there.
+/// Returns the page of the server on which the account is connected; `None` if there are no pages,
+/// or if no person signs in.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] for what no page could request.
+/// [`ErrorKind::Argument`] for a request that no page can make.
 fn connect_page(ctx: &Context, add: &SignInArguments) -> Result<Option<Url>> {
     let suggested = [
         ("tenant", add.tenant.as_deref()),
@@ -414,6 +421,7 @@ fn connect_page(ctx: &Context, add: &SignInArguments) -> Result<Option<Url>> {
     };
     if page.is_some() {
         add.check()?;
+        // Called for its errors alone; the page requests the scopes itself.
         ctx.connect.scopes(&add.provider, add.mailbox.is_some(), ctx.config.access)?;
     }
     Ok(page)

@@ -1,4 +1,4 @@
-//! Whether untrusted text was shown, and which recipients are known.
+//! The record of untrusted text that was shown, and of known recipients.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::row::RowCell;
 
-/// Records whether untrusted text was shown, and which recipients are known.
+/// The record of untrusted text that was shown, and of known recipients.
 #[derive(Debug, Default)]
 pub(crate) struct TaintTracker {
     /// True once the process has shown untrusted text.
     pub(super) shown: AtomicBool,
-    /// True once other processes can know.
+    /// True once the store has recorded it for other processes.
     pub(super) noted: AtomicBool,
     /// True if the pending answer quotes untrusted text in any case.
     pub(super) quoted: AtomicBool,
@@ -28,6 +28,7 @@ impl TaintTracker {
                 let columns = rows.columns();
                 rows.rows().any(|row| {
                     row.iter().zip(columns).any(|(cell, column)| {
+                        // Only a text can carry the words of a sender.
                         column.untrusted.is_some() && matches!(cell, RowCell::Text(_))
                     })
                 })

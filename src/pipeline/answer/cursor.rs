@@ -40,11 +40,11 @@ pub(crate) async fn save_cursor<T: Serialize>(ctx: &Context, kind: &str, plan: &
     ctx.store.save_cursor(&state).await
 }
 
-/// Loads the position of a list of some kind, by the cursor that the caller gave.
+/// Loads the position of a list of one kind from the cursor that the caller gave.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] if there is no such cursor, [`ErrorKind::Argument`] if it belongs
-/// to a list of another kind.
+/// [`ErrorKind::NotFound`] if the cursor does not exist, [`ErrorKind::Argument`] if it belongs to a list of
+/// another kind.
 pub(crate) async fn load_cursor<T: DeserializeOwned>(
     ctx: &Context,
     kind: &str,
@@ -61,6 +61,8 @@ pub(crate) async fn load_cursor<T: DeserializeOwned>(
         return Err(unknown());
     };
     let state = ctx.store.cursor(number).await?.ok_or_else(unknown)?;
+    // The kind is read before the plan, because the plan of another list would not parse, and its
+    // cursor would be reported as unknown.
     let belongs: CursorKind = serde_json::from_str(&state).map_err(|_| unknown())?;
     if belongs.of != kind {
         return Err(other_use(cursor));
@@ -84,9 +86,9 @@ fn other_use(cursor: &str) -> Error {
 /// once in thirty million mailboxes.
 pub(crate) type IdDigest = [u8; 8];
 
-/// Ids of the rows shown last, as short digests.
+/// Short digests of the ids of the rows shown last.
 ///
-/// Ids are long, and a cursor only has to recognize one when it comes again.
+/// Ids are long, and a cursor needs only to recognise an id that is listed again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct SeenIds(String);

@@ -14,7 +14,7 @@ use daysheet_core::text::Note;
 
 use crate::pipeline::context::Context;
 
-/// Rows that are fitted on a thread of their own.
+/// The number of rows above which a response is fitted on a thread of its own.
 const MANY: usize = 100;
 /// Tokens of the line with an answer's hash.
 pub(crate) const HASH: usize = 12;
@@ -29,7 +29,7 @@ pub struct ToolAnswer {
     pub blocks: Vec<String>,
     /// The size of the answer.
     pub stats: AnswerStats,
-    /// The id of the whole answer, when this is a part of it.
+    /// The id of the complete answer if this is a part of it.
     pub output: Option<String>,
 }
 
@@ -42,16 +42,16 @@ pub struct AnswerStats {
     pub tokenizer: &'static str,
     /// Bytes of all blocks.
     pub bytes: usize,
-    /// Bytes of the JSON that the rows were made from, as the provider sent it; `None`
-    /// if there was none.
+    /// Bytes of the JSON that the rows were made from, as the provider sent it; 0 without such
+    /// JSON.
     pub source_bytes: usize,
-    /// The counts of what was shortened, if the answer is a part of a larger one.
+    /// The extent of the shortening, if the answer is a part of a larger one.
     pub shortened: Option<ShortenedCounts>,
     /// The number of cells in the whole answer that show only a part of their value.
     pub cut: usize,
     /// The number of tokens that the plan estimated, if there was one.
     pub planned: usize,
-    /// The number of the chunk, and of all chunks.
+    /// The number of the chunk, and the total number of chunks.
     pub chunk: (usize, usize),
     /// The hash that identifies the answer.
     pub hash: String,
@@ -113,7 +113,7 @@ pub(crate) async fn fit_response(
         Ok((fitted, output))
     };
     if long {
-        // The session has to answer meanwhile.
+        // Fitting a long response would block a runtime thread that serves other calls.
         tokio::task::spawn_blocking(work)
             .await
             .map_err(|_| Error::new(ErrorKind::Internal, "an answer could not be fitted"))?
@@ -146,6 +146,7 @@ pub(crate) fn answer_budget(
 
 /// Adds a line to the notes.
 pub(crate) fn add_note(ctx: &Context, fitted: &mut FittedAnswer, line: &Note) {
+    // If there are notes, they are the last block.
     let notes = if fitted.notes { fitted.blocks.last_mut() } else { None };
     match notes {
         Some(notes) => {

@@ -1,8 +1,8 @@
-//! One answer in every format, beside the provider's JSON that its rows were made from.
+//! One answer in every format, next to the provider's JSON that its rows were made from.
 //!
-//! The call is made once. Its objects are recorded where they become rows, so that the
-//! comparison is with exactly what was answered: the properties that were requested, and not
-//! the texts of messages, which no row has.
+//! The call is made once. Its objects are recorded when they become rows, so that the comparison
+//! covers exactly the answered data: the requested properties, without the texts of messages, which
+//! no row has.
 
 use daysheet_core::budget::fit::CEILING;
 use daysheet_core::budget::{WholeAnswer, value};
@@ -28,7 +28,7 @@ pub struct AnswerForm {
     pub id: &'static str,
     /// Its name for people.
     pub name: &'static str,
-    /// All of it.
+    /// The complete text.
     pub text: String,
     /// The tokens of the text.
     pub tokens: usize,
@@ -46,7 +46,7 @@ pub struct InspectedAnswer {
 /// Carries out a request that only reads, and returns its answer in every format.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; else those of
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for a tool that writes; the errors of
 /// [`run_for`](crate::pipeline::run::run_for).
 pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAnswer> {
     let ToolRequest { action, view, call, .. } = request;
@@ -81,6 +81,7 @@ pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAns
         };
         let response = shown_in(format, &response);
         let (fitted, whole) = fit_response(ctx, &response.into(), how, secret).await?;
+        // A shortened form names its output, which therefore has to exist.
         if let Some(whole) = whole {
             keep_output(ctx, &call, &whole, accounts.clone()).await?;
         }
@@ -93,7 +94,8 @@ pub async fn inspect(ctx: &Context, request: ToolRequest) -> Result<InspectedAns
     Ok(InspectedAnswer { forms, tokenizer: ctx.config.tokenizer.name() })
 }
 
-/// Returns a response as it is written in a format.
+/// Returns a response prepared for a format. A format with text fields shows all guests of an
+/// event.
 fn shown_in(format: Format, response: &WholeAnswer) -> WholeAnswer {
     let mut response = response.clone();
     if format.has_text_fields() {

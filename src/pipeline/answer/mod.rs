@@ -1,4 +1,4 @@
-//! The common parts of answers: fitting, cursors, outcomes of writes, and what was shown.
+//! Shared parts of answers: fitting, cursors, outcomes of writes, and rows shown before.
 
 pub(super) mod cursor;
 pub(super) mod fit;

@@ -11,7 +11,7 @@ use crate::pipeline::access::guard::above;
 use crate::pipeline::context::Context;
 use crate::tools::{TOOLS, Tool};
 
-/// Returns the error that a tool is not offered here, and who can change that.
+/// Returns the error for a tool that is not offered here, with the way to change that.
 pub fn unoffered(tool: &Tool, config: &Config) -> Error {
     if tool.access > config.access {
         above(tool.name, tool.access, config)
@@ -21,7 +21,7 @@ pub fn unoffered(tool: &Tool, config: &Config) -> Error {
     }
 }
 
-/// Adds to an error what the user has to change before they can use the tools it names.
+/// Adds to an error the changes that make the tools it names available.
 pub(crate) fn with_unoffered(ctx: &Context, error: Error) -> Error {
     let config = &ctx.config;
     let Some(next) = error.next_step() else {
@@ -36,6 +36,8 @@ pub(crate) fn with_unoffered(ctx: &Context, error: Error) -> Error {
 
 /// Adds to a response a note on each tool that it names and that is not offered.
 pub(crate) fn note_unoffered(ctx: &Context, response: &mut WholeAnswer) {
+    // Outcomes are our own words. Other tables hold data, which may contain a tool's name by
+    // chance.
     let tables = response.document.tables.iter().filter(|rows| *rows.table() == OUTCOME);
     let cells = tables.flat_map(|rows| rows.rows().flatten()).filter_map(|cell| match cell {
         RowCell::Text(text) => Some(text.as_str()),
@@ -49,7 +51,7 @@ pub(crate) fn note_unoffered(ctx: &Context, response: &mut WholeAnswer) {
     response.notes.extend(missing);
 }
 
-/// Returns the tools that are not offered here and that texts name.
+/// Returns the tools that `texts` name and that are not offered here.
 fn named_unoffered(ctx: &Context, texts: &[&str]) -> impl Iterator<Item = &'static Tool> {
     let config = &ctx.config;
     TOOLS.iter().filter(move |tool| {
@@ -58,8 +60,8 @@ fn named_unoffered(ctx: &Context, texts: &[&str]) -> impl Iterator<Item = &'stat
     })
 }
 
-/// Returns true if a text names a tool. A name that is an English word, too, has an argument after
-/// it.
+/// Returns true if a text names a tool. A name that is also an English word counts only before an
+/// argument.
 fn names(text: &str, tool: &str) -> bool {
     let mut words = text.split([' ', ',', ';', ':', '`', '(', ')']).peekable();
     while let Some(word) = words.next() {

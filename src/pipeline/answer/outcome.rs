@@ -70,7 +70,7 @@ pub(crate) struct WriteReport {
     pub(crate) clashing: usize,
     /// The series that were written, and their occurrences.
     pub(crate) series: SeriesLog,
-    /// Who was notified of the writes to events.
+    /// The guests notified of the writes to events.
     pub(crate) notified: NotifiedGuests,
     /// The writes to events that can be undone.
     pub(crate) undo: UndoLog,
@@ -96,6 +96,7 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<W
             if let Some(number) = undo.number {
                 let kind = HandleKind::Undo;
                 response.document.scalars.push(("undo", RowCell::Handle(kind.prefix(), number)));
+                // Writes whose earlier state could not be kept are missing from the undo.
                 if undo.events.len() < undo.writes {
                     let events: Vec<&str> = undo.events.iter().map(|one| &*one.event).collect();
                     response.notes.push(note!(
@@ -106,6 +107,7 @@ pub(crate) async fn write_report(ctx: &Context, report: WriteReport) -> Result<W
                 }
             }
         }
+        // The writes are done: if the store fails, only the undo is lost.
         Err(error) => response.notes.push(note!("no undo: {}", error)),
     }
     let rows = outcome_rows(ctx, &report.outcomes);

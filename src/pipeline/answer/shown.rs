@@ -1,7 +1,6 @@
-//! Messages and events shown recently, by their handles: enough to describe one that
-//! was deleted since.
+//! Messages and events shown recently, by handle, to describe those deleted since.
 //!
-//! This is only in the process's memory, because no mail is kept on disk.
+//! They are only in the process's memory, because no mail is kept on disk.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -9,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use daysheet_core::encode::Document;
 use daysheet_core::row::RowCell;
 
-/// The number of rows remembered; the latest stay.
+/// The maximum number of rows; the oldest are dropped.
 const MAX_ROWS: usize = 5_000;
 
 /// The columns of a message, an event or a change: key, time, who, what.
@@ -19,7 +18,7 @@ const COLUMNS: [[&str; 4]; 3] = [
     ["id", "when", "who", "title"],
 ];
 
-/// What a row showed: time, person and subject.
+/// The time, person and subject that a row showed.
 #[derive(Clone)]
 pub(crate) struct ShownRow {
     pub(crate) cells: [RowCell; 3],
@@ -76,7 +75,7 @@ impl ShownRows {
         rows.cells.get(id).cloned()
     }
 
-    /// Forgets all: somebody was signed out.
+    /// Removes all rows, because an account was signed out.
     pub(crate) fn clear(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = RememberedRows::default();
     }
@@ -84,6 +83,7 @@ impl ShownRows {
 
 impl RememberedRows {
     fn keep(&mut self, id: String, row: ShownRow) {
+        // A row that is shown again keeps its place in the order.
         if self.cells.insert(id.clone(), row).is_none() {
             self.order.push_back(id);
         }

@@ -9,7 +9,7 @@ use daysheet_core::encode::Format;
 
 use crate::tools::CallIdentity;
 
-/// How long an answer in chunks is kept.
+/// Lifetime of an answer in chunks.
 const KEPT: Duration = Duration::from_secs(30 * 60);
 /// The maximum number of such answers.
 const MAX_SNAPSHOTS: usize = 16;
@@ -24,7 +24,7 @@ pub(crate) struct AnswerSnapshots(Mutex<VecDeque<AnswerSnapshot>>);
 pub(crate) struct AnswerSnapshot {
     pub(crate) call: CallIdentity,
     pub(crate) response: Arc<WholeAnswer>,
-    /// The signed-in accounts, and since when.
+    /// The signed-in accounts, each with the time at which it was added.
     pub(crate) accounts: Vec<String>,
     /// The budget that the chunks were made for.
     pub(crate) budget: usize,
@@ -43,6 +43,7 @@ impl AnswerSnapshot {
 impl AnswerSnapshots {
     pub(crate) fn keep(&self, snapshot: AnswerSnapshot) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A new answer to the same call replaces the old one, whose chunks would not fit to it.
         all.retain(|one| one.call != snapshot.call && one.made.elapsed() < KEPT);
         all.push_back(snapshot);
         while all.len() > MAX_SNAPSHOTS
@@ -65,7 +66,7 @@ impl AnswerSnapshots {
         Some((Arc::clone(&found.response), found.budget, found.format))
     }
 
-    /// Forgets all: somebody was signed out.
+    /// Removes all answers, because an account was signed out.
     pub(crate) fn clear(&self) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.clear();

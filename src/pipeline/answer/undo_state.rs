@@ -1,4 +1,4 @@
-//! What an undo id stands for, as the store keeps it.
+//! The state that an undo id refers to, as the store keeps it.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::pipeline::context::Context;
 
-/// What is kept for an undo.
+/// The state needed for an undo.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum UndoState {
@@ -36,7 +36,7 @@ pub(crate) struct AccountUndo {
 pub(crate) struct CreatedUndo {
     /// The provider's id.
     pub(crate) id: String,
-    /// True for a label that is no folder: a category.
+    /// True for a category: a label that is not a folder.
     pub(crate) category: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct CreatedUndo {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MessageUndo {
     pub(crate) before: MailState,
-    /// Nothing if nobody knows.
+    /// `None` if unknown.
     pub(crate) after: Option<MailState>,
 }
 
@@ -100,7 +100,7 @@ impl UndoState {
     }
 }
 
-/// Stores what a call has kept so far.
+/// Stores the writes that can be undone so far.
 ///
 /// # Errors
 /// [`ErrorKind::Store`].
@@ -116,6 +116,7 @@ pub(crate) async fn save_undo(ctx: &Context, log: &mut UndoLog) -> Result<()> {
         }
         (Some(number), state) => ctx.store.trim_undo(number, state.as_deref()).await?,
     }
+    // An undo without events is not offered.
     log.number = log.number.filter(|_| !log.events.is_empty());
     Ok(())
 }

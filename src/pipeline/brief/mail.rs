@@ -1,10 +1,10 @@
-//! The mail of a brief: what the rules look at, fetched from each account.
+//! The mail of a brief: the messages that the rules look at, fetched from each account.
 //!
-//! An account costs four lists, all at once: the inbox of the window, in pages
-//! of 100 up to 300 messages; the sent mail, likewise, because it tells who is
-//! written to, in which conversations, and what has been answered; the newest
-//! drafts; and the addresses that are the reader's. Where lists have ids alone, each message is
-//! one more request; none brings a text. What the messages mean is decided in `rules.rs`.
+//! An account costs four lists, all at once: the inbox of the window, in pages of 100 up to 300
+//! messages; the sent mail, likewise, because it shows the people written to, their conversations,
+//! and the messages that have been answered; the newest drafts; and the reader's own addresses.
+//! Where lists return only ids, each message costs one more request; no text is fetched. `rules.rs`
+//! decides on the meaning of the messages.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -42,10 +42,10 @@ const PAGES: usize = 4;
 const INBOX: &[&str] = &["id", "date", "from", "to", "thread", "flags", "bulk", WARNINGS];
 /// The columns of a draft.
 const DRAFT: &[&str] = &["id", "date", "to", "subject"];
-/// The columns of a sent message that they read.
+/// The columns of a sent message that the rules read.
 const SENT: &[&str] = &["id", "date", "to", "cc", "thread", "flags"];
 
-/// The number of days ahead for which a day that a message names puts it first.
+/// The number of days ahead within which a day named in a message puts the message first.
 const SOON: i32 = 3;
 /// The number of drafts that are shown.
 const DRAFTS: usize = 10;
@@ -63,7 +63,7 @@ pub(super) struct BriefWindow {
 }
 
 impl BriefWindow {
-    /// Returns the first day within the next days that a text names, which was written at `date`.
+    /// Returns the first of the coming days that a text written at `date` names.
     fn soon(&self, text: &str, date: Option<Timestamp>) -> Option<Date> {
         let DateContext { now, zone, .. } = &self.clock;
         let today = zone.to_datetime(*now).date();
@@ -81,11 +81,11 @@ pub(super) struct AccountInbox {
     items: Vec<Value>,
     /// Drafts that wait, the newest first.
     drafts: Vec<Value>,
-    /// The senders who look like somebody else.
+    /// The senders who look like a known person.
     look_alikes: LookAlikes,
 }
 
-/// What one account was asked for.
+/// The lists fetched from one account.
 struct AccountMail {
     inbox: AccountInbox,
     listed: MessageList,
@@ -98,13 +98,14 @@ struct AccountMail {
 #[derive(Default)]
 pub(super) struct BriefMail {
     pub(super) inboxes: Vec<AccountInbox>,
-    /// The messages of all inboxes, with the position of the inbox and in it.
+    /// The messages of all inboxes; `places` has the position of each: its inbox, and its place
+    /// there.
     pub(super) messages: Vec<BriefMessage>,
     places: Vec<(usize, usize)>,
     pub(super) own: ReaderMail,
-    /// Why the mail of some accounts is missing; each names the account.
+    /// The errors of the accounts whose mail is missing; each names its account.
     pub(super) missing: Vec<Error>,
-    /// Notes on what else is missing.
+    /// Notes on other missing data.
     pub(super) notes: Vec<Note>,
 }
 
@@ -113,7 +114,7 @@ struct MessageList {
     items: Vec<Value>,
     notes: Vec<Note>,
     failed: Vec<Error>,
-    /// True when there are more.
+    /// True if there are more.
     cut: bool,
 }
 
@@ -129,6 +130,8 @@ pub(super) async fn brief_mail(
         let label = labels.of(&account.id);
         async move {
             let reads = account_mail(ctx, account, &label, window);
+            // Limited in time even for a single account, because a brief is of use without its
+            // mail.
             let answer = ctx.await_account(true, reads).await;
             (answer.map_err(|error| error.context(&label)), label)
         }
@@ -143,8 +146,10 @@ pub(super) async fn brief_mail(
         }
     }
     let me = &mail.own.addresses;
+    // Mail to oneself does not make the user one of the people written to.
     mail.own.people.retain(|address| !me.contains(address));
     let looks = mail.inboxes.iter().map(|inbox| {
+        // The sent mail was just read, so these people need no search of their own.
         ctx.states.known.wrote_to(&inbox.account.id, mail.own.people.iter());
         let senders = senders(inbox.items.iter(), inbox.mailbox.api());
         look_alikes_of(ctx, &inbox.account, &*inbox.mailbox, senders)
@@ -381,6 +386,7 @@ async fn message_list(
                 listed.notes.push(note);
             }
         }
+        // A page that names itself as the next would be fetched without end.
         let more = found.next.is_some() && found.next != ask.cursor;
         ask.cursor = found.next;
         listed.cut = more && (listed.items.len() >= enough || page == PAGES);
@@ -418,7 +424,7 @@ impl ColumnReader<'_> {
         let flags = self.texts("flags");
         let has = |word: &str| flags.iter().any(|flag| flag == word);
         BriefMessage {
-            // A message without a thread is one by itself.
+            // A message without a thread is a thread of its own.
             thread: (
                 inbox,
                 [self.text("thread"), self.text("id")]
@@ -433,7 +439,7 @@ impl ColumnReader<'_> {
             draft: has("draft"),
             bulk: self.texts("bulk"),
             starred: has("starred"),
-            // A warning about the text decides nothing.
+            // `injection` is a warning about the text, and texts do not decide on the order.
             suspicious: self.texts(WARNINGS).iter().any(|word| word != "injection"),
             soon: window
                 .soon(&[self.text("subject"), self.text("snippet")].join("; "), self.date()),
@@ -462,6 +468,7 @@ impl ColumnReader<'_> {
 
 /// Returns the address in `Name <address>`, or the address alone.
 fn address(person: &str) -> Option<String> {
+    // From the right, because a name may contain `<`.
     let address = match person.rsplit_once('<') {
         Some((_, rest)) => rest.split('>').next().unwrap_or_default(),
         None => person,

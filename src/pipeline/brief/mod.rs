@@ -1,11 +1,10 @@
 //! `brief`: a day, or any range, in one answer.
 //!
 //! It combines an agenda (`calendar/agenda/ranged.rs`) with the mail of some days
-//! (`brief/mail.rs`), fetched at the same time: per account one list of its calendars
-//! (cached for a minute), the events of the range and of the day after it at once, and
-//! four lists of mail. `brief/rules.rs` decides which messages need the reader,
-//! `calendar/clashes.rs` which events clash. The budget decides what is shown if it does
-//! not fit; this module only states what matters more.
+//! (`brief/mail.rs`), fetched at the same time: per account one list of its calendars (cached for a
+//! minute), the events of the range and of the following day at once, and four lists of mail.
+//! `brief/rules.rs` selects the messages that need the reader, `calendar/clashes.rs` the events
+//! that clash. If not everything fits, the budget selects; this module only states the priorities.
 
 mod mail;
 mod rules;
@@ -49,7 +48,7 @@ use crate::tools::brief::BriefRequest;
 const MAIL_DAYS: i32 = 21;
 /// The number of days back for which other unread mail is listed for a day.
 const UNREAD_DAYS: i32 = 7;
-/// The number of days back for which sent mail shows whom the reader writes to.
+/// The number of days back for which sent mail shows the people that the reader writes to.
 const SENT_DAYS: i32 = 30;
 
 /// The number of days ahead for which unanswered invitations are shown.
@@ -58,19 +57,20 @@ const INVITED_DAYS: i32 = 21;
 /// The range of a brief.
 struct BriefSpan {
     range: TimeRange,
-    /// Its day, if it is one.
+    /// The day, if the range is a single day.
     day: Option<Date>,
     /// True if that is today.
     today: bool,
     /// Events that end before this are left out.
     over: Option<Timestamp>,
-    /// When unanswered invitations may start; `None` for a range that is over, or far ahead.
+    /// The possible starts of unanswered invitations; `None` for a range that is over, or far
+    /// ahead.
     invited: Option<TimeRange>,
-    /// The search of the mail that is looked at.
+    /// The search for received mail.
     inbox: String,
-    /// Its end, for a range that is over.
+    /// The condition ` before:…` of the searches; empty unless the range is over.
     before: String,
-    /// The search of the mail that the reader sent.
+    /// The search for the reader's sent mail.
     sent: String,
     sent_since: Date,
     /// The first day of which unread mail is listed.
@@ -93,7 +93,7 @@ const MAX_CLASHES: usize = 50;
 struct EventSections {
     today: Vec<usize>,
     tomorrow: Vec<usize>,
-    /// Invitations that are not answered, of a series its first.
+    /// Unanswered invitations; of a series only the first occurrence.
     invited: Vec<usize>,
     declined: usize,
 }
@@ -115,6 +115,7 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
     )
     .await;
     let (agenda, mail) = (agenda?, mail?);
+    // Either half alone is still an answer.
     if agenda.is_unknown() && mail.inboxes.is_empty() {
         return Err(all_failed(&mail.missing, accounts.len()));
     }
@@ -160,6 +161,7 @@ pub(super) async fn brief(ctx: &Context, request: BriefRequest) -> Result<WholeA
             ours(&span.sent_since)
         ),
     ];
+    // A caller who chose the zone needs no note on the zone of their calendar.
     if request.tz.is_none() {
         response.notes.extend(agenda.other_zone(zone));
     }
@@ -202,8 +204,7 @@ async fn event_tables(
     let today = ranged_rows(ctx, agenda, &days.today, zone, notes).await?;
     let clashing = clash_rows(ctx, &found, agenda, (&days.today, &today), ColumnLevel::Core, zone);
     let call = span.calendar_search(span.range_text.clone());
-    // A day has to be there at once; of a longer time the first chunk may be, after the
-    // mail that needs the reader.
+    // A day is needed at once. A longer range may follow the mail that needs the reader.
     let tier = match span.day {
         Some(_) if today.len() + clashing.len() <= MAX_CRITICAL => PlacementTier::Critical,
         _ => PlacementTier::Medium,
@@ -257,7 +258,7 @@ async fn mail_tables(
         sections.push(rows.await?.section(UNREAD), PlacementTier::Medium, None, call);
     }
     if sorted.newsletters > 0 {
-        // No search finds them alone: it knows no headers.
+        // No search finds only these, because queries have no term for headers.
         first.push(note!(
             "newsletters and mailing lists: {} unread, not listed; to list them (`bulk` has \
              list or bulk): {} fields=from,subject,bulk",
@@ -312,6 +313,7 @@ impl BriefSpan {
         let before =
             if over { format!(" before:{}", query_bound(range.to(), zone)) } else { String::new() };
         let until = last.min(today);
+        // At least as far back as the considered mail, because sent mail shows the answers to it.
         let sent_since = until.saturating_sub(SENT_DAYS.days()).min(since);
         let whole = |day: Date| EventTime::Day(day).instant(zone);
         let next = last.saturating_add(1.day());
@@ -339,7 +341,8 @@ impl BriefSpan {
         })
     }
 
-    /// Returns the range with the day after it, if it is a day, and the days of invitations.
+    /// Returns the range to fetch: the range itself, the following day if it is a day, and the days
+    /// of invitations.
     fn looked_at(&self, zone: &TimeZone) -> TimeRange {
         let next = self.day.map(|day| day.saturating_add(2.days()));
         let to = next.map_or(self.range.to(), |over| EventTime::Day(over).instant(zone));
@@ -388,6 +391,7 @@ impl BriefSpan {
         });
         for (at, (facts, calendar)) in agenda.events().enumerate() {
             let (start, end) = (facts.start.instant(zone), facts.end.instant(zone));
+            // An event without length that starts now is not over.
             let over = self.over.is_some_and(|now| end <= now && start < now);
             let today = self.range.has(start, end) && !over;
             let tomorrow = next.is_some_and(|next| next.has(start, end));
@@ -395,6 +399,7 @@ impl BriefSpan {
                 days.declined += usize::from(today || tomorrow);
                 continue;
             }
+            // An invitation in a read-only calendar is someone else's.
             let waits = facts.unanswered && !facts.cancelled && calendar.is_writable();
             let ahead = self.invited.is_some_and(|days| start >= days.from() && start < days.to());
             if waits && ahead && series.insert(facts.series.as_ref().unwrap_or(&facts.id)) {
@@ -468,6 +473,7 @@ fn whys(rows: &RowTable, sorted: &SortedMail, messages: &[BriefMessage]) -> RowL
 
 /// Returns notes about accounts from which something is missing.
 fn left_out(mail: &BriefMail, agenda: &RangedEvents) -> Vec<Note> {
+    // An account that failed in both is reported once.
     let both = |error: &&Error| agenda.missing.contains(error);
     let mut notes: Vec<Note> = mail
         .missing

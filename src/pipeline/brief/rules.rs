@@ -1,9 +1,9 @@
-//! Sorts messages into those that need the reader, other unread ones, and newsletters.
-//! Plain data in, positions out; no I/O.
+//! Sorts messages into those that need the reader, other unread ones, and newsletters. Takes plain
+//! data and returns positions; no I/O.
 //!
-//! `docs/brief.md` describes the rules. They use headers, states and addresses. Of a text only a
-//! day that it names counts, and only among messages with equally good reasons, so nobody can
-//! write a message that asks to be shown first.
+//! `docs/brief.md` describes the rules. They use headers, states and addresses. The only part of a
+//! text that counts is a day that it names, and only among messages with equally good reasons, so
+//! that no message can ask to be shown first.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,12 +15,12 @@ use jiff::civil::Date;
 /// The properties of a message in the inbox that the rules use.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BriefMessage {
-    /// The account, by its position, and the thread in it.
+    /// The account's position, and the id of the thread.
     pub(super) thread: (usize, String),
     pub(super) date: Option<Timestamp>,
     /// The sender's address.
     pub(super) from: String,
-    /// The addresses it is to, copies not among them.
+    /// The addresses in `To`, without copies.
     pub(super) to: Vec<String>,
     pub(super) unread: bool,
     pub(super) draft: bool,
@@ -38,7 +38,7 @@ pub(super) struct BriefMessage {
 pub(super) struct ReaderMail {
     /// The reader's addresses.
     pub(super) addresses: HashSet<String>,
-    /// When the reader last wrote in a conversation.
+    /// The time of the reader's last message in each conversation.
     pub(super) wrote: HashMap<(usize, String), Option<Timestamp>>,
     /// The people the reader writes to.
     pub(super) people: HashSet<String>,
@@ -46,11 +46,11 @@ pub(super) struct ReaderMail {
     pub(super) drafted: HashSet<(usize, String)>,
 }
 
-/// The number of recipients from which a message is to everybody, and to nobody.
+/// The number of recipients from which a message is addressed to no one in particular.
 const MANY: usize = 10;
 
-/// Parts before the @, without signs between letters, of addresses that send receipts,
-/// bookings and notices: no person writes from them.
+/// Local parts, without signs between letters, of addresses that send receipts, bookings and
+/// notices: no person writes from them.
 const ROLES: &[&str] = &[
     "accounts", "accounting", "alert", "alerts", "appointments", "bestellung", "billing",
     "booking", "bookings", "buchhaltung", "buchung", "confirmation", "facturation", "invoice",
@@ -78,7 +78,7 @@ words! {
 /// day that they name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct SortedMail {
-    /// Positions of messages that need the reader, and why.
+    /// Positions of messages that need the reader, with the reasons.
     pub(super) needs_me: Vec<(usize, Vec<AttentionReason>)>,
     /// Positions of other unread messages.
     pub(super) unread: Vec<usize>,
@@ -87,8 +87,8 @@ pub(super) struct SortedMail {
 }
 
 impl ReaderMail {
-    /// Adds the reader's own messages in the inbox: mail to oneself, or from another
-    /// account of one's own. A draft has not been sent to anyone yet.
+    /// Returns `wrote` with the reader's own messages in the inbox: mail to oneself, or from
+    /// another account of one's own. A draft has not been sent to anyone yet.
     fn with(&self, messages: &[BriefMessage]) -> HashMap<(usize, String), Option<Timestamp>> {
         let mut wrote = self.wrote.clone();
         let sent = |message: &&BriefMessage| !message.draft && self.is_from(message);
@@ -107,7 +107,7 @@ impl ReaderMail {
         let mine = |address: &&String| self.addresses.contains(&address.to_lowercase());
         let mine = message.to.iter().filter(mine).count();
         let known = self.people.contains(&message.from.to_lowercase());
-        // An address that only sends notices needs nobody, unless the reader writes to it.
+        // An address that only sends notices expects no answer, unless the reader writes to it.
         let asks = mine > 0 && message.to.len() < MANY && (known || wrote || !is_role(message));
         let reasons = [
             (AttentionReason::ToMe, asks && mine == message.to.len()),
@@ -117,6 +117,7 @@ impl ReaderMail {
         ];
         let mut why: Vec<AttentionReason> =
             reasons.into_iter().filter_map(|(why, holds)| holds.then_some(why)).collect();
+        // A star or a draft strengthens a reason, but is not a reason by itself.
         if !why.is_empty() {
             let drafted = self.drafted.contains(&message.thread);
             why.extend(message.starred.then_some(AttentionReason::Starred));
@@ -135,6 +136,7 @@ fn is_newsletter(message: &BriefMessage) -> bool {
 fn rank(why: &[AttentionReason], suspicious: bool) -> (bool, u8) {
     let has = |one| why.contains(&one);
     let rank = match (has(AttentionReason::ToMe), has(AttentionReason::IWriteTo)) {
+        // Conversations that the reader takes part in or has starred come before all others.
         _ if has(AttentionReason::MyThread) || has(AttentionReason::Starred) => 0,
         (true, true) => 1,
         (true, false) => 2,
@@ -174,10 +176,12 @@ pub(super) fn sort(
     for (at, message) in &theirs {
         let last = wrote.get(&message.thread).copied();
         let answered = last.is_some_and(|last| last >= message.date);
+        // Newsletters and automatic messages expect no answer.
         if answered || is_newsletter(message) || is_automatic(message) {
             continue;
         }
         let why = own.why(message, last.is_some());
+        // The messages are sorted, so the newest one represents its thread.
         if !why.is_empty() && shown.insert(&message.thread) {
             sorted.needs_me.push((*at, why));
         }
@@ -188,6 +192,7 @@ pub(super) fn sort(
         let soon = message.and_then(|message| message.soon);
         (rank(why, message.is_some_and(|message| message.suspicious)), soon.unwrap_or(Date::MAX))
     });
+    // A message without a date may be recent.
     let recent = |message: &BriefMessage| message.date.is_none_or(|date| date >= unread_since);
     let unread = theirs.iter().filter(|(_, message)| message.unread && recent(message));
     for (at, message) in unread {

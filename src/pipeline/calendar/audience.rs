@@ -24,9 +24,9 @@ const SHOWN: usize = 200;
 
 /// A write to an event, as far as it concerns others.
 pub(super) enum EventWrite<'a> {
-    /// It is changed.
+    /// A change.
     Change(&'a EventChange),
-    /// It is deleted; true if those concerned are notified.
+    /// A deletion; true if the people concerned are notified.
     Delete(bool),
 }
 
@@ -96,12 +96,12 @@ pub(crate) fn line(name: &str, value: Option<&str>) -> String {
     }
 }
 
-/// Returns the audience of a change or deletion of an event; `None` if nobody but
-/// the user is on it. An audience may be empty: an event of another organizer needs
-/// the access level even if nobody is notified.
+/// Returns the audience of a change or deletion of an event; `None` if it concerns only the user.
+/// An audience may be empty: a write to another organizer's event needs the access level even if no
+/// one is notified.
 ///
 /// # Errors
-/// Those of reading the calendars, and the occurrences of a series.
+/// The errors of reading the calendars, and the occurrences of a series.
 pub(super) async fn find_audience(
     ctx: &Context,
     target: &EventTarget,
@@ -111,6 +111,8 @@ pub(super) async fn find_audience(
     let own = &target.owner.account.email;
     let mut audience = WriteAudience::default();
     let mut concerned = !facts.own;
+    // The organizer's deletion removes the event for everyone; the deletion of a copy is noticed
+    // only if it notifies.
     let learned = match planned {
         EventWrite::Change(change) => is_seen(change),
         EventWrite::Delete(notified) => facts.own || *notified,
@@ -119,6 +121,7 @@ pub(super) async fn find_audience(
     let spreads = facts.own || (facts.joint && matches!(planned, EventWrite::Change(_)));
     let mut on_it = WriteAudience::default();
     on_it.everybody_on(facts, own);
+    // Single occurrences may have guests that the series lacks.
     if facts.own && facts.repeat.is_some() {
         on_it.guests(&guests_of_exceptions(target).await?, own);
     }
@@ -163,8 +166,8 @@ async fn guests_of_exceptions(series: &EventTarget) -> Result<Vec<EventGuest>> {
         .collect())
 }
 
-/// Refuses changes or deletions of events that must not reach their audience. Checks again,
-/// after the user has agreed, what the events' own versions do not cover.
+/// Refuses changes or deletions of events that must not reach their audience. Reads the audience
+/// again after the user has agreed, because the events' versions do not cover it completely.
 pub(super) async fn agreed_for(
     ctx: &Context,
     planned: &[(&EventTarget, EventWrite<'_>)],
@@ -204,6 +207,7 @@ pub(super) async fn agreed_for(
 
 /// Returns true for a change that others can see.
 fn is_seen(change: &EventChange) -> bool {
+    // These fields are the user's own; others see a change of any other field.
     let own = EventChange {
         show: change.show,
         reminder: change.reminder,

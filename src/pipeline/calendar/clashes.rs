@@ -1,7 +1,7 @@
-//! Which events compete for the reader's time, and which of them overlap. Plain data in,
-//! positions out; no I/O.
+//! Finds the events that compete for the reader's time, and their overlaps. Takes plain data and
+//! returns positions; no I/O.
 //!
-//! One rule for the brief, for searches, for events to be written and for invitations.
+//! The brief, searches, writes and invitations share this rule.
 
 use daysheet_core::choice::WordChoice;
 use daysheet_core::event_time::EventTime;
@@ -66,7 +66,7 @@ impl TimeClaim {
     }
 }
 
-/// Returns what does not compete, in words.
+/// Returns the kinds of events that do not compete, in words.
 pub(super) fn not_competing() -> String {
     format!(
         "free, out-of-office and working-elsewhere events; timed against all-day events; tentative \
@@ -77,8 +77,8 @@ pub(super) fn not_competing() -> String {
     )
 }
 
-/// Returns true if two times overlap. A whole day overlaps whole days only: it is about
-/// the day, and the events of the day take place in it.
+/// Returns true if two times overlap. A whole day overlaps only whole days: it is about the day,
+/// and other events take place within it.
 pub(super) fn overlap(
     one: (EventTime, EventTime),
     other: (EventTime, EventTime),
@@ -89,14 +89,14 @@ pub(super) fn overlap(
         && other.0.instant(zone) < one.1.instant(zone)
 }
 
-/// Returns the word for an event that does not compete but says that the reader is not there:
-/// out of office, or working elsewhere, whether or not the service counts it as busy.
+/// Returns the word for the reader's absence, if an event marks one: out of office, or working
+/// elsewhere. Such an event does not compete, even if the service counts it as busy.
 pub(crate) fn away(facts: &EventData) -> Option<&'static str> {
     let is_away = matches!(facts.show, ShowAs::Oof | ShowAs::Elsewhere);
     (is_away && !facts.cancelled && !is_declined(facts)).then(|| facts.show.word())
 }
 
-/// Returns true if a time is within an event of [`away`], or partly, be it a whole day.
+/// Returns true if a time overlaps an event of [`away`], which may be a whole day.
 pub(super) fn meets_absence(
     time: (EventTime, EventTime),
     away: &EventData,
@@ -105,7 +105,7 @@ pub(super) fn meets_absence(
     time.0.instant(zone) < away.end.instant(zone) && away.start.instant(zone) < time.1.instant(zone)
 }
 
-/// Returns the note on events of [`away`], each in words; `None` if there are none.
+/// Returns the note on events of [`away`], each in words; `None` without events.
 pub(super) fn absences(events: Vec<String>) -> Option<Note> {
     (!events.is_empty())
         .then(|| note!("you are away then, which is no clash: {}", ours(named(events))))
@@ -141,6 +141,7 @@ pub(crate) fn clashes(events: &[(usize, &EventData, bool)], zone: &TimeZone) -> 
         let later =
             later.take_while(|(_, other, _)| other.start.instant(zone) < one.end.instant(zone));
         let with = later.filter(|(_, other, _)| {
+            // A meeting in several calendars does not clash with its copies.
             let copy = one.uid.is_some() && one.uid == other.uid;
             !copy && overlap((one.start, one.end), (other.start, other.end), zone)
         });

@@ -51,7 +51,7 @@ struct PlannedDeletion {
     id: String,
     target: EventTarget,
     deletion: DeletionTarget,
-    /// What is deleted, in words.
+    /// The deleted events, in words.
     what: String,
     notify: GuestNotice,
     /// True if guests can be notified.
@@ -64,13 +64,13 @@ impl PlannedDeletion {
         format!("{} {}", self.target.handle, title(&self.target.facts))
     }
 
-    /// Returns the addresses of those who are notified.
+    /// Returns the addresses of the notified people.
     fn recipients(&self) -> Vec<&str> {
         let guests: &[EventGuest] = if self.asks { &self.target.facts.guests } else { &[] };
         notified(guests, None, &self.target.owner.account.email, self.notify)
     }
 
-    /// Returns a note on who learns of the deletion of another organizer's event.
+    /// Returns a note on the notification of a deletion of another organizer's event.
     fn declined(&self) -> Option<Note> {
         let facts = &self.target.facts;
         if facts.own {
@@ -99,7 +99,7 @@ pub(crate) async fn calendar_delete(
     request: CalendarDelete,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    // A dry run is refused as the real call would be, and asks nobody.
+    // A dry run is refused as the real call would be, and asks no question.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     let names: Vec<&str> = request.ids.iter().map(String::as_str).collect();
     let several = names.len() > 1;
@@ -150,6 +150,7 @@ pub(crate) async fn calendar_delete(
             report.outcomes.push(ItemOutcome::skipped(name, "delete"));
             continue;
         }
+        // The notes on this event are collected separately, and grouped by event below.
         let before = std::mem::take(&mut report.notes);
         let written = write_deletion(ctx, item, request.message.as_deref(), &mut report).await;
         let own = std::mem::replace(&mut report.notes, before);
@@ -158,6 +159,8 @@ pub(crate) async fn calendar_delete(
             Ok(()) => {
                 report.outcomes.push(ItemOutcome::new(name, "delete", "done", item.what.clone()));
             }
+            // A single write that certainly failed is an error of the call; one in doubt is an
+            // outcome.
             Err(error) if !several && !error.is_open() => return Err(error),
             Err(error) => {
                 stopped = error.ends_batch();
@@ -196,6 +199,7 @@ async fn plan_deletion(
         Some(scope) => {
             let master = whole_series(ctx, target).await?;
             let rest = match scope {
+                // From the first occurrence on, `cut` returns `None`: that is the whole series.
                 SeriesScope::Following => cut(&master, seen.0, zone)?,
                 _ => None,
             };
@@ -221,6 +225,7 @@ async fn plan_deletion(
         _ => what,
     };
     may_write(ctx, &target).await?;
+    // Guests are notified only of the organizer's deletion.
     let asks = asks(&target) && target.facts.own;
     let notify = match (asks, request.notify, &request.message) {
         (true, None, _) => return Err(notify_missing()),
@@ -308,8 +313,8 @@ async fn write_deletion(
     Ok(())
 }
 
-/// Returns the series of an occurrence, if the occurrence is as it was shown; a
-/// series itself.
+/// Returns the series of an occurrence, if the series is unchanged since it was shown. An event
+/// that is not an occurrence is returned itself.
 pub(super) async fn whole_series(ctx: &Context, target: EventTarget) -> Result<EventTarget> {
     if target.facts.series.is_none() {
         return Ok(target);

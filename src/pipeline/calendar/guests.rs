@@ -1,5 +1,5 @@
-//! Guests: addresses read as strictly as those of mail, and lists combined so that no
-//! answer is lost.
+//! Guests: their addresses, read as strictly as recipients of mail, and their lists, combined
+//! without losing an answer.
 
 use daysheet_core::compose::people;
 use daysheet_core::error::{Error, Result};
@@ -52,7 +52,7 @@ fn without_signs(text: &str) -> (&str, bool) {
 fn guests(texts: &[String], notes: &mut Vec<Note>) -> Result<Vec<EventGuest>> {
     let mut found: Vec<EventGuest> = Vec::new();
     for one in texts {
-        // Everyone whose guests can be written is the organizer.
+        // Only the organizer can write the guests of an event, so `me` is the organizer.
         if without_signs(one).0.eq_ignore_ascii_case(ME) {
             notes.push("`me` was left out of the guests: you are the organizer".into());
             continue;
@@ -87,7 +87,7 @@ fn is_same(one: &EventGuest, other: &EventGuest) -> bool {
         if guest.address.is_ascii() {
             guest.address.clone()
         } else {
-            // A domain may be there as people see it.
+            // The domain may be written in Unicode instead of its ASCII form.
             people::ascii(&guest.address).unwrap_or_default()
         }
     };
@@ -142,7 +142,7 @@ pub(crate) fn changed(
     Ok((list != now.guests).then_some(list))
 }
 
-/// Combines the guest as given with what is known of them.
+/// Combines a guest of the call with the known facts about them.
 fn combine(guest: &EventGuest, now: &EventData) -> EventGuest {
     match now.guests.iter().find(|known| is_same(known, guest)) {
         Some(known) => EventGuest { optional: guest.optional, ..known.clone() },
@@ -154,6 +154,7 @@ fn combine(guest: &EventGuest, now: &EventData) -> EventGuest {
 fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
     let needle = without_signs(text).0.to_lowercase();
     let address = guest("remove", text, &mut Vec::new()).ok();
+    // Only an unambiguous match counts.
     let by = |fits: &dyn Fn(&EventGuest) -> bool| {
         let found: Vec<usize> =
             (0..).zip(list).filter(|(_, one)| fits(one)).map(|(at, _)| at).collect();
@@ -163,6 +164,7 @@ fn find_guest(text: &str, list: &[EventGuest]) -> Result<usize> {
         }
     };
     let lower = |guest: &EventGuest| guest.address.to_lowercase();
+    // From the strictest comparison on, because a short name may fit several guests.
     by(&|one| lower(one) == needle || address.as_ref().is_some_and(|text| is_same(one, text)))
         .or_else(|| by(&|one| lower(one).split('@').next() == Some(&needle)))
         .or_else(|| {
@@ -203,8 +205,8 @@ pub(super) fn not_too_many(list: &[EventGuest], can: &CalendarCapabilities) -> R
     }
 }
 
-/// Returns the addresses of those who are notified of a write to an event: its guests
-/// before and after. None with [`GuestNotice::Nobody`].
+/// Returns the addresses of the people notified of a write to an event: its guests before and
+/// after; empty with [`GuestNotice::Nobody`].
 pub(crate) fn notified<'g>(
     before: &'g [EventGuest],
     after: Option<&'g Vec<EventGuest>>,
@@ -225,27 +227,27 @@ pub(crate) fn notified<'g>(
     found
 }
 
-/// Who was notified of the writes of a call, for a line of its answer.
+/// The people notified of the writes of a call, for a line of its answer.
 #[derive(Debug, Default)]
 pub(crate) struct NotifiedGuests {
     addresses: Vec<String>,
-    /// True if the service notifies only those of them who use another one.
+    /// True if the service notifies only people who use another service.
     is_external: bool,
     /// True if an event that was written has guests.
     has_guests: bool,
     /// True if the writes are deletions.
     is_deletion: bool,
-    /// True if nothing is written.
+    /// True for a dry run.
     is_planned: bool,
 }
 
 impl NotifiedGuests {
-    /// Returns nobody, for a call that notifies as `notify` says.
+    /// Creates an empty list, for a call that notifies as `notify` says.
     pub(crate) fn new(notify: Option<GuestNotice>) -> Self {
         Self { is_external: notify == Some(GuestNotice::External), ..Self::default() }
     }
 
-    /// Returns nobody, for deletions, or for the rehearsal of some.
+    /// Marks the writes as deletions, which a dry run only plans.
     pub(super) fn of_deletion(self, is_planned: bool) -> Self {
         Self { is_deletion: true, is_planned, ..self }
     }

@@ -56,13 +56,14 @@ async fn create_calendar(ctx: &Context, request: &ManageRequest) -> Result<Whole
             .next("give the new one's name as `name`"));
     }
     let name = name_of(request)?;
-    // Without one it has that of its owner's other calendars.
+    // Without a zone, the calendar gets the zone of its owner's other calendars.
     let zone = match &request.tz {
         Some(zone_name) => time_parse::zone(zone_name)?.iana_name().map(str::to_owned),
         None => None,
     };
     let account = account_named(ctx, request.account.as_deref()).await?;
     let owner = calendar_owner(ctx, account).await?;
+    // A cached list could lack a calendar that has this name.
     unused(&account_calendars(ctx, &owner, true).await?, &name, None)?;
     let in_zone = zone.as_ref().map_or_else(String::new, |zone| format!(", zone {zone}"));
     let op = CalendarOp::Create { name: name.clone(), zone };
@@ -107,6 +108,7 @@ async fn change_calendar(
             .next("delete its events, or another calendar"));
     }
     if let Some(name) = &rename {
+        // Compared exactly, so that upper and lower case can be changed.
         if *name == place.own_name {
             let report = WriteReport {
                 outcomes: vec![ItemOutcome::new(&old, word, "unchanged", "already as requested")],
@@ -188,6 +190,7 @@ async fn carry_out(
     let mut notes = Vec::new();
     let write = owner.port.manage(op);
     let answer = run_logged(ctx, entry, &mut notes, write, |_| None).await;
+    // Even after a failure, because the write may have been carried out.
     forget_calendars(ctx, &owner.account.id);
     let outcome = match answer {
         Ok(Some(calendar)) => return Ok(calendar_row(ctx, owner, name, calendar, notes).await),
@@ -199,8 +202,8 @@ async fn carry_out(
         .await
 }
 
-/// Returns the response for the calendar that was written, as its service has it; answers
-/// called it `name` before.
+/// Returns the response for the calendar that was written, as its service has it. `name` is its
+/// earlier name in answers.
 async fn calendar_row(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -213,6 +216,7 @@ async fn calendar_row(
     let mut response = WholeAnswer { notes, ..WholeAnswer::default() };
     let context = ctx.context_for(owner.port.api(), &owner.label, &owner.account);
     let mut rows = rows_of(&context, &CALENDAR, &columns, &[calendar], &mut response.notes);
+    // Answers call the main calendar `main`, so its new name is only in a note.
     if let (MAIN, Some(cell)) = (name, rows.cell_mut(0, "name")) {
         let own = std::mem::replace(cell, RowCell::Text(MAIN.to_owned()));
         if let RowCell::Text(own) = own {

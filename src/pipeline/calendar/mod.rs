@@ -1,4 +1,4 @@
-//! Calendars: searched, written, answered, and when people are free.
+//! Calendars: searching, writing, answering invitations, and free/busy.
 
 pub(super) mod audience;
 pub(super) mod clashes;

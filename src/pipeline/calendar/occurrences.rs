@@ -26,7 +26,8 @@ use crate::store::HandleKind;
 /// The range around now in which handles follow their occurrences.
 const BEHIND: SignedDuration = SignedDuration::from_hours(60 * 24);
 const AHEAD: SignedDuration = SignedDuration::from_hours(400 * 24);
-/// The farthest that an occurrence is looked for from where it was.
+/// The maximum distance between an occurrence and the one that takes over its handle: half a week,
+/// so that a weekly occurrence is not taken for its neighbour.
 const NEAR: SignedDuration = SignedDuration::from_hours(84);
 /// The number of occurrences that an answer lists.
 const LISTED: usize = 10;
@@ -36,7 +37,7 @@ pub(crate) struct KnownOccurrence {
     account: String,
     number: u64,
     id: String,
-    /// When it starts by the rule.
+    /// The start according to the rule.
     at: Timestamp,
 }
 
@@ -69,7 +70,7 @@ impl SeriesLog {
     }
 }
 
-/// Returns true for a change that makes the occurrences of a series other ones than were shown.
+/// Returns true for a change after which the occurrences of a series differ from those shown.
 pub(super) fn is_visible(change: &EventChange) -> bool {
     change.time.is_some()
         || change.repeat.is_some()
@@ -77,9 +78,9 @@ pub(super) fn is_visible(change: &EventChange) -> bool {
         || change.place.is_some()
 }
 
-/// Returns the occurrences of a series that the reader has handles of, from an instant on if
-/// one is given, before the series is written. A failure costs no more than these handles,
-/// which may be dead after the write.
+/// Returns the occurrences of a series that the reader has handles of, from an instant on if one is
+/// given. Called before the series is written. A failure costs only these handles, which may be
+/// invalid after the write.
 pub(super) async fn known_before(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -118,8 +119,8 @@ async fn known_occurrences(
     Ok(known.collect())
 }
 
-/// Moves the known handles to the occurrences of the series that were written, and returns
-/// rows of the first occurrences, none without a series. What fails is noted: the writes
+/// Moves the known handles to the occurrences of the series that were written, and returns rows of
+/// the first occurrences; `None` without a series. Failures become notes, because the writes
 /// themselves are done.
 pub(crate) async fn follow(
     ctx: &Context,
@@ -134,7 +135,7 @@ pub(crate) async fn follow(
             Ok(found) => found,
             Err(error) => {
                 notes.push(note!("occurrences were not listed: {}", error));
-                // Nothing is known of their handles, which may still be valid.
+                // These handles may still be valid, so they are not reported as lost.
                 known.retain(|one| one.account != owner.account.id);
                 continue;
             }
@@ -151,8 +152,8 @@ pub(crate) async fn follow(
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Gives the handles of `known` to the occurrences that `found` has of them, and removes them
-/// from the list.
+/// Moves the handles of `known` to the matching occurrences of `found`, and removes them from the
+/// list.
 async fn move_handles(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -164,11 +165,12 @@ async fn move_handles(
     let mut free: BTreeMap<&str, (Timestamp, &EventData)> =
         found.iter().map(|(facts, _)| (facts.id.as_str(), (by_rule(facts, zone), facts))).collect();
     let mut shown = Vec::new();
+    // A handle belongs to an account, and cannot move to an occurrence of another.
     let (mine, others): (Vec<_>, Vec<_>) =
         std::mem::take(known).into_iter().partition(|one| one.account == *account);
     *known = others;
-    // First those that kept their ids, then those at the same time, then the nearest: an
-    // occurrence that was not moved is never taken for its neighbour that was.
+    // First those that kept their ids, then those at the same time, then the nearest: an occurrence
+    // that was not moved is never taken for a neighbour that was.
     let (kept, moved): (Vec<_>, Vec<_>) =
         mine.into_iter().partition(|one| free.contains_key(one.id.as_str()));
     for one in kept {
@@ -195,7 +197,7 @@ async fn move_handles(
     ctx.store.remember_events(&shown).await
 }
 
-/// Adds rows of the first occurrences that are not over; of the first at all if all are.
+/// Adds rows of the first occurrences that are not over, or of the first ones if all are.
 async fn list(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -239,7 +241,7 @@ async fn occurrences(
     Ok(read.filter(|(facts, _)| !facts.cancelled).collect())
 }
 
-/// Returns when an occurrence starts by the rule of its series.
+/// Returns the start of an occurrence according to the rule of its series.
 fn by_rule(facts: &EventData, zone: &TimeZone) -> Timestamp {
     facts.original.unwrap_or(facts.start).instant(zone)
 }

@@ -1,5 +1,5 @@
-//! The event that a change, a deletion or an answer is about: found, fetched complete,
-//! and compared with what the reader was shown of it.
+//! The event that a change, a deletion or an answer refers to: found, fetched completely, and
+//! compared with the state last shown.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(crate) struct EventTarget {
     /// The handle by which the reader knows it.
     pub(crate) handle: String,
     number: Option<u64>,
-    /// The event, whole.
+    /// The complete event.
     pub(crate) value: Value,
     pub(crate) facts: EventData,
 }
@@ -73,7 +73,7 @@ impl EventTarget {
         }
     }
 
-    /// Returns how much of it is meant.
+    /// Returns the scope of a call that refers to it; `None` if it does not recur.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if it recurs and no scope was given, or one that does not fit the id.
@@ -101,7 +101,7 @@ impl EventTarget {
     }
 }
 
-/// Prefixes an error with the name of its event, if there are several and it has none.
+/// Prefixes an error with the name of its event, if there are several and the error names no event.
 pub(super) fn about(names: &[&str], at: usize, error: Error) -> Error {
     match names.get(at) {
         Some(name) if names.len() > 1 && !error.message().contains(name) => {
@@ -156,7 +156,7 @@ pub(crate) async fn calendar_owner(ctx: &Context, account: Account) -> Result<Ca
     Ok(CalendarOwner { label, port: ctx.connect.calendars(&account)?, account })
 }
 
-/// Fetches the event that `scope` names, as it is now.
+/// Fetches the event that `name` names, in its current state.
 pub(super) async fn named_event(ctx: &Context, name: &str) -> Result<EventTarget> {
     let (account, id) = event_target(ctx, name, None).await?;
     fetch_event(ctx, calendar_owner(ctx, account).await?, &id).await
@@ -172,9 +172,10 @@ pub(super) async fn fetch_event(
     read_event(ctx, owner, id, answer).await
 }
 
-/// Fetches the events with these names, as they are now, in that order. An error names
+/// Fetches the events with these names, in their current state and in that order. An error names
 /// its event.
 pub(super) async fn named_events(ctx: &Context, names: &[&str]) -> Result<Vec<EventTarget>> {
+    // One request per account instead of one per event.
     let mut groups: Vec<(Account, Vec<(usize, String)>)> = Vec::new();
     for (at, name) in names.iter().enumerate() {
         let target = event_target(ctx, name, None).await;
@@ -262,11 +263,13 @@ pub(super) async fn master_of(ctx: &Context, target: &EventTarget) -> Result<Eve
 /// Refuses an event that has changed since it was last shown. Its present state
 /// counts as shown from then on.
 pub(super) async fn as_shown(ctx: &Context, target: &EventTarget) -> Result<()> {
+    // An event without a handle was never shown.
     let Some(number) = target.number else {
         return Ok(());
     };
     let now = substance(&target.facts);
     let shown = ctx.store.seen_event(number).await?;
+    // An event that was never shown has no state to compare with.
     if shown.is_none_or(|shown| shown == now) {
         return Ok(());
     }
@@ -277,6 +280,7 @@ pub(super) async fn as_shown(ctx: &Context, target: &EventTarget) -> Result<()> 
 /// present state.
 pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error {
     if let Some(number) = now.number {
+        // From now on the present state counts as shown, so that the next call is not refused.
         let shown = [(number, substance(&now.facts))];
         if let Err(error) = ctx.store.remember_events(&shown).await {
             return error;
@@ -293,7 +297,7 @@ pub(super) async fn changed_meanwhile(ctx: &Context, now: &EventTarget) -> Error
     .next("nothing was written; call again if it is still right")
 }
 
-/// Returns the handle of an event, and assigns one if it has none.
+/// Returns the handle of an event, with its number; a new one is assigned if necessary.
 async fn event_handle(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -333,6 +337,7 @@ pub(crate) async fn written_rows(
     let columns = columns_of(&EVENT, ColumnLevel::Core, several);
     let mut rows = RowTable::new(&EVENT, columns.clone());
     let mut more = Vec::new();
+    // Only neighbours of one account are flattened together, so that the rows stay in order.
     for run in events.chunk_by(|one, other| one.0.account.id == other.0.account.id) {
         let Some((owner, _)) = run.first() else {
             continue;
@@ -354,7 +359,7 @@ pub(crate) async fn written_rows(
     zone_line(document, &ctx.config.zone);
 }
 
-/// Describes a failed write; for a conflict, reports the event as it is now.
+/// Describes a failed write; for a conflict, with the current state of the event.
 pub(crate) async fn write_error(ctx: &Context, target: &EventTarget, error: Error) -> Error {
     if error.kind() != ErrorKind::Conflict {
         return error.context(&target.handle);

@@ -1,7 +1,7 @@
-//! Undoes writes to events, for handles such as `u3`.
+//! Undoes writes to events, by handles such as `u3`.
 //!
-//! Before a change or a deletion, the event goes into the store, sealed. It is restored only if
-//! the write notified nobody, and if the event has not changed since.
+//! Before a change or a deletion, the event is sealed and stored. It is restored only if the write
+//! notified no one, and if the event has not changed since.
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::{ClientPrompts, MaybeDryRun};
@@ -32,26 +32,26 @@ const MAX_LEN: usize = 1 << 20;
 
 /// An event that an undo deletes or restores.
 struct UndoStep {
-    /// The event as it is; as it was, if it was deleted.
+    /// The current event; if it was deleted, the event before its deletion.
     target: EventTarget,
-    /// The event to restore; none to delete it.
+    /// The event to restore; `None` to delete it.
     before: Option<Value>,
-    /// What is left of a deleted event; none if the event is there.
+    /// The remains of a deleted event, if the service has any; `None` if the event still exists.
     deleted: Option<Option<Value>>,
 }
 
-/// What an undo does to an event.
+/// The action of an undo on an event.
 enum UndoPlan {
     Step(Box<UndoStep>),
-    /// Nothing: the result, and why.
+    /// No action: the result, and the reason.
     Nothing(&'static str, &'static str),
 }
 
-/// Changes an event, or deletes it if there is no `change`, between two lines of the log.
-/// If the write notifies nobody, the event before it is kept for an undo.
+/// Changes an event, or deletes it if there is no `change`, between two lines of the log. If the
+/// write notifies no one, the event before it is kept for an undo.
 ///
 /// # Errors
-/// Those of the log and of the write.
+/// The errors of the log and of the write.
 pub(super) async fn write_event(
     ctx: &Context,
     target: &EventTarget,
@@ -76,14 +76,15 @@ pub(super) async fn write_event(
         }
     } else if let (true, Ok(Some(value)), Some(last)) = (kept, &written, log.events.last_mut()) {
         let facts = target.owner.port.event_data(value);
+        // An empty version is an unknown one; `None` would mark the event as deleted.
         last.version = facts.and_then(|facts| facts.version).or(Some(String::new()));
         last.content = content(&target.owner, value);
     }
     written
 }
 
-/// Keeps an event that is about to be changed or deleted; returns false if that write
-/// cannot be undone. A note says why, if the provider is the reason.
+/// Keeps an event that is about to be changed or deleted; returns false if that write cannot be
+/// undone. A note gives the reason if it is the provider's.
 async fn keep_event(
     ctx: &Context,
     target: &EventTarget,
@@ -103,12 +104,14 @@ async fn keep_event(
             return Err(Error::argument(format!("the event exceeds {MAX_LEN} bytes")));
         }
         let sealed = ctx.store.seal(&identity(&target.handle), json.as_bytes()).await?;
+        // The version and the content are filled in after the write.
         let version = change.map(|_| String::new());
         let event = target.handle.clone();
         let content = String::new();
         report.undo.accounts.insert(target.owner.account.id.clone());
         report.undo.events.push(EventUndo { event, sealed: Some(sealed), version, content });
         let saved = save_undo(ctx, &mut report.undo).await;
+        // An event that could not be stored is not offered for an undo.
         saved.inspect_err(|_| drop(report.undo.events.pop()))
     };
     match kept.await {
@@ -120,8 +123,8 @@ async fn keep_event(
     }
 }
 
-/// Returns a note on why a write cannot be undone, if that is up to the event or its
-/// provider.
+/// Returns a note on the reason why a write cannot be undone, if the event or its provider is that
+/// reason.
 pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) -> Option<Note> {
     if change.is_none() && is_shared(target) {
         return Some("no undo: other people take part in it".into());
@@ -136,7 +139,7 @@ pub(crate) async fn no_undo(target: &EventTarget, change: Option<&EventChange>) 
     Some(note!("no undo: {}", ours(reason?)))
 }
 
-/// Keeps the version of an event that was created, unless somebody was notified.
+/// Keeps the version of an event that was created, unless someone was notified.
 pub(crate) async fn keep_created(
     ctx: &Context,
     owner: &CalendarOwner,
@@ -144,6 +147,7 @@ pub(crate) async fn keep_created(
     notified: bool,
     report: &mut WriteReport,
 ) {
+    // Counted even if it cannot be undone, so that the answer shows an incomplete undo.
     report.undo.writes += 1;
     let content = content(owner, value);
     let facts = owner.port.event_data(value).filter(|_| !notified && !content.is_empty());
@@ -163,6 +167,7 @@ pub(crate) async fn keep_created(
 /// Returns true if a write to a series would lose occurrences that differ from it, or
 /// if that cannot be found out.
 async fn has_exceptions(series: &EventTarget, change: Option<&EventChange>) -> bool {
+    // Other changes of a series do not affect its exceptions.
     let stays = change.is_some_and(|one| one.time.is_none() && one.repeat.is_none());
     let (false, Some(_), Some(uid)) = (stays, &series.facts.repeat, &series.facts.uid) else {
         return false;
@@ -175,7 +180,7 @@ async fn has_exceptions(series: &EventTarget, change: Option<&EventChange>) -> b
     !port.by_uid(uid).await.is_ok_and(|found| !found.iter().any(differs))
 }
 
-/// Undoes writes to events. That can be undone, too.
+/// Undoes writes to events. The undo can be undone, too.
 pub(crate) async fn undo_events(
     ctx: &Context,
     events: Vec<EventUndo>,
@@ -247,7 +252,7 @@ pub(crate) async fn undo_events(
     write_report(ctx, report).await
 }
 
-/// Returns what an undo does to an event as it is now; or nothing, and why.
+/// Returns the action of an undo on an event in its current state.
 async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
     let (account, id) = event_target(ctx, &undo.event, None).await?;
     let owner = calendar_owner(ctx, account).await?;
@@ -257,6 +262,7 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
         Err(error) => return Err(error),
     };
     let (now, left) = match now {
+        // Some services return a deleted event as a cancelled one.
         Some(now) if now.facts.cancelled => (None, Some(now.value)),
         now => (now, None),
     };
@@ -271,6 +277,7 @@ async fn undo_step(ctx: &Context, undo: &EventUndo) -> Result<UndoPlan> {
     };
     let step = |target, deleted| UndoStep { target, before: before.clone(), deleted };
     let same = |now: &EventTarget| {
+        // A restored event has a new version with the same content.
         now.facts.version == undo.version || content(&now.owner, &now.value) == undo.content
     };
     let was = before.as_ref().map(|before| content(&owner, before));
@@ -322,7 +329,7 @@ async fn take_back(
     let (Some(before), Some(left)) = (&step.before, &step.deleted) else {
         let write = async {
             let Some(before) = &step.before else {
-                // A room counts as a guest where guests cannot be left unnotified.
+                // Where guests are always notified, a room counts as one.
                 let notify = if others(&target.facts.guests, &account.email).is_empty() {
                     GuestNotice::All
                 } else {
@@ -336,6 +343,7 @@ async fn take_back(
     };
     let write = port.restore(before, left.as_ref());
     let restored = run_logged(ctx, entry, &mut report.notes, write, |_| None).await?;
+    // Some services cannot restore a deleted event, and create a new one.
     if let Some(facts) = port.event_data(&restored)
         && facts.id != target.facts.id
     {
@@ -357,22 +365,22 @@ async fn take_back(
     Ok(Some(restored))
 }
 
-/// Returns true for an event that can be restored as it was.
+/// Returns true for an event that can be restored completely.
 fn can_be_kept(target: &EventTarget) -> bool {
     let is_named = matches!(HandleKind::parse(&target.handle), Some((HandleKind::Event, _)));
     target.owner.port.content(&target.value).is_some() && is_named
 }
 
-/// Returns true for an event in which others take part: its deletion, which they may see, is not
-/// offered to be undone.
+/// Returns true for an event in which others take part. They may see its deletion, so no undo is
+/// offered for that.
 fn is_shared(target: &EventTarget) -> bool {
     let facts = &target.facts;
     !facts.own || facts.guests.iter().any(|guest| !guest.me)
 }
 
 impl UndoStep {
-    /// Returns a change that concerns as many as restoring the event does; none if it is
-    /// deleted.
+    /// Returns a change that concerns as many people as restoring the event does; `None` if the
+    /// event is deleted.
     fn change(&self) -> Option<EventChange> {
         let before = self.target.owner.port.event_data(self.before.as_ref()?)?;
         Some(EventChange {
@@ -384,13 +392,13 @@ impl UndoStep {
     }
 }
 
-/// Returns the hash of what an undo restores of an event; empty if the provider restores
-/// nothing.
+/// Returns the hash of the parts of an event that an undo restores; empty if the provider restores
+/// none.
 fn content(owner: &CalendarOwner, event: &Value) -> String {
     owner.port.content(event).map_or_else(String::new, |text| hash(&text))
 }
 
-/// Returns what the sealed event is bound to.
+/// Returns the identity that a sealed event is bound to.
 fn identity(handle: &str) -> String {
     format!("undo of {handle}")
 }

@@ -25,7 +25,7 @@ pub(super) struct LookupPart {
     pub(super) list: AccountList,
 }
 
-/// Fetches the requested lists; returns also why some are missing.
+/// Fetches the requested lists. Returns the parts, and the errors of missing ones.
 pub(super) async fn fetch_lists(
     ctx: &Context,
     plan: &LookupPlan,
@@ -41,6 +41,7 @@ pub(super) async fn fetch_lists(
                     Ok(LookupPart { place: place.clone(), account, label, list })
                 }
                 Err(error) if plan.merged => {
+                    // Only a temporary failure is worth a retry with the next page.
                     let again = error.is_passing().then(|| place.clone());
                     Err((error.context(&label), again))
                 }
@@ -104,13 +105,14 @@ async fn fetch_list(
     let people = plan.people(place);
     let page = mailbox.lookup(table, &people, &project(api, &plan.columns()?)).await?;
     let mut list = AccountList { api, page, of_events: Vec::new() };
+    // The service's own list comes first, and events only fill it up.
     if plan.listing.is_people() && list.page.items.len() < people.limit {
         add_people_of_events(ctx, &account, &people, &mut list).await;
     }
     Ok((Some(account), list))
 }
 
-/// Converts what crosses the port as plain types to objects of ours.
+/// Converts the port's plain types to objects of ours; `None` for other tables.
 async fn fetch_objects(
     ctx: &Context,
     table: &Table,

@@ -1,11 +1,11 @@
-//! Names in place of addresses: the full name of one saved contact, who has one address, stands
-//! for that address; where nothing is sent yet, so does the beginning of it. Any other name stays,
-//! and is refused by the call that has it.
+//! Names in place of addresses: the full name of one saved contact with one address is replaced by
+//! that address; where nothing is sent yet, the first words of the name are enough. Any other name
+//! stays, and the call refuses it.
 //!
-//! A contact may have been saved because a hostile message asked for it. So its address counts as
-//! untrusted text that was shown, and a contact does not count as somebody the user has written
-//! to. Somebody else of that name leaves it unresolved if they are saved, in an event, or have been
-//! written to; that a stranger writes under the name changes nothing.
+//! A contact may have been saved because a hostile message asked for it. Its address therefore
+//! counts as untrusted text that was shown, and a contact does not count as a person the user has
+//! written to. Another person of that name leaves it unresolved if they are saved, in an event, or
+//! have been written to; an unknown sender who uses the name changes nothing.
 
 use std::collections::HashMap;
 
@@ -30,15 +30,15 @@ const MAX_NAMES: usize = 10;
 /// The people compared with a name; with more, it stays unresolved.
 const COMPARED: usize = 100;
 
-/// Somebody on a list of people.
+/// A person on a list.
 struct ListedPerson {
     name: String,
     emails: Vec<String>,
-    /// From where the person is known.
+    /// The words of the column `known`.
     known: String,
 }
 
-/// How much of a contact's name has to be given.
+/// The part of a contact's name that must be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NameMatch {
     Whole,
@@ -47,7 +47,7 @@ enum NameMatch {
 }
 
 impl NameMatch {
-    /// Returns true if `name` can mean somebody of this full name.
+    /// Returns true if `name` can mean a person with this full name.
     fn fits(self, name: &str, full_name: &str) -> bool {
         let (name, full_name) = (folded(name), folded(full_name));
         full_name
@@ -56,11 +56,11 @@ impl NameMatch {
     }
 }
 
-/// Replaces names of saved contacts in place of addresses; returns notes on them.
+/// Replaces names of saved contacts by their addresses; returns notes on them.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if several names are left, in whichever
-/// arguments; and errors of the store, which has to know that untrusted text was shown.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if several names are left, in any arguments;
+/// and errors of the store, which must record that untrusted text was shown.
 pub(crate) async fn resolve_names(ctx: &Context, action: &mut ToolAction) -> Result<Vec<Note>> {
     // A draft is shown before it is sent, and free times reach nobody.
     let naming = match action {
@@ -91,6 +91,7 @@ async fn resolve_saved(
         items.iter().flat_map(|item| bare_names(item)).map(str::to_owned).collect();
     names.sort();
     names.dedup();
+    // Further names are left unresolved, and the call refuses them.
     if names.is_empty() || names.len() > MAX_NAMES {
         return Ok(Vec::new());
     }
@@ -110,6 +111,7 @@ async fn resolve_saved(
     if resolved.is_empty() {
         return Ok(Vec::new());
     }
+    // Recorded before the addresses are used, so that a failing store prevents their use.
     mark_tainted(ctx).await?;
     let note = |(name, email): &(&str, String)| {
         note!("\"{}\" is {} (contact)", ours(*name), quoted_end(email))
@@ -122,8 +124,8 @@ async fn resolve_saved(
     Ok(notes)
 }
 
-/// Returns the address of the saved contact with this name; `None` if it may mean somebody
-/// else, too, looks like somebody else's, or cannot be looked up.
+/// Returns the address of the saved contact with this name; `None` if the name may mean another
+/// person, if the contact looks like another person, or if it cannot be looked up.
 async fn contact_named(
     ctx: &Context,
     name: &str,
@@ -139,6 +141,7 @@ async fn contact_named(
     for one in people {
         let others = one.emails.into_iter().filter(|other| !other.eq_ignore_ascii_case(&email));
         for other in others {
+            // A person known only from mail may be an unknown sender; sent mail decides below.
             if one.known != FROM_MAIL {
                 return None;
             }
@@ -187,6 +190,7 @@ async fn people_named(
             known: texts("known").join(" "),
         }
     };
+    // A full list may lack another person of that name.
     let is_complete = page.items.len() < COMPARED;
     let people = page.items.iter().map(person).filter(|one| naming.fits(name, &one.name));
     is_complete.then(|| people.collect())

@@ -1,4 +1,4 @@
-//! People and rooms that events name, beside those that a service lists.
+//! People and rooms that events name, in addition to the lists of a service.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ use crate::pipeline::context::Context;
 const DAYS: i64 = 90;
 /// Events of a calendar in one answer.
 const PAGE: usize = 250;
-/// The most answers that are read.
+/// The maximum number of answers that are read.
 const PAGES: usize = 4;
 
 /// A guest or organizer of events.
@@ -34,14 +34,14 @@ struct ListedGuest {
 }
 
 impl ListedGuest {
-    /// Returns the name, or the address of somebody without one.
+    /// Returns the name, or the address of a guest without one.
     fn name(&self) -> &str {
         self.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(&self.address)
     }
 }
 
-/// Returns the guests and organizers of an account's events, those of most events
-/// first, and notes on what could not be read.
+/// Returns the guests and organizers of an account's events, the most frequent first, and notes on
+/// unreadable calendars.
 async fn guests_of_events(
     ctx: &Context,
     account: &Account,
@@ -78,7 +78,7 @@ async fn guests_of_events(
             };
             calendars.extend(next.map(|next| (id, Some(next))));
             for data in items.iter().filter_map(|item| owner.port.event_data(item)) {
-                // A calendar can be the organizer of what is in it.
+                // A calendar can be the organizer of its own events.
                 let is_calendar = |address: &String| {
                     let mut others = places.iter().filter(|place| place.person.is_none());
                     others.any(|place| place.id.eq_ignore_ascii_case(address))
@@ -113,15 +113,15 @@ async fn guests_of_events(
     Ok((guests, notes))
 }
 
-/// Returns the guests and organizers of the events of accounts, by name and address. Those of
-/// an account whose events cannot be read are left out.
+/// Returns the guests and organizers of the accounts' events, by name and address. Accounts whose
+/// events cannot be read are left out.
 pub(super) async fn guests_of(ctx: &Context, accounts: &[Account]) -> Vec<(String, String)> {
     let read = accounts.iter().map(|account| guests_of_events(ctx, account));
     let all = join_all(read).await.into_iter().flatten().flat_map(|(guests, _)| guests);
     all.map(|guest| (guest.name().to_owned(), guest.address)).collect()
 }
 
-/// Adds the people whom only events name, as far as they match.
+/// Adds matching people whom only events name.
 pub(super) async fn add_people_of_events(
     ctx: &Context,
     account: &Account,
@@ -202,7 +202,7 @@ pub(super) async fn list_rooms(ctx: &Context, account: &Account) -> Result<Accou
     Ok(list)
 }
 
-/// Returns the lower-case texts of a column of everything that was listed.
+/// Returns the lower-case texts of a column of all listed items.
 pub(crate) fn texts(ctx: &Context, table: &Table, column: &str, list: &AccountList) -> Vec<String> {
     let context = |api: Service| RowContext { api, room: RowRoom::List, ..ctx.local() };
     let field = table.field(column);

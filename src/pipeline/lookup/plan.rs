@@ -1,4 +1,5 @@
-//! What a lookup asks for: its arguments, or those of the first page that a cursor continues.
+//! The request of a lookup: its arguments, or the arguments of the first page that a cursor
+//! continues.
 
 use daysheet_core::error::Result;
 use daysheet_core::provider::{Account, ListPage, PeopleQuery};
@@ -18,7 +19,7 @@ use crate::tools::lookup::LookupRequest;
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "lookup";
 
-/// The column that says whom a row was found for.
+/// The column with the name or address that a row was found for.
 pub(crate) const ASKED: &str = "asked";
 
 /// The request and the position; saved under a cursor.
@@ -38,7 +39,7 @@ pub(super) struct LookupPlan {
     pub(super) merged: bool,
     /// The number of rows of the accounts that are shown completely.
     pub(super) done: usize,
-    /// The requested addresses that somebody on a page so far has.
+    /// The requested addresses that the pages so far have found.
     #[serde(default)]
     pub(super) met: Vec<String>,
     /// The accounts that may have more, in their order.
@@ -53,7 +54,7 @@ pub(super) struct LookupPosition {
     pub(super) shown: usize,
 }
 
-/// What was fetched for one account.
+/// The fetched list of one account.
 pub(crate) struct AccountList {
     pub(crate) api: Service,
     pub(crate) page: ListPage,
@@ -72,7 +73,7 @@ pub(super) async fn plan_lookup(ctx: &Context, lookup: LookupRequest) -> Result<
                 accounts.into_iter().map(|one| place(Some(one.id))).collect()
             }
         };
-        // The accounts are one list, in which the named one is looked for.
+        // All accounts form one list, which is filtered by the named one.
         let q = match &lookup.account {
             Some(name) if *lookup.kind.table == ACCOUNT => {
                 Some(account_named(ctx, Some(name)).await?.email)
@@ -96,6 +97,7 @@ pub(super) async fn plan_lookup(ctx: &Context, lookup: LookupRequest) -> Result<
     let same_account = match &lookup.account {
         Some(name) => {
             let id = Some(account_named(ctx, Some(name)).await?.id);
+            // A cursor over several accounts belongs to none of them alone.
             !plan.merged && plan.places.iter().all(|place| place.account == id)
         }
         None => true,
@@ -136,8 +138,8 @@ impl LookupPlan {
         })
     }
 
-    /// Returns the columns to show: by default those up to the core, otherwise those requested
-    /// and the one that names a row. Rows of several accounts name their account.
+    /// Returns the columns to show: by default the core columns, or the requested ones with the
+    /// name of the row. Rows of several accounts name their account.
     pub(super) fn columns(&self) -> Result<Vec<&'static TableColumn>> {
         let table = self.listing.table;
         if self.fields.is_empty() {

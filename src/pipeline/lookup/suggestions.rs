@@ -1,4 +1,4 @@
-//! Suggestions for names and addresses that nobody has.
+//! Suggestions for names and addresses that match no person.
 
 use daysheet_core::error::Error;
 use daysheet_core::flatten::{self, RowContext, RowRoom};
@@ -13,10 +13,10 @@ use crate::pipeline::access::accounts::named_or_all;
 use crate::pipeline::access::guard::note_untrusted_quote;
 use crate::pipeline::context::Context;
 
-/// People that are compared with an address nobody has.
+/// The number of people compared with an unknown address.
 pub(super) const COMPARED: usize = 500;
 
-/// People that an error suggests.
+/// The number of people that an error suggests.
 pub(crate) const SUGGESTED: usize = 3;
 
 /// The most names that people are suggested for.
@@ -25,7 +25,7 @@ const SUGGESTED_FOR: usize = 5;
 /// The minimum similarity of a name for suggesting it, as `strsim` measures it.
 pub(crate) const ALIKE: f64 = 0.75;
 
-/// Adds to an error about names in place of addresses whom they may mean.
+/// Adds suggestions to an error about names in place of addresses.
 pub(crate) async fn suggest_people(ctx: &Context, error: Error) -> Error {
     let names = error.people();
     let mut suggestions = Vec::new();
@@ -55,11 +55,13 @@ pub(crate) async fn suggest_people(ctx: &Context, error: Error) -> Error {
 /// Returns the people that any account knows by a name, or else the one with the most similar
 /// name: names and addresses.
 async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
+    // A failure here must not replace the original error.
     let accounts = named_or_all(ctx, None).await.unwrap_or_default();
     let Some(named) = LookupPlan::contacts(Some(name.to_owned()), SUGGESTED, &accounts) else {
         return Vec::new();
     };
     let mut found = people_listed(ctx, &named).await;
+    // A search found no one, so the name is compared with everyone's.
     if found.is_empty() {
         let everybody = LookupPlan { q: None, limit: COMPARED, ..named };
         let people = people_listed(ctx, &everybody).await;
@@ -67,6 +69,7 @@ async fn people_like(ctx: &Context, name: &str) -> Vec<(String, String)> {
         let near = nearest(name, &names).map(str::to_owned);
         found = people.into_iter().filter(|(one, _)| Some(one.to_lowercase()) == near).collect();
     }
+    // An address that only sends notices is not a person to write to.
     found.retain(|(_, email)| !is_machine(email));
     found.truncate(SUGGESTED);
     found
@@ -97,8 +100,7 @@ async fn people_listed(ctx: &Context, plan: &LookupPlan) -> Vec<(String, String)
     found
 }
 
-/// Returns notes on requested people whom none of the accounts `asked` knows, with
-/// who was perhaps meant.
+/// Returns notes on requested people that none of the accounts `asked` knows, with suggestions.
 pub(super) async fn unknown_people(
     ctx: &Context,
     plan: &LookupPlan,

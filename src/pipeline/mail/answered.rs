@@ -1,6 +1,6 @@
-//! Whether messages were answered: looked up in their threads, as no service says it.
+//! Answered messages, found by their threads, because no service reports them.
 //!
-//! A message is answered by any later message of the account in its thread. A draft is no
+//! A message is answered by any later message of the account in its thread. A draft is not an
 //! answer; it belongs to the newest message before it.
 
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::store::HandleKind;
 /// The column that shows it.
 pub(super) const COLUMN: &str = "answered";
 
-/// Whether a message was answered.
+/// The state of the answer to a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnswerState {
     Yes,
@@ -30,14 +30,14 @@ pub(super) enum AnswerState {
     Draft(String),
 }
 
-/// The answers by the ids of messages or threads; one's own messages have none.
+/// The answers by the ids of messages or threads, without the user's own messages.
 pub(super) type AnswerStates = HashMap<String, AnswerState>;
 
 /// Threads that have been fetched, by their ids.
 pub(super) type FetchedThreads = HashMap<String, Vec<ThreadMessage>>;
 
-/// Looks the messages or threads up, which have been fetched with their ids and threads,
-/// unless they are `known`; returns what is known, and why the rest is not.
+/// Looks up messages or threads, which were fetched with their ids and threads, unless they are
+/// `known`. Returns the known answers, and an error if some are unknown.
 pub(super) async fn look_up(
     mailbox: &dyn Mailbox,
     table: &'static Table,
@@ -62,6 +62,7 @@ pub(super) async fn look_up(
     let unknown: Vec<String> =
         threads.iter().filter(|thread| known(thread).is_none()).cloned().collect();
     let found = if unknown.is_empty() { Vec::new() } else { mailbox.thread_states(&unknown).await };
+    // A mailbox without this capability returns no states at all.
     if found.is_empty() && !unknown.is_empty() {
         let error = Error::argument("this mailbox cannot report whether messages were answered");
         return (answers, Some(error.next("leave out `is:answered` and `is:unanswered`")));
@@ -92,15 +93,15 @@ pub(super) async fn look_up(
     (answers, failed)
 }
 
-/// Returns the note on messages of which it is not known.
+/// Returns the note on messages whose answers are unknown.
 pub(super) fn unknown(error: &Error) -> Note {
     note!("answered is null where unknown: {}", error)
 }
 
-/// Keeps the items that are answered, or those that are not; one's own are neither.
+/// Keeps the items that are answered, or those that are not. The user's own messages are neither.
 ///
 /// # Errors
-/// If it is unknown of any.
+/// If it is unknown for any item.
 pub(super) async fn keep(
     mailbox: &dyn Mailbox,
     table: &'static Table,
@@ -120,8 +121,8 @@ pub(super) async fn keep(
     Ok(answers)
 }
 
-/// Fetches the threads of messages, by account, of which listing them told the threads.
-/// What fails is left to [`look_up`].
+/// Fetches the threads of messages, by account, as far as earlier lists had them. Failures are left
+/// to [`look_up`].
 pub(super) async fn listed_threads(
     ctx: &Context,
     messages: &[(String, Vec<String>)],
@@ -154,6 +155,7 @@ pub(super) async fn fill_answered(
     for at in 0..rows.len() {
         let id = rows.row(at).and_then(|(_, extra)| extra.provider_id.clone());
         let word = match id.and_then(|id| answers.get(&id)) {
+            // The cell stays null for the user's own messages, and for unknown answers.
             None => continue,
             Some(AnswerState::Yes) => "yes".to_owned(),
             Some(AnswerState::No) => "no".to_owned(),
@@ -171,24 +173,25 @@ pub(super) async fn fill_answered(
     Ok(())
 }
 
-/// Returns whether a message of a thread was answered; `None` for one's own.
+/// Returns the answer to a message of a thread; `None` for the user's own message.
 fn of_message(thread: &[ThreadMessage], id: &str) -> Option<AnswerState> {
     let at = thread.iter().position(|one| one.id == id)?;
     let own = thread.get(at)?;
     (own.role == ThreadRole::Received).then(|| after(thread.get(at + 1..).unwrap_or_default()))
 }
 
-/// Returns whether the newest message of a thread that was received was answered.
+/// Returns the answer to the newest received message of a thread.
 fn of_thread(thread: &[ThreadMessage]) -> Option<AnswerState> {
     let at = thread.iter().rposition(|one| one.role == ThreadRole::Received)?;
     Some(after(thread.get(at + 1..).unwrap_or_default()))
 }
 
-/// Returns what the messages after one say about it.
+/// Returns the answer that the messages after one give it.
 fn after(later: &[ThreadMessage]) -> AnswerState {
     if later.iter().any(|one| one.role == ThreadRole::Sent) {
         return AnswerState::Yes;
     }
+    // A draft after a newer received message answers that message.
     let mut next = later.iter().take_while(|one| one.role != ThreadRole::Received);
     match next.find(|one| one.role == ThreadRole::Draft) {
         Some(draft) => AnswerState::Draft(draft.id.clone()),

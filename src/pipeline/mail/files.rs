@@ -3,7 +3,7 @@
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{AttachmentInfo, SourceMessage};
 
-/// Returns the message of an attachment, and what is known of the attachment.
+/// Returns the message of an attachment, and the facts on the attachment.
 pub(super) async fn file_named(
     mailbox: &dyn daysheet_core::provider::Mailbox,
     handle: &str,
@@ -24,8 +24,8 @@ pub(super) fn file_of(original: &SourceMessage, handle: &str, id: &str) -> Resul
     })
 }
 
-/// The message and the part of an attachment's lasting id: `MESSAGE/PART`, or
-/// `MESSAGE:ATTACHMENT` where ids hold slashes.
+/// Splits an attachment's lasting id into message and part: `MESSAGE/PART`, or `MESSAGE:ATTACHMENT`
+/// where ids contain slashes.
 pub(super) fn split_id(id: &str) -> (&str, &str) {
     id.split_once(':').or_else(|| id.rsplit_once('/')).unwrap_or((id, id))
 }

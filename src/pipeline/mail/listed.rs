@@ -1,6 +1,6 @@
-//! Conditions on messages that no service can search for: they are checked on those it lists.
+//! Conditions on messages that no service can search for; they are checked on listed messages.
 //!
-//! Whether messages were answered takes further requests, and is in `answered.rs`.
+//! The condition on answers takes further requests, and is in `answered.rs`.
 
 use daysheet_core::flatten::{RowContext, texts};
 use daysheet_core::query::ListedConditions;
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 /// The column of signs of bulk mail.
 const BULK: &str = "bulk";
-/// The sign that is the service's opinion. People's messages have it, too, so it decides nothing.
+/// The sign that is the service's opinion. It decides nothing, because messages from people have
+/// it, too.
 const ASIDE: &str = "aside";
 /// The columns of recipients.
 const RECIPIENTS: [&str; 2] = ["to", "cc"];

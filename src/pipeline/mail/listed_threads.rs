@@ -23,6 +23,7 @@ impl ListedThreads {
     /// Remembers the threads of messages that were fetched with their ids and threads.
     pub(crate) fn note(&self, items: &[Value], context: &RowContext<'_>, account: &Account) {
         let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The map has no order by which the oldest could be dropped.
         if threads.len() > REMEMBERED {
             threads.clear();
         }
@@ -30,7 +31,7 @@ impl ListedThreads {
         threads.extend(known.map(|(id, thread)| ((account.id.clone(), id), thread)));
     }
 
-    /// Returns the threads of these messages, as far as they are remembered: each once.
+    /// Returns the remembered threads of these messages, each once.
     pub(crate) fn of<'a>(&self, account: &str, ids: impl Iterator<Item = &'a str>) -> Vec<String> {
         let threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &str| threads.get(&(account.to_owned(), id.to_owned())).cloned();

@@ -1,4 +1,4 @@
-//! Mail: searched, read, written, sent and organized.
+//! Mail: searching, reading, writing, sending and organizing.
 
 pub(super) mod answered;
 pub(super) mod attachment;

@@ -1,8 +1,8 @@
-//! One account's part of a search: pages until there is enough, and where to continue.
+//! One account's part of a search: pages until there is enough, and the position to continue at.
 //!
-//! A provider's page may have fewer rows than requested, and a merge of accounts uses only some
-//! of them. [`GatheredMessages`] records the page of each row, so that the next page of ours
-//! starts with the first page that was not used up, and leaves out what was shown of it.
+//! A provider's page may have fewer rows than requested, and a merge of accounts uses only some of
+//! them. [`GatheredMessages`] records the page of each row, so that the next page of ours starts
+//! with the first page that was not used up, and leaves out its rows that were shown.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -34,7 +34,7 @@ pub(crate) struct PagePosition {
     pub(crate) seen: SeenIds,
 }
 
-/// One row to be, or one that could not be fetched.
+/// A future row, or an item that could not be fetched.
 #[derive(Debug)]
 pub(super) enum ListedRow {
     Item(Value),
@@ -57,7 +57,7 @@ pub(super) struct GatheredMessages {
     /// In the order that was requested.
     rows: VecDeque<MessageRow>,
     taken: Vec<String>,
-    /// Where each page starts.
+    /// The cursors at which the pages start; `None` for the first page.
     pages: Vec<Option<String>>,
     next: Option<String>,
     place: PagePosition,
@@ -69,7 +69,7 @@ pub(super) struct GatheredMessages {
     pub(super) notes: Vec<Note>,
     /// The messages in spam and trash that match and were left out; `None` if unknown.
     hidden: Option<HashSet<String>>,
-    /// What is known about answers.
+    /// The known answers.
     pub(super) answers: AnswerStates,
     /// The number of provider pages fetched.
     pub(super) looked: usize,
@@ -115,6 +115,7 @@ pub(super) async fn fetch_pages(
             mailbox.messages(&ask).await?
         };
         let ListOptions { table, context, listed, .. } = asking;
+        // The provider's total ignores the conditions that are checked here.
         if listed.any() {
             page.total = None;
         }
@@ -177,6 +178,7 @@ impl GatheredMessages {
         let number = self.pages.len();
         let mut rows: Vec<MessageRow> = Vec::new();
         for at in 0.. {
+            // A failed item keeps its position on the page.
             let failure = failed.next_if(|one| one.at <= at || items.len() == 0);
             let (found, id, date) = if let Some(one) = failure {
                 (ListedRow::Failed(one.id.clone(), one.error), Some(one.id), None)
@@ -207,6 +209,7 @@ impl GatheredMessages {
             self.total = page.total;
         }
         self.names.extend(page.names);
+        // If one page does not report them, their number is unknown.
         self.hidden = self.hidden.take().zip(page.hidden).map(|(mut all, more)| {
             all.extend(more);
             all
@@ -248,7 +251,7 @@ impl GatheredMessages {
         self.rows.is_empty() && self.next.is_some()
     }
 
-    /// Returns where the next page continues; `None` if all rows were taken.
+    /// Returns the position of the next page; `None` if all rows were taken.
     pub(super) fn rest(&self) -> Option<PagePosition> {
         let unused = self.rows.iter().map(|row| row.page).min();
         let page = match unused.and_then(|page| self.pages.get(page)) {

@@ -29,7 +29,7 @@ use crate::pipeline::rows::{missing_line, name_account, zone_line};
 use crate::pipeline::times::requested_zone;
 use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 
-/// What neither service's `has:attachment` counts.
+/// The note on the parts that neither service counts for `has:attachment`.
 const NOT_ATTACHED: &str = "has:attachment leaves out pictures within the text and parts without \
                             a file name; mail_read lists them";
 
@@ -57,6 +57,7 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
     }
     let mut rows = RowTable::interleave(tables, order)
         .unwrap_or_else(|| RowTable::new(table, request.columns.clone()));
+    // Named columns are shown even if they are empty.
     if plan.fields.is_none() {
         rows.drop_empty();
     }
@@ -114,8 +115,8 @@ pub(crate) async fn mail_search(ctx: &Context, search: MailSearch) -> Result<Who
     })
 }
 
-/// Returns what to try when nothing matches; `None` if the count of matches in spam and trash
-/// says it.
+/// Returns advice for a search without matches; `None` if the count of matches in spam and trash is
+/// advice enough.
 fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'static str> {
     if let Some(why) = never_matches(request, parts) {
         return Some(why);
@@ -142,6 +143,7 @@ fn no_match(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'stati
 
 /// Returns why no message can match, if conditions exclude each other.
 fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'static str> {
+    // The terms that every match has to meet.
     fn required(query: &Query) -> Vec<&QueryTerm> {
         match query {
             Query::All(parts) => parts.iter().flat_map(required).collect(),
@@ -176,9 +178,8 @@ fn never_matches(request: &SearchContext<'_>, parts: &[SearchPart]) -> Option<&'
     })
 }
 
-/// Takes rows from the parts, the newest or the oldest first, until there are enough or
-/// the next is not known. Answers with which part each row is of, and the rows of each
-/// part.
+/// Takes rows from the parts, the newest or the oldest first, until there are enough or the next
+/// one is unknown. Returns the part of each row, and the rows of each part.
 fn merge(
     parts: &mut [SearchPart],
     limit: usize,

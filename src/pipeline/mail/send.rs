@@ -1,8 +1,8 @@
-//! Sends drafts, each once.
+//! Sends drafts, each only once.
 //!
-//! The journal is written before the call. If it is unknown whether a message was sent,
-//! it is looked for among the sent messages; it is never sent again automatically. The
-//! next call for a draft in doubt looks for it, and sends nothing.
+//! The journal is written before the call. If it is unknown whether a message was sent, it is
+//! looked for among the sent messages; it is never sent again automatically. The next call for a
+//! draft in doubt only looks for it.
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
@@ -46,7 +46,7 @@ struct ReadyDraft<'a> {
     mailbox: &'a dyn Mailbox,
     /// The name of the draft in the answer.
     name: String,
-    /// The provider's id of it.
+    /// The provider's id of the draft.
     id: String,
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn mail_send(
     }
     let mut ready =
         ReadyDraft { account: &account, mailbox: &*mailbox, name: request.id.clone(), id };
-    // A draft that was sent is not there any more.
+    // A draft that was sent no longer exists.
     if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
         return sent_before(ctx, &ready, &before).await;
     }
@@ -75,7 +75,7 @@ pub(crate) async fn mail_send(
         Err(error) => return missing_draft(ctx, &ready, error).await,
     };
     if draft.id != ready.id {
-        // It was named by the message that it is.
+        // It was named by the id of its message.
         ready.id.clone_from(&draft.id);
         if let Some(before) = ctx.store.journalled(&account.id, &ready.id).await? {
             return sent_before(ctx, &ready, &before).await;
@@ -118,6 +118,7 @@ pub(crate) async fn mail_send(
         Ok(SendStart::Now) => {}
         Ok(SendStart::Before(before)) => return sent_before(ctx, &ready, &before).await,
         Err(error) => {
+            // If the store works, the error is a refusal, such as a limit per hour.
             let (outcome, error) = match error.kind() {
                 ErrorKind::Store => ("not sent", error.context("nothing was sent")),
                 _ => ("refused", error),
@@ -202,7 +203,7 @@ fn send_time(ctx: &Context, text: &str) -> Result<Timestamp> {
     }
 }
 
-/// Returns why a draft must not be sent, if so.
+/// Returns the outcome for a draft that must not be sent; `None` if it may be.
 async fn report_refusal(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
@@ -243,7 +244,7 @@ async fn report_refusal(
     })
 }
 
-/// Reports on a draft whose sending began before. Sends nothing.
+/// Reports on a draft whose sending began before, without sending it.
 async fn sent_before(
     ctx: &Context,
     ready: &ReadyDraft<'_>,
@@ -264,8 +265,9 @@ async fn sent_before(
         already_sent(ctx, ready, &sent).await
     } else {
         let age = ctx.now().duration_since(began);
+        // By another machine's clock, it may have begun in the future.
         let over = age.unsigned_abs() >= ctx.states.send_recovery.open && age.is_positive();
-        // One that waits for its time may look like any other draft.
+        // A scheduled message may look like any other draft until it is due.
         let over = over && due.is_none_or(|due| ctx.now() > due + ctx.states.send_recovery.open);
         match ready.mailbox.send_status(&lookup).await? {
             SendStatus::Sent(sent) => {
@@ -321,7 +323,7 @@ async fn scheduled_outcome(
 ) -> ItemOutcome {
     let status = ready.mailbox.send_status(lookup).await;
     let cancelled = match status {
-        // One that waits may look like any other draft, but not in the trash.
+        // A scheduled message may look like any other draft, but in the trash it is none.
         Ok(SendStatus::Draft) => ready.mailbox.draft(&ready.id).await.err(),
         _ => None,
     };
@@ -342,8 +344,8 @@ async fn scheduled_outcome(
     }
 }
 
-/// Answers that a draft cannot be read. If it is not there any more, another process may have
-/// sent it since the journal was read.
+/// Reports a draft that cannot be read. If it no longer exists, another process may have sent it
+/// since the journal was read.
 async fn missing_draft(ctx: &Context, ready: &ReadyDraft<'_>, error: Error) -> Result<WholeAnswer> {
     if error.kind() != ErrorKind::NotFound {
         return Err(error);
@@ -387,7 +389,7 @@ async fn already_sent(ctx: &Context, ready: &ReadyDraft<'_>, sent: &SentMessage)
     ItemOutcome::new(&ready.name, OP, "already sent", detail)
 }
 
-/// Reports a message that was sent, whatever fails afterwards.
+/// Reports a message that was sent, regardless of later failures.
 async fn went_out(
     ctx: &Context,
     ready: &ReadyDraft<'_>,

@@ -1,5 +1,5 @@
-//! Warnings in rows of messages: those that the message shows by itself, those that follow
-//! from whom the account knows, and those of a text that was read.
+//! Warnings in rows of messages: from the message itself, from the people that the account knows,
+//! and from a text that was read.
 
 use std::collections::HashMap;
 
@@ -16,13 +16,13 @@ use crate::pipeline::known_people::look_alikes;
 
 /// The column with the warnings.
 pub(crate) const WARNINGS: &str = "warn";
-/// The word for a sender who looks like somebody else.
+/// The word for a sender who looks like a known person.
 const LOOKALIKE: &str = "lookalike";
 /// The note on a new account in the quoted history.
 const QUOTED_ACCOUNT: &str = "its quoted history, which may be made up, names a new account for \
                               payments: check that with the payee by other means";
 
-/// Senders of one account's messages who look like somebody it knows.
+/// Senders of one account's messages who look like a person that it knows.
 #[derive(Default)]
 pub(crate) struct LookAlikes(HashMap<MailAddress, Note>);
 
@@ -65,15 +65,17 @@ impl LookAlikes {
             warnings.extend(self.of(item, context).cloned());
             let sender = flatten::sender(&MESSAGE, item, context);
             let own = sender.is_some_and(|one| one.email.eq_ignore_ascii_case(context.address));
+            // The user's own text needs no warning.
             let text = text(at).filter(|_| !own);
-            // The beginning was looked at with the row.
+            // The warnings of the row cover the beginning of the text.
             if text.is_some_and(|text| text.orders) && !warnings.contains(&ORDERS.into()) {
                 add(rows, at, INJECTION);
                 warnings.push(ORDERS.into());
             }
             if let Some(place) = text.and_then(|text| text.payment) {
                 add(rows, at, PAYMENT);
-                // How the text begins does not show what is quoted.
+                // The row's warning cannot tell a quote, because it only knows the beginning of the
+                // text.
                 warnings.retain(|warning| *warning != NEW_ACCOUNT);
                 warnings.push(match place {
                     NewAccount::Fresh => NEW_ACCOUNT.into(),
@@ -106,7 +108,7 @@ fn add(rows: &mut RowTable, at: usize, word: &str) {
     }
 }
 
-/// Returns those of the [`senders`] who look like somebody the account knows.
+/// Returns the [`senders`] who look like a person that the account knows.
 pub(crate) async fn look_alikes_of(
     ctx: &Context,
     account: &Account,

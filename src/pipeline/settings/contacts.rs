@@ -74,6 +74,7 @@ pub(super) async fn manage_contact(
             let about = (name.as_str(), "create", detail.as_str());
             return rehearse_settings(ctx, &owner, &change, about).await;
         }
+        // Recorded before the contact exists, so that it is never trusted without approval.
         note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
         let answer = apply_settings(ctx, &owner, "create contact", "", &change).await;
         if answer.is_ok() {
@@ -123,6 +124,7 @@ pub(super) async fn manage_contact(
     let is_added = |email: &String| !addresses.iter().any(|one| is(one, email));
     let added = emails.into_iter().filter(is_added).collect();
     let added = in_no_contact(&owner, added).await?;
+    // Recorded before the contact is changed, so that no address is trusted without approval.
     note_unapproved(ctx, &owner, &added, approved.as_deref()).await?;
     let answer = apply_settings(ctx, &owner, "update contact", &id, &change).await;
     if answer.is_ok() {
@@ -134,8 +136,8 @@ pub(super) async fn manage_contact(
     settings_row(ctx, &owner, &CONTACT, answer, (id_or_name, "update", "")).await
 }
 
-/// Returns those of the addresses that no saved contact has: a change must not take from the
-/// user's own contacts that they are known.
+/// Returns the addresses that no saved contact has. The others are known from the user's own
+/// contacts, and stay so after a change.
 async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> Result<Vec<String>> {
     if addresses.is_empty() {
         return Ok(addresses);
@@ -148,8 +150,8 @@ async fn in_no_contact(owner: &SettingsContext, mut addresses: Vec<String>) -> R
     Ok(addresses)
 }
 
-/// Records the addresses that are about to be added to a contact: mail from them is warned of
-/// as before, until the user has written to them or approved them.
+/// Records the addresses that are about to be added to a contact: mail from them causes warnings as
+/// before, until the user has written to them or approved them.
 async fn note_unapproved(
     ctx: &Context,
     owner: &SettingsContext,
@@ -165,8 +167,8 @@ async fn note_unapproved(
     Ok(())
 }
 
-/// Has the user approve an address that looks like that of somebody else, before it is saved:
-/// an approved contact is not warned of. Returns the address that was approved.
+/// Asks the user to approve an address that looks like another person's before it is saved, because
+/// mail from an approved contact causes no warning. Returns the approved address.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`] if the user refuses, or cannot be asked.
@@ -178,6 +180,7 @@ async fn approve_look_alikes(
 ) -> Result<Option<String>> {
     let people = emails.iter().map(|email| MailAddress::new(name, email)).collect();
     let found = look_alikes(ctx, &owner.account, &*owner.mailbox, people).await;
+    // A map has no order, but the same call must ask the same question.
     let first = found.into_iter().min_by(|one, other| one.0.email.cmp(&other.0.email));
     let Some((address, note)) = first else {
         return Ok(None);
@@ -215,7 +218,7 @@ async fn one_contact(owner: &SettingsContext, id_or_name: &str) -> Result<Contac
     let column = if is_address { "emails" } else { "name" };
     let needle = [id_or_name.to_owned()];
     let (mut found, others) = matching_contacts(owner, &people, column, &needle).await?;
-    // Nothing tells copies of one contact apart: the first is meant.
+    // Copies of one contact cannot be distinguished, so the first is taken.
     found.sort_by(|one, other| one.key.cmp(&other.key));
     let all = found.len();
     found.dedup_by(|one, other| one.key == other.key);
@@ -280,7 +283,7 @@ async fn matching_contacts(
     Ok((matching, others))
 }
 
-/// Returns a note on the values that a change replaced, with which it can be set back.
+/// Returns a note on the values that a change replaced, from which the contact can be set back.
 fn earlier<'v>(values: impl Iterator<Item = &'v (&'static str, Vec<String>)>) -> Note {
     let value = |(name, texts): &(&'static str, Vec<String>)| match texts.as_slice() {
         [] => format!("no {name}"),
@@ -305,7 +308,7 @@ fn is(one: &str, other: &str) -> bool {
 fn card(set: &SettingFields<'_>) -> Result<ContactCard> {
     let emails = set.list("emails")?;
     for email in emails.iter().flatten() {
-        // One that is shown other than it is saved would not be found again.
+        // An address that is shown in another form than it is saved would not be found again.
         ascii(email)?;
     }
     Ok(ContactCard {

@@ -60,7 +60,7 @@ pub(super) async fn manage_folder(ctx: &Context, request: &ManageRequest) -> Res
                     Error::argument(format!("{name} already exists")).next("choose another name")
                 );
             }
-            // Or several such.
+            // Or several are found by this name.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Argument) => {}
             Err(error) => return Err(error),
         }
@@ -133,6 +133,7 @@ async fn delete_place(
     fate: Option<&str>,
 ) -> Result<WholeAnswer> {
     let labels = owner.mailbox.capabilities().has_labels();
+    // A folder takes its messages along; a label or category leaves them where they are.
     let goes = folder && !labels;
     let (expected, detail) = if goes {
         ("trash", "with its content, to Deleted Items")
@@ -191,8 +192,8 @@ async fn delete_place(
     settings_row(ctx, owner, table, answer, (&place.name, "delete", detail)).await
 }
 
-/// Moves the messages of a folder or label into the folder `to`, and then deletes it with
-/// those below it. It is not deleted unless all of its messages have been moved.
+/// Moves the messages of a folder or label into the folder `to`, and then deletes the folder or
+/// label with those below it. It is deleted only if all of its messages have been moved.
 async fn empty_and_delete(
     ctx: &Context,
     request: &ManageRequest,
@@ -211,6 +212,7 @@ async fn empty_and_delete(
     } else {
         QueryTerm::Folder(place.name.clone())
     }];
+    // Folders below are deleted with theirs, so their messages are moved, too.
     if !labels {
         let names = owner.mailbox.names().await?;
         let within = names.into_values().filter(|name| name.starts_with(&below));
@@ -250,7 +252,7 @@ async fn empty_and_delete(
         let answer = delete_with_levels(ctx, owner, place, &change).await;
         let moves = response.document.scalars.iter().any(|(name, _)| *name == "undo");
         if moves && answer.is_ok() {
-            // Undoing the move would put them where the folder is now, if anywhere.
+            // An undo would put the messages where the folder is now, if it still exists.
             response.document.scalars.retain(|(name, _)| *name != "undo");
             response.notes.push("no undo: the folder that the messages were in is gone".into());
         }
@@ -263,7 +265,7 @@ async fn empty_and_delete(
     Ok(response)
 }
 
-/// Deletes a folder or label, and those above it that were created with it and are empty.
+/// Deletes a folder or label, and the empty ones above it that were created with it.
 async fn delete_with_levels(
     ctx: &Context,
     owner: &SettingsContext,
@@ -287,8 +289,8 @@ async fn delete_with_levels(
     Ok(answer)
 }
 
-/// Deletes the levels that were created with a folder or label, the lowest first, up to one
-/// that has messages or other levels below it. Returns those that were deleted.
+/// Deletes the levels that were created with a folder or label, the lowest first, up to one that
+/// has messages or other levels below it. Returns the deleted levels.
 async fn delete_created_with(
     ctx: &Context,
     owner: &SettingsContext,
@@ -297,6 +299,7 @@ async fn delete_created_with(
     let above = ctx.store.created_with(&owner.account.id, &place.id).await;
     let mut deleted = Vec::new();
     for name in above.unwrap_or_default().into_iter().rev() {
+        // Read again for each level, because a deletion changes the names.
         let names = owner.mailbox.names().await.unwrap_or_default();
         let below = format!("{name}/");
         let Some((id, _)) = names.iter().find(|(_, known)| **known == name) else {
@@ -342,6 +345,7 @@ async fn messages_of(
     listed: bool,
 ) -> Result<Option<u64>> {
     let api = owner.mailbox.api();
+    // Only folders and labels are listed with their counts.
     if !listed {
         let key: Vec<_> = MESSAGE.fields.first().into_iter().collect();
         let ask = ListRequest {

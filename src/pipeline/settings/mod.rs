@@ -1,9 +1,9 @@
-//! Sets up mailboxes: folders, labels, categories, rules, contacts, automatic replies,
-//! signatures and settings.
+//! Sets up mailboxes: folders, labels, categories, rules, contacts, automatic replies, signatures
+//! and settings.
 //!
-//! The registry declares what can be set of each kind
-//! ([`Field::settable`](daysheet_core::schemas::TableColumn)). An answer shows the object as its
-//! provider has it afterwards, in the columns of a lookup.
+//! The registry declares the columns that can be set for each kind
+//! ([`Field::settable`](daysheet_core::schemas::TableColumn)). An answer shows the object in its resulting state
+//! at the provider, in the columns of a lookup.
 
 mod contacts;
 mod folders;
@@ -43,7 +43,7 @@ async fn manage_settings(
     request: ManageRequest,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    // A dry run is refused as the real call would be, and asks nobody.
+    // A dry run is refused as the real call would be, and asks no question.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     if request.tz.is_some() && !matches!(request.kind, ManageKind::Settings | ManageKind::AutoReply)
     {

@@ -1,4 +1,4 @@
-//! The automatic reply, signatures, and settings: the objects a mailbox has one of.
+//! The automatic reply, signatures, and settings: objects of which a mailbox has one.
 
 use std::borrow::Cow;
 
@@ -28,17 +28,17 @@ use crate::pipeline::times::{requested_zone, time_context};
 use crate::pipeline::titles::short;
 use crate::tools::manage::ManageRequest;
 
-/// The columns of a signature, which is no table.
+/// The columns of a signature, which has no table.
 const SIGNATURE: &[&str] = &["text", "email"];
 
-/// The next step about an automatic reply that is not complete.
+/// The next step for an incomplete automatic reply.
 const EXAMPLE: &str = "give set=[\"status=scheduled\", \"from=2026-12-21\", \"to=2027-01-03\", \
                        \"text=I am away.\"]; also subject, text_internal and text_external, \
                        audience=all, contacts or organization";
 /// The next step if a setting is refused.
 const BY_HAND: &str = "ask the user to do it in the mail program's settings";
 
-/// An automatic reply that is to be written.
+/// An automatic reply to write.
 struct ReplyPlan {
     owner: SettingsContext,
     after: AutoReply,
@@ -48,8 +48,8 @@ struct ReplyPlan {
     is_rehearsed: bool,
 }
 
-/// Returns the audience of an automatic reply, when the user is asked about it, and the lines
-/// about it in the question.
+/// Returns the audience of an automatic reply, the cases in which the user is asked about it, and
+/// its lines in the question.
 fn answers(reply: &AutoReply, own: &str) -> (WriteAudience, AskPolicy, String) {
     let who = |who: &str| WriteAudience::unlisted(format!("{who} {own}"));
     let (audience, whom, asks) = match (reply.audience, own.rsplit_once('@')) {
@@ -88,6 +88,7 @@ fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>
         let own = plan.owner.account.email.as_str();
         let (some, when, lines) = answers(&plan.after, own);
         audience.join(&some);
+        // All accounts share one question, so the strictest case counts.
         if when == AskPolicy::Always {
             asks = when;
         }
@@ -114,7 +115,7 @@ fn question(plans: &[ReplyPlan]) -> Option<(WriteAudience, GuardedWrite<'static>
     (!parts.is_empty()).then_some((audience, act))
 }
 
-/// Adds the rows, outcomes and notes of one account to those of others.
+/// Adds the rows, outcomes and notes of one account to the combined response.
 fn add(all: &mut WholeAnswer, one: WholeAnswer) {
     for scalar in one.document.scalars {
         if !all.document.scalars.contains(&scalar) {
@@ -159,7 +160,7 @@ pub(crate) fn object(reply: &AutoReply) -> Value {
     })
 }
 
-/// Returns a text on one line, with a mark where it has line breaks: a cell has none.
+/// Returns a text on one line, as a cell requires, with a mark for each line break.
 fn shown(html: &str) -> String {
     let text = flatten::plain(html.to_owned());
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -186,8 +187,8 @@ fn changed(after: &AutoReply, before: &AutoReply) -> AutoReply {
     }
 }
 
-/// Returns the fields of a change of several accounts that one of them has, with a note on
-/// those that it lacks. A text for some people only is not sent to all.
+/// Returns the fields of a change of several accounts that this account supports, with a note on
+/// the others. A text for some people only is not sent to everyone.
 fn fitting(
     set: &SettingFields<'_>,
     before: &AutoReply,
@@ -246,7 +247,7 @@ pub(super) async fn auto_reply(
     for plan in &plans {
         let item = plan.owner.account.email.as_str();
         let one = match write_reply(ctx, plan, request.dry_run).await {
-            // The others' replies are written all the same, as each row says.
+            // The other replies are still written, and each account has its own row.
             Err(error) if several => {
                 one_outcome(ctx, item, "update", "failed", &error.to_string()).await?
             }
@@ -259,8 +260,8 @@ pub(super) async fn auto_reply(
     Ok(response)
 }
 
-/// Plans the automatic reply of an account. One of `several` leaves out what its provider
-/// does not have, and is refused now if its provider would refuse it.
+/// Plans the automatic reply of an account. One of `several` accounts omits the fields that its
+/// provider lacks, and is refused here if its provider would refuse it.
 async fn reply_plan(
     ctx: &Context,
     set: &SettingFields<'_>,
@@ -301,6 +302,7 @@ async fn write_reply(ctx: &Context, plan: &ReplyPlan, dry_run: bool) -> Result<W
     let about = (item, "update", "");
     match apply_settings(ctx, owner, "update auto_reply", "", change).await {
         Err(error) => settings_row(ctx, owner, &AUTO_REPLY, Err(error), about).await,
+        // Read back, because an answer shows the state at the provider.
         Ok(_) => match owner.mailbox.auto_reply().await {
             Ok(now) => Ok(one_row(ctx, owner, &AUTO_REPLY, Service::Local, object(&now)).await),
             Err(error) => {
@@ -328,6 +330,7 @@ fn updated_reply(
     match (set.text("status")?.as_deref(), dated) {
         (Some("off"), false) => reply.on = false,
         (Some("on"), false) => {
+            // Without times, it also ends an earlier schedule.
             reply.on = true;
             (reply.from, reply.to) = (None, None);
         }
@@ -365,6 +368,7 @@ fn updated_reply(
     let two = reply.external.is_some();
     if let Some(text) = set.text("text")? {
         reply.html = Some(reply_html(ctx, &text, owner)?);
+        // A single text is for people inside and outside.
         reply.external = reply.html.clone().filter(|_| two);
     }
     let keys = [("text_internal", &mut reply.html), ("text_external", &mut reply.external)];
@@ -400,6 +404,7 @@ fn updated_reply(
 
 /// Converts text to HTML without remote pictures; HTML stays HTML.
 fn reply_html(ctx: &Context, source: &str, owner: &SettingsContext) -> Result<String> {
+    // Tags such as these mark HTML; a single `<` may be plain text.
     let marked = ["</", "<br", "<p>"].iter().any(|tag| source.contains(tag));
     let both = if marked {
         text::from_html(source).unwrap_or_else(|_| text::from_plain(source))
@@ -443,7 +448,7 @@ pub(super) async fn set_signature(
     let change = SettingsChange::Signature { address, html: reply_html(ctx, &text, &owner)? };
     let mut notes = Vec::new();
     if !ours {
-        // The signature is also added to what the user writes with other programs.
+        // The signature also appears in mail that the user writes with other programs.
         let audience = WriteAudience::unlisted(format!("anybody {} writes to", short(&item)));
         let act = GuardedWrite {
             needs: AccessLevel::Organize,

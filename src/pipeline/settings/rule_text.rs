@@ -136,7 +136,7 @@ pub(super) fn read_steps(text: &str) -> Result<Vec<RuleStep>> {
     }
 }
 
-/// Reads a list of actions, each an item: names need no quotes.
+/// Reads a list of actions, one per item; names may be without quotes.
 ///
 /// # Errors
 /// As [`read_steps`].

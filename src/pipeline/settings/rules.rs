@@ -35,15 +35,15 @@ use crate::tools::manage::{ManageOp, ManageRequest};
 const CREATE: &str = "create";
 /// The existing mail that the rule is applied to at once.
 const RUN: &str = "run";
-/// The next step about a rule that is not complete.
+/// The next step for an incomplete rule.
 const EXAMPLE: &str = "give set=[\"when=from:news@shop.example\", \"then=label:News archive\"]; \
                        also name=…, enabled=false, stop=true, create=true (missing labels), \
                        run=inbox or all (existing mail)";
-/// Why a rule that hides mail is refused.
+/// The reason to refuse a rule that hides mail.
 const UNASKED: &str = "text of unknown senders was shown recently, and this client cannot ask the \
                        user: label the mail or mark it important instead, or ask the user to make \
                        the rule in the mail program";
-/// The most of a rule that a question shows, in columns.
+/// The maximum width of a rule in a question, in columns.
 const QUESTION: usize = 300;
 
 /// The existing mail that a rule is applied to.
@@ -139,7 +139,7 @@ pub(super) async fn manage_rule(
 /// Builds the rule from the arguments.
 ///
 /// # Errors
-/// All that is wrong, in one error.
+/// All problems, in one error.
 fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> Result<MailRule> {
     let mut wrong: Vec<Error> = Vec::new();
     let mut read = |given: Result<()>| wrong.extend(given.err());
@@ -152,7 +152,7 @@ fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> R
     });
     let no_when = matches!(when, Ok(None)) && rule.when.is_none();
     read(when.map(|when| rule.when = when.or(rule.when.take())));
-    // A text is read as a whole: names may hold commas.
+    // A text is first read as a whole, because names may contain commas.
     let then = match (set.text("then"), set.list("then")) {
         (Err(_), Ok(Some(list))) => read_list(&list).map(Some),
         (then, _) => then.and_then(|then| then.map(|then| read_steps(&then)).transpose()),
@@ -176,7 +176,7 @@ fn updated_rule(ctx: &Context, set: &SettingFields<'_>, mut rule: MailRule) -> R
     }
 }
 
-/// Makes or changes a rule; `before` are the rules there were.
+/// Creates a rule, or changes one; `before` has the rules before a change.
 async fn write_rule(
     ctx: &Context,
     request: &ManageRequest,
@@ -206,7 +206,7 @@ async fn write_rule(
     };
     if let Some(hides) = hides(&rule) {
         if !caller.can_ask() && is_tainted(ctx).await? {
-            // A text by a stranger may be why the rule is wanted.
+            // Text of an unknown sender may be the reason for the rule.
             return one_outcome(ctx, &name, op, "refused", UNASKED).await;
         }
         let question = format!(
@@ -229,7 +229,7 @@ async fn write_rule(
     };
     if request.dry_run {
         let about = (name.as_str(), op, detail.as_str());
-        // A rule cannot be rehearsed with a label that is not there yet.
+        // A rule cannot be rehearsed with a label that does not exist yet.
         let planned = if created {
             planned_change(ctx, owner, about).await
         } else {
@@ -237,6 +237,7 @@ async fn write_rule(
         };
         return and_run(ctx, owner, &rule, existing, &with, planned?).await;
     }
+    // Read before the creation, to recognise the new rule.
     let before = match before {
         Some(before) => before,
         None => owner.mailbox.rules().await?,
@@ -250,7 +251,7 @@ async fn write_rule(
             return settings_row(ctx, owner, &RULE, Err(error), (&name, op, "")).await;
         }
     };
-    // Where rules cannot be changed they are made anew, with another id.
+    // Some services cannot change a rule; it is created again, with another id.
     let id_now = context.as_ref().and_then(|context| context.get("id")?.as_str());
     let now = match owner.mailbox.rules().await {
         Ok(now) => now,
@@ -261,6 +262,7 @@ async fn write_rule(
         }
     };
     let known = |one: &&MailRule| before.iter().any(|old| old.id == one.id);
+    // By its new id; without one, as the rule that did not exist before, or by its old id.
     let found = now
         .iter()
         .find(|one| Some(&*one.id) == id_now)
@@ -321,11 +323,11 @@ async fn named_rule(
     }
 }
 
-/// Creates the folders and labels that a rule names, if it may; returns true if there were
-/// any to create, which its notes name.
+/// Creates the folders and labels that a rule names, if it may. Returns true if any were missing;
+/// the notes name them.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] for a new rule's category that is missing and not to be created.
+/// [`ErrorKind::NotFound`] for a missing category of a new rule that must not be created.
 async fn create_for(
     ctx: &Context,
     owner: &SettingsContext,
@@ -333,7 +335,7 @@ async fn create_for(
     with: &ActionArguments,
 ) -> Result<bool> {
     let mut created = Vec::new();
-    // Where labels are categories, a rule is taken with one that no mail program lists.
+    // A service with categories accepts a rule with one that no mail program lists.
     let unchecked = with.may_create && !owner.mailbox.capabilities().has_labels();
     let is_read = |step: &&RuleStep| with.create || unchecked && matches!(step, RuleStep::Label(_));
     for step in rule.then.iter().filter(is_read) {
@@ -342,6 +344,7 @@ async fn create_for(
             RuleStep::Move(name) => (name, FolderKind::Folder),
             _ => continue,
         };
+        // Built-in folders always exist.
         if !query::PLACES.contains(&query::place(name).as_str()) {
             find(&*owner.mailbox, name, kind, with, &mut created).await?;
         }
@@ -353,8 +356,8 @@ async fn create_for(
     Ok(!created.is_empty())
 }
 
-/// Applies a rule to the mail that is there, if requested, and adds that to the answer about
-/// the rule.
+/// Applies a rule to existing mail, if requested, and adds the outcome to the response about the
+/// rule.
 async fn and_run(
     ctx: &Context,
     owner: &SettingsContext,
@@ -446,7 +449,7 @@ async fn run_over(
     steps.sort_by_key(|(verb, _)| {
         matches!(verb, ModifyVerb::Archive | ModifyVerb::Trash | ModifyVerb::Move)
     });
-    // Rules are for mail that arrives: what the user wrote is not affected.
+    // Rules apply to incoming mail, so the user's own messages are left out.
     let folder = |name: &str| Query::Term(QueryTerm::Folder(name.to_owned()));
     let mut parts = vec![when.clone()];
     match existing {
@@ -470,8 +473,8 @@ async fn run_over(
 /// Reads the condition of a rule.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] for what is no query, and for conditions that only a search has, with the
-/// nearest that a rule has.
+/// [`ErrorKind::Argument`] for an invalid query, and for conditions that only a search has, with the
+/// nearest condition of a rule.
 fn condition(when: &str, clock: &DateContext) -> Result<Query> {
     let (query, listed) = query::parse_search(when, clock)?;
     let (what, instead) = if listed.bulk.is_some() {
@@ -496,6 +499,7 @@ fn narrows(when: &Query) -> bool {
     match when {
         Query::All(parts) => parts.iter().any(narrows),
         Query::Any(parts) => !parts.is_empty() && parts.iter().all(narrows),
+        // An exclusion selects nearly all mail.
         Query::Not(_) => false,
         Query::Term(QueryTerm::Larger(bytes)) => *bytes > 0,
         Query::Term(QueryTerm::Folder(_)) => false,
@@ -515,7 +519,8 @@ fn changeable(rule: &MailRule, what: &str) -> Result<()> {
         .next("let the user do it in the provider's settings"))
 }
 
-/// Returns how a rule takes mail, such as warnings, out of the user's sight; `None` if it does not.
+/// Returns the way in which a rule takes mail, such as warnings, out of the user's sight; `None` if
+/// it does not.
 fn hides(rule: &MailRule) -> Option<&'static str> {
     let moves =
         |step: &RuleStep| matches!(step, RuleStep::Archive | RuleStep::Trash | RuleStep::Move(_));
@@ -528,7 +533,7 @@ fn hides(rule: &MailRule) -> Option<&'static str> {
     }
 }
 
-/// Returns the rule without its name where rules have none.
+/// Removes the name of a rule if the service has no names for rules.
 fn named(owner: &SettingsContext, mut rule: MailRule) -> MailRule {
     let can = owner.mailbox.capabilities();
     if !can.rule_names && rule.name.take().is_some() {

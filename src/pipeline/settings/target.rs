@@ -1,5 +1,5 @@
-//! What the kinds of settings share: the mailbox that is changed, the arguments in `set`, and the
-//! rows of an answer.
+//! Shared parts of all kinds of settings: the mailbox that is changed, the arguments in `set`, and
+//! the rows of an answer.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -46,7 +46,7 @@ pub(crate) struct SettingFields<'a> {
     pub(crate) name: Option<&'a str>,
 }
 
-/// Returns the mailbox of an account, of the only one if none is named.
+/// Returns the mailbox of an account; of the only account without a name.
 pub(super) async fn mail_context(ctx: &Context, account: Option<&str>) -> Result<SettingsContext> {
     let account = account_named(ctx, account).await?;
     context_of(ctx, account).await
@@ -61,7 +61,7 @@ pub(super) async fn context_of(ctx: &Context, account: Account) -> Result<Settin
     })
 }
 
-/// Changes something, with a line in the audit log before and after.
+/// Applies a change, with a line in the audit log before and after.
 pub(super) async fn apply_settings(
     ctx: &Context,
     owner: &SettingsContext,
@@ -93,7 +93,7 @@ pub(super) async fn write_logged<T>(
     answer
 }
 
-/// Returns the answer about one object: as its provider has it, or its outcome.
+/// Returns the answer about one object: its row as at the provider, or its outcome.
 pub(super) async fn settings_row(
     ctx: &Context,
     owner: &SettingsContext,
@@ -112,6 +112,7 @@ pub(super) async fn settings_row(
             response.notes.append(&mut owner.late());
             Ok(response)
         }
+        // A write in doubt is reported in an answer; a certain failure is an error of the call.
         Err(error) if error.is_open() => {
             let report = WriteReport {
                 outcomes: vec![ItemOutcome::failed(short(item), op, &error)],
@@ -124,7 +125,7 @@ pub(super) async fn settings_row(
     }
 }
 
-/// Returns the row of one object that was written, whatever fails afterwards.
+/// Returns the row of one object that was written, regardless of later failures.
 pub(super) async fn one_row(
     ctx: &Context,
     owner: &SettingsContext,
@@ -135,6 +136,7 @@ pub(super) async fn one_row(
     let several = several_accounts(ctx).await;
     let columns = columns_of(table, ColumnLevel::Core, several);
     let mut response = WholeAnswer::default();
+    // Names of folders cost a request, so they are read only for columns that show them.
     let names = if project(api, &columns).names {
         owner.mailbox.names().await.unwrap_or_default()
     } else {
@@ -200,6 +202,7 @@ impl<'a> SettingFields<'a> {
         let mut members = Cow::Borrowed(&request.set);
         for (name, value) in &request.set {
             let other = |column: &&&str| is_other_number(column, name);
+            // A value under the right name takes precedence.
             if let Some(column) = columns.iter().find(other)
                 && !request.set.contains_key(*column)
             {
@@ -241,6 +244,7 @@ impl<'a> SettingFields<'a> {
         match self.members.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
+            // A name or subject of digits alone may arrive as a number.
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
             Some(_) => Err(wrong(name, "a string")),
         }

@@ -138,6 +138,7 @@ pub(super) fn tell(from: u16, to: u16) -> String {
 /// Returns a person's own hours in a range; `None` if their zone is unknown.
 pub(super) fn own(hours: &WorkingHours, range: TimeStretch) -> Option<Vec<TimeStretch>> {
     let zone = event_time::find_zone(&hours.zone)?;
+    // Invalid hours count as unknown.
     let valid = hours.from < hours.to && hours.to <= DAY && !hours.days.is_empty();
     valid.then(|| daily(range, &zone, &hours.days, hours.from, hours.to))
 }
@@ -164,10 +165,12 @@ fn daily(range: TimeStretch, zone: &TimeZone, days: &[i8], from: u16, to: u16) -
 
 /// Returns the instant of a minute of a day in local time.
 fn minute_of(day: Date, minute: u16, zone: &TimeZone) -> Timestamp {
+    // 24h00 is midnight of the next day, not a time of this one.
     if minute >= DAY {
         let next = day.checked_add(1.day()).unwrap_or(day);
         return EventTime::Day(next).instant(zone);
     }
+    // Added in local time: `resolve` handles times that daylight saving skips or repeats.
     let local =
         day.at(0, 0, 0, 0).checked_add(i64::from(minute).minutes()).unwrap_or(day.at(0, 0, 0, 0));
     event_time::resolve(local, zone)

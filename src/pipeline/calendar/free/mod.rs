@@ -51,7 +51,7 @@ const MAX_DAYS: i64 = 62;
 
 /// Slots that are returned if no limit is given.
 const SLOTS: usize = 5;
-/// The note on slots that are not all that there are.
+/// The note on a selection of slots.
 const A_CHOICE: &str = "slots are a choice spread over the range, without overlaps, on quarter hours: \
                         `limit` shows more, `hours` without `duration` all free time";
 /// The most different working hours that are listed.
@@ -90,6 +90,7 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
         join(Box::pin(schedules), further_calendars(ctx, &who, &accounts, range, &zone)).await;
     let (mut people, mut notes) = known?;
     for (person, (more, noted)) in people.iter_mut().zip(further) {
+        // Further calendars alone do not make a person's times known.
         if person.busy.is_some() {
             person.add(more);
             notes.extend(noted);
@@ -115,6 +116,8 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
             from: range.from().max(here.now),
             to: range.to(),
         };
+        // Before accounts are merged into one person, because each may have working hours of its
+        // own.
         let open = open(&people, daily, within, &zone);
         let hours = tell_hours(&people, daily, &zone);
         let others = people::merge_own(&mut people, others, |one| owned(one, &accounts));
@@ -156,8 +159,8 @@ pub(crate) async fn calendar_free(ctx: &Context, request: CalendarFree) -> Resul
     Ok(WholeAnswer { document, notes, sort, ..WholeAnswer::default() })
 }
 
-/// Returns the times of some addresses, in their order, and those that are unknown:
-/// an error if all of the first `request` are.
+/// Returns the times of some addresses, in their order, with notes on unknown ones. Fails if all of
+/// the first `request` are unknown.
 async fn people_times(
     ctx: &Context,
     who: &[String],
@@ -166,6 +169,7 @@ async fn people_times(
     range: TimeRange,
 ) -> Result<(Vec<BusyPerson>, Vec<Note>)> {
     let mut seen = fetch_schedules(ctx, accounts, range, |account| {
+        // An owner is first queried only through their own account; the others are a fallback.
         let other = |address: &&String| !owned(address, accounts) || is(address, &account.email);
         who.iter().filter(other).cloned().collect()
     })
@@ -202,6 +206,7 @@ async fn people_times(
                 answers.push((distance(accounts.get(at), address), answer));
             }
         }
+        // The account closest to the person most likely knows their times.
         answers.sort_by_key(|(distance, _)| *distance);
         let mut why: Option<Error> = None;
         let mut found = None;
@@ -234,6 +239,7 @@ async fn people_times(
         }
         people.push(found.unwrap_or_else(|| BusyPerson::unknown(address)));
     }
+    // If none of the requested people is known, the owners' own times are no answer.
     if let (Some(error), true) = (first, people.iter().take(request).all(|one| one.busy.is_none()))
     {
         return Err(error.context("no free/busy times are known"));
@@ -286,8 +292,8 @@ async fn fetch_schedules(
     .await
 }
 
-/// Resolves the people queried: those named, with `me` for the accounts' owners; only
-/// the owners if nobody is named. Each once.
+/// Resolves the people to query, each once: the named ones, with `me` for the accounts' owners;
+/// only the owners without names.
 fn account_names(names: &[String], accounts: &[Account]) -> Vec<String> {
     let own = || accounts.iter().map(|account| account.email.clone());
     let mut who: Vec<String> = Vec::new();
@@ -314,7 +320,8 @@ fn owned(address: &str, accounts: &[Account]) -> bool {
     accounts.iter().any(|account| is(&account.email, address))
 }
 
-/// Returns how close an account is to a person: its owner, of the same domain, or neither.
+/// Returns the distance of an account from a person: 0 for its owner, 1 for the same domain, else
+/// 2.
 fn distance(account: Option<&Account>, address: &str) -> usize {
     let domain = |address: &str| {
         let (_, domain) = address.rsplit_once('@')?;
@@ -407,7 +414,7 @@ fn length(text: &str) -> Result<SignedDuration> {
     }
 }
 
-/// Refuses a range that no service answers for.
+/// Refuses a range that is longer than services accept.
 fn short(range: TimeRange) -> Result<TimeRange> {
     let length = range.to().duration_since(range.from());
     if length > SignedDuration::from_hours(24 * MAX_DAYS) {
@@ -437,7 +444,7 @@ fn busy(
     (document(rows), count)
 }
 
-/// Returns the note that there is no free time.
+/// Returns the note for a search without results.
 fn none_free(daily: Option<DailyHours>) -> Note {
     if daily.is_some_and(DailyHours::is_any) {
         "no common free time: try a longer range or a shorter duration".into()
@@ -448,7 +455,7 @@ fn none_free(daily: Option<DailyHours>) -> Note {
     }
 }
 
-/// Returns a note on the user's accounts whose times are left out beside those of another.
+/// Returns a note on the user's accounts that are not counted although others of them are.
 fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
     let counts = |account: &&Account| who.iter().any(|one| is(one, &account.email));
     let (counted, others): (Vec<&Account>, Vec<&Account>) = all.iter().partition(counts);
@@ -462,8 +469,8 @@ fn left_out(who: &[String], all: &[Account]) -> Option<Note> {
     ))
 }
 
-/// Returns notes with the events for which somebody is perhaps missing in one of the slots, and
-/// with those that are elsewhere, as far as they may be seen.
+/// Returns notes on the visible events for which people are tentatively free or elsewhere during
+/// one of the slots.
 fn doubtful(found: &[slots::MeetingSlot], people: &[BusyPerson], zone: &TimeZone) -> Vec<Note> {
     let (mut perhaps, mut elsewhere) = (Vec::new(), Vec::new());
     for slot in found {
@@ -480,7 +487,8 @@ fn doubtful(found: &[slots::MeetingSlot], people: &[BusyPerson], zone: &TimeZone
     perhaps.into_iter().chain(elsewhere).collect()
 }
 
-/// Lists events with their times, the first [`NAMED`] and a count; `None` if there are none.
+/// Lists events with their times, the first [`NAMED`] and a count of the others; `None` without
+/// events.
 fn listed(mut events: Vec<&BusyTime>, zone: &TimeZone) -> Option<String> {
     events.sort_by_key(|event| event.time);
     events.dedup_by_key(|event| (event.time, event.event.as_str()));
@@ -495,7 +503,7 @@ fn listed(mut events: Vec<&BusyTime>, zone: &TimeZone) -> Option<String> {
     (!named.is_empty()).then(|| named.join("; "))
 }
 
-/// Slots as objects of our own.
+/// Converts slots to objects of our own.
 fn slot_objects(found: &[slots::MeetingSlot], people: &[BusyPerson]) -> Vec<Value> {
     let names = short_names(people);
     let object = |slot: &slots::MeetingSlot| {

@@ -23,11 +23,11 @@ use crate::pipeline::titles::short;
 
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
-/// Pages that are looked through.
+/// The maximum number of pages.
 const PAGES: usize = 12;
 
-/// Returns, of each address, the busy times in the further calendars of the account that it
-/// is the owner of, and notes on them; a calendar that could not be read is a note.
+/// Returns, for each address, the busy times in the further calendars of the account that it owns,
+/// with notes. A calendar that could not be read is a note.
 pub(super) async fn further_calendars(
     ctx: &Context,
     who: &[String],
@@ -46,6 +46,8 @@ pub(super) async fn further_calendars(
             let port = ctx.connect.calendars(account)?;
             let list = calendar_list(ctx, account, &*port, false).await?;
             let mut all = known_calendars(&*port, &list);
+            // The schedule already covers the main calendar, and others' calendars are not the
+            // owner's time.
             all.retain(|one| !one.main && one.of_others(&account.email).is_none());
             Ok(look(&*port, all, range, zone, &mut long).await)
         };
@@ -67,9 +69,9 @@ pub(super) async fn further_calendars(
     join_all(request).await
 }
 
-/// Returns the busy times in some calendars of an account, and why some are missing. As
-/// for clashes, long events about a thing leave their owner time: they are tentative, and
-/// their calendars are added to `long`.
+/// Returns the busy times in some calendars of an account, and the errors of unreadable ones. As
+/// for clashes, long events about a thing leave their owner time: they are tentative, and their
+/// calendars are added to `long`.
 async fn look(
     port: &dyn Calendars,
     all: Vec<KnownCalendar>,
@@ -131,6 +133,7 @@ async fn look(
                 }
                 let time =
                     TimeStretch { from: facts.start.instant(zone), to: facts.end.instant(zone) };
+                // An event without length takes no time.
                 if range.has(time.from, time.to) && time.from < time.to {
                     let event = format!("{} in {}", quoted(&short(&facts.title)), quoted(name));
                     found.push(BusyTime { time, show, event });

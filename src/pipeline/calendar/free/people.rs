@@ -1,4 +1,4 @@
-//! The people queried, and what is known of their time.
+//! The people queried, and their known times.
 
 use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::flatten::{self, RowContext};
@@ -15,7 +15,7 @@ words! {
     /// The kinds of busy time, the weightiest first, by their words in the column `show`.
     #[derive(PartialOrd, Ord)]
     pub(super) enum BusyKind {
-        // Somebody who is out of office and has an event then is not free for another.
+        // Before `Oof`: someone who is out of office and has an event is not free for another.
         Busy = "busy",
         Oof = "oof",
         Tentative = "tentative",
@@ -46,12 +46,11 @@ pub(super) struct BusyTime {
 pub(super) struct BusyPerson {
     /// The address queried.
     pub(super) address: String,
-    /// When they are not free, in order and without overlaps; `None` when
-    /// nobody knows.
+    /// The times at which they are not free, in order and without overlaps; `None` if unknown.
     pub(super) busy: Option<Vec<(TimeStretch, BusyKind)>>,
     /// The tentative events, and those elsewhere, that may be seen.
     named: Vec<BusyTime>,
-    /// When they work, where that is known.
+    /// Their working hours, if known.
     pub(super) hours: Option<WorkingHours>,
 }
 
@@ -93,8 +92,7 @@ impl BusyPerson {
         }
     }
 
-    /// Returns the events within a time that are tentative or elsewhere, as `show` says and as far
-    /// as they may be seen.
+    /// Returns the visible events within a time that are tentative or elsewhere, as `show` says.
     pub(super) fn named_in(
         &self,
         time: TimeStretch,
@@ -103,7 +101,7 @@ impl BusyPerson {
         self.named.iter().filter(move |one| one.show == show && one.time.overlaps(time))
     }
 
-    /// Takes the busy times of another account of the same person.
+    /// Adds the busy times of another account of the same person, who becomes `me`.
     fn join(&mut self, other: Self) {
         self.address = "me".to_owned();
         if let Some(busy) = &mut self.busy {
@@ -123,8 +121,8 @@ impl BusyPerson {
     }
 }
 
-/// Makes one person of the accounts that are `own`, as far as their times are known;
-/// returns how many people the first `requested` are then.
+/// Merges the accounts that are `own` into one person, as far as their times are known. Returns the
+/// number of people that the first `requested` become.
 pub(super) fn merge_own(
     people: &mut Vec<BusyPerson>,
     requested: usize,
@@ -134,6 +132,7 @@ pub(super) fn merge_own(
     let mut me: Option<usize> = None;
     let mut merged: Vec<BusyPerson> = Vec::new();
     for (at, person) in people.drain(..).enumerate() {
+        // An account whose times are unknown stays separate, so that it is reported as unknown.
         let is_own = person.busy.is_some() && own(&person.address);
         match me.filter(|_| is_own).and_then(|me| merged.get_mut(me)) {
             Some(me) => me.join(person),
@@ -162,6 +161,7 @@ pub(super) fn stretch(time: TimeStretch, more: &[(&str, Value)]) -> Value {
 fn merge_busy(found: &[(TimeStretch, BusyKind)]) -> Vec<(TimeStretch, BusyKind)> {
     let mut all: Vec<(TimeStretch, BusyKind)> = Vec::new();
     let mut taken: Vec<TimeStretch> = Vec::new();
+    // The table begins with the weightiest kind, whose times are removed from the others.
     for (_, show) in BusyKind::TABLE {
         let these = found.iter().filter(|(_, one)| one == show);
         let these = merge(these.map(|(time, _)| *time).collect());

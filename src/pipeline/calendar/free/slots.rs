@@ -1,11 +1,10 @@
 //! Slots for a meeting, the best first, and stretches in which people are free.
 //!
-//! A slot begins at a quarter of an hour and is within everyone's hours. The best are
-//! those for which the fewest people are busy, then the fewest only tentatively free.
-//! Of equally good ones the roundest time is taken, and then always the one that is furthest
-//! from those taken, to the hour, so that the choice is spread over the range and not
-//! one free morning. The earliest of the best takes the place of the first. No two overlap. No
-//! clock and no I/O.
+//! A slot begins at a quarter of an hour and is within everyone's hours. The best slots are those
+//! with the fewest busy people, then those with the fewest tentatively free ones. Of equally good
+//! slots the roundest time is taken, and then always the one furthest from those already taken, in
+//! whole hours, so that the selection is spread over the range and not over one free morning. The
+//! earliest of the best replaces the first. No two slots overlap. No clock and no I/O.
 
 use std::cmp::Reverse;
 
@@ -23,7 +22,7 @@ const QUARTER: i64 = 15 * 60;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MeetingSlot {
     pub(super) time: TimeStretch,
-    /// The people not known to be free then, by their positions, and why.
+    /// The people not known to be free, by their positions, each with the reason.
     pub(super) missing: Vec<(usize, AbsenceReason)>,
 }
 
@@ -42,8 +41,8 @@ words! {
     }
 }
 
-/// Returns the best slots of this many minutes within `open`, the hours of everyone;
-/// quarters of hours are those of `zone`.
+/// Returns the best slots of this length within `open`, the hours of everyone; quarters of hours
+/// are in `zone`.
 ///
 /// At least one of the first `request` people must be known to be available.
 pub(super) fn slots(
@@ -101,8 +100,8 @@ pub(super) fn slots(
     best.into_iter().map(|one| one.slot).collect()
 }
 
-/// Returns the stretches of `open` in which nobody is known to be busy, by time; those who may
-/// be, or of whom nothing is known, are missing as in a slot.
+/// Returns the stretches of `open` in which no one is known to be busy, by time. People who may be
+/// busy, or whose times are unknown, are missing as in a slot.
 pub(super) fn stretches(
     people: &[BusyPerson],
     request: usize,
@@ -138,9 +137,9 @@ pub(super) fn stretches(
 
 /// A possible slot.
 struct SlotCandidate {
-    /// The numbers of people who are busy, and who are only tentatively free.
+    /// The numbers of busy and of tentatively free people.
     class: (usize, usize),
-    /// How odd a time it begins at.
+    /// 0 for a whole hour, 1 for half past, 2 for the other quarters.
     odd: u8,
     slot: MeetingSlot,
 }
@@ -160,6 +159,7 @@ fn slot(people: &[BusyPerson], request: usize, time: TimeStretch) -> Option<Meet
         .enumerate()
         .filter_map(|(at, person)| Some((at, why(person, time)?)))
         .collect();
+    // A person who is only tentatively busy counts as available.
     let absent =
         |(at, why): &&(usize, AbsenceReason)| *at < request && *why != AbsenceReason::Perhaps;
     (missing.iter().filter(absent).count() < request).then_some(MeetingSlot { time, missing })
@@ -169,7 +169,7 @@ fn why(person: &BusyPerson, time: TimeStretch) -> Option<AbsenceReason> {
     let Some(busy) = &person.busy else {
         return Some(AbsenceReason::Unknown);
     };
-    // Those that begin before the end; they do not overlap each other.
+    // Busy times do not overlap each other, so only the last ones before the end matter.
     let before = busy.partition_point(|(one, _)| one.from < time.to);
     let overlapping = busy.get(..before).unwrap_or_default().iter().rev();
     overlapping
@@ -178,7 +178,7 @@ fn why(person: &BusyPerson, time: TimeStretch) -> Option<AbsenceReason> {
             BusyKind::Busy => Some(AbsenceReason::Busy),
             BusyKind::Oof => Some(AbsenceReason::Oof),
             BusyKind::Tentative => Some(AbsenceReason::Perhaps),
-            // Elsewhere is where one works, too.
+            // Someone who works elsewhere can meet, too.
             BusyKind::Elsewhere => None,
         })
         .min()

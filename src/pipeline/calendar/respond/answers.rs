@@ -49,6 +49,7 @@ pub(super) fn proposed_time(
     };
     let words = EventWords { start: Some(start.trim().to_owned()), end, ..EventWords::default() };
     let other = read(&words, &time_context(ctx), Some(before)).map_err(|error| {
+        // The reader's hint may name `end`, an argument that this tool lacks.
         let form = error.next_step().is_some_and(|next| next.contains("`end`"));
         let error = if form {
             Error::argument(error.message())
@@ -99,8 +100,8 @@ pub(crate) fn response(
     }
 }
 
-/// Adds what became of the event `name` that was answered, and whether the organizer was
-/// notified; an event that is `None` was taken out of the calendar.
+/// Adds the outcome for the answered event `name`, and a note on the organizer's notification.
+/// `event` is `None` if the event was removed from the calendar.
 pub(super) fn add_answered(
     report: &mut WriteReport,
     request: &CalendarRespond,
@@ -114,7 +115,7 @@ pub(super) fn add_answered(
         (true, None) => "the organizer was sent the answer",
         (false, _) => "the organizer was not notified",
     };
-    // What is no longer there cannot be answered.
+    // An event that was removed from the calendar cannot be answered again.
     let again = request.notifies() && event.is_some();
     let again = if again { "; to change it, answer again" } else { "" };
     report.notes.push(note!("{}{}", sent, again));

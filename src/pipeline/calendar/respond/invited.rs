@@ -31,14 +31,14 @@ use crate::tools::calendar_respond::CalendarRespond;
 pub(super) enum InvitedEvent {
     /// The event it is about.
     There(Box<EventTarget>),
-    /// There was none, and this was done about it.
+    /// The outcome for an event that was not in the calendar.
     Report(Box<WriteReport>),
     /// The message has events and asks for no answer (RFC 5546, 3.2.1).
     Published,
 }
 
-/// Finds the event that a message invites to; one that is not in the calendar is
-/// added with the answer.
+/// Finds the event that a message invites to. An event that is not in the calendar is added with
+/// the answer.
 pub(super) async fn find_or_add(
     ctx: &Context,
     request: &CalendarRespond,
@@ -71,7 +71,7 @@ pub(super) async fn find_or_add(
                 "change the event with calendar_save, or write to them",
             );
         }
-        // It would be news to its organizer.
+        // Its organizer expects no answer (RFC 5546, 3.2.1).
         Some("PUBLISH") => return Ok(InvitedEvent::Published),
         _ => {}
     }
@@ -97,6 +97,7 @@ pub(super) async fn find_or_add(
         let now = &target.facts;
         let moved = now.start != entry.start.when();
         let line = event_line(now, &ctx.config.zone);
+        // A higher SEQUENCE marks the newer version (RFC 5545, 3.8.7.4).
         if moved && now.sequence.is_some_and(|sequence| sequence < entry.sequence) {
             let start = event_time::start(entry.start.when(), &ctx.config.zone);
             notes.push(note!(
@@ -194,6 +195,8 @@ async fn take_in(
         .next(format!("{write} instead")));
     }
     let own = owner.account.email.clone();
+    // Only the organizer may cancel an occurrence of the finished series, so the rule excludes the
+    // cancelled ones from the start.
     let occurrences = entry.exclude_cancelled(occurrences);
     let entry = &entry;
     let (mut change, _) = change_of(entry, can, &own, &mut notes);
@@ -217,6 +220,7 @@ async fn take_in(
         ids: vec![request.id.clone()],
         ..Line::default()
     };
+    // The organizer invites the guests; this copy notifies no one.
     let creating = owner.port.create(None, &change, GuestNotice::Nobody);
     let id = |value: &Value| owner.port.event_data(value).map(|facts| facts.id);
     let created = run_logged(ctx, line.clone(), &mut report.notes, creating, id).await;
@@ -249,6 +253,7 @@ async fn take_in(
         },
         ..line
     };
+    // Some services make the user the organizer of the event, who cannot answer it.
     let answered = if invites {
         let answering = owner.port.respond(&value, &response);
         run_logged(ctx, line, &mut report.notes, answering, |_| None).await
@@ -261,6 +266,7 @@ async fn take_in(
             report.outcomes.push(ItemOutcome::failed(name, word(answer), &error));
             report.events.push((owner, value));
         }
+        // The event has been added, so this failure is only a note.
         Err(error) => {
             report.notes.push(note!(
                 "the organizer was not notified ({}): {}",
@@ -284,9 +290,9 @@ fn main_event(mut entries: Vec<IcalEvent>) -> Option<(IcalEvent, Vec<IcalEvent>,
     Some((main, occurrences, others))
 }
 
-/// Returns the audience of an event that is created from an invitation and answered:
-/// its organizer; and all guests if it has none, because the copy is then the user's
-/// own, or if the answer has a comment or a proposed time.
+/// Returns the audience of an event that is created from an invitation and answered: its organizer.
+/// All guests belong to it without an organizer, because the copy is then the user's own, or if the
+/// answer has a comment or a proposed time.
 fn taken_in(change: &EventChange, request: &CalendarRespond, own: &str) -> WriteAudience {
     let mut audience = WriteAudience::default();
     let organizer = change.organizer.as_ref();

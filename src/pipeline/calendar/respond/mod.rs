@@ -1,4 +1,4 @@
-//! Invitations answered and passed on.
+//! Invitations: answering and forwarding.
 
 pub(crate) mod answers;
 mod invited;
@@ -111,10 +111,10 @@ async fn forward_event(
     let own = &target.owner.account.email;
     let mut audience = WriteAudience::default();
     audience.add(addresses.iter().map(String::as_str));
-    // The organizer learns that it was forwarded.
+    // The organizer is notified of the forwarding.
     audience.organizer(&target.facts);
     if port.capabilities().forward_adds_guests {
-        // Further guests are added, of which all guests are notified.
+        // The service adds the recipients as guests, and notifies all guests.
         audience.everybody_on(&target.facts, own);
     }
     let question = format!(
@@ -164,7 +164,7 @@ async fn answer_invitation(
         zone: target.zone(&ctx.config.zone),
     };
     let (propose, echo) = proposed_time(ctx, &before, answer, request)?;
-    // A message about one occurrence is answered for that.
+    // A message about one occurrence is answered for that occurrence.
     let by_message =
         HandleKind::parse(&request.id).is_some_and(|(kind, _)| kind == HandleKind::Message);
     let target = match (&target.facts.series, request.scope) {
@@ -188,6 +188,7 @@ async fn answer_invitation(
     notes.extend(echo);
     let mut report = WriteReport { notes, ..WriteReport::default() };
     let adds = response.comment.is_some() || response.propose.is_some();
+    // The same answer again would only disturb the organizer.
     if target.facts.answer == Some(answer) && !adds {
         let detail = "already as requested: give a comment to notify the organizer";
         report.notes.extend(earlier_comment(&target, false));
@@ -208,8 +209,9 @@ async fn answer_invitation(
     let logged = AuditEntry { recipients, ..entry(&target, request) };
     let port = &target.owner.port;
     let write = port.respond(&target.value, &response);
-    // Only an answer that is part of the event, and that nobody was told of, can be undone.
+    // An answer can be undone only if it is part of the event and no one was notified of it.
     let written = if can.public_answers && !request.notifies() {
+        // An answer changes no field of the event.
         let change = EventChange::default();
         write_event(ctx, &target, Some(&change), logged, &mut report, write).await
     } else {
@@ -228,14 +230,14 @@ async fn answer_invitation(
     write_report(ctx, report).await
 }
 
-/// Returns a note on what becomes of the comment with which the reader answered before.
+/// Returns a note on the comment of the reader's earlier answer.
 fn earlier_comment(target: &EventTarget, is_replaced: bool) -> Option<Note> {
     let comment = target.owner.port.own_comment(&target.value)?;
     let comment = quoted(&comment);
     Some(if is_replaced {
         note!("your earlier comment was replaced: {}", comment)
     } else {
-        // The service keeps it with the new answer, which it may not suit.
+        // The service keeps the old comment, which may not suit the new answer.
         note!("your earlier comment stays: {}; another `comment` replaces it", comment)
     })
 }
@@ -251,6 +253,7 @@ pub(super) fn reply_audience(
     if request.notifies() || can.public_answers {
         audience.organizer(facts);
     }
+    // All guests can read the comment.
     if can.public_answers && (request.comment.is_some() || request.propose.is_some()) {
         audience.everybody_on(facts, own);
     }

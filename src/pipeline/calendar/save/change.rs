@@ -1,7 +1,7 @@
 //! Changes existing events: single events, occurrences, or series.
 //!
-//! Only the given fields change, and only if the event is still as it was shown. All
-//! events of a call are checked before the first is written.
+//! Only the given fields change, and only if the event is unchanged since it was shown. All events
+//! of a call are checked before the first is written.
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::call::client::ClientPrompts;
@@ -58,6 +58,7 @@ pub(super) async fn change_events(
     let mut planned = Vec::new();
     for (item, met) in items.into_iter().zip(met) {
         let (result, detail) = match (item.is_empty(), strict && !met.is_empty()) {
+            // A change that changes nothing cannot conflict either.
             (true, _) => ("unchanged", "already as requested".to_owned()),
             (false, true) => ("refused", met.join("; ")),
             (false, false) => {
@@ -126,7 +127,7 @@ async fn agreed_for_changes(
     agreed_for(ctx, &writes, question, caller, notes).await
 }
 
-/// Reports what would be written.
+/// Rehearses the changes, and reports them as planned.
 async fn rehearse_changes(
     ctx: &Context,
     planned: Vec<(ReadyChange, Vec<Note>)>,
@@ -136,6 +137,7 @@ async fn rehearse_changes(
         let ReadyChange { target, change, notify, cut, .. } = &item;
         let port = &target.owner.port;
         let rehearsed = match cut {
+            // A split writes the rest of the series as a new event, so the creation is rehearsed.
             Some(_) => {
                 let whole = follow::copied(target, change.clone());
                 port.rehearse(target.facts.calendar.as_deref(), None, &whole, *notify).await
@@ -174,6 +176,7 @@ async fn write_change(ctx: &Context, item: &ReadyChange, report: &mut WriteRepor
         recipients: notified(&target.facts.guests, change.guests.as_ref(), own, *notify),
         ..AuditEntry::default()
     };
+    // Read before the write, which may give the occurrences new ids.
     let is_visible = occurrences::is_visible(change);
     let known = if is_visible {
         occurrences::known_before(ctx, &target.owner, &target.facts, None).await
@@ -215,6 +218,7 @@ async fn met_by_changes(
         let zone = target.zone(&ctx.config.zone);
         let places = account_calendars(ctx, &target.owner, false).await.unwrap_or_default();
         let calendar = facts.calendar.as_ref();
+        // If the calendars are unknown, the event counts as one of the main calendar.
         let main = !places.iter().any(|place| !place.main && Some(&place.id) == calendar);
         let (start, end) = change
             .time

@@ -35,29 +35,29 @@ const AHEAD: i64 = 90;
 const MAX_OCCURRENCES: usize = 30;
 /// Events of one calendar on one page.
 const PAGE: usize = 500;
-/// Pages that are looked through.
+/// The maximum number of pages.
 const PAGES: usize = 8;
 /// The number of events in absences that are reported.
 const MISSED: usize = 10;
 /// The number of clashes of one item that are reported singly.
 const NAMED: usize = 4;
 
-/// Something that is to be written, as far as it may clash.
+/// An event to be written, with the facts that decide on its conflicts.
 #[derive(Debug, Clone)]
 pub(crate) struct ClashCandidate {
     pub(crate) title: String,
     pub(crate) uid: Option<String>,
-    /// Whether it competes with others.
+    /// The properties that decide whether it competes with others.
     pub(crate) claim: TimeClaim,
-    /// When it is, and then when it is again.
+    /// Its times, one for each occurrence of a series.
     pub(crate) times: Vec<(EventTime, EventTime)>,
-    /// The event it becomes, and then its series: no clash with itself.
+    /// The ids of the event that it becomes and of its series, which are no conflicts.
     pub(crate) itself: Vec<String>,
 }
 
 impl ClashCandidate {
-    /// Takes note of the event that it has become, which may be found already; one that was
-    /// not written meets nothing.
+    /// Records the event that was created from it, which may already be among those found. An item
+    /// that was not written has no conflicts.
     pub(super) fn becomes(&mut self, made: Option<EventData>) {
         match made {
             Some(made) => {
@@ -68,7 +68,7 @@ impl ClashCandidate {
         }
     }
 
-    /// Returns its times, as far as it competes with others then.
+    /// Returns the times at which it competes with others.
     fn competing(&self, zone: &TimeZone) -> impl Iterator<Item = (EventTime, EventTime)> {
         self.times.iter().copied().filter(|time| self.claim.competes(*time, zone))
     }
@@ -83,14 +83,14 @@ pub(crate) struct ItemClashes {
     pub(super) twins: Vec<(String, String)>,
 }
 
-/// An event that is there.
+/// An event that already exists.
 struct ExistingEvent {
     owner: usize,
     calendar: String,
     facts: EventData,
 }
 
-/// The events of all accounts in a range, and notes about what could not be read.
+/// The events of all accounts in a range, and notes on calendars that could not be read.
 #[derive(Default)]
 pub(super) struct EventsNear {
     seen: Vec<CalendarOwner>,
@@ -107,7 +107,8 @@ struct SeenEvents {
     failed: Vec<Error>,
 }
 
-/// Returns the times of an event: its own, or those of its occurrences in the next weeks.
+/// Returns the times of an event: its own, or the times of its occurrences in the next 90 days, 30
+/// at most.
 pub(crate) fn times(
     start: &ZonedTime,
     end: &ZonedTime,
@@ -119,7 +120,7 @@ pub(crate) fn times(
         return vec![(from, to)];
     };
     let first = from.instant(&TimeZone::UTC).max(now);
-    // A day is added on either side, for days are not at the same time all over.
+    // A day is added on either side, because days begin at different times in different zones.
     let until = first.checked_add((24 * (AHEAD + 1)).hours()).unwrap_or(Timestamp::MAX);
     let first = first.checked_sub(24.hours()).unwrap_or(Timestamp::MIN);
     let found = repeat.occurrences(start, first, until, MAX_OCCURRENCES);
@@ -310,7 +311,7 @@ async fn absences_note(
     Ok(absences(found))
 }
 
-/// Returns a note on the user's own events within absences that are to be written.
+/// Returns a note on the user's own events during the absences among the items.
 async fn missed_events_note(
     ctx: &Context,
     candidates: &[ClashCandidate],
@@ -372,8 +373,8 @@ async fn clash_line(
     Ok(note!("{}", ours(line)))
 }
 
-/// Names an event: its id, title and time, and where it is unless in the main calendar of
-/// the only account.
+/// Names an event by its id, title and time, with its calendar unless that is the main one, and
+/// with its account if there are several.
 async fn mention_event(
     ctx: &Context,
     event: &ExistingEvent,
@@ -447,7 +448,7 @@ async fn look(
         for ((id, _), answer) in ask.calendars.into_iter().zip(answers) {
             let answer = match answer {
                 Ok(answer) => answer,
-                // One of several calendars that cannot be read hides no other.
+                // An unreadable calendar among several must not hide the others.
                 Err(error) if names.len() > 1 => {
                     let name = names.get(&id).filter(|name| !name.is_empty());
                     let name = name.map_or("the main calendar", String::as_str);
@@ -515,6 +516,7 @@ fn groups<'t>(
         if !duplicate && !clash {
             continue;
         }
+        // The occurrences of a series, and its copies in other calendars, are one conflict.
         let mut keys: Vec<&str> = vec![facts.series.as_ref().unwrap_or(&facts.id)];
         keys.extend(facts.uid.as_deref());
         match found.iter_mut().find(|(known, _)| known.iter().any(|key| keys.contains(key))) {
@@ -528,6 +530,7 @@ fn groups<'t>(
         }
     }
     let mut groups: Vec<ClashGroup> = found.into_iter().map(|(_, group)| group).collect();
+    // A stable sort, so that each part stays in order of time.
     groups.sort_by_key(|group| !group.duplicate);
     groups
 }

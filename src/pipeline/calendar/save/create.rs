@@ -91,6 +91,7 @@ pub(super) async fn create_events(
     let mut agreed = Vec::new();
     agreed_for_new(ctx, &items, request, &destination, caller, &mut agreed).await?;
     if at_once {
+        // Boxed, because a thread's stack is small.
         let near = Box::pin(events_near(ctx, &candidates, false));
         let write = Box::pin(write_events(ctx, &items, request, &destination, &mut report));
         let (near, made) = join(near, write).await;
@@ -99,7 +100,7 @@ pub(super) async fn create_events(
             let made = made.as_ref().and_then(|one| destination.owner.port.event_data(&one.value));
             candidate.becomes(made);
         }
-        // The events are written, whatever becomes of this.
+        // The events are written, so a failure here is only a note.
         let found = match near {
             Ok(near) => compare_clashes(ctx, &candidates, near, false).await,
             Err(error) => Err(error),
@@ -137,7 +138,7 @@ pub(super) async fn create_events(
     write_report(ctx, report).await
 }
 
-/// Returns the items as far as they may clash.
+/// Returns the items as candidates for clashes.
 fn clash_candidates(
     ctx: &Context,
     items: &[NewEvent],
@@ -177,6 +178,7 @@ async fn agreed_for_new(
     let mut audience = WriteAudience::default();
     let mut lines = Vec::new();
     for item in items {
+        // A refused event reaches no one.
         if request.if_conflict == IfConflict::Refuse && !item.met.lines.is_empty() {
             continue;
         }
@@ -306,13 +308,13 @@ fn notes_on(items: &[NewEvent], conflicts: bool) -> Vec<Note> {
         .collect()
 }
 
-/// Returns how many events were written although they have conflicts.
+/// Returns the number of events that were written although they have conflicts.
 fn clashing(items: &[NewEvent], made: &[Option<MadeEvent>]) -> usize {
     let written = items.iter().zip(made).filter(|(_, made)| made.is_some());
     written.filter(|(item, _)| !item.met.lines.is_empty()).count()
 }
 
-/// Returns who is notified of a new event: nobody if it has no guests.
+/// Returns the notification that a new event needs: [`GuestNotice::Nobody`] if it has no guests.
 fn notify_for(change: &EventChange, own: &str, request: &CalendarSave) -> GuestNotice {
     let guests = change.guests.as_deref().unwrap_or_default();
     match (others(guests, own).is_empty(), request.notify) {

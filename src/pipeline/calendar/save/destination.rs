@@ -1,5 +1,4 @@
-//! The target of a write: which account, which of its calendars, and whether it may be
-//! written to.
+//! The target of a write: its account, its calendar, and whether it may be written to.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text::{self, brief};
@@ -54,7 +53,7 @@ pub(super) async fn find_destination(
     };
     let found = find_calendar(ctx, account, name).await;
     let (owner, place) = found.map_err(|error| match (error.kind(), error.next_step()) {
-        // An address is that of a person, whose calendar takes events by invitation.
+        // An address names a person, whose calendar receives events by invitation.
         (ErrorKind::NotFound, Some(next)) if name.contains('@') => {
             let next = format!("invite others as `people`; or {next}");
             error.next(next)
@@ -145,7 +144,7 @@ async fn account_with_calendar(
     for account in named_or_all(ctx, None).await.ok()? {
         let owner = calendar_owner(ctx, account).await.ok()?;
         let is_other = than.iter().all(|one| one.account.id != owner.account.id);
-        // What it has is a help only: the error stays if that is not known.
+        // This only improves the error, so an account that cannot be read is passed over.
         let places =
             if is_other { account_calendars(ctx, &owner, false).await } else { Ok(Vec::new()) };
         if places.is_ok_and(|all| !select_calendars(&all, selector, &owner.account.id).is_empty()) {
@@ -200,6 +199,7 @@ pub(crate) async fn may_write(ctx: &Context, target: &EventTarget) -> Result<()>
             brief(&place.name)
         ))
         .next("ask its owner for the change, or create your own event")),
+        // A calendar that is not listed may be writable: the service decides.
         _ => Ok(()),
     }
 }

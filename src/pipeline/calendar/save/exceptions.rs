@@ -1,4 +1,4 @@
-//! Occurrences of imported series that are not as their rule has them.
+//! Occurrences of imported series that differ from their rule.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::{self, EventTime};
@@ -30,6 +30,7 @@ pub(super) async fn finish_import(
     | ImportOutcome::Changed(target)
     | ImportOutcome::Same(target)) = &put;
     let ours = target.facts.own && !item.twin;
+    // An existing series of another organizer stays as it is: only they change it.
     let changed = if ours || matches!(put, ImportOutcome::Created(_)) {
         put_exceptions(ctx, &item.name, target, &item.exceptions, report).await
     } else {
@@ -55,7 +56,7 @@ pub(super) async fn finish_import(
     Ok(())
 }
 
-/// Writes exceptions of a series from a document; returns how many were changed.
+/// Writes exceptions of a series from a document; returns the number of changed ones.
 pub(crate) async fn put_exceptions(
     ctx: &Context,
     name: &str,
@@ -74,6 +75,7 @@ pub(crate) async fn put_exceptions(
             Err(error) => {
                 let name = format!("{name} on {when}");
                 report.outcomes.push(ItemOutcome::failed(name, "import", &error));
+                // While one write is in doubt, or cannot be logged, no further one is made.
                 if error.is_open() || error.kind() == ErrorKind::Store {
                     break;
                 }
@@ -93,7 +95,7 @@ async fn put_exception(
 ) -> Result<bool> {
     let port = &series.owner.port;
     let Some((value, facts)) = find_occurrence(ctx, series, at).await? else {
-        // A missing occurrence need not be deleted.
+        // A missing occurrence is deleted already.
         return if entry.cancelled {
             Ok(false)
         } else {
@@ -113,16 +115,17 @@ async fn put_exception(
         run_logged(ctx, line("delete"), notes, write, |()| None).await?;
         return Ok(true);
     }
-    // Its guests are those of the series, about which there are notes.
+    // Its guests are the guests of the series, on which there are notes already.
     let (change, _) = source::change(entry, port.capabilities(), own, &mut Vec::new());
     if !series.facts.own {
-        // Nobody but the organizer may change it, but it can be imported like its series.
+        // Only the organizer may change it, but it can be imported like its series.
         let change = EventChange { original: facts.original, ..change };
         let calendar = series.facts.calendar.as_deref();
         let write = port.create(calendar, &change, GuestNotice::Nobody);
         run_logged(ctx, line("create"), notes, write, |_| None).await?;
         return Ok(true);
     }
+    // An occurrence has no rule of its own.
     let change = EventChange { repeat: None, ..differing(&change, &facts) };
     if change == EventChange::default() {
         return Ok(false);
@@ -132,7 +135,7 @@ async fn put_exception(
     Ok(true)
 }
 
-/// Returns the occurrence of a series at the original time `at`, wherever it was moved.
+/// Returns the occurrence of a series at the original time `at`, even if it was moved.
 pub(crate) async fn find_occurrence(
     ctx: &Context,
     series: &EventTarget,
@@ -163,6 +166,7 @@ pub(crate) async fn find_occurrence(
     let columns: Vec<_> =
         ["id", "start", "end"].iter().filter_map(|name| EVENT.field(name)).collect();
     let projection = project(port.api(), &columns);
+    // 26 hours cover the same time in any other zone. `by_uid` finds occurrences moved further.
     let near = port.instances(&series.facts.id, near(-26), near(26), &projection).await?;
     let mut found = find(near);
     if found.is_none()
@@ -173,7 +177,7 @@ pub(crate) async fn find_occurrence(
     let Some((_, facts)) = found else {
         return Ok(None);
     };
-    // Whole, and with its version.
+    // The complete event, with its version.
     let whole = fetch_event(ctx, series.owner.clone(), &facts.id).await?;
     Ok((!whole.facts.cancelled).then_some((whole.value, whole.facts)))
 }

@@ -1,4 +1,4 @@
-//! The parts of a series that is split: where it is cut, its exceptions, and the copy that
+//! The parts of a series that is split: the position of the cut, its exceptions, and the copy that
 //! becomes the new series. The writes are in `split.rs`.
 
 use daysheet_core::choice::WordChoice;
@@ -37,15 +37,15 @@ pub(crate) struct SplitSeries {
 /// The occurrences of a series that differ from its rule.
 #[derive(Default)]
 pub(crate) struct SeriesExceptions {
-    /// Those changed individually: the time by the rule, and the present one.
+    /// Occurrences changed individually: the time according to the rule, and the current one.
     changed: Vec<(EventTime, EventTime)>,
-    /// Those cancelled, by the rule.
+    /// Cancelled occurrences, by their times according to the rule.
     cancelled: Vec<EventTime>,
     /// True if the service did not list them.
     is_incomplete: bool,
 }
 
-/// Returns where the series splits at an occurrence; `None` if that is its first.
+/// Returns the two parts of a series that is split at an occurrence; `None` if that is its first.
 pub(crate) fn cut(
     master: &EventTarget,
     at: EventTime,
@@ -58,6 +58,7 @@ pub(crate) fn cut(
             .next("change single occurrences with scope=this"));
     };
     let start = moment(facts.start, &zone);
+    // The length on the clock, so that the end keeps its time of day across daylight saving.
     let length = civil(&moment(facts.end, &zone)).duration_since(civil(&start));
     let Some((before, after)) = repeat.split(&start, at)? else {
         return Ok(None);
@@ -101,8 +102,8 @@ impl SplitSeries {
     }
 }
 
-/// Cuts the rule of a series. When the line breaks, the series is looked at
-/// to see whether that was done: a look is no second try.
+/// Cuts the rule of a series. If the connection breaks, the series is read again to see whether it
+/// was cut; the write is not repeated.
 pub(crate) async fn shorten_series(
     ctx: &Context,
     master: &EventTarget,
@@ -123,7 +124,7 @@ pub(crate) async fn shorten_series(
     if rule(now.facts.repeat.as_ref()) == rule(new_repeat) {
         return Ok(now.value);
     }
-    // That it is as it was does not mean that it stays so.
+    // An unchanged series proves nothing: the write may still be carried out.
     Err(error)
 }
 
@@ -135,6 +136,7 @@ pub(crate) async fn find_exceptions(
 ) -> SeriesExceptions {
     let zone = master.zone(&ctx.config.zone);
     let later = |at: EventTime| from.is_none_or(|from| at.instant(&zone) >= from.instant(&zone));
+    // Occurrences that the rule excludes; the service's list adds those cancelled later.
     let known = master.facts.repeat.iter().flat_map(|repeat| repeat.except.iter().copied());
     let mut found = SeriesExceptions {
         cancelled: known.filter(|at| later(*at)).collect(),
@@ -185,7 +187,7 @@ impl SeriesExceptions {
         }
     }
 
-    /// Returns notes on what becomes of them when the rule or its time changes.
+    /// Returns notes on the fate of the exceptions when the rule or its time changes.
     pub(super) fn notes(&self, zone: &TimeZone, now: Timestamp) -> Vec<Note> {
         let mut notes = Vec::new();
         if let Some((who, lines)) = self.changed_line(zone) {
@@ -195,7 +197,7 @@ impl SeriesExceptions {
             };
             notes.push(note!("{} {} the rule again: {}", ours(who), follow, ours(lines)));
         }
-        // Nobody can attend those of the past.
+        // Past occurrences no longer matter.
         let coming = self.cancelled.iter().filter(|at| at.instant(zone) >= now);
         let coming: Vec<String> = coming.map(|at| event_time::start(*at, zone)).collect();
         if !coming.is_empty() {
@@ -210,13 +212,14 @@ impl SeriesExceptions {
         notes
     }
 
-    /// Describes those that a deletion of the series deletes, too.
+    /// Describes the changed occurrences that a deletion of the series also deletes.
     pub(crate) fn deleted(&self, zone: &TimeZone) -> String {
         let line = self.changed_line(zone);
         line.map_or_else(String::new, |(who, lines)| format!(", with {who}: {lines}"))
     }
 
-    /// Returns how many were changed, and their times: by the rule, and as they are.
+    /// Returns the number of changed occurrences, in words, with their times: according to the
+    /// rule, and current.
     fn changed_line(&self, zone: &TimeZone) -> Option<(String, String)> {
         let who = match self.changed.len() {
             0 => return None,
@@ -235,7 +238,7 @@ impl SeriesExceptions {
     }
 }
 
-/// Lists the first of some times, and how many more there are.
+/// Lists the first of some times, and the number of the others.
 fn first_of(times: &[String]) -> String {
     let named = times.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     match times.len().saturating_sub(NAMED) {
@@ -256,6 +259,8 @@ pub(crate) fn copied(master: &EventTarget, change: EventChange) -> EventChange {
     EventChange {
         title: change.title.or_else(|| Some(facts.title.clone())),
         place: change.place.or_else(|| repeats(facts.place.clone())),
+        // Without the joining details of the old meeting, because the copy gets a meeting of its
+        // own.
         notes: change.notes.or_else(|| master.owner.port.own_notes(&master.value)),
         guests: change
             .guests

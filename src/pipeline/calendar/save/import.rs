@@ -1,7 +1,8 @@
 //! Imports events from iCalendar documents into a calendar.
 //!
 //! An existing event, found by its UID or by time and title, is updated or left unchanged, and
-//! never duplicated. Nobody is notified: the guests of an imported event know of it already.
+//! never duplicated. No one is notified, because the guests of an imported event already know of
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -60,6 +61,7 @@ pub(super) async fn import_events(
     let done = rest.as_ref().map_or(0, |rest| rest.done);
     let document = read_document(ctx, input).await?;
     let digest = SeenIds::digest(&format!("{:?}", document.entries));
+    // A cursor only counts the imported events, so it is valid for the same document alone.
     if rest.as_ref().is_some_and(|rest| rest.document != digest) {
         return Err(Error::new(ErrorKind::Conflict, "the document changed since its import began")
             .next("import it from the start: existing events are not duplicated"));
@@ -81,7 +83,7 @@ pub(super) async fn import_events(
     let mut items = import_items(document, &destination, &mut report);
     let all = items.len();
     if done > 0 {
-        // The first call has reported it.
+        // The first call reported these notes.
         report = WriteReport::default();
     }
     items = items.into_iter().skip(done).take(MAX_EVENTS).collect();
@@ -114,6 +116,7 @@ pub(super) async fn import_events(
     }
     let mut next = None;
     match (stopped, last < all) {
+        // The same call continues the import, because existing events are not written again.
         (true, _) if done > 0 || last < all => report.notes.push(note!(
             "events {} to {} of {}: give ics={} again to continue",
             ours(done + 1),
@@ -195,7 +198,7 @@ fn import_items(
             mine = entry.exclude_cancelled(mine);
             change.repeat = entry.repeat.clone().map(Some);
         }
-        // Of itself the calendar would add its usual one.
+        // Without a value, the calendar would add its default reminder.
         change.reminder.get_or_insert(None);
         left_out.extend(without);
         items.push(ImportItem {
@@ -231,7 +234,7 @@ fn import_items(
     items
 }
 
-/// Finds the events that are there already, by their UIDs.
+/// Finds the events that already exist, by their UIDs.
 async fn look_up(
     ctx: &Context,
     items: &mut [ImportItem],
@@ -260,7 +263,7 @@ async fn look_up(
                 let Some(facts) = port.event_data(&value) else {
                     continue;
                 };
-                // A series for a series, an exception for an exception.
+                // A series matches a series, an exception an exception.
                 let zones = [&ctx.config.zone, &TimeZone::UTC];
                 let same = match (facts.original, at) {
                     (Some(original), Some(at)) => event_time::same_start(original, at, &zones),
@@ -282,7 +285,7 @@ async fn look_up(
     Ok(())
 }
 
-/// Returns the conflicts of new events; finds existing ones that have another UID.
+/// Finds the conflicts of new events, and existing events with another UID.
 async fn compare_import(
     ctx: &Context,
     items: &mut [ImportItem],
@@ -369,6 +372,7 @@ async fn agreed_for_import(
                     find_audience(ctx, there, &EventWrite::Delete(false)).await?
                 }
             }
+            // Events of other organizers, and events found only by time and title, are not changed.
             Some(_) => None,
         };
         if let Some(reached) = reached {
@@ -462,6 +466,7 @@ async fn import_item(
     };
     let written = match &item.there {
         None => {
+            // Checked for each item alone, so that a refused event does not stop the others.
             let fits = make::fits(&item.change, port.capabilities())
                 .and_then(|()| port.check(None, &item.change, GuestNotice::Nobody));
             let write = port.create(calendar, &item.change, GuestNotice::Nobody);

@@ -1,5 +1,5 @@
-//! An event of a document that is imported: what it becomes, and how it differs from the event
-//! that is there already.
+//! An event of an imported document: the change that creates it, and its differences from an
+//! existing event.
 
 use daysheet_core::ical::IcalEvent;
 use daysheet_core::provider::calendar::{EventChange, EventData};
@@ -16,14 +16,14 @@ pub(super) struct ImportItem {
     pub(super) entry: IcalEvent,
     pub(super) exceptions: Vec<IcalEvent>,
     pub(super) change: EventChange,
-    /// The event that it is already.
+    /// The event, if it already exists.
     pub(super) there: Option<EventTarget>,
     /// True if it was found only by its time and title: it stays unchanged.
     pub(super) twin: bool,
     pub(super) met: ItemClashes,
 }
 
-/// The outcome of an item: the event, and notes about what was left out.
+/// The outcome of an item, with its event.
 pub(super) enum ImportOutcome {
     Created(EventTarget),
     Changed(EventTarget),
@@ -34,12 +34,14 @@ pub(super) enum ImportOutcome {
 /// because they have answered since.
 pub(super) fn differing(change: &EventChange, now: &EventData) -> EventChange {
     let fresh = |value: &Option<String>, now: &str| {
+        // A service may have turned the text into HTML, so both forms are compared.
         let plain = html::html(now, html::TextStyle::Text, false).text;
         value.clone().filter(|value| words(value) != words(now) && words(value) != words(&plain))
     };
     let same = |one: &EventRecurrence, other: Option<&EventRecurrence>| {
         other.is_some_and(|other| {
             one.rule == other.rule
+                // Occurrences cancelled or added since the document was made are no difference.
                 && one.except.iter().all(|at| other.except.contains(at))
                 && one.extra.iter().all(|at| other.extra.contains(at))
         })

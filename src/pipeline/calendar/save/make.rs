@@ -107,6 +107,7 @@ pub(crate) fn past(
     zone: &TimeZone,
     repeat: Option<&EventRecurrence>,
 ) -> Option<Note> {
+    // A series that began in the past may still have occurrences.
     (repeat.is_none() && span.end.instant(zone) < now)
         .then(|| note!("it is already over: {}", ours(shown(span.start, span.end, zone))))
 }
@@ -126,6 +127,7 @@ pub(crate) fn changed(
     let span = span::read(words, here, Some(&before))?;
     let moves = span
         .as_ref()
+        // The same instant in another zone is a change, too.
         .filter(|span| (span.start, span.end) != (now.start, now.end) || words.tz.is_some());
     let fresh = |value: &Option<String>, now: &str| value.clone().filter(|value| value != now);
     let mut notes = Vec::new();
@@ -155,7 +157,7 @@ pub(crate) fn changed(
     })
 }
 
-/// Refuses what the service does not support.
+/// Refuses a change that the service does not support.
 pub(crate) fn fits(change: &EventChange, can: &CalendarCapabilities) -> Result<()> {
     if let Some(guests) = &change.guests {
         guests::not_too_many(guests, can)?;
@@ -195,6 +197,7 @@ pub(crate) fn difference(change: &EventChange, now: &EventData, zone: &TimeZone)
         if !removed.is_empty() {
             people.push(format!("- {}", guests::guest_line(&removed)));
         }
+        // Only marks of optional attendance differ.
         if people.is_empty() {
             parts.push("people optional or not".to_owned());
         } else {

@@ -1,7 +1,7 @@
 //! `calendar_save`: writes events safely.
 //!
-//! Everything is checked for all events before the first is written. A write is carried
-//! out once and never repeated; the answer reports what the service has afterwards.
+//! All events are checked before the first is written. A write is carried out once and never
+//! repeated; the answer reports the resulting state at the service.
 
 pub(super) mod change;
 pub(crate) mod clash;
@@ -33,7 +33,7 @@ pub(crate) async fn calendar_save(
     request: CalendarSave,
     caller: &dyn ClientPrompts,
 ) -> Result<WholeAnswer> {
-    // A dry run is refused as the real call would be, and asks nobody.
+    // A dry run is refused as the real call would be, and asks no question.
     let caller = &MaybeDryRun { caller, dry_run: request.dry_run };
     match (&request.ics, request.changes().is_empty()) {
         (Some(ics), _) => import_events(ctx, ics, &request, caller).await,

@@ -21,7 +21,7 @@ use crate::tools::calendar_save::{CalendarSave, EventWords, SeriesScope};
 
 /// A change that passed the checks, and the event it is of.
 pub(super) struct ReadyChange {
-    /// The event that is written: of a series that is split, the series.
+    /// The event to write; for a split, the series.
     pub(super) target: EventTarget,
     pub(super) change: EventChange,
     /// The resulting rule, for the conflict check.
@@ -33,7 +33,7 @@ pub(super) struct ReadyChange {
     pub(super) line: String,
     /// Notes on how the arguments were understood.
     pub(super) notes: Vec<Note>,
-    /// Where the series splits, for a change of an occurrence and all later ones.
+    /// The parts of the series, for a change of an occurrence and all later ones.
     pub(super) cut: Option<SplitSeries>,
 }
 
@@ -94,7 +94,7 @@ async fn ready_one(
             make::begins(&repeat, &span)?;
             made.change.repeat = Some(Some(repeat));
         }
-        // It does not recur.
+        // `none` is already true of an event that does not recur.
         Some(None) | None => {}
     }
     let repeat = made.change.repeat.clone().flatten();
@@ -142,6 +142,7 @@ async fn ready_series(
             let stays = to.clone().unwrap_or_else(|| still(seen, &base));
             if rule.is_some() || to.is_some() {
                 let keep = words.end.is_none() && words.duration.is_none();
+                // Between a whole day and a time of day, no length can be kept.
                 let keep = keep && stays.start.is_day() == seen.0.is_day();
                 let moved = series::moved(&base, seen.0, &stays, keep, rule)?;
                 if (&moved.start, &moved.end) != (&base.start, &base.end) {
@@ -281,7 +282,7 @@ async fn ready_following(
     let master = master_of(ctx, &target).await?;
     as_shown(ctx, &master).await?;
     let Some(mut cut) = cut(&master, seen.0, &ctx.config.zone)? else {
-        // Nothing comes before it: the change applies to the series.
+        // It is the first occurrence, so the change applies to the whole series.
         return ready_series(ctx, target, words, request).await;
     };
     let (_, made, to) = separate_time(ctx, &master, seen, words)?;
@@ -306,6 +307,7 @@ async fn ready_following(
             ((moved.start, moved.end), Some(moved.repeat))
         }
     };
+    // Without a change, the series is not split.
     if made.change == EventChange::default() && to.is_none() && repeats.is_none() {
         return check_change(ctx, target, EventChange::default(), None, request).await;
     }

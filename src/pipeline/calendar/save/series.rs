@@ -39,15 +39,15 @@ struct SeriesMove<'b> {
     days: i64,
     /// Days and hours together, on the clock.
     by: SignedDuration,
-    /// The time of day it has afterwards; none for whole days.
+    /// The time of day after the move; `None` for whole days.
     time: Option<jiff::civil::Time>,
 }
 
-/// Returns the base with the occurrence at `seen` moved to `to`, and all others with
-/// it. `rule` replaces the rule, if given.
+/// Returns the base with the occurrence at `seen` moved to `to`, and all others along with it.
+/// `rule` replaces the rule, if given.
 ///
 /// # Errors
-/// If the rule names days, and it is unknown which days are meant after the move.
+/// If the rule names days, and the days that it means after the move are unclear.
 pub(super) fn moved(
     base: &SeriesBase,
     seen: EventTime,
@@ -63,6 +63,7 @@ pub(super) fn moved(
     let by =
         if whole { SignedDuration::from_hours(24 * days) } else { new_start.duration_since(old) };
     let mut start = add(first, by)?;
+    // Between whole days and times, there is no time of day to move: the new one counts.
     if whole {
         start = start.date().to_datetime(new_start.time());
     }
@@ -141,6 +142,7 @@ impl SeriesMove<'_> {
     /// Returns the rule after the move of an event from `from` to `to`.
     fn rule(&self, text: &str, from: Date, to: Date) -> Result<String> {
         let Some(mut rule) = RecurrenceRule::foreign(text) else {
+            // A rule that cannot be read is only valid as long as nothing moves.
             return if self.by.is_zero() { Ok(text.to_owned()) } else { Err(unclear(text)) };
         };
         rule.until = match rule.until {
@@ -149,6 +151,7 @@ impl SeriesMove<'_> {
         };
         let parts = &mut rule.parts;
         let timed = [&parts.byhour, &parts.byminute, &parts.bysecond];
+        // BYHOUR and the like fix the time of day, and would contradict the new one.
         if !self.by.is_zero() && timed.iter().any(|list| !list.is_empty()) {
             return Err(unclear(text));
         }
@@ -200,6 +203,7 @@ impl SeriesMove<'_> {
                 let at = event_time::resolve(moved, self.to);
                 RuleEnd::Utc(TimeZone::UTC.to_datetime(at))
             }
+            // UNTIL has to have the type of DTSTART (RFC 5545, 3.3.10), which is a day now.
             RuleEnd::Local(at) => RuleEnd::Day(at.date().checked_add(self.days.days()).ok()?),
             RuleEnd::Utc(at) => {
                 let at = self.from.to_datetime(event_time::resolve(at, &TimeZone::UTC));

@@ -28,6 +28,7 @@ const MAX_BYTES: usize = 1024 * 1024;
 
 /// Reads the document that `ics` contains or names.
 pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<CalendarDocument> {
+    // Text from a file may begin with a byte order mark.
     let input = input.trim_start_matches('\u{feff}').trim();
     let head: String = input.chars().take(15).collect();
     if head.eq_ignore_ascii_case("BEGIN:VCALENDAR") {
@@ -35,6 +36,7 @@ pub(super) async fn read_document(ctx: &Context, input: &str) -> Result<Calendar
     }
     if is_cursor(input) {
         let rest = import_rest(ctx, input).await?;
+        // Boxed, because the function calls itself.
         return Box::pin(read_document(ctx, &rest.ics)).await;
     }
     if let Some((account, id)) = resolve_handle(ctx, HandleKind::Message, input).await? {
@@ -90,8 +92,8 @@ pub(super) fn is_cursor(input: &str) -> bool {
     matches!(HandleKind::parse(input.trim()), Some((HandleKind::Page, _)))
 }
 
-/// Converts an imported event to a change that creates it; returns what is left out. Adds notes
-/// about guests that no service accepts.
+/// Converts an imported event to a change that creates it. Returns the names of omitted parts, and
+/// adds notes on guests that no service accepts.
 pub(crate) fn change(
     entry: &IcalEvent,
     can: &CalendarCapabilities,
@@ -101,6 +103,7 @@ pub(crate) fn change(
     let mut left_out = Vec::new();
     let input = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let mut about = entry.notes.trim().to_owned();
+    // A change has no field for the link, so it becomes part of the notes.
     if let Some(link) = &entry.link
         && !about.contains(link.as_str())
         && !entry.place.contains(link.as_str())
@@ -110,6 +113,7 @@ pub(crate) fn change(
     let mut guests = Some(entry.guests.clone()).filter(|guests| !guests.is_empty());
     let calls = |address: &str| address.eq_ignore_ascii_case(own);
     let mut organizer = entry.organizer.clone().filter(|organizer| !calls(&organizer.address));
+    // Not `||`, because both must be removed.
     if !can.foreign_meetings && (guests.take().is_some() | organizer.take().is_some()) {
         left_out.push("people");
     }
@@ -181,7 +185,7 @@ impl ImportRest {
     }
 }
 
-/// Returns where an import continues.
+/// Returns the position at which an import continues.
 pub(super) async fn import_rest(ctx: &Context, input: &str) -> Result<ImportRest> {
     load_cursor(ctx, KIND, input.trim()).await
 }

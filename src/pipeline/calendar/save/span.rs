@@ -1,5 +1,5 @@
-//! The time of an event to be written: start, end and length as given, made into two
-//! moments that fit together.
+//! The time of an event to be written: the given start, end and length, combined into two
+//! consistent moments.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{BESIDE, EventTime, ZonedTime};
@@ -19,7 +19,7 @@ const HOUR: i64 = 60;
 /// Minutes of a day.
 const DAY: i64 = 24 * 60;
 
-/// When an event starts and ends, and in which zone that is written.
+/// The start and the end of an event, and the zone in which they are written.
 #[derive(Debug, Clone)]
 pub(crate) struct EventSpan {
     pub(crate) start: EventTime,
@@ -38,13 +38,13 @@ pub(crate) struct PreviousTime {
 }
 
 impl EventSpan {
-    /// Returns both ends as they are written.
+    /// Returns both ends in their written form.
     pub(super) fn moments(&self) -> (ZonedTime, ZonedTime) {
         (moment(self.start, &self.zone), moment(self.end, &self.zone))
     }
 }
 
-/// Returns a time as it is written in a zone.
+/// Returns the written form of a time in a zone.
 pub(crate) fn moment(when: EventTime, zone: &TimeZone) -> ZonedTime {
     match when {
         EventTime::Day(day) => ZonedTime::Day(day),
@@ -60,7 +60,7 @@ pub(crate) fn civil(moment: &ZonedTime) -> DateTime {
     }
 }
 
-/// Reads the time of an event; `None` if nothing is given for an existing event.
+/// Reads the time of an event; `None` if an existing event gets no new one.
 pub(crate) fn read(
     words: &EventWords,
     here: &TimeContext,
@@ -90,7 +90,7 @@ pub(crate) fn read(
     let start = match (start, before) {
         (Some(text), _) => {
             let parsed = match before.filter(|_| is_clock(text)) {
-                // A time alone is one on the day the event is on.
+                // A time of day alone refers to the day of the event.
                 Some(before) => time_parse::end(text, as_parsed(before.start, &here), &here),
                 None => time_parse::read(text, &here),
             }
@@ -116,13 +116,14 @@ pub(crate) fn read(
     let end = match (end, &words.duration) {
         (Some(text), _) => {
             let (end, parsed) = end_of(text, start, &here)?;
-            // A time alone, or a length, is plain beside the start.
+            // A time of day or a length needs no explanation next to the start.
             if !is_clock(text) && !text.trim_start().starts_with('+') {
                 echo.extend(echo_line("end", text, parsed, &here, false));
             }
             end
         }
         (None, Some(text)) => after(start, i64::from(minutes("duration", text)?))?,
+        // Between a whole day and a time, the old length has no meaning.
         (None, None) => match before.filter(|before| before.start.is_day() == start.is_day()) {
             Some(before) => end_after(before, start)?,
             None if start.is_day() => after(start, DAY)?,
@@ -135,6 +136,7 @@ pub(crate) fn read(
         (None, Some(before)) => before.zone.clone(),
         (None, None) => here.zone.clone(),
     };
+    // Only a given end can be before the start. An existing event may have no length.
     if words.end.is_some() {
         check_order(start, end, &here.zone)?;
     }
@@ -158,11 +160,12 @@ fn as_parsed(when: EventTime, here: &TimeContext) -> ParsedTime {
     }
 }
 
-/// Reads the given end; of whole days it is the last day.
+/// Reads the given end, which is the last day for whole days.
 fn end_of(text: &str, start: EventTime, here: &TimeContext) -> Result<(EventTime, ParsedTime)> {
     let parsed = time_parse::end(text, as_parsed(start, here), here)
         .map_err(|error| error.context("`end`"))?;
     let end = match (start, parsed) {
+        // Ends are exclusive.
         (EventTime::Day(_), ParsedTime::Day(last)) => EventTime::Day(next_day(last)?),
         (EventTime::At(_), ParsedTime::At(_, at)) => EventTime::At(at),
         (EventTime::Day(_), ParsedTime::At(..)) => {

@@ -1,7 +1,7 @@
 //! Writes the change of an occurrence and all later ones: the series is split.
 //!
-//! The new series is created first and the old one cut then, so that a failure in between leaves
-//! too much and never too little; the excess is removed again.
+//! The new series is created before the old one is cut, so a failure in between leaves too many
+//! events and never too few; the extra ones are removed again.
 
 use daysheet_core::error::Result;
 use daysheet_core::provider::calendar::EventChange;
@@ -75,6 +75,7 @@ pub(super) async fn split_series(
     let shortened = write_event(ctx, master, Some(&shorter), line, report, write).await;
     match shortened {
         Ok(old) => {
+            // Undoing only the creation would lose events, so it can be undone only with the cut.
             if !report.undo.events.is_empty() {
                 keep_created(ctx, &master.owner, &new, false, report).await;
             }

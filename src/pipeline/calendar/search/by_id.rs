@@ -79,7 +79,7 @@ pub(super) async fn events_by_id(ctx: &Context, request: &CalendarSearch) -> Res
     })
 }
 
-/// Returns the series of occurrences, each once, and other events as they are.
+/// Returns the series of occurrences, each once, and other events unchanged.
 async fn series_of(whole: FetchedEvents) -> FetchedEvents {
     let FetchedEvents { accounts, events, mut notes } = whole;
     let mut shown: Vec<(usize, String)> = Vec::new();
@@ -125,7 +125,7 @@ async fn whole_rows(
         let items: Vec<Value> = mine.map(|one| one.item.clone()).collect();
         let mut names = HashMap::new();
         if columns.iter().any(|field| field.name == "calendar") {
-            // A calendar without a name is not worth failing for.
+            // A failure costs only the names of calendars.
             if let Ok(list) = calendar_list(ctx, account, &**port, false).await {
                 names = calendars::names_by_id(&calendars::known_calendars(&**port, &list));
             }
@@ -168,13 +168,14 @@ pub(super) async fn whole_events(
                     None => groups.push((owner, vec![(at, id)])),
                 }
             }
+            // A bad id among several is a note.
             Err(error) => failed.push((text::brief(handle), error)),
         }
     }
     fetch_whole(ctx, ids, groups, failed).await
 }
 
-/// Fetches complete events, from each account those at these positions of `handle`.
+/// Fetches complete events. The group of each account has positions in `handles` and ids.
 pub(super) async fn fetch_whole(
     ctx: &Context,
     handles: &[String],

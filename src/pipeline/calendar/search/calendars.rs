@@ -17,7 +17,7 @@ use crate::pipeline::handles::resolve_handle;
 use crate::pipeline::rows::rows_of;
 use crate::store::HandleKind;
 
-/// Names of the main calendar, besides its own.
+/// Names of the main calendar, in addition to its own.
 const MAIN_NAMES: &[&str] = &["primary", MAIN, "default"];
 
 /// A calendar as the pipeline knows it.
@@ -27,7 +27,7 @@ pub(crate) struct KnownCalendar {
     pub(crate) id: String,
     /// The name in answers.
     pub(crate) name: String,
-    /// The name that its service has.
+    /// The name at its service.
     pub(crate) own_name: String,
     /// The word of the column `access`.
     pub(crate) access: String,
@@ -66,7 +66,8 @@ impl KnownCalendar {
     pub(crate) fn of_others(&self, own: &str) -> Option<&str> {
         match &self.person {
             _ if self.main => None,
-            // Whoever may share it on has the access `owner`, too.
+            // People who may share it further also have the access `owner`, so the id decides
+            // first.
             Some(person) => Some(person.as_str()).filter(|one| !one.eq_ignore_ascii_case(own)),
             None if self.access == "owner" => None,
             None => Some(&self.owner),
@@ -82,9 +83,9 @@ impl KnownCalendar {
 /// A calendar as named in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CalendarSelector {
-    /// The one of this account with this id.
+    /// The calendar of this account with this id.
     Id(String, String),
-    /// Those of this name or id, in any account.
+    /// The calendars with this name or id, in any account.
     Name(String),
 }
 
@@ -94,6 +95,8 @@ impl CalendarSelector {
         match self {
             Self::Id(owner, id) => owner == account && *id == calendar.id,
             Self::Name(name) => {
+                // Calendars are shown by cleaned names, so the given name is cleaned before the
+                // comparison.
                 *name == calendar.id
                     || text::cell(name).to_lowercase() == calendar.own_name.to_lowercase()
             }
@@ -135,6 +138,7 @@ pub(super) async fn find_calendars(
     port: &dyn Calendars,
     selectors: &[CalendarSelector],
 ) -> Result<Vec<KnownCalendar>> {
+    // Only a cached list is worth fetching again.
     let old = ctx.states.lists.get(&account.id).is_some();
     let list = calendar_list(ctx, account, port, false).await?;
     let mut all = known_calendars(port, &list);

@@ -54,11 +54,13 @@ pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Res
     let beside = beside(&own, &competing, &zone);
     let mut shown: Vec<usize> =
         found.iter().flat_map(|one| one.with.iter().copied().chain([one.first])).collect();
+    // Events that the notes mention need handles, too.
     shown.extend(away.iter().map(|(at, _)| *at).chain(beside.iter().copied()));
     shown.sort_unstable();
     shown.dedup();
     let mut response =
         WholeAnswer { sort: Some(EventSort::Start.word()), ..WholeAnswer::default() };
+    // These rows only provide ids and titles and are not shown, so their notes are dropped.
     let rows = ranged_rows(ctx, &ranged, &shown, &zone, &mut Vec::new()).await?;
     let table = clash_rows(ctx, &found, &ranged, (&shown, &rows), ColumnLevel::More, &zone);
     let is_shortened = has_short_titles(&table);
@@ -90,6 +92,7 @@ pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Res
     let beside: Vec<String> =
         beside.into_iter().filter_map(|at| ranged.mention(at, &shown, &rows, &zone)).collect();
     if !beside.is_empty() {
+        // The note quotes titles; the check of the answer looks only at rows and long texts.
         note_untrusted_quote(ctx);
         response.notes.push(note!("at the same time, but not counted: {}", ours(named(beside))));
     }
@@ -107,7 +110,7 @@ pub(super) async fn clash_search(ctx: &Context, request: &CalendarSearch) -> Res
     Ok(response)
 }
 
-/// Returns true if a title within the cells of `with` is cut, which no output has whole.
+/// Returns true if a title within the cells of `with` is cut; no output has it whole.
 fn has_short_titles(clashes: &RowTable) -> bool {
     let is_cut =
         |at| matches!(clashes.cell(at, "with"), Some(RowCell::Text(text)) if text.contains("…`"));

@@ -27,8 +27,7 @@ use crate::pipeline::context::Context;
 /// The number of series completed concurrently.
 const AT_ONCE: usize = 4;
 
-/// Builds the document of events that were fetched complete; adds notes about what
-/// is missing.
+/// Builds the document of completely fetched events, and adds notes on missing parts.
 pub(super) async fn ics_document(
     ctx: &Context,
     whole: &FetchedEvents,
@@ -68,7 +67,7 @@ pub(super) async fn ics_document(
                 }
                 document.entries.push(entry(&item, &facts, &context, account));
             }
-            // Deleted occurrences are written with the rule.
+            // Deleted occurrences become exceptions of the rule.
             let master = document.entries.get_mut(first);
             if let Some(repeat) = master.and_then(|master| master.repeat.as_mut()) {
                 cancelled.retain(|at| !repeat.except.contains(at));
@@ -86,11 +85,11 @@ pub(super) async fn ics_document(
     if removed > 0 {
         notes.push(note!("{} invisible characters were removed", removed));
     }
-    // Not the time of day: the same events make the same document.
+    // The last change, not the current time: the same events give the same document.
     unfold_joiners(ical::write(&document, written))
 }
 
-/// Removes the characters that show nothing; returns how many there were.
+/// Removes invisible characters; returns their number.
 fn clean(text: &mut String) -> usize {
     let Cow::Owned(clean) = shown(text, TextKind::Lines) else {
         return 0;
@@ -101,8 +100,7 @@ fn clean(text: &mut String) -> usize {
     removed
 }
 
-/// Undoes the folds next to joiners, which are kept only between the characters that they
-/// join.
+/// Undoes folds next to joiners, which are kept only between the characters that they join.
 fn unfold_joiners(mut text: String) -> String {
     const FOLD: &str = "\r\n ";
     for joiner in ['\u{200c}', '\u{200d}', '\u{fe0f}'] {
@@ -115,8 +113,8 @@ fn unfold_joiners(mut text: String) -> String {
     text
 }
 
-/// Returns a recurring event with its exceptions; any other event alone. With a note if
-/// the exceptions are unknown.
+/// Returns a recurring event with its exceptions, or any other event alone; with a note if the
+/// exceptions are unknown.
 async fn family(port: &dyn Calendars, item: &Value) -> (Vec<Value>, Option<Note>) {
     let alone = vec![item.clone()];
     let Some(facts) = port.event_data(item) else {
@@ -148,6 +146,7 @@ fn entry(item: &Value, facts: &EventData, context: &RowContext, account: &Accoun
         texts.unwrap_or_default()
     };
     let word = |name: &str| column(name).into_iter().next().unwrap_or_default();
+    // The event's own zone, in which its rule recurs.
     let zone = facts
         .zone
         .as_deref()
@@ -197,7 +196,7 @@ fn organizer(
     })
 }
 
-/// An event that was fetched whole.
+/// A completely fetched event.
 pub(super) struct FetchedEvent {
     pub(super) item: Value,
     /// The position of its account.
@@ -208,6 +207,6 @@ pub(super) struct FetchedEvent {
 pub(super) struct FetchedEvents {
     pub(super) accounts: Vec<(Account, Arc<dyn Calendars>)>,
     pub(super) events: Vec<FetchedEvent>,
-    /// Why some are missing, a line each.
+    /// Notes on missing events, one line each.
     pub(super) notes: Vec<Note>,
 }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long a list stays valid.
+/// Lifetime of a list.
 const GOOD: Duration = Duration::from_secs(60);
 
-/// A list, and when it was fetched.
+/// A list, and the time at which it was fetched.
 type CachedLists = (Instant, Arc<Vec<Value>>);
 
 /// The lists that were fetched lately, by account.

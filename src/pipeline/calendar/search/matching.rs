@@ -1,8 +1,8 @@
-//! Words looked for in events.
+//! Search for words in events.
 //!
-//! The services look for words each in its own way, so it is done here: the
-//! same query finds the same events in every calendar. A word is found at the
-//! beginning of a word, whatever its case; a phrase as neighbours.
+//! Each service searches in its own way, so the search is done here: the same query finds the same
+//! events in every calendar. A word matches the beginning of a word, regardless of case; a phrase
+//! matches neighbouring words.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::{self, RowContext};
@@ -16,7 +16,7 @@ use daysheet_core::text::search_text::words;
 const OPERATORS: &str = "from: (organizer) to: (guests) subject: (title) body: (description) \
                          category: is:unanswered (invitations) OR -not ( ), or is:clash alone";
 
-/// The columns that are searched, besides the facts.
+/// The columns that are searched, in addition to the facts.
 const COLUMNS: &[&str] =
     &["title", "where", "organizer", "organizer_address", "attendees", "category", "notes"];
 
@@ -28,12 +28,12 @@ pub(super) struct EventQuery {
 }
 
 impl EventQuery {
-    /// Returns true if words are looked for, and not only answers.
+    /// Returns true if the query has words, and not only conditions on answers.
     pub(super) fn has_words(&self) -> bool {
         !self.words.terms().is_empty()
     }
 
-    /// Returns true if events have to be invitations without an answer.
+    /// Returns true if only invitations without an answer match.
     pub(super) fn is_unanswered(&self) -> bool {
         self.answered == Some(false)
     }
@@ -55,6 +55,7 @@ pub(super) fn read(text: &str, clock: &DateContext) -> Result<EventQuery> {
     }
     let parsed = query::parse_search(text, clock);
     let (query, listed) = parsed.map_err(|error| match error.next_step() {
+        // The parser's hint lists the operators for mail, most of which do not apply to events.
         Some(next) if next.contains(query::OPERATORS) => {
             Error::argument(error.message()).next(&use_others)
         }
@@ -140,6 +141,7 @@ pub(super) fn holds(
     for guest in &facts.guests {
         guests.push(words(&guest.address));
         guests.extend(guest.name.as_deref().map(words));
+        // Answers call the user `me`, so that word is found, too.
         if guest.me {
             guests.push(vec!["me".to_owned()]);
         }
@@ -191,7 +193,7 @@ impl EventText {
 /// Returns true if `phrase` occurs in `text`; its last word may be a prefix.
 fn begins(text: &[String], phrase: &[String]) -> bool {
     let Some((last, before)) = phrase.split_last() else {
-        // Marks alone, beside a word that is looked for.
+        // A term of punctuation alone excludes no event.
         return true;
     };
     text.windows(phrase.len()).any(|words| match words.split_last() {

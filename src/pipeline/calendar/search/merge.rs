@@ -16,7 +16,7 @@ pub(super) struct MergedRows {
     pub(super) left: usize,
     /// The positions of parts that have some of those.
     pub(super) rest: Vec<usize>,
-    /// Before this all was shown; nothing if it was all there is.
+    /// The position before which all events were shown; `None` if no more events are left.
     pub(super) end: Option<EventPosition>,
 }
 
@@ -38,6 +38,8 @@ pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> MergedRows {
                 }
                 Some(copy) => {
                     *copies.entry(row.mark).or_default() += 1;
+                    // Of several copies, the reader's own is shown, or else one in a writable
+                    // calendar.
                     if row.rank > copy.1.rank {
                         *copy = (at, row);
                     }
@@ -49,11 +51,13 @@ pub(super) fn merge(parts: &mut [AgendaPart], limit: usize) -> MergedRows {
         (one.at, &one.facts.title, one_part, &one.facts.id)
             .cmp(&(other.at, &other.facts.title, other_part, &other.facts.id))
     });
+    // From `known` on, a row may have to follow one that is not fetched yet.
     let fit = all.partition_point(|(_, row)| row.at.start() < known);
     let rest = all.split_off(fit.min(limit));
     let end = match all.last() {
         _ if rest.is_empty() && !parts.iter().any(|part| part.gathered.is_open()) => None,
         Some((_, last)) if all.len() == limit => Some(last.at),
+        // A short page ends where an account was not read further.
         _ => Some(EventPosition::before(known)),
     };
     MergedRows {

@@ -83,6 +83,7 @@ pub(crate) async fn calendar_search(ctx: &Context, request: CalendarSearch) -> R
             count => error.clone().context(format!("all {count} accounts failed, the first")),
         });
     }
+    // The calendars of a cursor were checked on the first page.
     if plan.shown == 0 {
         notes.extend(unknown_calendars(ctx, &selectors, &parts, missing.is_empty()).await?);
     }
@@ -136,6 +137,7 @@ async fn shown_ics(
     }
     let titles = merged.shown.iter().map(|(_, row)| row.facts.title.clone());
     let titles: Vec<String> = titles.collect();
+    // Without events, an empty calendar is still a valid document.
     if groups.is_empty() {
         return Ok(ical::write(&ical::CalendarDocument::default(), Timestamp::UNIX_EPOCH));
     }
@@ -228,6 +230,7 @@ async fn plan_agenda(ctx: &Context, request: CalendarSearch) -> Result<(AgendaPl
         CalendarSelector::Name(_) => None,
     };
     let only: Option<Vec<String>> = owners.iter().map(owner).collect();
+    // Handles imply their accounts, so other accounts are left out. A name may belong to any.
     if let Some(only) = only.filter(|only| !only.is_empty()) {
         if let (Some(name), Some(other)) =
             (&request.account, only.iter().find(|id| accounts.iter().all(|one| one.id != **id)))

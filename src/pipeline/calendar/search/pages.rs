@@ -45,7 +45,7 @@ pub(super) struct AgendaRequest<'a> {
     pub(super) limit: usize,
 }
 
-/// One row to be.
+/// An event that becomes a row.
 #[derive(Clone)]
 pub(super) struct EventRow {
     pub(super) item: Value,
@@ -54,20 +54,20 @@ pub(super) struct EventRow {
     pub(super) mark: IdDigest,
     /// The position of its calendar among those queried.
     pub(super) calendar: usize,
-    /// Which of several copies is shown: the greatest.
+    /// The rank among copies of the same event; the greatest is shown.
     pub(super) rank: (bool, bool),
 }
 
 /// One calendar, as far as it was read.
 pub(super) struct CalendarPage {
     pub(super) calendar: KnownCalendar,
-    /// The position from which it continued.
+    /// The position at which its page begins.
     pub(super) at: EventPosition,
     next: Option<String>,
     open: bool,
-    /// Before this start, in microseconds, all is known.
+    /// The start, in microseconds since 1970, before which all events are known.
     known: i64,
-    /// Why it could not be read.
+    /// The error if it could not be read.
     pub(super) error: Option<Error>,
 }
 
@@ -115,6 +115,7 @@ pub(super) async fn fetch_pages(
         masters: HashSet::new(),
         notes: Vec::new(),
     };
+    // All calendars are queried from the position of the one furthest behind.
     let from = gathered.sheets.iter().map(|sheet| sheet.at).min();
     let (from, to) = request.widened(from.unwrap_or(EventPosition::FIRST));
     for round in 1.. {
@@ -148,9 +149,12 @@ pub(super) async fn fetch_pages(
             });
             gathered.add(at, page, port, request, context);
         }
+        // The page may be short, but the next one continues after it.
         if round >= MAX_ROUNDS && gathered.moves() {
             break;
         }
+        // Without progress, the next page would begin at the same position. Series never advance
+        // it, because they are not sorted.
         if round >= MAX_ROUNDS && (request.series || round >= 10 * MAX_ROUNDS) {
             gathered.give_up();
             break;
@@ -185,8 +189,8 @@ impl AgendaRequest<'_> {
 }
 
 impl GatheredEvents {
-    /// Returns the start before which all calendars are complete; an event that starts
-    /// then or later may follow one that is not fetched yet.
+    /// Returns the start before which all calendars are complete. An event at or after this start
+    /// may follow one that is not fetched yet.
     pub(super) fn reach(&self) -> i64 {
         let open = self.sheets.iter().filter(|sheet| sheet.open);
         open.map(|sheet| sheet.known).min().unwrap_or(i64::MAX)
@@ -203,7 +207,7 @@ impl GatheredEvents {
         Some(self.reach()) > first
     }
 
-    /// Treats the calendars that do not come to an end as complete.
+    /// Treats calendars whose pages do not end as complete, with a note.
     fn give_up(&mut self) {
         for sheet in &mut self.sheets {
             if std::mem::take(&mut sheet.open) {
@@ -218,6 +222,7 @@ impl GatheredEvents {
     /// Returns the positions of the calendars that must be queried to complete a page.
     fn unread_calendars(&self, request: &AgendaRequest<'_>) -> Vec<usize> {
         let mut seen = HashSet::new();
+        // Copies of an event in several calendars become one row.
         let mut starts: Vec<i64> = self
             .rows
             .iter()

@@ -29,7 +29,7 @@ const MAX_SERIES: usize = 50;
 /// The most rows that are shown at length.
 const FEW: usize = 3;
 
-/// Queries all accounts of a plan: returns the parts, and why some are missing.
+/// Queries all accounts of a plan. Returns the parts, and the errors of missing accounts.
 pub(super) async fn agenda_parts(
     ctx: &Context,
     plan: &AgendaPlan,
@@ -51,6 +51,7 @@ pub(super) async fn agenda_parts(
     for part in &parts {
         let is_missing = |error: &Error| error.kind() == ErrorKind::NotFound;
         let mut sheets = part.gathered.sheets.iter();
+        // The cached list still has a calendar that no longer exists.
         if sheets.any(|sheet| sheet.error.as_ref().is_some_and(is_missing)) {
             forget_calendars(ctx, &part.account.id);
         }
@@ -79,7 +80,7 @@ async fn agenda_part(
         };
         let context =
             RowContext { zone: request.zone, ..ctx.context_for(port.api(), &label, &account) };
-        // Searching words needs no names.
+        // Words are not searched in the names of calendars, so the context has none.
         let gathered = fetch_pages(&*port, calendars, place, projection, request, &context).await?;
         Ok((account, port.clone(), gathered))
     };
@@ -88,6 +89,7 @@ async fn agenda_part(
         Ok((account, port, gathered)) => Ok(AgendaPart { account, label, port, gathered }),
         Err(error) if !plan.merged => Err((error, None)),
         Err(error) => {
+            // Only a temporary failure is worth a retry with the next page.
             let again = error.is_passing().then(|| place.clone());
             Err((error.context(&label), again))
         }
@@ -135,8 +137,8 @@ pub(super) async fn event_rows(
     Ok(rows)
 }
 
-/// Writes the rules of their series into rows of occurrences, which the services' objects
-/// lack; `facts` are those of the rows, in order. Returns a note on series left out.
+/// Writes the rules of their series into rows of occurrences, because the services' objects lack
+/// them. `facts` has the facts of each row, in order. Returns a note on omitted series.
 pub(super) async fn fill_rules(
     rows: &mut RowTable,
     facts: &[Option<EventData>],
@@ -156,6 +158,7 @@ pub(super) async fn fill_rules(
     let answers = if ids.is_empty() { Vec::new() } else { port.event(&ids).await };
     let mut rules = Vec::new();
     for (id, answer) in ids.into_iter().zip(answers) {
+        // A series that could not be read is counted as left out below.
         let Ok(item) = answer else { continue };
         let (table, _) = flatten::flatten(&EVENT, &[rule], std::slice::from_ref(&item), context);
         rules.extend(table.cell(0, rule.name).map(|cell| (id, cell.clone())));
@@ -176,7 +179,7 @@ pub(super) async fn fill_rules(
     }
 }
 
-/// Returns a note on descriptions that lists show only the beginning of.
+/// Returns a note on descriptions that lists may have shortened.
 fn beginnings(
     can: &CalendarCapabilities,
     columns: &[&'static TableColumn],

@@ -1,4 +1,4 @@
-//! The request for an agenda: what it finds, what it shows, and where it continues.
+//! The request for an agenda: its query, its columns and its position.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::Account;
@@ -37,7 +37,7 @@ pub(super) struct AgendaPlan {
     pub(super) shown: usize,
     /// The accounts that may have more.
     pub(super) places: Vec<AccountPosition>,
-    /// True when several accounts are searched.
+    /// True if several accounts are searched.
     pub(super) merged: bool,
     /// The position that the earlier pages have reached.
     pub(super) reached: EventPosition,
@@ -91,12 +91,12 @@ impl AgendaPlan {
     }
 
     pub(super) fn query(&self, zone: &TimeZone) -> Result<Option<EventQuery>> {
-        // No condition on events counts from now.
+        // No condition on events depends on the current time, so any fixed time will do.
         let clock = DateContext { now: self.range.from(), zone: zone.clone() };
         self.q.as_deref().map(|q| matching::read(q, &clock)).transpose()
     }
 
-    /// Returns true if words are looked for.
+    /// Returns true if the query has words to search for.
     fn has_words(&self, zone: &TimeZone) -> bool {
         matches!(self.query(zone), Ok(Some(query)) if query.has_words())
     }
@@ -176,14 +176,18 @@ impl AgendaPlan {
                 let id = sheet.calendar.id.clone();
                 match &sheet.error {
                     None => reached.push((id, sheet.at.max(end))),
+                    // The next page reads it again, from its old position.
                     Some(error) if error.is_passing() => {
                         again = true;
                         reached.push((id, sheet.at));
                     }
+                    // It would fail again on every page.
                     Some(_) => {}
                 }
             }
             if more || again {
+                // The account continues where its furthest calendar does; the others are listed as
+                // late.
                 let at = reached.iter().map(|(_, at)| *at).max().unwrap_or(old.at);
                 reached.retain(|(_, one)| *one < at);
                 next.places.push(AccountPosition {
@@ -199,11 +203,12 @@ impl AgendaPlan {
         (!next.places.is_empty()).then_some(next)
     }
 
-    /// Returns the marks needed to recognize what was shown.
+    /// Returns the marks needed to recognise events shown before.
     fn marks(&self, merged: &MergedRows, places: &[AccountPosition]) -> IdDigests {
         let hindmost = places.iter().map(AccountPosition::hindmost).min();
         let shown = merged.shown.iter();
         let mut marks = self.seen.list();
+        // Only events from the position furthest behind on can be listed again.
         marks.extend(
             shown
                 .filter(|(_, row)| hindmost.is_some_and(|at| row.at >= at))

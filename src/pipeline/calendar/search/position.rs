@@ -1,8 +1,8 @@
-//! Positions in the order of an agenda, and where a page ends.
+//! Positions in the order of an agenda, and the end of a page.
 //!
-//! No provider's cursor is stored: the next page is queried again from where the one
-//! before ended, and leaves out what was shown. So nothing is lost and nothing is shown
-//! twice, whatever is added in the meantime.
+//! No provider's cursor is stored: the next page is queried again from the end of the one before,
+//! and leaves out events already shown. No event is lost or shown twice, even if events are added
+//! in the meantime.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ pub(super) struct EventPosition {
 }
 
 impl EventPosition {
-    /// Before everything.
+    /// The position before all events.
     pub(super) const FIRST: Self = Self { start: i64::MIN, timed: false, end: i64::MIN };
 
     /// Returns the position of an event, with days in `zone`.
@@ -72,7 +72,7 @@ impl AccountPosition {
         Self { account, at: EventPosition::FIRST, late: Vec::new() }
     }
 
-    /// Returns where a calendar of the account continues.
+    /// Returns the position at which a calendar of the account continues.
     pub(super) fn of(&self, calendar: &str) -> EventPosition {
         self.late.iter().find(|(late, _)| late == calendar).map_or(self.at, |(_, at)| *at)
     }
@@ -95,6 +95,7 @@ pub(super) fn mark(facts: &EventData, account: &str) -> IdDigest {
         Some(uid) => format!("uid {uid}"),
         None => format!("id {account} {}", facts.id),
     };
+    // With both times, so that an occurrence that was moved in the meantime is shown again.
     let original = time(facts.original.unwrap_or(facts.start));
     SeenIds::digest(&format!("{who}\n{original}\n{}", time(facts.start)))
 }

@@ -1,4 +1,4 @@
-//! The range of an agenda: what was given, and what it means.
+//! The range of an agenda, read from the arguments of a call.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime};
@@ -33,25 +33,26 @@ impl TimeRange {
         Timestamp::from_microsecond(self.from).unwrap_or(Timestamp::MIN)
     }
 
-    /// Returns its end, which is not part of it.
+    /// Returns its end, which is excluded.
     pub(crate) fn to(self) -> Timestamp {
         Timestamp::from_microsecond(self.to).unwrap_or(Timestamp::MAX)
     }
 
-    /// Returns true for an event that takes place in it.
+    /// Returns true if an event from `start` to `end` takes place within the range.
     pub(crate) fn has(self, start: Timestamp, end: Timestamp) -> bool {
+        // An event without length at the very start of the range counts, too.
         start < self.to() && (end > self.from() || start >= self.from())
     }
 
     /// Returns its first day and its last.
     pub(crate) fn dates(self, zone: &TimeZone) -> (Date, Date) {
+        // An end at midnight belongs to the day before.
         let last = self.to().checked_sub(1.microsecond()).unwrap_or(self.to());
         let date = |at: Timestamp| zone.to_datetime(at).date();
         (date(self.from()), date(last))
     }
 
-    /// Formats the range, with the last day that is in it: `Tue 2026-02-03 10h12 to Mon
-    /// 2026-02-09`.
+    /// Formats the range, including its last day: `Tue 2026-02-03 10h12 to Mon 2026-02-09`.
     pub(crate) fn tell(self, zone: &TimeZone) -> String {
         let whole = |at: Timestamp| {
             let day = zone.to_datetime(at).date();
@@ -69,7 +70,7 @@ impl TimeRange {
     }
 }
 
-/// Reads the range of a search; `words` when it is one for words.
+/// Reads the range of a search; `words` is true for a search for words.
 pub(super) fn search(
     from: Option<&str>,
     to: Option<&str>,
@@ -143,8 +144,8 @@ fn first(text: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
     Ok(text.map(read).transpose()?.map(|text| text.first(&here.zone)))
 }
 
-/// Reads the end of a range; a day counts in full. Without `to`, it is that of the period that
-/// `from` names, if that is longer than a day, such as `next week`.
+/// Reads the end of a range; a day counts in full. Without `to`, the range ends with the period
+/// that `from` names, if that is longer than a day, such as `next week`.
 fn over(from: Option<&str>, to: Option<&str>, here: &TimeContext) -> Result<Option<Timestamp>> {
     if let Some(to) = to {
         let end = time_parse::last(to, here).map_err(|error| error.context("`to`"))?;

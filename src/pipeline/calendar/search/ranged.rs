@@ -1,6 +1,6 @@
-//! All events of a range, for callers that decide on them before they become rows.
+//! All events of a range, for callers that select among them before they become rows.
 //!
-//! The same search as `calendar_search`, in one page. The caller chooses what is shown.
+//! The same search as `calendar_search`, in one page. The caller chooses the events to show.
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::error::{Error, Result};
@@ -30,8 +30,8 @@ use crate::pipeline::rows::rows_of;
 
 /// The maximum number of events.
 const MAX_EVENTS: u32 = 500;
-/// The columns of a later event of a clash, as a member of a list has them; of its title at most;
-/// and of the name of its calendar.
+/// The widths, in columns, of a later event of a clash in its list, of the title, and of the name
+/// of the calendar.
 const LATER: usize = 80;
 const TITLE: usize = 40;
 const CALENDAR: usize = 12;
@@ -43,9 +43,9 @@ pub(crate) struct RangedEvents {
     plan: AgendaPlan,
     parts: Vec<AgendaPart>,
     rows: Vec<(usize, EventRow)>,
-    /// Why calendars of some accounts are missing; each names the account.
+    /// The errors of accounts whose calendars are missing; each names the account.
     pub(crate) missing: Vec<Error>,
-    /// Notes on what else is missing.
+    /// Notes on other missing data.
     pub(crate) notes: Vec<Note>,
 }
 
@@ -86,14 +86,14 @@ struct EventStanding {
     account: String,
     /// Guests other than the account's owner.
     guests: usize,
-    /// True if the owner may move it for everyone, whatever the access level.
+    /// True if the owner may move it for everyone, regardless of the access level.
     shared: bool,
     /// True if moving it reaches other people.
     reaches: bool,
 }
 
 impl EventStanding {
-    /// Returns the access level from which it can be moved.
+    /// Returns the lowest access level that may move it.
     fn needs(&self) -> AccessLevel {
         if self.reaches { AccessLevel::Send } else { AccessLevel::Organize }
     }
@@ -137,7 +137,7 @@ impl RangedEvents {
         Some(format!(" ({movable}{guests}, {calendar}{account})"))
     }
 
-    /// Returns a note if the access level is the reason why events of clashes cannot be moved.
+    /// Returns a note if events of clashes cannot be moved because of the access level.
     pub(super) fn fixed_by_level(&self, found: &[EventClash], config: &Config) -> Option<Note> {
         let all = found.iter().flat_map(|one| one.with.iter().chain([&one.first]));
         let fixed = all
@@ -158,8 +158,8 @@ fn handle_of<'r>(at: usize, shown: &[usize], rows: &'r RowTable) -> Option<&'r R
 }
 
 impl RangedEvents {
-    /// Returns a note if times are in UTC and the main calendar is in another zone, as
-    /// on a machine whose zone nobody has set.
+    /// Returns a note if times are in UTC and the main calendar is in another zone, as on a machine
+    /// without a configured zone.
     pub(crate) fn other_zone(&self, zone: &TimeZone) -> Option<Note> {
         let sheets = self.parts.iter().flat_map(|part| &part.gathered.sheets);
         let mut mains = sheets.map(|sheet| &sheet.calendar).filter(|calendar| calendar.main);
@@ -183,7 +183,7 @@ pub(crate) async fn ranged_agenda(
     zone: &TimeZone,
 ) -> Result<RangedEvents> {
     let mut plan = AgendaPlan::of(range, accounts.to_vec(), MAX_EVENTS);
-    // One account that fails is no error here either, and is named.
+    // With `merged`, even a single account that fails is a note that names it, not an error.
     plan.merged = true;
     let seen = plan.seen.set();
     let request = AgendaRequest {
@@ -195,6 +195,7 @@ pub(crate) async fn ranged_agenda(
         limit: usize::try_from(MAX_EVENTS).unwrap_or(usize::MAX),
     };
     let (mut parts, missing) = agenda_parts(ctx, &plan, &[], &request).await?;
+    // From here on, accounts are named only if there are several.
     plan.merged = accounts.len() > 1;
     let merged = merge(&mut parts, request.limit);
     let mut notes = Vec::new();
@@ -234,9 +235,8 @@ pub(crate) async fn ranged_rows(
     event_rows(ctx, &ranged.parts, &rows, &columns, zone, &ranged.plan, notes).await
 }
 
-/// Returns the table `clashes`. `shown` has the positions of the events in `rows`,
-/// whose handles are used. At the level `more` the rows say what decides which event gives
-/// way.
+/// Returns the table `clashes`. `shown` has the positions of the events in `rows`, whose handles
+/// are used. At the level `more`, rows have the facts that decide which event gives way.
 pub(crate) fn clash_rows(
     ctx: &Context,
     found: &[EventClash],
@@ -262,8 +262,8 @@ pub(crate) fn clash_rows(
                 };
                 let later = facts(*at)?;
                 let head = format!("{kind}{number} {}", time_after(first.start, later, zone));
-                // The title gives way to what decides which event is moved, and the account,
-                // which is last, to the title.
+                // If space is short, the title is cut before the facts that decide which event
+                // moves; the account, which is last, is cut before the title.
                 let room = LATER.saturating_sub(head.len() + 3);
                 let least = room.saturating_sub(FACTS).clamp(8, 16);
                 let room = room.saturating_sub(more.len()).clamp(least, TITLE);
@@ -283,6 +283,7 @@ pub(crate) fn clash_rows(
     let mut columns = CLASH.up_to(level);
     columns.retain(|field| field.name != "account" || ranged.plan.merged);
     let context = RowContext { zone, ..ctx.local() };
+    // The objects are ours, so no value in them is unexpected.
     let mut table = rows_of(&context, &CLASH, &columns, &objects, &mut Vec::new());
     for (row, one) in found.iter().enumerate() {
         if let (Some(cell), Some(handle)) = (table.cell_mut(row, "id"), handle(one.first)) {

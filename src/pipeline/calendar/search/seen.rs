@@ -1,4 +1,4 @@
-//! The events that the reader has seen: which of their properties count, and remembering them.
+//! Events that the reader has seen: a digest of their essential properties, and its storage.
 
 use daysheet_core::error::Result;
 use daysheet_core::event_time::EventTime;

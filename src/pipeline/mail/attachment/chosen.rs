@@ -1,4 +1,4 @@
-//! The attachments that the ids of a call stand for, and what saving and reading them share.
+//! The attachments that the ids of a call refer to, and shared parts of saving and reading them.
 
 use std::collections::HashMap;
 
@@ -89,7 +89,7 @@ async fn source_of(ctx: &Context, account: &str, id: &str) -> Result<SourceMessa
     ctx.connect.mailbox(&account)?.source_message(id).await
 }
 
-/// Returns the file that is chosen, as its message names it.
+/// Returns the chosen file, with the facts that its message has on it.
 pub(super) fn named_attachment(
     one: &ChosenAttachment,
     sources: &AttachmentSources,
@@ -101,7 +101,7 @@ pub(super) fn named_attachment(
     Ok(NamedFile { account: one.account.clone(), message: key.1, file })
 }
 
-/// Returns the attachment with this id, or those of the message or thread.
+/// Returns the attachment with this id, or the attachments of the message or thread.
 pub(super) async fn chosen_by(
     ctx: &Context,
     id: &String,
@@ -113,12 +113,13 @@ pub(super) async fn chosen_by(
     }
     let mut chosen = Vec::new();
     let targets = message_targets(ctx, id, notes).await?;
+    // Notes on the messages themselves are of no use here.
     let mut tables = files_of(ctx, targets, &mut Vec::new()).await?;
     // The table has no other flag.
     let is_inline = |cells: &[RowCell]| cells.contains(&RowCell::Flag(true));
     let rows = || tables.iter().flat_map(|(_, rows)| rows.rows());
     let (all, inline) = (rows().count(), rows().filter(|cells| is_inline(cells)).count());
-    // A logo is rarely meant; of a message that has nothing else, the pictures are.
+    // Inline pictures, such as logos, are rarely meant, unless the message has nothing else.
     if (1..all).contains(&inline) {
         tables.iter_mut().for_each(|(_, rows)| rows.retain(|cells, _| !is_inline(cells)));
         let what = "inline images, left out unless named (as=list shows their ids)";
@@ -137,7 +138,7 @@ pub(super) async fn chosen_by(
     Ok(chosen)
 }
 
-/// Returns the messages that an id stands for, without those in the trash or in spam.
+/// Returns the messages that an id refers to, without those in the trash or in spam.
 pub(super) async fn message_targets(
     ctx: &Context,
     id: &String,

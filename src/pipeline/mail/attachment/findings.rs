@@ -1,4 +1,4 @@
-//! What is said about a file: the literals for what a worker found in it, and for how it ended.
+//! Notes on a file: the literals for a worker's findings, and for the way it ended.
 //!
 //! A worker returns data, so that no file can write a note.
 
@@ -15,7 +15,7 @@ use daysheet_extract::{
 
 use crate::worker::WorkerEnd;
 
-/// Returns what a file is, in words.
+/// Returns the kind of a file, in words.
 const fn a_kind(kind: FileKind) -> &'static str {
     match kind {
         FileKind::Pdf => "a PDF",
@@ -57,7 +57,8 @@ const fn unit(unit: PartUnit) -> &'static str {
     }
 }
 
-/// Returns the part of a file that was read, such as `pages 1-100 of 412`; `None` for all of it.
+/// Returns the part of a file that was read, such as `pages 1-100 of 412`; `None` for the whole
+/// file.
 pub(super) fn range(span: &BlockSpan) -> Option<String> {
     let BlockSpan { first, last, of, .. } = span;
     let all = *first <= 1 && last >= of;
@@ -113,7 +114,7 @@ pub(super) fn mark(mark: &PieceMark) -> String {
     }
 }
 
-/// Returns the notes on a whole file, and on why there is no more of it.
+/// Returns the notes on a whole file, with the reason if it was not read to its end.
 pub(super) fn about(
     kind: Option<FileKind>,
     end: Option<&ReadingEnd>,
@@ -135,7 +136,7 @@ pub(super) fn about(
     notes
 }
 
-/// Returns the notes on what was found in a file of this kind, or in a sheet.
+/// Returns the notes on findings in a file of this kind, or in a sheet.
 pub(super) fn findings(findings: &[Finding], kind: Option<FileKind>) -> Vec<Note> {
     let mut notes = hidden(findings);
     notes.extend(doubt(findings));
@@ -145,7 +146,7 @@ pub(super) fn findings(findings: &[Finding], kind: Option<FileKind>) -> Vec<Note
 
 fn finding(finding: &Finding, kind: Option<FileKind>) -> Option<Note> {
     Some(match finding {
-        // Those are joined.
+        // These are summed up elsewhere, several in one note.
         Finding::Hidden { .. } | Finding::Doubt { .. } => return None,
         Finding::Order => {
             "hidden text that was left out reads like an order to an assistant".into()
@@ -223,8 +224,8 @@ pub(super) fn cut_cells(count: u64) -> Option<Note> {
     (count > 0).then(|| note!("{} cells were cut at 1000 characters", count))
 }
 
-/// Returns the notes on what was left out because readers of the file do not see it: one for
-/// each thing that is counted.
+/// Returns the notes on parts left out because readers of the file do not see them: one for each
+/// kind of part that is counted.
 fn hidden(findings: &[Finding]) -> Vec<Note> {
     const ALL: [HiddenUnit; 6] = [
         HiddenUnit::Characters,
@@ -267,7 +268,7 @@ fn hidden(findings: &[Finding]) -> Vec<Note> {
     notes
 }
 
-/// Returns the note on what is shown although readers of the file may not see it.
+/// Returns the note on text that is shown although readers of the file may not see it.
 fn doubt(findings: &[Finding]) -> Option<Note> {
     let (mut total, mut ways) = (0_u64, Vec::new());
     for found in findings {
@@ -284,7 +285,7 @@ fn doubt(findings: &[Finding]) -> Option<Note> {
     })
 }
 
-/// Returns how something is hidden, where its count does not say it.
+/// Returns the way in which a part is hidden; empty if its count implies it.
 const fn way(how: HidingMethod) -> &'static str {
     match how {
         HidingMethod::Invisible => "invisible",
@@ -319,7 +320,7 @@ fn failure(failure: &ReadFailure) -> Note {
     }
 }
 
-/// Returns the error if a page, sheet or file was asked for that a file does not have.
+/// Returns the error for a requested page, sheet or inner file that a file does not have.
 pub(super) fn no_such_part(failure: &ReadFailure, asked: &ExtractRequest) -> Option<Error> {
     Some(match failure {
         ReadFailure::NoSuchPage(0) => {

@@ -1,4 +1,4 @@
-//! Attachments: listed, saved, returned, read.
+//! Attachments: listing, saving, returning, and reading.
 
 pub(crate) mod chosen;
 #[cfg(feature = "documents")]
@@ -54,6 +54,7 @@ const MAX_SAVED: usize = 100;
 pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let is_attachment =
         |id: &String| matches!(HandleKind::parse(id), Some((HandleKind::Attachment, _)));
+    // Without folders to save to, a single file becomes a link.
     let form = match request.ids.iter().all(is_attachment) {
         true if !ctx.config.files.is_empty() => FileForm::File,
         true if request.ids.len() == 1 => FileForm::Link,
@@ -67,6 +68,7 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> R
     }
     match (form, request.ids.as_slice()) {
         (FileForm::List, _) => list_files(ctx, &request.ids).await,
+        // Boxed, because a thread's stack is small.
         (FileForm::Text, _) => Box::pin(read_files(ctx, &request)).await,
         (FileForm::File, _) => {
             require_access(
@@ -97,13 +99,14 @@ pub(crate) async fn mail_attachment(ctx: &Context, request: MailAttachment) -> R
 /// Returns the bytes and the media type of an attachment, by the URI of a link.
 ///
 /// # Errors
-/// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if there is no such attachment, or no longer;
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is too large; those of the provider.
+/// [`Kind::NotFound`](daysheet_core::error::ErrorKind::NotFound) if the attachment does not exist, or no longer;
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is too large; errors of the provider.
 pub async fn attachment_bytes(ctx: &Context, uri: &str) -> Result<(Vec<u8>, String)> {
     let handle = uri.strip_prefix(URI).unwrap_or(uri);
     let file = resolve_handle(ctx, HandleKind::Attachment, handle).await?;
     let request = named_file(ctx, handle, file).await?;
     let bytes = file_bytes(ctx, &request, ctx.config.largest_file).await?;
+    // The bytes do not pass through an answer, which would record this.
     mark_tainted(ctx).await?;
     Ok((bytes, media(&request.file)))
 }
@@ -123,7 +126,7 @@ async fn named_file(
     Ok(NamedFile { account, message, file })
 }
 
-/// Saves the attachments of these ids: as scalars if it is one, else as outcomes.
+/// Saves the attachments of these ids. A single one is reported by scalars, several by outcomes.
 async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswer> {
     let mut notes = Vec::new();
     let (chosen, mut outcomes) = chosen_files(ctx, &request.ids, &mut notes).await?;
@@ -141,6 +144,7 @@ async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswe
     let sources = read_sources(ctx, chosen.iter()).await;
     let mut saved: Vec<String> = Vec::new();
     progress::expect("attachments", chosen.len());
+    // A few at a time, because their bytes are in memory together.
     for some in chosen.chunks(AT_ONCE) {
         let fetched = join_all(some.iter().map(|one| fetch_chosen(ctx, one, &sources))).await;
         progress::done("attachments", some.len());
@@ -148,8 +152,8 @@ async fn save_files(ctx: &Context, request: MailAttachment) -> Result<WholeAnswe
             let done = match fetched {
                 Ok((file, bytes)) => {
                     let (folder, name) = (folder.clone(), file_name(&file));
-                    // Of two with one name, the second does not replace the first, nor
-                    // does it on a disk for which upper and lower case are the same.
+                    // Of two files with the same name, the second must not replace the first, also
+                    // on a disk that does not distinguish upper and lower case.
                     let again = saved.contains(&name.to_lowercase());
                     let overwrite = request.overwrite && !again;
                     blocking(move || {
@@ -193,8 +197,8 @@ async fn fetch_chosen(
     Ok((named.file, bytes))
 }
 
-/// Returns the attachments that ids stand for, those of a message in its order, and
-/// what became of the ids that stand for none.
+/// Returns the attachments that ids refer to, in the order of their messages, and outcomes for the
+/// ids without attachments.
 async fn chosen_files(
     ctx: &Context,
     ids: &[String],
@@ -229,8 +233,7 @@ async fn chosen_files(
     Ok((chosen, outcomes))
 }
 
-/// Returns true if a file is text that is shown as such; its bytes are looked at if they are
-/// there.
+/// Returns true if a file is shown as text; its bytes decide if they are given.
 fn is_shown_as_text(ctx: &Context, file: &AttachmentInfo, bytes: Option<&[u8]>) -> bool {
     #[cfg(feature = "documents")]
     let reads = ctx.config.worker.is_some();
@@ -267,11 +270,13 @@ async fn file_inline(
         file_bytes(ctx, &named, most).await
     };
     let bytes = bytes.map_err(|error| error.next(elsewhere))?;
+    // A file whose type and name are not those of text may be text.
     if is_shown_as_text(ctx, &named.file, Some(&bytes)) {
         return text_inline(ctx, request).await;
     }
     let packed = STANDARD.encode(&bytes);
     let tokens = ctx.config.tokenizer.count(&packed);
+    // Base64 that is cut is of no use, so it is refused rather than shortened.
     if tokens + BESIDES > ctx.config.budget {
         return Err(Error::argument(format!(
             "{} would take {tokens} tokens, more than the budget of {}",
@@ -343,7 +348,8 @@ fn is_text(file: &AttachmentInfo) -> bool {
         || mime_guess::from_path(&file.name).first_raw().is_some_and(is_text)
 }
 
-/// Returns true if bytes are text, whatever they are called. A PDF may have no other characters.
+/// Returns true if bytes are text, regardless of name and type. A PDF of text characters alone does
+/// not count.
 fn reads_as_text(bytes: &[u8]) -> bool {
     let odd = |c: char| c.is_control() && !c.is_whitespace();
     let text = std::str::from_utf8(bytes).ok();

@@ -1,7 +1,6 @@
-//! Attachments as text: what workers read of files, as rows, fenced texts and notes.
+//! Attachments as text: the content that workers read from files, as rows, fenced texts and notes.
 //!
-//! Files are fetched and read here; how their content is written is in `render`, and what is said
-//! about it in `words`.
+//! Files are fetched and read here. `render` writes their content, and `words` the notes on it.
 
 use daysheet_core::budget::LongText;
 use daysheet_core::budget::WholeAnswer;
@@ -36,7 +35,7 @@ use crate::worker::{Worker, WorkerEnd};
 /// Blocks and rows of one file in an answer.
 const MAX_BLOCKS: usize = 500;
 
-/// With more text than this, in bytes, further files are left to another call: an output keeps
+/// The size of text, in bytes, after which further files are left to another call: an output keeps
 /// little more.
 const ENOUGH: usize = 768 << 10;
 /// The columns of events and of people that a file can fill.
@@ -47,7 +46,7 @@ const PEOPLE: &[&str] = &["name", "emails", "company", "role", "phone"];
 /// A file to read.
 pub(super) struct WantedFile {
     chosen: ChosenAttachment,
-    /// The way to a file inside it: `a3/2/1` is `[2, 1]`.
+    /// The path to a file inside it: `a3/2/1` is `[2, 1]`.
     inside: Vec<u32>,
     /// True if its message or thread was named, and not the file.
     spread: bool,
@@ -60,21 +59,21 @@ impl WantedFile {
         format!("{}{}", self.chosen.handle, parts.collect::<String>())
     }
 
-    /// Returns the part of the attachment that is read, if it is not all of it.
+    /// Returns the part of the attachment that is read; `None` for the whole attachment.
     fn part(&self) -> Option<String> {
         let parts: Vec<String> = self.inside.iter().map(u32::to_string).collect();
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 }
 
-/// What a worker returned of a file.
+/// The lines that a worker returned for a file.
 struct ReadFile {
     name: String,
     lines: Vec<AnswerLine>,
     ended: WorkerEnd,
 }
 
-/// The answer as it grows.
+/// The answer under construction.
 struct GrowingAnswer {
     texts: RowTable,
     events: RowTable,
@@ -115,7 +114,7 @@ impl GrowingAnswer {
     }
 }
 
-/// Reads attachments, or those of the messages and threads that are named.
+/// Reads attachments, or the attachments of the named messages and threads.
 pub(super) async fn read_files(ctx: &Context, request: &MailAttachment) -> Result<WholeAnswer> {
     let worker = ctx.config.worker.as_ref().ok_or_else(reads_none)?;
     let mut notes = Vec::new();
@@ -171,6 +170,7 @@ async fn read_wanted(
         for (one, read) in some.iter().zip(read) {
             match read {
                 Ok(Ok(file)) => add_file(ctx, &mut answer, one, file).await?,
+                // The error of a single file is the error of the call.
                 Ok(Err(error)) if wanted.len() == 1 => return Err(error),
                 Ok(Err(error)) => notes.push(Note::from(&error).under(ours(one.id()))),
                 Err(_elapsed) => late.push(one.id()),
@@ -193,7 +193,7 @@ async fn read_wanted(
     Ok(answer)
 }
 
-/// Returns the files that ids stand for. Of several ids, one that stands for none is a note.
+/// Returns the files that ids refer to. Among several ids, one without files is a note.
 async fn wanted_files(
     ctx: &Context,
     ids: &[String],
@@ -234,6 +234,7 @@ async fn read_file(
 ) -> Result<ReadFile> {
     let named = named_attachment(&wanted.chosen, sources)?;
     let size = usize::try_from(named.file.size).unwrap_or(usize::MAX);
+    // The place is taken before the file is fetched, so that waiting calls hold no files in memory.
     let place = worker.place(file_reader(ctx), size).await;
     let bytes = file_bytes(ctx, &named, ctx.config.largest_file).await?;
     let file = named.file;
@@ -249,6 +250,7 @@ async fn read_file(
         zone: ctx.config.zone.iana_name().unwrap_or("UTC").to_owned(),
     };
     let (lines, ended) = place.file(&asked, &bytes).await?;
+    // A part that does not exist is an error of the call, not a note on the file.
     if let Some(AnswerLine::End(ReadingEnd { failure: Some(failure), .. })) = lines.last()
         && let Some(error) = findings::no_such_part(failure, &asked)
     {
@@ -257,7 +259,7 @@ async fn read_file(
     Ok(ReadFile { name: asked.name, lines, ended })
 }
 
-/// Adds what was read of a file to the answer.
+/// Adds the lines read from a file to the answer.
 async fn add_file(
     ctx: &Context,
     answer: &mut GrowingAnswer,
@@ -275,7 +277,7 @@ async fn add_file(
             AnswerLine::Kind(found) => kind = Some(found),
             AnswerLine::End(found) => end = Some(found),
             AnswerLine::Block(ContentBlock::Text(text)) => whole.add(text),
-            // A worker gives fewer, whatever the file.
+            // A worker returns fewer, but its output is not trusted.
             AnswerLine::Block(ContentBlock::Sheet(_)) if texts.len() >= MAX_BLOCKS => {}
             AnswerLine::Block(ContentBlock::Sheet(sheet)) => texts.push(render::sheet(sheet, &id)),
             AnswerLine::Block(ContentBlock::Rows { table, objects, more, next }) => {
@@ -305,7 +307,7 @@ async fn add_file(
     texts.extend(whole.text(&id, kind));
     let alone = matches!(texts.as_slice(), [one] if !one.text.is_empty());
     if texts.is_empty() {
-        // A row without a text: what the file is, and notes on why there is none.
+        // A row without a text, for the kind of the file and the notes on it.
         texts.push(FileText::default());
     }
     let first = answer.response.texts.len();
@@ -313,6 +315,7 @@ async fn add_file(
     for text in texts {
         let block =
             (!text.text.is_empty()).then(|| format!("b{}", answer.response.texts.len() + 1));
+        // Marks of our own lines are not characters of the file.
         let chars = text.text.chars().filter(|char| *char != OURS).count();
         objects.push(json!({
             "id": wanted.chosen.id,
@@ -346,7 +349,7 @@ async fn add_file(
     Ok(())
 }
 
-/// Makes rows with the columns of a table, of objects of ours.
+/// Makes rows with the columns of a table from objects of ours.
 async fn rows_like(
     ctx: &Context,
     table: &RowTable,
@@ -359,7 +362,7 @@ async fn rows_like(
     Ok(rows)
 }
 
-/// Returns an id as that of the attachment, and the way to a file inside it: `a3/2/1`.
+/// Splits an id into the attachment's id and the path to a file inside it: `a3/2/1`.
 fn split(id: &str) -> (String, Vec<u32>) {
     let mut parts = id.split('/');
     let handle = parts.next().unwrap_or_default();
@@ -371,7 +374,7 @@ fn split(id: &str) -> (String, Vec<u32>) {
     }
 }
 
-/// Leaves out the pictures among other files of a message: nothing of them is read.
+/// Leaves out the pictures among other files of a message, which are not read.
 fn without_pictures(
     wanted: Vec<WantedFile>,
     sources: &AttachmentSources,
@@ -397,7 +400,7 @@ fn without_pictures(
     }
 }
 
-/// Returns an object of a worker with these members alone, and that of its message.
+/// Returns a worker's object with only these members, and the id of its message.
 fn cleared(object: &Value, columns: &[&str], message: &str) -> Value {
     let members = columns.iter().filter_map(|name| {
         let value = match *name {

@@ -1,7 +1,6 @@
-//! How the content of a file is written between its fences: text with lines of ours in it, and
-//! sheets as TOON tables.
+//! The content of a file between its fences: text with lines of ours, and sheets as TOON tables.
 //!
-//! Pure. All strings are cleaned here: what a worker returns is as untrusted as the file.
+//! Pure. All strings are cleaned here, because a worker's output is as untrusted as the file.
 
 use daysheet_core::encode::toon::{self, SheetCell};
 use daysheet_core::text::deceptive::{self, DisarmedText, inert_cell};
@@ -21,7 +20,7 @@ const CELL: usize = 1_000;
 /// One text of a file.
 #[derive(Default)]
 pub(super) struct FileText {
-    /// Cleaned, with lines of ours in it.
+    /// The cleaned text, with lines of ours.
     pub(super) text: String,
     /// The name of the sheet.
     pub(super) sheet: Option<String>,
@@ -31,7 +30,7 @@ pub(super) struct FileText {
     pub(super) notes: Vec<Note>,
 }
 
-/// What was removed from a text, or written out.
+/// The parts that were removed from a text, or written out.
 #[derive(Default)]
 struct RemovedText {
     disarmed: DisarmedText,
@@ -72,7 +71,7 @@ impl WholeText {
         }
     }
 
-    /// Returns all of it, if there is any, or more behind it; `id` names the file, of this kind,
+    /// Returns the whole text, if there is any or more follows; `id` names the file, of this kind,
     /// in a call.
     pub(super) fn text(mut self, id: &str, kind: Option<FileKind>) -> Option<FileText> {
         let next = self.span.as_ref().and_then(|span| findings::goes_on(span, id, ""));
@@ -87,7 +86,7 @@ impl WholeText {
     }
 }
 
-/// Returns the text of a file with nothing in it that is fetched or misleads, as that of a message.
+/// Returns the text of a file without parts that are fetched or mislead, as in a message.
 fn guarded(text: &str, kind: Option<FileKind>, disarmed: &mut DisarmedText) -> String {
     match kind {
         Some(FileKind::Json | FileKind::Xml) => deceptive::inert_source(text, disarmed),
@@ -124,7 +123,7 @@ fn pieces(text: &mut String, pieces: Vec<TextPiece>, unseen: &mut InvisibleUse) 
     }
 }
 
-/// Returns a sheet as text: what stands above its table, the table, and comments.
+/// Returns a sheet as text: the lines above its table, the table, and comments.
 pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
     let (mut cut, mut removed) = (0, RemovedText::default());
     let hidden = sheet.hidden.then_some(TextPiece::Mark(PieceMark::HiddenSheet));
@@ -135,7 +134,7 @@ pub(super) fn sheet(sheet: SheetBlock, id: &str) -> FileText {
     let name = cell(&sheet.name, &mut removed);
     let columns = sheet.columns.iter().map(|column| cell(column, &mut removed));
     let mut columns: Vec<String> = columns.collect();
-    // Rows are counted where some are missing.
+    // Rows are numbered if some of them are missing.
     let numbers = sheet.rows.iter().map(|(number, _)| number);
     let gaps = numbers.clone().zip(numbers.skip(1)).any(|(one, next)| *next != one + 1);
     let numbered = gaps && columns.iter().all(|column| column != "row");

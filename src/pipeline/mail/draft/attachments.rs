@@ -66,7 +66,7 @@ async fn attachments_of(
     Ok(vec![new_attachment(&found.name, media.essence_str(), found.bytes)])
 }
 
-/// Returns a message as an attachment, as it was transmitted.
+/// Returns a message as an attachment, in the form in which it was transmitted.
 async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<OutgoingAttachment> {
     let (account, id) = named_message(ctx, item, None).await?;
     let mailbox = ctx.connect.mailbox(&account)?;
@@ -74,6 +74,7 @@ async fn message_as_file(ctx: &Context, item: &str, most: u64) -> Result<Outgoin
     let message = answers.into_iter().next().unwrap_or_else(|| {
         Err(Error::new(ErrorKind::NotFound, "the provider returned nothing for it"))
     })?;
+    // The Bcc of a sent message must not reach the recipients of this one.
     let source = without_bcc(&message.source.unwrap_or_default());
     if u64::try_from(source.len()).unwrap_or(u64::MAX) > most {
         return Err(too_large(item, most));
@@ -93,6 +94,7 @@ pub(super) async fn forwarded_attachments(
 ) -> Result<Vec<OutgoingAttachment>> {
     let most = ctx.config.largest_file;
     let total: u64 = original.files.iter().map(|file| file.size).sum();
+    // Refused before anything is fetched.
     if total > most {
         return Err(too_large("the message's attachments", most)
             .next("forward it with quote=none, or attach the message itself to a new one"));
@@ -216,7 +218,7 @@ fn ending(media: &str) -> &str {
     }
 }
 
-/// Takes files of these names out.
+/// Removes the files with these names.
 pub(super) fn without(files: &mut Vec<OutgoingAttachment>, names: &[String]) -> Result<()> {
     for name in names.iter().filter(|name| !name.is_empty()) {
         let before = files.len();
@@ -245,6 +247,7 @@ fn without_bcc(source: &str) -> String {
             out.push_str(line);
             break;
         }
+        // A folded line belongs to the field before it (RFC 5322, 2.2.3).
         let folded = line.starts_with([' ', '\t']);
         dropping = if folded {
             dropping
@@ -259,7 +262,7 @@ fn without_bcc(source: &str) -> String {
     out
 }
 
-/// Makes pictures that the body shows by `cid:NAME` parts of it.
+/// Gives the pictures that the body shows by `cid:NAME` a Content-ID, and refers to them by it.
 pub(super) fn inline(
     body: &mut TextForms,
     files: &mut [OutgoingAttachment],
@@ -276,6 +279,8 @@ pub(super) fn inline(
         rest = after;
         let name = html_escape::decode_html_entities(encoded).into_owned();
         let decoded = percent_decode_str(&name).decode_utf8_lossy().into_owned();
+        // The HTML may have the name percent-encoded, or the Content-ID of a file that the draft
+        // has.
         let found = files.iter_mut().find(|file| {
             file.name == name || file.name == decoded || file.cid.as_deref() == Some(name.as_str())
         });

@@ -59,8 +59,9 @@ impl KeptContent {
             .map_err(|_| Error::new(ErrorKind::Internal, "a draft could not be recorded"))
     }
 
-    /// Returns this content in the place of `now`, and the names of files that are gone.
+    /// Returns this content in the place of `now`, and the names of files that no longer exist.
     pub(super) fn restored(self, now: &OutgoingMessage) -> (OutgoingMessage, Vec<String>) {
+        // Only names and sizes are stored, so the files are taken from the present draft.
         let mut left = now.files.clone();
         let (mut files, mut gone) = (Vec::new(), Vec::new());
         for (name, size) in self.files {
@@ -89,8 +90,7 @@ impl KeptContent {
     }
 }
 
-/// Stores the content of a draft that is about to be edited. If that is not
-/// possible, a note says so.
+/// Stores the content of a draft that is about to be edited. A failure becomes a note.
 pub(super) async fn keep_edit(
     ctx: &Context,
     context: &DraftContext,
@@ -130,6 +130,7 @@ pub(super) async fn record_edit(
             }
             Err(error) => Err(error),
         },
+        // The content is kept even if it is unknown whether the edit was made.
         Err(error) if error.is_open() => return Some(number),
         Err(_) => Ok(None),
     };
@@ -143,8 +144,7 @@ pub(super) async fn record_edit(
     made.is_ok().then_some(number)
 }
 
-/// Stores the state of a draft that is about to be discarded. If that is not possible, a
-/// note says so.
+/// Stores the state of a draft that is about to be discarded. A failure becomes a note.
 pub(super) async fn keep_discard(
     ctx: &Context,
     context: &DraftContext,
@@ -180,6 +180,7 @@ pub(super) async fn record_discard(
             .await
             .pop()
             .and_then(Result::ok),
+        // The earlier state is kept even if it is unknown whether the draft was discarded.
         Err(error) if error.is_open() => return Some(number),
         Err(_) => None,
     };
@@ -194,7 +195,7 @@ pub(super) async fn record_discard(
     made.is_ok().then_some(number)
 }
 
-/// Adds to the error of a draft that is not found that it was discarded, if it was.
+/// Replaces the error of a missing draft that was discarded by one that names the undo.
 pub(crate) async fn discarded_before(
     ctx: &Context,
     account: &str,
@@ -231,7 +232,7 @@ pub(super) fn discarded(
     .write()
 }
 
-/// Returns what the sealed content of a draft is bound to.
+/// Returns the identity that the sealed content of a draft is bound to.
 pub(crate) fn identity(draft: &str) -> String {
     format!("undo of {draft}")
 }

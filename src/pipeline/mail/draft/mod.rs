@@ -1,9 +1,9 @@
-//! Drafts: written, changed, deleted, and previewed.
+//! Drafts: writing, changing, discarding, and previewing.
 //!
-//! Nothing is sent here. The answer shows the draft as the provider has it after the
-//! write. Sender and recipients are in [`people`], attachments in [`attachments`], the preview of
-//! a draft in [`preview`]. What a change keeps for an undo is in [`kept`], the undo in [`undo`],
-//! and what all of these share in [`steps`].
+//! Nothing is sent here. The answer shows the draft as the provider stores it after the write.
+//! Sender and recipients are in [`people`], attachments in [`attachments`], the preview of a draft
+//! in [`preview`]. The content that a change keeps for an undo is in [`kept`], the undo in
+//! [`undo`], and shared parts in [`steps`].
 
 pub(super) mod attachments;
 pub(crate) mod kept;
@@ -49,12 +49,12 @@ use crate::tools::mail::{BodyFormat, DraftMode, MailDraft};
 
 /// The tool, as the audit log names it.
 const TOOL: &str = "mail_draft";
-/// How to set a signature that is missing.
+/// The way to set a missing signature.
 const SIGN: &str = "write it into `body`, or set one with manage kind=signature";
 /// The longest subject, in bytes.
 const MAX_SUBJECT: usize = 1_000;
 
-/// Returns the text, the quote and the signature of an existing draft, as far as they are known.
+/// Returns the text, the quote and the signature of an existing draft, if known.
 async fn old_parts(
     content: &OutgoingMessage,
 ) -> Result<(Option<TextForms>, Option<TextForms>, Option<TextForms>)> {
@@ -122,7 +122,7 @@ async fn new_draft(
         Some(name) => {
             let (account, id) = named_message(ctx, name, request.account.as_deref()).await?;
             let context = draft_context(ctx, account)?;
-            // Neither needs the other.
+            // Fetched together, because neither depends on the other.
             let original = context.mailbox.source_message(&id);
             let (original, aliases) = join(original, sending_aliases(&context, &mut notes)).await;
             let original = original.map_err(|error| error.context(name))?;
@@ -154,6 +154,7 @@ async fn new_draft(
     let ids: Vec<String> = request.id.iter().cloned().collect();
     let is_reply = matches!(origin, DraftOrigin::Reply { .. });
     let thread = original.map(|original| &original.thread).filter(|_| is_reply);
+    // No write without its line in the log.
     log_entry(ctx, entry(&context, op, &ids, &draft.content, BEGUN)).await?;
     let beside = async {
         match thread {
@@ -248,10 +249,10 @@ async fn rewrite_draft(
         let size = before.text.len() + before.html.len() + now.text.len() + now.html.len();
         match off_loop(size, move || removed(&before, &now)).await {
             Ok(notes) => draft.notes.extend(notes),
-            // The draft is written all the same.
+            // The draft is written, so a failure here is only a note.
             Err(error) => draft.notes.push(note!("{}", error)),
         }
-        // Where a changed draft is another message, its handle goes along.
+        // Some services give a changed draft a new message, which takes over the handle.
         let (account, kind) = (&context.account.id, HandleKind::Message);
         if made.message != stored.message
             && let Err(error) =
@@ -354,6 +355,7 @@ async fn new_content(
         Some(original) if !forward && !given => {
             let mut odd = Vec::new();
             let found = reply::recipients(original, &own, all, &mut odd)?;
+            // Notes on recipients that the call replaces are of no use.
             if request.to.is_none() {
                 notes.append(&mut odd);
             }
@@ -385,6 +387,7 @@ async fn new_content(
     let mut body = body(request)?.unwrap_or_default();
     let message_id = people::message_id(&alias.person.address)?;
     attachments::inline(&mut body, &mut files, &message_id)?;
+    // After `inline`, because the body of the call refers only to the call's own files.
     if let (true, Some(original)) = (forward && request.quotes(), original) {
         files.append(&mut forwarded_attachments(ctx, original, context).await?);
     }
@@ -406,6 +409,7 @@ async fn new_content(
         references,
         files,
     };
+    // Checked again before sending, because a draft can be changed elsewhere.
     check_allow_list(ctx, everybody(&content))?;
     Ok(NewDraft { content, notes, own: true })
 }
@@ -426,6 +430,7 @@ async fn edited_content(
         match people::sender(&aliases, Some(from), None) {
             Ok(found) => alias = Some(found.clone()),
             Err(error) if request.from.is_some() => return Err(error),
+            // The sender of an existing draft may no longer be an alias, and stays.
             Err(_) => {}
         }
     }
@@ -468,6 +473,7 @@ async fn edited_content(
             None => None,
         };
         let from = &content.from.address;
+        // The same sender keeps the signature that the draft has.
         let signature = if from.eq_ignore_ascii_case(&stored.content.from.address) {
             stood.clone().or(own)
         } else {
@@ -544,12 +550,13 @@ pub(crate) async fn account_signatures(ctx: &Context, account: &Account) -> Resu
     Ok(objects)
 }
 
-/// Returns the signature of messages from `alias`, and where it is from.
+/// Returns the signature of messages from `alias`, and its source.
 async fn signature_of_alias(
     ctx: &Context,
     context: &DraftContext,
     alias: &SendAlias,
 ) -> Result<Option<(&'static str, TextForms)>> {
+    // A service that does not expose signatures leaves them to us.
     let found = match (&alias.signature, context.mailbox.capabilities().signatures) {
         (Some(own), _) => Some(("provider", own.clone())),
         (None, false) => match ctx.store.signature(&context.account.id).await? {
@@ -600,6 +607,7 @@ async fn stored_draft(
         }
     };
     let handle = assign_handle(ctx, &context.account.id, HandleKind::Draft, &stored.id).await?;
+    // Again by the draft's own id, because `id` may be the id of its message.
     check_unsent(ctx, &context.account, handle.clone(), &stored.id).await?;
     Ok((context, handle, stored))
 }
@@ -643,7 +651,7 @@ fn entry<'a>(
     }
 }
 
-/// Returns the text that the model wrote, in both forms; `None` if there is none.
+/// Returns the text that the model wrote, in both forms; `None` without a `body`.
 fn body(request: &MailDraft) -> Result<Option<TextForms>> {
     let Some(source) = &request.body else {
         return Ok(None);
@@ -655,7 +663,7 @@ fn body(request: &MailDraft) -> Result<Option<TextForms>> {
     }))
 }
 
-/// Returns a note if a draft gets another signature than it had, or none.
+/// Returns a note if an edit changes the signature of a draft, or drops it.
 fn dropped(
     stored: &OutgoingMessage,
     stood: Option<&TextForms>,
@@ -675,8 +683,8 @@ fn dropped(
     }
 }
 
-/// Returns notes on what an edit removed from a draft: people, files, the quote, and
-/// the earlier text.
+/// Returns notes on the parts that an edit removed from a draft: people, files, the quote, and the
+/// earlier text.
 fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
     let mut lists = Vec::new();
     let kept: HashSet<String> = everybody(now).map(|one| one.address.to_lowercase()).collect();
@@ -708,6 +716,7 @@ fn removed(before: &OutgoingMessage, now: &OutgoingMessage) -> Vec<Note> {
 /// Returns a subject unchanged, if it is one line.
 fn line(subject: &str) -> Result<String> {
     let odd = |c: char| c.is_control() || daysheet_core::text::is_invisible(c);
+    // Joiners and variation selectors are part of emoji and of some scripts.
     if let Some(c) =
         subject.chars().find(|c| odd(*c) && !matches!(c, '\u{200d}' | '\u{fe0f}' | '\u{200c}'))
     {

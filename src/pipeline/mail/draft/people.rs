@@ -51,8 +51,8 @@ pub(super) async fn doubtful_recipients(
     mistyped_notes(ctx, &context.account, people.collect()).await
 }
 
-/// Returns the message of a draft's handle, or the message that it was sent as; `None`
-/// if it is no such handle.
+/// Returns the message of a draft's handle, or the message that the draft was sent as; `None` if it
+/// is not the handle of a draft.
 pub(crate) async fn message_of_draft(
     ctx: &Context,
     name: &str,
@@ -87,6 +87,7 @@ pub(super) async fn named_message(
         // A reply to a thread is a reply to its latest message.
         let messages = ctx.connect.mailbox(&owner)?.thread(&thread).await?;
         let there = messages.iter().rev().filter(|one| one.role != ThreadRole::Hidden);
+        // A draft is taken only if the thread has no other message.
         let last = there
             .clone()
             .find(|one| one.role != ThreadRole::Draft)
@@ -97,6 +98,7 @@ pub(super) async fn named_message(
         })?;
         return Ok((owner, last));
     }
+    // A longer text that looks like a handle may be a provider's id.
     if name.len() < 8 && HandleKind::parse(name).is_some() {
         return Err(Error::argument(format!("{} is not a message", brief(name)))
             .next("give a message or draft, such as m12 or d5"));
@@ -130,6 +132,7 @@ pub(super) fn sender<'a>(
         });
     }
     let reached = original.and_then(|original| {
+        // A follow-up to the user's own message is sent from the same address.
         let people = if original.own {
             original.from.iter().chain(&[])
         } else {

@@ -70,7 +70,7 @@ pub(super) async fn draft_preview(
     let work = move || quote::parts(&text, &html);
     let parts = match off_loop(content.text.len() + content.html.len(), work).await {
         Ok(parts) => parts,
-        // The draft is written all the same.
+        // The draft is written, so a failure here is only a note.
         Err(error) => {
             late.push(note!("{}", error));
             DraftParts::default()
@@ -84,7 +84,7 @@ pub(super) async fn draft_preview(
     };
     scalars.push(("signature", RowCell::Text(signature.to_owned())));
     if is_reply || parts.quote.is_some() {
-        // The subject, the people and the quote are of the message that it is about.
+        // The subject, the people and the quote come from the other message.
         note_untrusted_quote(ctx);
     }
     match parts.quote {
@@ -99,7 +99,7 @@ pub(super) async fn draft_preview(
     }
     match parts.text.chars().count() {
         0 => {}
-        // Others may have a part in what another program wrote.
+        // A text that another program wrote may not be the user's alone.
         chars if draft.own && chars <= SHORT => scalars.push(("text", RowCell::Text(parts.text))),
         _ => {
             let name = "b1".to_owned();
@@ -171,7 +171,7 @@ fn amount(bytes: u64) -> String {
     }
 }
 
-/// Returns notes on where the provider's draft differs from the request.
+/// Returns notes on the differences between the provider's draft and the request.
 fn differences(request: &OutgoingMessage, stored: &OutgoingMessage) -> Vec<Note> {
     let mut lines = Vec::new();
     let addresses = |people: &[MailPerson]| {

@@ -1,4 +1,4 @@
-//! What the steps of a draft share.
+//! Shared parts of the steps of a draft.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use daysheet_core::provider::mail::OutgoingMessage;
 use daysheet_core::provider::{Account, Mailbox};
 use daysheet_core::text::Note;
 
-/// Shorter texts, in bytes, are worked on at once.
+/// The size, in bytes, up to which a text is processed on the thread of its session.
 pub(crate) const LONG: usize = 64 << 10;
 
 /// The mailbox that a draft is in.
@@ -16,8 +16,8 @@ pub(super) struct DraftContext {
     pub(super) mailbox: Arc<dyn Mailbox>,
 }
 
-/// Works on the text of a message of this size, on a thread of its own if it is long: it may
-/// have many megabytes, and the session has to respond meanwhile.
+/// Processes the text of a message of this size, on a thread of its own if it is long: a text may
+/// have many megabytes, and the session must respond meanwhile.
 pub(super) async fn off_loop<T: Send + 'static>(
     size: usize,
     work: impl FnOnce() -> T + Send + 'static,
@@ -30,10 +30,10 @@ pub(super) async fn off_loop<T: Send + 'static>(
         .map_err(|_| Error::new(ErrorKind::Internal, "the text of a message could not be read"))
 }
 
-/// A message that is to become a draft, with its notes.
+/// The message of a future draft, with its notes.
 pub(super) struct NewDraft {
     pub(super) content: OutgoingMessage,
     pub(super) notes: Vec<Note>,
-    /// True if its text is known to be the user's: nobody else has a part in it.
+    /// True if its text is known to be the user's alone.
     pub(super) own: bool,
 }

@@ -1,8 +1,8 @@
-//! Undoes edits and discards of drafts, for handles such as `u3`.
+//! Undoes edits and discards of drafts, by handles such as `u3`.
 //!
-//! A discarded draft is in the trash, so its earlier state is that of any message. An
-//! edit is undone by writing the earlier content again. Until then it is in the store,
-//! sealed; bytes of attachments are not.
+//! A discarded draft is in the trash, so its earlier state is restored like any message's. An edit
+//! is undone by writing the earlier content again. Until that undo, the content is sealed in the
+//! store, without the bytes of attachments.
 
 use daysheet_core::access::AccessLevel;
 use daysheet_core::budget::WholeAnswer;
@@ -23,7 +23,7 @@ use crate::pipeline::handles::assign_handle;
 use crate::pipeline::titles::short;
 use crate::store::HandleKind;
 
-/// Restores the content that a draft had before an edit. That can be undone, too.
+/// Restores the content that a draft had before an edit. The undo can be undone, too.
 pub(crate) async fn undo_edit(
     ctx: &Context,
     id: &str,
@@ -35,6 +35,7 @@ pub(crate) async fn undo_edit(
     let handle = assign_handle(ctx, &undo.account, HandleKind::Draft, &undo.draft).await?;
     let (context, handle, stored) = stored_draft(ctx, &handle, None).await?;
     let now = KeptContent::of(&stored.content).json()?;
+    // An edit whose outcome is unknown has no hash, and is undone without this check.
     if !undo.after.is_empty() && undo.after != hash(&now) {
         return Err(Error::new(ErrorKind::Conflict, format!("{handle} was changed since"))
             .next("undo the later edit first, or edit it with mail_draft"));
@@ -43,6 +44,7 @@ pub(crate) async fn undo_edit(
     let kept: KeptContent = serde_json::from_slice(&kept)
         .map_err(|_| Error::new(ErrorKind::Store, format!("`{id}` cannot be read")))?;
     let (content, gone) = kept.restored(&stored.content);
+    // The allow-list may have changed since the draft had these recipients.
     check_allow_list(ctx, everybody(&content))?;
     check_sizes(ctx, &content.files)?;
     if dry_run {

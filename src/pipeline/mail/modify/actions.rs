@@ -1,5 +1,4 @@
-//! The verbs of `mail_modify` as steps of the port, each with the state that a
-//! message is expected to be in afterwards.
+//! The verbs of `mail_modify` as steps of the port, each with the expected state of a message.
 //!
 //! Nothing is carried out here; see the parent module.
 
@@ -25,7 +24,7 @@ pub(super) struct PlannedAction {
     expected: ExpectedState,
 }
 
-/// The state that a message is expected to be in after a step.
+/// The expected state of a message after a step.
 #[derive(Debug, Clone)]
 enum ExpectedState {
     Unread(bool),
@@ -40,22 +39,22 @@ enum ExpectedState {
         not_under: Vec<String>,
         out_of: Option<String>,
     },
-    /// As it was, by the id it has now.
+    /// The earlier state, by the message's current id.
     Was(HashMap<String, MailState>),
-    /// Not there any more.
+    /// No longer existing.
     Deleted,
     /// Copied, which no state shows.
     Copied,
 }
 
-/// The arguments besides the verb.
+/// The arguments in addition to the verb.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActionArguments {
     pub(crate) to: Vec<String>,
     /// Labels that are removed in the same step.
     pub(crate) without: Vec<String>,
     pub(crate) create: bool,
-    /// True for an action that could have had a missing folder or label created.
+    /// True if `create` could have created a missing folder or label.
     pub(crate) may_create: bool,
     pub(crate) due: Option<Timestamp>,
     pub(crate) dry_run: bool,
@@ -91,6 +90,7 @@ impl PlannedAction {
                 (was.unread, &was.flag, &was.folder, &was.labels)
                     == (state.unread, &state.flag, &state.folder, &state.labels)
             }),
+            // No state of an existing message shows these.
             ExpectedState::Deleted | ExpectedState::Copied => false,
         }
     }
@@ -146,7 +146,7 @@ pub(super) fn signed(verb: ModifyVerb, names: &[String]) -> (Vec<String>, Vec<St
     (add, remove)
 }
 
-/// Refuses arguments that do not fit together, whatever the account.
+/// Refuses arguments that contradict each other in any account.
 pub(crate) fn check(verb: ModifyVerb, with: &ActionArguments) -> Result<()> {
     let word = verb.word();
     let is_removed = |name: &&String| {
@@ -182,9 +182,9 @@ pub(crate) struct CreatedFolder {
     /// The provider's id; empty in a dry run.
     pub(crate) id: String,
     pub(crate) name: String,
-    /// True for a label that is no folder: a category.
+    /// True for a category: a label that is not a folder.
     pub(crate) category: bool,
-    /// The levels above it that were created with it.
+    /// The levels above it that were created, too.
     pub(crate) above: Vec<String>,
 }
 
@@ -320,7 +320,7 @@ pub(super) async fn plan_actions(
         | ModifyVerb::Categorize
         | ModifyVerb::Unlabel
         | ModifyVerb::Uncategorize => {
-            // Before a label is created.
+            // Before a label is created, so that a refusal leaves no new label behind.
             let removed = find_removed(mailbox, with).await?;
             let named = find_labels(mailbox, &with.to, with, created).await?;
             let action = if matches!(verb, ModifyVerb::Label | ModifyVerb::Categorize) {
@@ -366,7 +366,7 @@ async fn find_removed(mailbox: &dyn Mailbox, with: &ActionArguments) -> Result<V
     find_labels(mailbox, &with.without, &existing, &mut Vec::new()).await
 }
 
-/// Plans moves into or out of the folders that every mailbox has.
+/// A move into or out of the folders that every mailbox has.
 #[derive(Clone, Copy)]
 enum FolderMove {
     Archive,
@@ -410,7 +410,7 @@ pub(crate) async fn find(
     with: &ActionArguments,
     created: &mut Vec<CreatedFolder>,
 ) -> Result<FolderRef> {
-    // Mail is moved into the inbox, too; the rest are states.
+    // Mail can also be moved into the inbox; the other system labels are states.
     let inbox = name.trim().eq_ignore_ascii_case("inbox");
     let can = mailbox.capabilities();
     if can.has_labels() && (kind == FolderKind::Label || !inbox) {
@@ -449,8 +449,8 @@ pub(crate) async fn find(
     }
 }
 
-/// Refuses labels of the provider's own that are states, which verbs change. Its categories and
-/// the mark as important can be set, but nothing lies in them as in a folder.
+/// Refuses the provider's own labels that are states, which verbs change. Its categories and the
+/// mark as important can be set, but messages cannot be moved there.
 fn by_verb(name: &str, kind: FolderKind, provider: &str) -> Result<()> {
     let states = [
         ("inbox", "do=archive to take it out, do=move to=LABEL to also add one, or do=restore"),

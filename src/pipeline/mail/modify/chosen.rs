@@ -1,5 +1,5 @@
-//! The messages of a change: those that were named, or the newest that a query finds,
-//! at most [`MAX_MESSAGES`] of them.
+//! The messages of a change: the named ones, or the newest that a query finds, at most
+//! [`MAX_MESSAGES`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use crate::tools::mail::MAX_MESSAGES;
 
 /// Messages of a page.
 const PAGE: usize = 500;
-/// Pages of one account at most. Some providers have pages of 100, and some of what is on
-/// them may not match.
+/// The maximum number of pages of one account. Some providers have pages of 100, and some messages
+/// on them may not match.
 const PAGES: usize = 30;
 
 /// Messages of one account.
@@ -51,13 +51,13 @@ struct AccountMatches {
     ids: Vec<String>,
     /// The total number, as far as known.
     total: Option<SearchTotal>,
-    /// True when there are more.
+    /// True if there are more.
     more: bool,
     notes: Vec<Note>,
 }
 
-/// Resolves these ids to messages, with threads expanded; those of a thread that are in
-/// the trash or in spam are left out with a note, unless `hidden` is set.
+/// Resolves these ids to messages, with threads expanded. Messages of a thread in the trash or in
+/// spam are left out with a note, unless `hidden` is set.
 pub(super) async fn chosen_ids(
     ctx: &Context,
     ids: &[String],
@@ -142,6 +142,7 @@ pub(crate) async fn choose_messages(
         };
         let taken = share as u64;
         match all {
+            // A total may be too low, but with a next page at least one message is left.
             Some(all) => left += all.saturating_sub(taken).max(u64::from(some.more)),
             None => {
                 exact = false;
@@ -194,6 +195,7 @@ async fn find_messages(ctx: &Context, account: &Account, query: &Query) -> Resul
         let page = mailbox.messages(&ask).await?;
         let ids = page.items.iter();
         let ids = ids.filter_map(|item| flatten::key(&MESSAGE, item, &context));
+        // A message that could not be fetched matches as well.
         let ids = ids.chain(page.failed.into_iter().map(|one| one.id));
         found.ids.extend(ids.filter(|id| known.insert(id.clone())));
         found.total = found.total.or(page.total);
@@ -225,6 +227,7 @@ fn shares(sizes: &[usize], most: usize) -> Vec<usize> {
         if open.is_empty() || rest == 0 {
             return shares;
         }
+        // At least one, so that the loop ends if fewer are left than there are accounts.
         let each = (rest / open.len()).max(1);
         for at in open {
             if let (Some(share), Some(size)) = (shares.get_mut(at), sizes.get(at)) {

@@ -1,9 +1,9 @@
 //! Organizes messages, and undoes that.
 //!
-//! Every change takes the same steps: which messages ([`chosen`]), which actions
-//! ([`actions`]), their present states, storing these for an undo ([`undo`]), the
-//! writes, and reading the states afterwards. The answer reports the provider's states,
-//! in few words however many messages there are ([`report`]).
+//! Every change takes the same steps: choosing messages ([`chosen`]) and actions ([`actions`]),
+//! reading the present states, storing these for an undo ([`undo`]), the writes, and reading the
+//! states again. The answer reports the provider's states, in few words for any number of messages
+//! ([`report`]).
 
 pub(crate) mod actions;
 pub(crate) mod chosen;
@@ -75,6 +75,7 @@ pub(crate) async fn mail_modify(
     let choice = match &request.q {
         Some(q) => chosen_query(ctx, q, request.account.as_deref()).await?,
         None => {
+            // Both are meant for messages in the trash or in spam.
             let hidden = matches!(verb, ModifyVerb::Restore | ModifyVerb::Delete);
             chosen_ids(ctx, &request.ids, request.account.as_deref(), hidden).await?
         }
@@ -152,11 +153,12 @@ pub(crate) async fn change_messages(
         return Err(error.clone().context(name));
     }
     choice.notes.dedup();
-    // They are read before a message may be deleted.
+    // Subjects are read now, because the messages may be deleted.
     let named: Vec<_> =
         works.iter().map(|work| (work.chosen.mailbox.clone(), work.chosen.ids.clone())).collect();
     // Messages already in the requested state are not written again.
     let looking = join_all(works.iter_mut().map(look));
+    // A dry run reads its own rows, which have the subjects.
     let subjects = OptionFuture::from((!dry_run).then(|| subjects(named)));
     let (_, subjects) = join(looking, subjects).await;
     let subjects = subjects.flatten();
@@ -183,7 +185,8 @@ pub(crate) async fn change_messages(
     report_changes(ctx, works, choice, report).await
 }
 
-/// Asks before messages are deleted permanently; returns why they are not, if they are not.
+/// Asks the user before messages are deleted permanently. Returns the reason if they must not be
+/// deleted.
 async fn refused_deletion(
     ctx: &Context,
     works: &[AccountBatch],
@@ -213,8 +216,8 @@ async fn refused_deletion(
     refused_erasure(ctx, &lines.join("\n"), caller).await
 }
 
-/// Carries out the plan; returns the number for undoing it, if that is possible. Nothing is
-/// written before its line is in the log and the earlier states are stored.
+/// Carries out the plan; returns the number for undoing it, if possible. Nothing is written before
+/// its line is in the log and the earlier states are stored.
 async fn write_changes(
     ctx: &Context,
     works: &mut [AccountBatch],
@@ -272,6 +275,7 @@ async fn keep_states(ctx: &Context, works: &[AccountBatch], op: &str) -> Result<
 async fn trim_states(ctx: &Context, works: &[AccountBatch], number: u64) -> Result<bool> {
     let undos: Vec<AccountUndo> = works
         .iter()
+        // A change in doubt may have been made, so its undo is kept.
         .map(|work| {
             work.undo_of(|turn| matches!(turn, MessageOutcome::Done | MessageOutcome::Open))
         })
@@ -333,6 +337,7 @@ async fn look_again(
     look: Duration,
 ) {
     let open = |answer: &Result<Option<MailState>>| matches!(answer, Err(error) if error.is_open());
+    // The state of a message does not show whether it was copied, so copies are not looked up.
     let places: Vec<usize> = (0..answers.len())
         .filter(|at| answers.get(*at).is_some_and(open) && !action.is_copy())
         .collect();
@@ -346,6 +351,7 @@ async fn look_again(
             let state = match state {
                 Ok(state) => Some(state),
                 Err(error) if error.kind() == ErrorKind::NotFound => None,
+                // Looked up again until the time is up.
                 Err(_) => continue,
             };
             if ids.get(*at).is_some_and(|id| action.is_done(id, state.as_ref())) {
@@ -408,6 +414,7 @@ async fn write(work: &mut AccountBatch, look: Duration) {
                     }
                 }
                 Some(Err(error)) if error.is_open() => (MessageOutcome::Open, Some(error)),
+                // An earlier step was carried out, so the message is partly changed.
                 Some(Err(error)) if began => (MessageOutcome::Open, Some(error)),
                 Some(Err(error)) => (MessageOutcome::Failed, Some(error)),
                 None => (MessageOutcome::Open, Some(unanswered())),
@@ -448,7 +455,7 @@ async fn write(work: &mut AccountBatch, look: Duration) {
     }
 }
 
-/// Marks what the user refused as unchanged.
+/// Marks the messages of a refused change as unchanged.
 fn refuse(works: &mut [AccountBatch], why: &'static str) {
     for work in works {
         for change in std::mem::take(&mut work.changes) {

@@ -1,5 +1,5 @@
-//! The report of a change: how many messages are done, how to undo it, and which are
-//! not in the expected state and why; of a few messages, what was changed of each.
+//! The report of a change: the number of changed messages, the undo, and the messages not in the
+//! expected state, with the reasons; for a few messages, also the changes of each.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::pipeline::handles::{assign_handles, handle_after};
 use crate::pipeline::rows::rows_of;
 use crate::store::HandleKind;
 
-/// Messages shown before a change is carried out.
+/// The number of messages shown before a change is carried out.
 const SHOWN: usize = 5;
 /// Their columns.
 const COLUMNS: &[&str] = &["id", "from", "subject"];
@@ -35,7 +35,7 @@ const NAMED: usize = 5;
 /// The maximum number of changed messages that have a row each; more are counted.
 const ROWS: usize = 10;
 
-/// The parts of a report besides the messages.
+/// The parts of a report in addition to the messages.
 pub(super) struct ChangeReport {
     pub(super) op: &'static str,
     pub(super) undo: Option<u64>,
@@ -176,8 +176,7 @@ async fn unmet_outcomes(
     outcomes
 }
 
-/// Returns the messages that were changed, with what was changed. A copied message itself
-/// is as it was.
+/// Returns the changed messages with their changes. A copied message itself is unchanged.
 async fn changed_rows(
     ctx: &Context,
     works: &[AccountBatch],
@@ -192,6 +191,7 @@ async fn changed_rows(
         let changed: Vec<&MessageChange> = work
             .changes
             .iter()
+            // A copy does not change its original, which therefore has no row.
             .filter(|one| {
                 one.outcome == MessageOutcome::Done && one.now.as_ref() != Some(&one.before)
             })
@@ -235,6 +235,7 @@ async fn first_rows(ctx: &Context, works: &[AccountBatch], several: bool) -> Res
         let mailbox = &work.chosen.mailbox;
         let projection = project(mailbox.api(), &columns);
         let messages = mailbox.read_messages(&ids, &projection, BodyForm::None).await;
+        // A message that cannot be read is left out here, but is changed like the others.
         let items: Vec<_> =
             messages.into_iter().filter_map(|message| Some(message.ok()?.item)).collect();
         let context = ctx.context_for(mailbox.api(), &work.chosen.label, &work.chosen.account);
@@ -286,7 +287,7 @@ struct StateWords<'a> {
 }
 
 impl StateWords<'_> {
-    /// Returns what differs between two states, as it was and as it is.
+    /// Returns the differences between two states, in words: before, and after.
     fn difference(&self, before: &MailState, after: Option<&MailState>) -> [String; 2] {
         let Some(after) = after else {
             return [self.folder(&before.folder), "deleted".to_owned()];

@@ -1,8 +1,8 @@
 //! Undoes changes.
 //!
-//! For each message of a change, the state before and after it is stored. An undo restores what
-//! the change did, where that still holds: other changes to the same message stay, and if someone
-//! changed the same part of it since, it is left alone and reported.
+//! For each message of a change, the state before and after it is stored. An undo restores the
+//! parts that the change set, where they still hold: other changes to the same message stay. If
+//! someone has changed the same part since, it is left alone and reported.
 
 use daysheet_core::budget::WholeAnswer;
 use daysheet_core::error::Result;
@@ -23,17 +23,18 @@ use crate::pipeline::rows::name_account;
 /// The effect of undoing for a message in its present state.
 #[derive(Debug, PartialEq, Eq)]
 enum UndoStep {
-    /// It is as it was.
+    /// Already in its earlier state.
     Already,
     /// Into this state.
     To(MailState),
-    /// Somebody else changed the same of it.
+    /// Someone else changed the same part.
     Elsewhere,
 }
 
 /// Returns the state to restore for a message that the change took from `before` to `after`.
 fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
     let before = &account_undo.before;
+    // If the result of the change is unknown, the whole earlier state is restored.
     let Some(after) = &account_undo.after else {
         let target = MailState { id: now.id.clone(), ..before.clone() };
         return if target == *now { UndoStep::Already } else { UndoStep::To(target) };
@@ -44,6 +45,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
         target.unread = before.unread;
     }
     if before.flag != after.flag {
+        // A part that is already back, or still as changed, was not changed by someone else.
         elsewhere |= now.flag != after.flag && now.flag != before.flag;
         target.flag = before.flag.clone();
     }
@@ -51,6 +53,7 @@ fn back(account_undo: &MessageUndo, now: &MailState) -> UndoStep {
         elsewhere |= now.folder != after.folder && now.folder != before.folder;
         target.folder.clone_from(&before.folder);
     }
+    // Only labels that the change touched, because others may have been set since.
     for label in after.labels.difference(&before.labels) {
         target.labels.remove(label);
     }
@@ -110,9 +113,9 @@ pub(crate) async fn undo_messages(
     report_changes(ctx, works, choice, report).await
 }
 
-/// Returns notes about the folders and labels of a change that still exist: others may use them
-/// by now, so an undo does not delete them. Levels above one that were created with it are
-/// deleted with it while they are empty.
+/// Returns notes on the folders and labels of a change that still exist: others may use them by
+/// now, so an undo does not delete them. Levels above one that were created at the same time are
+/// deleted along with it while they are empty.
 async fn remaining_folders(
     ctx: &Context,
     chosen: &ChosenMessages,
@@ -127,6 +130,7 @@ async fn remaining_folders(
             (false, true) => (FolderKind::Folder, "label"),
             (false, false) => (FolderKind::Folder, "folder"),
         };
+        // It was deleted since.
         let Ok(found) = mailbox.find_folder(&one.id, kind, false).await else {
             continue;
         };
@@ -165,7 +169,7 @@ fn restored_messages(
 
 /// Plans which messages of an account are restored, and how.
 async fn plan(chosen: ChosenMessages, account_undo: Vec<MessageUndo>) -> AccountBatch {
-    // A message may have got another id by the change.
+    // The change may have given a message another id.
     let id = |one: &MessageUndo| one.after.as_ref().unwrap_or(&one.before).id.clone();
     let ids: Vec<String> = account_undo.iter().map(id).collect();
     let mut states = chosen.mailbox.states(&ids).await.into_iter();

@@ -32,9 +32,9 @@ const OP: &str = "unsubscribe";
 /// The reason against a request that the user cannot be asked about.
 const CANNOT_ASK: &str = "this client cannot ask the user to confirm";
 
-/// A list that is to be left.
+/// A mailing list to leave.
 struct MailingList {
-    /// Which of the accounts it is.
+    /// The position of its account.
     account: usize,
     /// The message that names it, as the reader knows it.
     handle: String,
@@ -75,7 +75,7 @@ pub(super) async fn leave_lists(
     if lists.is_empty() {
         return write_report(ctx, report).await;
     }
-    // A draft reaches nobody, and mail_send asks: only a request needs consent here.
+    // A draft reaches no one, and mail_send asks: only a request needs consent here.
     let posts: Vec<&MailingList> =
         lists.iter().filter(|list| matches!(list.way, UnsubscribeWay::Post(_))).collect();
     let reply = if posts.is_empty() {
@@ -127,6 +127,8 @@ async fn lists_of(
                 }
             };
             let way = way(&message.headers);
+            // Before the user is asked, so that the question contains no list that is refused
+            // anyway.
             if let Some(UnsubscribeWay::Mail(message)) = &way
                 && let Err(error) = check_allow_list(ctx, std::iter::once(&reader(message)))
             {
@@ -252,7 +254,7 @@ fn reader(message: &UnsubscribeMessage) -> MailPerson {
 }
 
 impl MailingList {
-    /// Describes the way out, without anything that tells who leaves.
+    /// Describes the way to leave, without the parts of a link that identify the user.
     fn describe(&self) -> String {
         match &self.way {
             UnsubscribeWay::Post(url) => {
@@ -265,7 +267,8 @@ impl MailingList {
         }
     }
 
-    /// Returns the outcome of a dry run: that of the call as far as it is known without asking.
+    /// Returns the outcome of a dry run: the outcome of the call, as far as it is known without a
+    /// question.
     fn planned(&self, can_ask: bool) -> ItemOutcome {
         let detail = match &self.way {
             UnsubscribeWay::Post(url) if !can_ask => return self.refused(CANNOT_ASK, url),
@@ -301,11 +304,11 @@ fn sender(message: &SourceMessage) -> String {
     }
 }
 
-/// Returns whether the provider authenticated the sender.
+/// Returns a phrase on whether the provider authenticated the sender.
 fn proof(message: &SourceMessage, api: Service) -> String {
     let mut headers = message.headers.iter();
     let found = headers.find(|(name, _)| name.eq_ignore_ascii_case("Authentication-Results"));
-    // A signature of anybody's passes as DKIM; DMARC is about the sender.
+    // DKIM passes with anyone's signature; only DMARC is about the sender.
     let proved = found.and_then(|(_, value)| AuthResults::read(value, api.receivers())?.dmarc);
     match proved.as_deref() {
         Some("pass") => "the sender is authenticated",
@@ -314,9 +317,10 @@ fn proof(message: &SourceMessage, api: Service) -> String {
     .to_owned()
 }
 
-/// Returns a detail that gives the user the link to open, whole.
+/// Returns a detail that gives the user the complete link to open.
 fn hand_over(why: &str, url: &url::Url) -> String {
     if url.as_str().len() <= LINK {
+        // A backtick would end the quotation of the link.
         let url = url.as_str().replace('`', "%60");
         format!("not unsubscribed: {why}; the user can open `{url}`")
     } else {

@@ -15,7 +15,7 @@ pub(super) struct AccountBatch {
     pub(super) actions: Vec<PlannedAction>,
     /// Folders and labels that were created for them.
     pub(super) created: Vec<CreatedFolder>,
-    /// Messages that are not so already, in order.
+    /// Messages that are not yet in the expected state, in order.
     pub(super) changes: Vec<MessageChange>,
     pub(super) unchanged: usize,
     pub(super) misses: Vec<UnmetState>,
@@ -34,9 +34,9 @@ pub(crate) struct MessageChange {
 pub(crate) enum MessageOutcome {
     Planned,
     Done,
-    /// Nothing was written.
+    /// Unchanged, because no write was carried out.
     Failed,
-    /// Nobody knows, or not all of it was.
+    /// Unknown, or only partly done.
     Open,
 }
 
@@ -74,6 +74,7 @@ impl AccountBatch {
             mail: changes
                 .map(|one| MessageUndo {
                     before: one.before.clone(),
+                    // Only the state after a completed write is known.
                     after: match one.outcome {
                         MessageOutcome::Done => one.now.clone(),
                         _ => None,

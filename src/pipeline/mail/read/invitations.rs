@@ -1,5 +1,5 @@
-//! Invitations in messages: what they are about, whether the event is in the calendar,
-//! and what else is at that time.
+//! Invitations in messages: their subjects, the matching events in the calendar, and other events
+//! at that time.
 //!
 //! A calendar that cannot be read costs a note, never the message.
 
@@ -90,7 +90,7 @@ async fn read_invitation(
     }
     for (entry, timed) in entries.into_iter().take(MAX_EVENTS) {
         let there = match entry.uid.as_str() {
-            // Without a UID it is no event that could be there.
+            // Without a UID, it cannot be found in a calendar.
             "" => Ok(Vec::new()),
             uid => owner.port.by_uid(uid).await,
         };
@@ -118,15 +118,17 @@ async fn read_invitation(
         let same = facts
             .iter()
             .find(stands_for)
+            // The series represents those of its occurrences that are unchanged.
             .or_else(|| facts.iter().find(|facts| facts.series.is_none()));
         let mut clashes = Vec::new();
+        // Cancellations and replies claim no time.
         if matches!(kind.as_str(), "request" | "publish" | "add" | "counter") && !entry.cancelled {
             let now = ctx.now();
             let candidate = ClashCandidate {
                 title: entry.title.clone(),
-                // It is no double of itself.
+                // The event's own entry is not a duplicate of it.
                 uid: None,
-                // It asks for this time, however long, and before it is accepted.
+                // An invitation claims its time even if it is long, or not yet accepted.
                 claim: TimeClaim { show: entry.show, uncertain: false, personal: true },
                 times: clash::times(&entry.start, &entry.end, entry.repeat.as_ref(), now),
                 itself: facts
@@ -161,10 +163,10 @@ async fn read_invitation(
                 ours(event_time::start(facts.start, &ctx.config.zone))
             ));
         }
-        // An entry without a time has the one in the calendar.
+        // An entry without a time takes the time in the calendar.
         let known = same.map(|facts| (facts.start, facts.end));
         let times = if timed { Some((entry.start.when(), entry.end.when())) } else { known };
-        // The answers to another time are not those to this one.
+        // Answers to another time do not apply to this one.
         let answered = same.filter(|_| moved.is_none());
         let guests = guests(entry, &kind, answered, &owner.account.email);
         let mut object = rows::object(&kind, entry, &guests, times);
@@ -178,10 +180,10 @@ async fn read_invitation(
     Ok(())
 }
 
-/// Returns the guests of an entry. Their answers are those in the calendar's `event`, if there is
-/// one: the message has them as they were when it was sent.
+/// Returns the guests of an entry, with the answers of the calendar's `event`, if there is one: the
+/// answers in the message date from when it was sent.
 fn guests(entry: &IcalEvent, kind: &str, event: Option<&EventData>, own: &str) -> Vec<EventGuest> {
-    // A reply is about its own answer.
+    // A reply states its sender's own answer.
     let current = event.filter(|_| !matches!(kind, "reply" | "counter"));
     let guests = entry.guests.iter().map(|guest| {
         let is = |address: &str| address.eq_ignore_ascii_case(&guest.address);

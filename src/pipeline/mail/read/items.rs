@@ -25,7 +25,7 @@ impl MessageLocation {
     }
 }
 
-/// Returns one item per message, in their order; `places` are theirs.
+/// Returns one item per message, in their order; `places` has their threads.
 pub fn items(response: &WholeAnswer, places: &[MessageLocation]) -> Vec<AnswerItem> {
     let tables = &response.document.tables;
     let Some(messages) = tables.first() else {

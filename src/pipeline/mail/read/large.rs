@@ -1,4 +1,4 @@
-//! HTML of a size whose reading could hold up the server: it is read in a process of its own.
+//! HTML so large that reading it could delay the server; it is read in a process of its own.
 
 use daysheet_core::body::{ReadableText, ReadingOptions};
 use daysheet_core::provider::{MessageContent, TextPart};
@@ -9,9 +9,9 @@ use crate::pipeline::local_files::file_reader;
 /// The size in bytes up to which HTML is read in the server itself: a hundredth of a second.
 const SMALL: usize = 256 << 10;
 
-/// Returns the text of a message with large HTML; `None` if it is to be read here, because it
-/// is small or nothing can read it elsewhere. If it cannot be read at all, it is left out of
-/// the message with a note.
+/// Returns the text of a message with large HTML; `None` if the HTML is small enough to read
+/// in-process, or if there is no worker. HTML that the worker cannot read is removed from the
+/// message, with a note.
 pub(super) async fn read_large(
     ctx: &Context,
     message: &mut MessageContent,
@@ -30,6 +30,7 @@ pub(super) async fn read_large(
         Ok(None) => {}
         Err(error) => tracing::warn!(%error, "large HTML is not read"),
     }
+    // In this process, such HTML could hold up all other calls.
     for form in message.parts.iter_mut().flatten() {
         form.retain(|part| matches!(part, TextPart::Plain(_)));
     }

@@ -1,5 +1,4 @@
-//! The lengths of messages' texts, for lists: a reader sees what reading them would cost
-//! at most.
+//! The lengths of messages' texts, for lists: an upper limit for the cost of reading them.
 
 use daysheet_core::error::Error;
 use daysheet_core::flatten::{RowContext, RowRoom};
@@ -17,7 +16,8 @@ use crate::tools::mail::BodyChoice;
 /// The column that shows them.
 const COLUMN: &str = "chars";
 
-/// Fills the column of rows of one account, if it is shown. Returns why lengths are missing.
+/// Fills the column of rows of one account, if it is shown. Returns an error if lengths are
+/// missing.
 pub(crate) async fn fill_lengths(
     ctx: &Context,
     rows: &mut RowTable,

@@ -18,6 +18,7 @@ pub(crate) const COLUMNS: &[&str] = &[
 /// The rest of a read, still to be shown; saved under a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ReadRest {
+    // The stored name, which existing cursors have.
     #[serde(rename = "letters")]
     pub(super) messages: Vec<MessageTarget>,
     pub(super) body: String,

@@ -1,7 +1,7 @@
-//! Reads messages: rows about them, then their texts.
+//! Reads messages: rows about them, followed by their texts.
 //!
-//! One answer has at most [`MAX_MESSAGES`] messages; further ones are behind a cursor. Texts
-//! are complete here: the budget decides how much of them is shown. Nothing is dropped.
+//! One answer has at most [`MAX_MESSAGES`] messages; further ones are behind a cursor. Texts are complete
+//! here, and none is dropped: the budget decides on the parts that are shown.
 
 mod invitations;
 pub mod items;
@@ -56,12 +56,12 @@ const MAX_MESSAGES: usize = 25;
 const AT_ONCE: usize = 8;
 /// With less text than this so far, in bytes, the others are fetched at once.
 const SHORT: usize = 1 << 20;
-/// With more text than this, in bytes, the others are left to the cursor: nobody
-/// reads on in it, and each is in the memory several times over.
+/// With more text than this, in bytes, the others are left to the cursor: no reader gets that far,
+/// and each text is in memory several times.
 const ENOUGH: usize = 4 << 20;
 /// The column that groups messages.
 const THREAD: &str = "thread";
-/// The column that tells answers from forwards.
+/// The column that distinguishes answers from forwards.
 const SUBJECT: &str = "subject";
 
 /// The kind of its cursors.
@@ -77,7 +77,7 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
     let form = BodyChoice::of(&rest.body).unwrap_or_default();
     let zone = &requested_zone(ctx, rest.tz.as_deref())?;
     let (now, mut later) = split(rest.messages.clone());
-    // Those of one account stay together, however many are fetched at once.
+    // Messages of one account stay together, regardless of how many are fetched at once.
     let groups = by_owner(now).into_iter();
     let mut now: Vec<MessageTarget> = groups.flat_map(|(_, targets)| targets).collect();
     let unread = now.iter().filter(|one| !known.contents.contains_key(one));
@@ -87,11 +87,13 @@ pub(crate) async fn mail_read(ctx: &Context, read: MailRead) -> Result<WholeAnsw
         .collect();
     let threads = listed_threads(ctx, &unread);
     let texts = fetch_until_enough(ctx, &mut now, form, &rest, &mut known.contents);
+    // Boxed, because a thread's stack is small.
     let (texts, threads) = join(Box::pin(texts), Box::pin(threads)).await;
     let (mut fetched, mut failed) = texts?;
     for (account, threads) in threads {
         known.threads.entry(account).or_default().extend(threads);
     }
+    // Messages that were not reached come first on the next page.
     later.splice(..0, now);
     if let (true, Some((name, error))) = (fetched.is_empty(), failed.first()) {
         return Err(error.clone().context(name));
@@ -142,6 +144,7 @@ async fn fetch_until_enough(
         fetched.append(&mut some);
         failed.append(&mut errors);
         let text = fetched.iter().map(|one: &FetchedMessage| one.readable.text.len());
+        // Near the limit one at a time, so that only one message can exceed it.
         at_once = match text.sum::<usize>() {
             short if short <= SHORT => MAX_MESSAGES,
             long if long <= ENOUGH => 1,
@@ -269,7 +272,7 @@ async fn add_message_rows(
         let context = RowContext { names: &names, ..context };
         let mut some = rows_of(&context, &MESSAGE, &columns, &items, &mut response.notes);
         assign_handles(ctx, &mut some, &account).await?;
-        // What is unknown stays null: the message itself could be read.
+        // An unknown answer stays null, because the message itself could be read.
         let threads = known.threads.get(&account.id);
         let (answers, unknown) =
             answered::look_up(&*mailbox, &MESSAGE, &items, &context, threads).await;
@@ -295,7 +298,7 @@ async fn add_message_rows(
     Ok(())
 }
 
-/// Adds the table of bodies, after that of the messages, and the texts.
+/// Adds the table of bodies, after the table of messages, and the texts.
 async fn add_bodies(
     ctx: &Context,
     fetched: &mut [FetchedMessage],
@@ -305,7 +308,7 @@ async fn add_bodies(
     let table = 1.min(response.document.tables.len());
     let mut objects = Vec::new();
     for (at, one) in fetched.iter_mut().enumerate() {
-        // It may be long: there is one of it.
+        // Moved and not copied, because it may be long.
         let text = std::mem::take(&mut one.readable.text);
         let shows = form != BodyChoice::None && !text.is_empty();
         let block = shows.then(|| format!("b{}", response.texts.len() + 1));
@@ -386,8 +389,8 @@ async fn make_readable(
     readable(message, reading, form).await
 }
 
-/// Makes the text of a message readable, on a thread of its own: a message may have
-/// many megabytes, and the session has to respond meanwhile. Drops the source text.
+/// Makes the text of a message readable, on a thread of its own: a message may have many megabytes,
+/// and the session must respond meanwhile. Drops the source text.
 pub(crate) async fn readable(
     mut message: MessageContent,
     reading: Option<ReadingOptions>,
@@ -414,11 +417,11 @@ pub(crate) async fn readable(
         .map_err(|_| Error::new(ErrorKind::Internal, "a message could not be converted"))
 }
 
-/// Returns how the parts of a message are read; `None` if its source is shown.
+/// Returns the form in which the parts of a message are read; `None` if its source is shown.
 fn reading(subject: String, form: BodyChoice, rest: &ReadRest) -> Option<ReadingOptions> {
     let form = match form {
         BodyChoice::Raw | BodyChoice::Headers => return None,
-        // Its length is stated.
+        // `none` states the length of the text.
         BodyChoice::Text | BodyChoice::None => PartForm::Text,
         BodyChoice::Markdown => PartForm::Markdown,
         BodyChoice::Html => PartForm::Html,

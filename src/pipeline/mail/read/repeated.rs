@@ -1,8 +1,8 @@
-//! What a message of a thread repeats of an older one in the same answer.
+//! Text of a message that repeats an older message of its thread in the same answer.
 //!
 //! Answers between the lines of a quote keep the quote, and so do forwards; with the older message
-//! in the same answer, its lines are there already. Each run of them becomes a line of ours.
-//! Linear in the text; nothing is compared across threads.
+//! in the same answer, its lines are shown twice. Each run of such lines becomes a line of ours.
+//! Linear in the text; messages of different threads are not compared.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -13,11 +13,12 @@ use daysheet_core::text::fence::OURS;
 use super::items::MessageLocation;
 use super::messages::FetchedMessage;
 
-/// The fewest lines and characters that are worth a line of ours.
+/// The minimum numbers of lines and of characters that are worth a line of ours.
 const LINES: usize = 3;
 const CHARS: usize = 120;
 
-/// Folds what messages repeat of older ones of their thread; `rows` and `places` are theirs.
+/// Folds the text of messages that repeats older ones of their thread; `rows` and `places` have the
+/// ids, dates and threads of the messages.
 pub fn fold(fetched: &mut [FetchedMessage], rows: &RowTable, places: &[MessageLocation]) {
     let mut threads: Vec<(&MessageLocation, Vec<(String, ThreadPart<'_>)>)> = Vec::new();
     for (at, (one, place)) in fetched.iter_mut().zip(places).enumerate() {
@@ -48,9 +49,9 @@ struct ThreadPart<'t> {
     text: &'t mut String,
 }
 
-/// Replaces what the messages of a thread, the oldest first, repeat of older ones.
+/// Replaces the text of a thread's messages, the oldest first, that repeats older ones.
 fn fold_thread<'t>(parts: impl Iterator<Item = ThreadPart<'t>>) {
-    // Where three lines in a row stand first: the message, and the number of the first.
+    // The first place of three lines in a row: the message, and the number of the first line.
     let mut known: HashMap<u64, (usize, usize)> = HashMap::new();
     let mut read: Vec<Vec<String>> = Vec::new();
     let mut ids: Vec<String> = Vec::new();
@@ -85,6 +86,7 @@ fn fold_thread<'t>(parts: impl Iterator<Item = ThreadPart<'t>>) {
         let message = ids.len();
         for at in 0..keys.len() {
             if let Some(start) = start(keys.get(at..).unwrap_or_default()) {
+                // The first place stays, so that a run refers to the oldest message with it.
                 known.entry(start).or_insert((message, at));
             }
         }
@@ -109,7 +111,7 @@ fn fold_thread<'t>(parts: impl Iterator<Item = ThreadPart<'t>>) {
     }
 }
 
-/// Returns what stands for the first lines of some.
+/// Returns a hash of the first [`LINES`] lines; `None` if there are fewer.
 fn start(keys: &[(usize, String)]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     for (_, key) in keys.get(..LINES)? {
@@ -118,9 +120,9 @@ fn start(keys: &[(usize, String)]) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// Returns what is compared of a line: all but quote marks and spaces, because an amount differs
-/// by a comma. Nothing for a blank line; a line with a remark of ours, at this `place`, equals no
-/// other.
+/// Returns the form of a line that is compared: without quote marks and superfluous spaces.
+/// Punctuation counts, because amounts may differ by a comma. Empty for a blank line; a line with a
+/// remark of ours, at this `place`, equals no other.
 fn key(line: &str, place: (usize, usize)) -> String {
     if line.contains(OURS) {
         format!("{OURS}{place:?}")

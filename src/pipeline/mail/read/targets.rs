@@ -27,7 +27,7 @@ pub(crate) struct FetchedTargets {
     form: BodyForm,
     /// Threads by their accounts.
     pub(super) threads: HashMap<String, FetchedThreads>,
-    /// Messages that need not be fetched any more.
+    /// Messages that have been fetched already.
     pub(super) contents: HashMap<MessageTarget, MessageContent>,
 }
 
@@ -56,7 +56,7 @@ impl FetchedTargets {
     }
 }
 
-/// Returns what to read: handles resolved, threads expanded newest first.
+/// Returns the messages to read: handles resolved, threads expanded newest first.
 pub(super) async fn read_targets(
     ctx: &Context,
     read: &MailRead,
@@ -77,13 +77,12 @@ pub(super) async fn read_targets(
     Ok((rest, failed))
 }
 
-/// Resolves ids of messages, drafts and threads to messages, in their order, and
-/// returns the ids that mean nothing. With `notes`, messages of a thread that are in
-/// the trash or in spam are left out with a note, unless it has no others. With
-/// `fetched`, threads are fetched with their messages.
+/// Resolves ids of messages, drafts and threads to messages, in their order, and returns the ids
+/// that are unknown. With `notes`, messages of a thread in the trash or in spam are left out with a
+/// note, unless the thread has no others. With `fetched`, threads are fetched with their messages.
 ///
 /// # Errors
-/// If there is no message at all.
+/// If no message is found.
 pub(crate) async fn resolve_targets(
     ctx: &Context,
     ids: &[String],
@@ -129,6 +128,7 @@ async fn resolve_target(
 ) -> Result<Vec<MessageTarget>> {
     let target = |account: &str, id: String| MessageTarget { account: account.to_owned(), id };
     if let Some((owner, id)) = resolve_handle(ctx, HandleKind::Message, name).await? {
+        // Only checks that the handle belongs to the named account.
         owner_named(ctx, &owner, account).await?;
         return Ok(vec![target(&owner, id)]);
     }

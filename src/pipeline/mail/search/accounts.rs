@@ -35,11 +35,11 @@ pub(super) struct SearchPart {
     pub(super) fetched: GatheredMessages,
     /// The number of messages in spam and trash that match, if known.
     pub(super) hidden: Option<u64>,
-    /// The senders who look like somebody else.
+    /// The senders who look like a known person.
     pub(super) look_alikes: LookAlikes,
 }
 
-/// Queries every account; returns those that responded, and why the others did not.
+/// Queries every account; returns those that responded, and the errors of the others.
 pub(super) async fn search_accounts(
     ctx: &Context,
     request: &SearchContext<'_>,
@@ -97,7 +97,7 @@ async fn search_account(
         } else {
             request.columns.clone()
         };
-        // A message that is read next has its thread looked up with it.
+        // If a message is read next, its thread is looked up at the same time.
         let further =
             std::iter::once(listed_threads::THREAD).chain(listed::columns(request.listed));
         let further = further.filter_map(|name| request.table.field(name));
@@ -123,14 +123,17 @@ async fn search_account(
             enough: request.enough,
         };
         let warns = request.columns.iter().any(|field| field.name == WARNINGS);
+        // Warnings need the people that the account knows; they are read while messages are listed.
         let meet = async {
             if warns {
                 prefetch_people(ctx, &account, &*mailbox).await;
             }
         };
+        // Boxed, because a thread's stack is small.
         let pages = Box::pin(fetch_pages(&*mailbox, ask, place.clone(), asking));
         let (fetched, ()) = join(pages, Box::pin(meet)).await;
         let mut fetched = fetched?;
+        // Folder names cost a request, so they are read only if a warning depends on them.
         if fetched.names.is_empty() && needs_folders(fetched.items(), &context) {
             fetched.names = mailbox.names().await.unwrap_or_default();
         }
@@ -183,6 +186,7 @@ pub(super) async fn part_rows(
     let mut rows = rows_of(&context, request.table, &request.columns, &items, &mut own);
     part.look_alikes.mark(&mut rows, &items, &context);
     if request.looks_up() {
+        // The condition on answers has looked them up already.
         let (looked_up, failed) = match request.listed.answered {
             Some(_) => (part.fetched.answers.clone(), None),
             None => answered::look_up(&*part.mailbox, request.table, &items, &context, None).await,
@@ -198,8 +202,8 @@ pub(super) async fn part_rows(
 }
 
 /// Formats the number of matches in spam and trash: `; spam and trash have 2 more (in:anywhere)`.
-/// It is empty if there are none, or if they were searched. Conditions that no service knows are
-/// not checked on them, so that fewer may match.
+/// Empty without matches, or if spam and trash were searched. Conditions that no service knows are
+/// not checked there, so fewer messages may match.
 pub(super) fn hidden_count(parts: &[SearchPart], request: &SearchContext<'_>) -> String {
     match total_hidden(parts).filter(|_| !parts.is_empty()) {
         _ if !is_everywhere(request) => String::new(),

@@ -29,7 +29,7 @@ use crate::tools::mail_search::{MailSearch, RowOrder};
 const MAX_COUNTED: usize = 1_000;
 /// The number of messages fetched at once.
 const PAGE: u32 = 100;
-/// Columns of a sender, and those of messages that they are read from.
+/// Columns of a sender, and the columns of messages that they are read from.
 const READ_FROM: &[(&str, &str)] = &[
     ("id", "id"),
     ("date", "date"),
@@ -43,7 +43,7 @@ const READ_FROM: &[(&str, &str)] = &[
 struct SenderMessages {
     /// The number of the account among those searched.
     part: usize,
-    /// The address, in lower case; empty if the messages name nobody.
+    /// The address, in lower case; empty if the messages name no sender.
     address: String,
     /// The newest first.
     items: Vec<Value>,
@@ -58,6 +58,7 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
     }
     let (named, sort) = (search.columns(), search.sort);
     let limit = search.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(20);
+    // `limit` counts senders here, so messages are fetched in pages of their own size.
     let search = MailSearch {
         by: None,
         sort: None,
@@ -88,7 +89,7 @@ pub(super) async fn search_senders(ctx: &Context, search: MailSearch) -> Result<
         senders.extend(senders_of(ctx, at, part, &request));
     }
     let mut notes = Vec::new();
-    // Whoever names a folder, such as sent mail, gets all that is in it.
+    // A search of a named folder, such as sent mail, shows everything in it.
     if is_everywhere(&request) {
         notes.extend(leave_out_own(&mut senders, &parts));
     }
@@ -171,7 +172,7 @@ fn senders_of(
     senders
 }
 
-/// Leaves out what the owners of the accounts wrote; returns a note on it.
+/// Leaves out the messages that the owners of the accounts wrote; returns a note on them.
 fn leave_out_own(senders: &mut Vec<SenderMessages>, parts: &[SearchPart]) -> Option<Note> {
     let is_own = |one: &SenderMessages| {
         let part = parts.get(one.part);
@@ -186,6 +187,7 @@ impl SenderMessages {
     /// Returns the object that the row is made from, which has the form of a thread.
     fn object(&self) -> Value {
         let newest = self.items.first().and_then(|item| item.get("id"));
+        // A thread has its oldest message first.
         let messages: Vec<_> = self.items.iter().rev().collect();
         json!({"id": newest, "messages": messages})
     }

@@ -1,4 +1,5 @@
-//! What a search asks for: its arguments, or those of the first page that a cursor continues.
+//! The request of a search: its arguments, or the arguments of the first page that a cursor
+//! continues.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::RowRoom;
@@ -26,7 +27,7 @@ use crate::tools::mail_search::{MailSearch, RowKind, RowOrder};
 /// The kind of its cursors.
 pub(crate) const KIND: &str = "search";
 
-/// The column of how a text begins.
+/// The column with the beginning of a text.
 const SNIPPET: &str = "snippet";
 /// The width of that column when all columns are shown.
 const FULL_SNIPPET: u16 = 120;
@@ -49,8 +50,8 @@ pub(crate) struct SearchPlan {
     /// The zone that was named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tz: Option<String>,
-    /// When the first page was requested, in seconds since 1970; only for a query whose
-    /// meaning depends on the time.
+    /// The time at which the first page was requested, in seconds since 1970; only for a query
+    /// whose meaning depends on the time.
     pub(crate) now: Option<i64>,
     /// The number of rows on the earlier pages.
     pub(crate) shown: usize,
@@ -76,7 +77,7 @@ pub(super) struct SearchContext<'p> {
     pub(super) limit: usize,
     /// The number of rows to fetch of each account.
     pub(super) enough: usize,
-    /// True when the search is of several accounts.
+    /// True if several accounts are searched.
     pub(super) merged: bool,
 }
 
@@ -196,6 +197,7 @@ pub(super) async fn plan_search(ctx: &Context, search: MailSearch) -> Result<Sea
     let same_account = match &search.account {
         Some(name) => {
             let id = account_named(ctx, Some(name)).await?.id;
+            // A cursor over several accounts belongs to none of them alone.
             plan.accounts == 1 && plan.places.iter().all(|place| place.account == id)
         }
         None => true,
@@ -231,8 +233,8 @@ impl SearchContext<'_> {
         self.listed.answered.is_some() || shows
     }
 
-    /// Returns true if matches in spam and trash are worth a request: for messages that
-    /// are searched for, not for those that are merely listed.
+    /// Returns true if matches in spam and trash are worth a request: for messages that are
+    /// searched for, not for plain lists.
     pub(super) fn counts_hidden(&self) -> bool {
         let by_message = *self.table == MESSAGE && !self.listed.any();
         by_message && self.plan.q.is_some() && is_everywhere(self)
@@ -316,7 +318,7 @@ impl SearchPlan {
         self
     }
 
-    /// Returns how much of a cell is shown.
+    /// Returns the part of a cell that is shown.
     pub(crate) fn room(&self) -> RowRoom {
         let full = self.level.as_deref() == Some(ColumnLevel::More.word());
         self.snippet.or(full.then_some(FULL_SNIPPET)).map_or(RowRoom::List, RowRoom::Beginning)
@@ -332,7 +334,7 @@ impl SearchPlan {
     ) -> Result<Vec<&'static TableColumn>> {
         if let Some(fields) = &self.fields {
             let mut names = fields.clone();
-            // Who says how wide it is wants to see it.
+            // A given width implies the column.
             names.extend(self.snippet.map(|_| SNIPPET.to_owned()));
             return ColumnChoice::Named(names).of(table);
         }
@@ -342,7 +344,7 @@ impl SearchPlan {
             .find(|level| word == Some(level.word()))
             .unwrap_or(ColumnLevel::Core);
         let mut columns = crate::pipeline::rows::columns_of(table, ColumnLevel::More, merged);
-        // A look-up for each thread is not a matter of detail.
+        // `answered` costs a look-up for each thread, so no level of detail includes it.
         columns.retain(|field| match field.name {
             answered::COLUMN => answered,
             SNIPPET if self.snippet.is_some() => true,
@@ -360,7 +362,7 @@ impl SearchPlan {
         before: usize,
         missing: usize,
     ) -> String {
-        // When the last page is there, the rows have been counted.
+        // On the last page, all rows have been counted.
         let counted = self.places.is_empty() && missing == 0;
         let total = match self.total {
             _ if counted => format!(" of {}", self.shown),

@@ -1,10 +1,9 @@
-//! Sending: a message goes from one mailbox into those of its recipients.
+//! Sending: delivering a message from one mailbox to its recipients.
 //!
-//! The sender keeps it under SENT with its Bcc. Everybody in To, Cc and Bcc whose
-//! mailbox is here gets a copy without Bcc, with the lines that a delivery adds,
-//! unread in the inbox, as often as it is sent. All other addresses are accepted
-//! and lead nowhere. Nothing here is any one provider's; filters and rules are not
-//! carried out.
+//! The sender keeps the message under `SENT`, with its Bcc. Each recipient in To, Cc and Bcc with a
+//! mailbox in the sandbox gets a copy without Bcc, with the header fields that delivery adds,
+//! unread in the inbox, once per sending. Mail to all other addresses is accepted and discarded.
+//! This file is independent of any provider, and does not apply filters or rules.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,46 +19,44 @@ use super::store::mailbox::change::{MailboxChange, MailboxEntry};
 use super::store::message::{self, MessageFacts};
 use super::store::mime;
 
-/// The fields that name recipients.
+/// Header fields with recipients.
 const RECIPIENTS: [&str; 3] = ["To", "Cc", "Bcc"];
 
-/// How a provider sends.
+/// A provider's way of sending.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendOptions {
-    /// The message sent is the draft under its own id; else it gets another.
+    /// True if the sent message keeps the draft's id. Otherwise it gets a new one.
     pub keeps_id: bool,
-    /// What somebody sends to themselves is one message, in the inbox and sent;
-    /// else the inbox gets a copy.
+    /// True if a message to oneself is a single message, both sent and in the inbox. Otherwise the
+    /// inbox gets a copy.
     pub one_for_self: bool,
 }
 
 impl SendOptions {
-    /// Gmail's.
+    /// Gmail's way.
     pub const GMAIL: Self = Self { keeps_id: false, one_for_self: true };
 
-    /// Exchange's.
+    /// Exchange's way.
     pub const EXCHANGE: Self = Self { keeps_id: true, one_for_self: false };
 }
 
-/// Why nothing was sent.
+/// The reason why a message was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UnsentReason {
-    /// There is no such mailbox or message.
+    /// The mailbox or message does not exist.
     NotThere,
-    /// These bytes are no message.
+    /// The bytes are not a message.
     NoMessage(&'static str),
-    /// It is addressed to nobody.
+    /// The message has no recipients.
     NoRecipient,
-    /// This is given as an address, and is none. It counts before anything
-    /// is sent.
+    /// A recipient is not a valid address. This is checked before anything is sent.
     NoAddress,
 }
 
-/// Sends a draft of the mailbox `sender`, by its message's id, and gives the id of
-/// the message that the sender keeps.
+/// Sends a draft of the mailbox `sender`, by its message's id. Returns the id of the sender's copy.
 ///
 /// # Errors
-/// [`UnsentReason`]; then nothing has changed.
+/// [`UnsentReason`]. Nothing has changed in this case.
 pub(super) fn deliver(
     state: &RequestState,
     sender: &str,
@@ -70,8 +67,9 @@ pub(super) fn deliver(
     let message = mailbox.message(draft).ok_or(UnsentReason::NotThere)?;
     let thread = Some(message.thread);
     let bytes = message::wire_form(&message.raw);
-    // What is no message must not become one by the lines added here.
+    // Bytes that are not a message must not become one by the header fields added below.
     message::facts(&bytes, None).map_err(UnsentReason::NoMessage)?;
+    // All recipients are checked before the first mailbox changes.
     let recipients = recipients(&bytes)?;
     let date = state.tick();
     let raw: Arc<[u8]> = complete(bytes, sender, date).into();
@@ -93,7 +91,7 @@ pub(super) fn deliver(
     Ok(sent_id)
 }
 
-/// Puts what was sent into the sender's mailbox, in place of the draft.
+/// Replaces the draft by the sent message in the sender's mailbox.
 fn keep(
     state: &RequestState,
     sender: &str,
@@ -107,12 +105,12 @@ fn keep(
     } else {
         MailboxChange::Replaces(draft, entry)
     };
-    // Another request may have sent it meanwhile.
+    // Checked within the change: another request may have sent the draft meanwhile.
     let about = state.change(sender, |mailbox| mailbox.draft_id(draft).map(|_| change));
     about.ok_or(UnsentReason::NotThere)
 }
 
-/// Puts a copy into the mailbox of an address, if there is one.
+/// Adds a copy to the mailbox of an address, if there is one.
 fn hand_over(
     state: &RequestState,
     address: &str,
@@ -120,6 +118,7 @@ fn hand_over(
     date: i64,
 ) -> Result<(), UnsentReason> {
     let mailbox = state.mailbox(address);
+    // An address with a tag belongs to the mailbox without it, unless it has its own.
     let Some(mailbox) = mailbox.or_else(|| state.mailbox(&plain(address))) else {
         return Ok(());
     };
@@ -133,20 +132,21 @@ fn hand_over(
     let raw: Arc<[u8]> = copy.into();
     let facts = facts_at(&raw, date)?;
     let labels = vec!["UNREAD".to_owned(), "INBOX".to_owned()];
+    // No thread: thread ids differ between mailboxes, and the recipient's is found by header
+    // fields.
     let entry = MailboxEntry { raw, facts, labels, thread: None };
     state.change(&owner, |_| Some(MailboxChange::Enters(Box::new(entry))));
     Ok(())
 }
 
-/// The facts of a message that comes at a time, in milliseconds. Labels and
-/// conversations are not taken from its header section, where an export has
-/// them.
+/// Returns the facts of a message that arrives at a time in milliseconds. Labels and threads in its
+/// header section, as exports have them, are ignored.
 pub(super) fn facts_at(raw: &[u8], date: i64) -> Result<MessageFacts, UnsentReason> {
     let facts = message::facts(raw, None).map_err(UnsentReason::NoMessage)?;
     Ok(MessageFacts { labels: None, conversation: None, date, ..facts })
 }
 
-/// The addresses that a message is for, each once, in lower case.
+/// Returns the recipients' addresses in lower case, each once.
 ///
 /// # Errors
 /// [`UnsentReason::NoRecipient`], [`UnsentReason::NoAddress`].
@@ -168,7 +168,7 @@ pub(super) fn recipients(raw: &[u8]) -> Result<Vec<String>, UnsentReason> {
     if found.is_empty() { Err(UnsentReason::NoRecipient) } else { Ok(found) }
 }
 
-/// The addresses in the fields of a name, those of groups included.
+/// Returns the addresses in the header fields with a name, including members of groups.
 pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
     let mut found = Vec::new();
     for field in head::fields(mime::header_section(raw), raw) {
@@ -180,7 +180,7 @@ pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
             continue;
         };
         for entry in list.iter() {
-            // A name without an address is a mistake to report.
+            // A name without an address is returned as well, so that the mistake is reported.
             let text = entry.address.as_deref().or(entry.name.as_deref());
             let text = text.unwrap_or_default().trim();
             if !text.is_empty() {
@@ -191,13 +191,14 @@ pub(super) fn addresses(raw: &[u8], name: &str) -> Vec<String> {
     found
 }
 
-/// A message without the fields of some names.
+/// Returns a message without the header fields with some names.
 pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
     let head = mime::header_section(raw);
     let body = raw.get(head.len()..).unwrap_or_default();
     let mut left = Vec::with_capacity(raw.len());
     let mut dropped = false;
     for line in lines(head) {
+        // A folded line belongs to the field before it.
         let goes_on = matches!(line.first(), Some(b' ' | b'\t'));
         if !goes_on {
             let name = head::field_name(line).map(|(name, _)| name);
@@ -212,8 +213,8 @@ pub(super) fn without(raw: &[u8], names: &[&str]) -> Vec<u8> {
     left
 }
 
-/// A message with the fields that every message sent has: who sends it, when (in
-/// milliseconds), and a Message-ID. What is there stays.
+/// Adds the header fields that every sent message has: sender, date (in milliseconds) and
+/// Message-ID. Existing fields are kept.
 pub(super) fn complete(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
     let fields = head::fields(mime::header_section(&raw), &raw);
     let missing = |name| head::find(&fields, name).is_none_or(|field| field.unfolded().is_empty());
@@ -230,15 +231,17 @@ pub(super) fn complete(raw: Vec<u8>, sender: &str, date: i64) -> Vec<u8> {
             empty.push(name);
         }
     }
+    // A complete message is kept byte for byte.
     if empty.is_empty() {
         return raw;
     }
     let mut whole = front.into_bytes();
+    // Empty fields are removed: RFC 5322, 3.6, allows each of these only once.
     whole.extend(without(&raw, &empty));
     whole
 }
 
-/// An address without the tag behind a plus: `me+news@…` reaches `me@…`.
+/// Returns an address without its tag: `me+news@…` reaches `me@…`.
 fn plain(address: &str) -> String {
     match address.rsplit_once('@') {
         Some((local, domain)) => {
@@ -249,7 +252,7 @@ fn plain(address: &str) -> String {
     }
 }
 
-/// A time in milliseconds as messages write it.
+/// Returns a time in milliseconds in the form of header fields.
 fn rfc_2822(millis: i64) -> String {
     let time = Timestamp::from_millisecond(millis).unwrap_or_default();
     time.strftime("%a, %d %b %Y %H:%M:%S +0000").to_string()

@@ -1,10 +1,8 @@
-//! Failures on purpose: what goes wrong, and how often.
+//! Injected faults: their kinds and frequency.
 //!
-//! A client that was only ever answered well is not tested. [`FaultRates`] says
-//! with which probability an API request fails and in which way; the draws
-//! come from a counter, so the same sequence of requests fails in the same
-//! places on every run. What a failure looks like on the wire is not decided
-//! here: each provider's half has error bodies of its own.
+//! [`FaultRates`] gives the probability of each kind of failure of an API request. Draws come from a
+//! counter, so that the same sequence of requests fails at the same places in every run. The form
+//! of a failure on the wire is decided by each provider's half, which has its own error bodies.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,14 +15,13 @@ use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::Value;
 
-/// The default delay of what is carried out late.
+/// The default delay of requests that are carried out late.
 const LATE: Duration = Duration::from_millis(400);
 
-/// How often, from 0 to 1, an API request is made to fail, by kind of failure.
+/// The probability, from 0 to 1, that an API request fails, by kind of failure.
 ///
-/// The rates share one draw per request, so they add up; a sum above 1 leaves
-/// no request unharmed and cuts off the later kinds.
-/// Sign-in is spared, but for the delay.
+/// The rates share one draw per request, so they add up. If their sum exceeds 1, every request
+/// fails and later kinds are cut off. Sign-in is exempt, except from the delay.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FaultRates {
     /// Answered with 429 and `Retry-After: 1`.
@@ -35,7 +32,7 @@ pub struct FaultRates {
     pub rate_500: f64,
     /// Answered with 503.
     pub rate_503: f64,
-    /// Answered with 504, as a gateway that waited in vain.
+    /// Answered with 504, like a gateway after a timeout.
     pub rate_504: f64,
     /// Answered with 502 and an HTML page where JSON is expected.
     pub html: f64,
@@ -47,35 +44,35 @@ pub struct FaultRates {
     pub lost: f64,
     /// Carried out, and then answered with 504.
     pub gate: f64,
-    /// The connection is closed at once, and it is carried out later.
+    /// The connection is closed at once, and the request is carried out later.
     pub late: f64,
     /// Answered with 504 at once, and carried out later.
     pub overdue: f64,
-    /// How much later; 400 ms if zero.
+    /// The delay of late requests; 400 ms if zero.
     pub after: Duration,
-    /// What the path of a request ends in that may fail; any may if it is empty.
+    /// The end of the paths that may fail. An empty text is any path.
     pub only: String,
     /// If true, only requests that change something may fail.
     pub writes: bool,
-    /// Which of those alone may fail, counted from 1 since the faults were set;
-    /// every one if 0.
+    /// The only one of these requests that may fail, counted from 1 since the faults were set. 0 is
+    /// all of them.
     pub nth: u64,
-    /// The time every answer is held back, without holding up the others.
+    /// The time that every answer is delayed, without delaying other requests.
     pub delay: Duration,
 }
 
-/// Changes the JSON of an API's answer before it is sent: what a hostile or
-/// broken service would say in its place.
+/// A change to the JSON of an API's answers before they are sent, to imitate a hostile or broken
+/// service.
 #[derive(Clone)]
 pub struct AnswerAlteration(Arc<dyn Fn(&mut Value) + Send + Sync>);
 
 impl AnswerAlteration {
-    /// Hands each answer to `change`.
+    /// Passes each answer to `change`.
     pub fn new(change: impl Fn(&mut Value) + Send + Sync + 'static) -> Self {
         Self(Arc::new(change))
     }
 
-    /// The changed body; what is no JSON stays as it is.
+    /// Returns the changed body. A body that is not JSON is unchanged.
     pub(super) fn apply(&self, body: Vec<u8>) -> Vec<u8> {
         match serde_json::from_slice(&body) {
             Ok(mut value) => {
@@ -93,26 +90,26 @@ impl fmt::Debug for AnswerAlteration {
     }
 }
 
-/// A request to an API, and how long the answer to it is.
+/// A request to an API, and the length of its answer.
 #[derive(Debug, Clone)]
 pub struct ApiExchange {
     /// The method.
     pub method: Method,
-    /// The path, as it was sent.
+    /// The path as sent.
     pub path: String,
-    /// The body of the request.
+    /// The request's body.
     pub body: Bytes,
-    /// The length of the body of the answer before it is compressed, in bytes.
+    /// The length of the answer's body in bytes, before compression.
     pub answer: usize,
 }
 
-/// Sees every answer of an API before it is sent, and holds it back until its future ends:
-/// so it can be found out which requests wait for which.
+/// An observer of every API answer before it is sent. The answer is delayed until the returned
+/// future ends, so that tests can find out which requests wait for others.
 #[derive(Clone)]
 pub struct AnswerObserver(Arc<dyn Fn(ApiExchange) -> BoxFuture<'static, ()> + Send + Sync>);
 
 impl AnswerObserver {
-    /// Hands each exchange to `see`.
+    /// Passes each exchange to `see`.
     pub fn new(
         see: impl Fn(ApiExchange) -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) -> Self {
@@ -130,39 +127,39 @@ impl fmt::Debug for AnswerObserver {
     }
 }
 
-/// One failure, drawn for one request.
+/// A failure drawn for one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DrawnFault {
     /// Too many requests, with a time to wait.
     TooMany,
-    /// Refused for now, dressed as a lack of permission.
+    /// A rate limit, presented as a missing permission.
     Forbidden,
-    /// The server's own failure.
+    /// An internal server error.
     Server,
-    /// The server has no time.
+    /// A temporarily unavailable server.
     Unavailable,
-    /// Somebody behind the server did not answer in time.
+    /// A timeout of a server behind this one.
     Timeout,
-    /// A page for people in place of an answer for programs.
+    /// An HTML page in place of JSON.
     Html,
-    /// No answer at all.
+    /// No answer.
     Reset,
     /// Half an answer.
     Half,
-    /// No answer, but done.
+    /// No answer, but carried out.
     Lost,
-    /// Done, and a gateway that waited in vain.
+    /// Carried out, and answered with a gateway's timeout.
     Gate,
-    /// No answer, and done after that.
+    /// No answer, and carried out later.
     Late,
-    /// A gateway that waited in vain, and done after that.
+    /// Answered with a gateway's timeout, and carried out later.
     Overdue,
 }
 
-/// A rate's place in [`FaultRates`].
+/// A function that returns a rate in [`FaultRates`].
 type RateField = fn(&mut FaultRates) -> &mut f64;
 
-/// The names of a fault specification, in the order of the draw.
+/// The names in a fault specification, in the order of the draw.
 const RATES: [(&str, DrawnFault, RateField); 12] = [
     ("429", DrawnFault::TooMany, |faults| &mut faults.rate_429),
     ("403", DrawnFault::Forbidden, |faults| &mut faults.rate_403),
@@ -179,12 +176,12 @@ const RATES: [(&str, DrawnFault, RateField); 12] = [
 ];
 
 impl FaultRates {
-    /// How late what is carried out late is.
+    /// Returns the delay of requests that are carried out late.
     pub(super) fn lateness(&self) -> Duration {
         if self.after.is_zero() { LATE } else { self.after }
     }
 
-    /// The failure of request number `count`, if it is to fail.
+    /// Returns the failure of request number `count`, if it fails.
     pub(super) fn draw(&self, count: u64) -> Option<DrawnFault> {
         let mut left = unit(count);
         let mut rates = self.clone();
@@ -199,7 +196,7 @@ impl FaultRates {
     }
 }
 
-/// Reads `429=0.2,reset=0.05,delay=50ms`; the empty text is no fault at all.
+/// Parses `429=0.2,reset=0.05,delay=50ms`. The empty text means no faults.
 impl FromStr for FaultRates {
     type Err = Error;
 
@@ -232,6 +229,7 @@ impl FromStr for FaultRates {
             }
         }
         let sum: f64 = RATES.iter().map(|(_, _, rate)| *rate(&mut faults)).sum();
+        // The tolerance is for rates such as 0.1, whose sum is not exact.
         if sum > 1.0 + 1e-9 {
             return Err(Error::argument("the fault rates add up to more than 1")
                 .next("lower them so that some requests can succeed"));
@@ -240,7 +238,7 @@ impl FromStr for FaultRates {
     }
 }
 
-/// The complaint about one item of a specification.
+/// Returns the error for one item of a specification.
 fn bad_item(item: &str, why: &str) -> Error {
     let known: Vec<&str> = RATES.iter().map(|(name, ..)| *name).collect();
     Error::argument(format!("fault `{item}` {why}")).next(format!(
@@ -250,7 +248,7 @@ fn bad_item(item: &str, why: &str) -> Error {
     ))
 }
 
-/// `50ms` or `2s`, up to a minute: more looks like a hang, not like a delay.
+/// Parses `50ms` or `2s`, up to a minute. A longer delay would look like a hang.
 fn delay(text: &str) -> Option<Duration> {
     let (digits, unit) = match text.strip_suffix("ms") {
         Some(digits) => (digits, 1),
@@ -260,12 +258,12 @@ fn delay(text: &str) -> Option<Duration> {
     (millis <= 60_000).then(|| Duration::from_millis(millis))
 }
 
-/// The counter's number in the unit interval (SplitMix64's finaliser).
+/// Maps a counter to the unit interval (SplitMix64's finaliser).
 fn unit(count: u64) -> f64 {
     let mut bits = count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     bits ^= bits >> 31;
-    // The upper 53 bits are what an f64 holds exactly.
+    // An f64 represents 53 bits exactly.
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }

@@ -1,18 +1,18 @@
-//! HTTP requests and answers, as the server reads and writes them.
+//! HTTP requests and answers as read and written by the server.
 
 use hyper::body::Bytes;
 use hyper::header::HeaderMap;
 use hyper::{Method, StatusCode};
 use percent_encoding::percent_decode_str;
 
-/// A request, read whole and taken apart.
+/// A complete, parsed request.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpRequest {
     /// The method.
     pub method: Method,
-    /// The path's segments, percent-decoded, without the leading empty one.
+    /// The path's segments, percent-decoded, without the empty one before the first slash.
     pub path: Vec<String>,
-    /// The query's pairs in their order.
+    /// The query's pairs in order.
     pub query: Vec<(String, String)>,
     /// The header fields.
     pub headers: HeaderMap,
@@ -21,12 +21,13 @@ pub(crate) struct HttpRequest {
 }
 
 impl HttpRequest {
-    /// A request taken apart; `path` and `query` are as they were sent.
+    /// Parses a request. `path` and `query` are still encoded.
     pub fn of(method: Method, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Self {
         Self {
             path: path
                 .trim_start_matches('/')
                 .split('/')
+                // Decoded after splitting: an encoded slash belongs to its segment.
                 .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
                 .collect(),
             query: pairs(query.as_bytes()),
@@ -36,19 +37,19 @@ impl HttpRequest {
         }
     }
 
-    /// The first value of a query parameter.
+    /// Returns the first value of a query parameter.
     pub fn param(&self, name: &str) -> Option<&str> {
         let (_, value) = self.query.iter().find(|(key, _)| key == name)?;
         Some(value)
     }
 
-    /// The body's pairs, where it is a form.
+    /// Returns the pairs of a form in the body.
     pub fn form(&self) -> Vec<(String, String)> {
         pairs(&self.body)
     }
 
-    /// True if it can change something. Questions that are asked by POST do not,
-    /// nor do batches of nothing but reads.
+    /// Returns true if the request can change something. Queries sent by POST and batches of reads
+    /// only cannot.
     pub fn is_write(&self) -> bool {
         let last = self.path.last().map(String::as_str);
         match (self.method == Method::GET, last) {
@@ -64,17 +65,17 @@ impl HttpRequest {
         }
     }
 
-    /// A header's value, where it is text.
+    /// Returns a header's value if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }
 
-/// An answer, not yet sent.
+/// An answer that has not been sent yet.
 pub(crate) struct HttpResponse {
     /// The status.
     pub status: StatusCode,
-    /// Headers beyond `Content-Type` and `Content-Length`.
+    /// Header fields other than `Content-Type` and `Content-Length`.
     pub(super) headers: Vec<(&'static str, String)>,
     /// The media type of the body.
     pub(super) content_type: &'static str,
@@ -83,22 +84,22 @@ pub(crate) struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// JSON text, already written.
+    /// Returns an answer with serialised JSON.
     pub fn json(status: StatusCode, body: Vec<u8>) -> Self {
         Self::of(status, "application/json; charset=UTF-8", body)
     }
 
-    /// Bytes of a media type.
+    /// Returns an answer with bytes of a media type.
     pub fn of(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Self {
         Self { status, headers: Vec::new(), content_type, body }
     }
 
-    /// An answer without a body.
+    /// Returns an answer without a body.
     pub fn empty(status: StatusCode) -> Self {
         Self::of(status, "", Vec::new())
     }
 
-    /// A page for people. It may not be framed and loads nothing.
+    /// Returns an HTML page, which may not be framed and loads nothing.
     pub fn html(status: StatusCode, page: String) -> Self {
         let answer = Self {
             status,
@@ -112,12 +113,12 @@ impl HttpResponse {
         )
     }
 
-    /// A redirect to `location`.
+    /// Returns a redirect to `location`.
     pub fn redirect(location: impl Into<String>) -> Self {
         Self::html(StatusCode::FOUND, String::new()).with("location", location)
     }
 
-    /// The same answer with one more header.
+    /// Adds a header field.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.push((name, value.into()));
@@ -125,7 +126,7 @@ impl HttpResponse {
     }
 }
 
-/// The pairs of a query or form.
+/// Returns the pairs of a query or form.
 fn pairs(text: &[u8]) -> Vec<(String, String)> {
     url::form_urlencoded::parse(text).into_owned().collect()
 }

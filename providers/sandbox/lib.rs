@@ -1,25 +1,20 @@
-//! The sandbox: a server on loopback that stands in for the providers.
+//! The sandbox: a server on loopback that imitates the providers.
 //!
-//! It speaks HTTP as Google's and Microsoft's sign-ins, the Gmail API, parts of
-//! the People API, Google Calendar and the parts of Microsoft Graph for mail and
-//! calendars do, in their shapes and with their errors, over mailboxes and
-//! calendars held in memory: a shipped sample, or any folder of `.eml` and
-//! `.mbox` files. The rest of the program reaches it as it
-//! reaches the real thing and cannot tell. It can also fail on purpose
-//! ([`FaultRates`]).
+//! It speaks HTTP like Google's and Microsoft's sign-ins, the Gmail API, parts of the People API,
+//! Google Calendar, and the mail and calendar parts of Microsoft Graph, in their shapes and with
+//! their errors. Its mailboxes and calendars are kept in memory and come from a shipped sample or
+//! any folder of `.eml` and `.mbox` files. The rest of the program uses it like the real services
+//! and cannot tell the difference. It can also fail on purpose ([`FaultRates`]).
 //!
-//! How it is laid out: `server` reads requests and leads each to the service it is
-//! for; `http` has what they are read into. `gmail`, `google_calendar` and `people`
-//! know Google's APIs, and `google` what those have in common; `graph` knows
-//! Microsoft Graph, below `/v1.0/`; `auth` has both sign-ins. `store` holds mail
-//! and calendars and knows no provider, so that the providers' halves stand side
-//! by side, on the same port; `load` fills it. Both show the same messages: a label
-//! of Gmail's that is a place is a message's folder in Graph, and the user's labels
-//! are its categories.
+//! Layout: `server` reads requests and routes each to its service; `http` has the types of requests
+//! and answers. `gmail`, `google_calendar` and `people` implement Google's APIs, and `google` their
+//! common parts; `graph` implements Microsoft Graph, below `/v1.0/`; `auth` has both sign-ins.
+//! `store` has mail and calendars independent of any provider, so that both halves work side by
+//! side on one port; `load` fills it. Both show the same messages: a Gmail label that is a location
+//! is a message's folder in Graph, and the user's labels are its categories.
 //!
-//! The server runs on a thread of its own with a runtime of its own. It is to
-//! behave like a machine far away: a long search here must not hold up the
-//! caller's tasks, which would never happen to the real service's callers.
+//! The server runs on a thread and a runtime of its own, to behave like a remote machine: a long
+//! search in it must not delay the caller's tasks, which could not happen with the real services.
 
 mod auth;
 mod delivery;
@@ -59,37 +54,37 @@ use tokio::net::TcpListener;
 use tokio::runtime;
 use tokio::sync::{oneshot, watch};
 
-/// How a sandbox is set up.
+/// The configuration of a sandbox.
 #[derive(Debug, Clone)]
 pub struct SandboxOptions {
-    /// A folder of mail, or one file; without it, the sample mailbox.
+    /// A folder of mail, or one file. `None` is the sample mailboxes.
     pub mail: Option<PathBuf>,
-    /// A folder of calendars, or one file; without it, those of the sample
-    /// mailbox, or empty ones for other mail.
+    /// A folder of calendars, or one file. `None` is the samples' calendars, or empty ones if
+    /// `mail` is given.
     pub calendar: Option<PathBuf>,
-    /// The day around which the samples' dates are to lie, by whole weeks; without it,
-    /// they are as written, around 16 November 2026.
+    /// The day around which the samples' dates are moved, by whole weeks. `None` leaves them around
+    /// 16 November 2026.
     pub today: Option<Date>,
-    /// The clock by which things are new, due and overdue.
+    /// The clock that decides what is new, due and overdue.
     pub clock: Clock,
-    /// The port on 127.0.0.1; 0 takes any that is free.
+    /// The port on 127.0.0.1. 0 is any free port.
     pub port: u16,
-    /// What goes wrong on purpose.
+    /// The injected faults.
     pub faults: FaultRates,
-    /// Draw a progress bar on stderr when it is a terminal and loading is long.
+    /// If true, a progress bar is drawn on stderr if that is a terminal and loading takes long.
     pub progress: bool,
-    /// How long access tokens live.
+    /// The lifetime of access tokens.
     pub token_lifetime: Duration,
-    /// How long a device must wait between two questions for its tokens. It is
-    /// given in whole seconds, rounded up; zero lets it ask at any time.
+    /// The minimum time between a device's requests for its tokens. It is announced in whole
+    /// seconds, rounded up; zero allows requests at any time.
     pub device_interval: Duration,
-    /// How long a device's codes are good.
+    /// The lifetime of a device's codes.
     pub device_lifetime: Duration,
 }
 
 impl SandboxOptions {
-    /// The sample mailbox as written, on any port; no faults, tokens for an hour, device codes for
-    /// a quarter of one.
+    /// Returns options for the sample mailboxes as written, on any port, without faults. Tokens
+    /// live for an hour, device codes for a quarter of one.
     pub fn new(clock: Clock) -> Self {
         Self {
             mail: None,
@@ -106,7 +101,7 @@ impl SandboxOptions {
     }
 }
 
-/// A running sandbox; dropping it stops it.
+/// A running sandbox. It stops when it is dropped.
 #[derive(Debug)]
 pub struct Sandbox {
     base: String,
@@ -116,7 +111,7 @@ pub struct Sandbox {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the server's thread tells when it is ready.
+/// The message of the server's thread when it is ready.
 struct ServerStart {
     port: u16,
     report: LoadReport,
@@ -124,7 +119,7 @@ struct ServerStart {
 }
 
 impl Sandbox {
-    /// Loads the mail and starts to answer. When this returns, the port is open.
+    /// Loads the mail and starts the server. The port is open when this returns.
     pub async fn start(options: SandboxOptions) -> Result<Self> {
         let (ready, started) = oneshot::channel();
         let (stop, stopping) = watch::channel(false);
@@ -132,6 +127,7 @@ impl Sandbox {
             .name("sandbox".to_owned())
             .spawn(move || run(options, ready, stopping))
             .map_err(|error| internal("cannot start the sandbox's thread", &error))?;
+        // The thread drops the sender only if it ends without an answer, by a panic.
         let ServerStart { port, report, state } = match started.await {
             Ok(ready) => ready?,
             Err(error) => return Err(internal("the sandbox's thread ended early", &error)),
@@ -145,73 +141,73 @@ impl Sandbox {
         })
     }
 
-    /// The base of all its paths: `http://127.0.0.1:PORT`.
+    /// Returns the base of all its URLs: `http://127.0.0.1:PORT`.
     pub fn base(&self) -> &str {
         &self.base
     }
 
-    /// What was loaded and what was passed over.
+    /// Returns the summary of loaded and skipped items.
     pub fn report(&self) -> &LoadReport {
         &self.report
     }
 
-    /// The addresses of the mailboxes, in alphabetical order.
+    /// Returns the addresses of the mailboxes in alphabetical order.
     pub fn addresses(&self) -> Vec<String> {
         let state = RequestState::of(&self.state);
         let mailboxes = state.mailboxes();
         mailboxes.map(|mailbox| mailbox.address.clone()).collect()
     }
 
-    /// How many API requests have come in, failed ones included; the sign-in's
-    /// do not count.
+    /// Returns the number of API requests so far, including failed ones. Sign-in is not counted.
     pub fn requests(&self) -> u64 {
         self.state.requests()
     }
 
-    /// Every route, `GET /gmail/v1/users/me/messages/id`, with how many requests for
-    /// it succeeded so far.
+    /// Returns every route, such as `GET /gmail/v1/users/me/messages/id`, with the number of its
+    /// successful requests so far.
     pub fn routes(&self) -> BTreeMap<String, u64> {
         let mut routes: BTreeMap<&str, u64> = server::routes().map(|name| (name, 0)).collect();
         routes.extend(self.state.hits());
+        // `stringify!` leaves the quotes around literal segments.
         routes.into_iter().map(|(name, hits)| (name.replace('"', ""), hits)).collect()
     }
 
-    /// How many requests that change something have come in since faults were set
-    /// that look at such alone.
+    /// Returns the number of requests that change something, counted while the faults are limited
+    /// to such requests, since they were set.
     pub fn writes(&self) -> u64 {
         self.state.writes()
     }
 
-    /// Replaces the faults from the next request on.
+    /// Replaces the faults for further requests.
     pub fn set_faults(&self, faults: FaultRates) {
         self.state.set_faults(faults);
     }
 
-    /// Changes the APIs' answers from the next request on, or no more.
+    /// Sets or removes the change to the APIs' answers, for further requests.
     pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
         self.state.set_alter(alter);
     }
 
-    /// Has the APIs' answers seen before they are sent, from the next request on, or no more.
+    /// Sets or removes the observer of the APIs' answers, for further requests.
     pub fn set_observer(&self, observer: Option<AnswerObserver>) {
         self.state.set_observer(observer);
     }
 
-    /// Ends all grants: refreshing gives `invalid_grant` from now on.
+    /// Revokes all grants: refreshing a token is answered with `invalid_grant`.
     pub fn revoke_all(&self) {
         self.state.sign_in().revoke_all();
     }
 
-    /// Ends all access tokens, as time would; refresh tokens stay good.
+    /// Expires all access tokens. Refresh tokens remain valid.
     pub fn expire_access_tokens(&self) {
         self.state.sign_in().expire_access_tokens();
     }
 
-    /// Lets a message come into a mailbox; false if there is no such mailbox, or
-    /// the message is there already. Without a `Date` of its own it comes now.
+    /// Delivers a message to a mailbox. Returns false if the mailbox does not exist or already has
+    /// the message. A message without a `Date` arrives now.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if it is no message.
+    /// [`ErrorKind::Argument`] if the bytes are not a message.
     pub fn deliver(&self, address: &str, message: &[u8]) -> Result<bool> {
         let raw: Arc<[u8]> = store::message::wire_form(message).into();
         let now = self.state.clock.seconds();
@@ -222,8 +218,8 @@ impl Sandbox {
         Ok(self.state.change_mailbox(address, come))
     }
 
-    /// Gives the message with a Message-ID (without brackets) other labels, by
-    /// their ids as Gmail has them; false if there is no such message.
+    /// Sets the labels of the message with a Message-ID (without angle brackets), by Gmail's ids.
+    /// Returns false if the message does not exist.
     pub fn relabel(&self, address: &str, message_id: &str, labels: &[&str]) -> bool {
         let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();
         self.state.change_mailbox(address, |mailbox| {
@@ -232,8 +228,8 @@ impl Sandbox {
         })
     }
 
-    /// Deletes the message with a Message-ID (without brackets) for good; false
-    /// if there is no such message.
+    /// Deletes the message with a Message-ID (without angle brackets) permanently. Returns false if
+    /// the message does not exist.
     pub fn discard(&self, address: &str, message_id: &str) -> bool {
         self.state.change_mailbox(address, |mailbox| {
             let message = mailbox.by_message_id(message_id)?;
@@ -241,9 +237,8 @@ impl Sandbox {
         })
     }
 
-    /// The labels of every message with a Message-ID (without brackets) in the
-    /// mailbox of an address, newest first; each message counts, so that two
-    /// deliveries of one message are two. Labels are ids as Gmail has them.
+    /// Returns the labels, by Gmail's ids, of every message with a Message-ID (without angle
+    /// brackets) in a mailbox, newest first. A message that was delivered twice counts twice.
     pub fn labels_of(&self, address: &str, message_id: &str) -> Vec<Vec<String>> {
         let state = RequestState::of(&self.state);
         let messages = state.mailbox(address).map(|mailbox| &mailbox.messages);
@@ -256,14 +251,14 @@ impl Sandbox {
         found
     }
 
-    /// Lets everybody see the rooms of the Microsoft tenant, or nobody, as it is
-    /// at the start: that takes an administrator's consent.
+    /// Sets whether people may see the rooms of the Microsoft tenant. Initially they may not,
+    /// because that requires an administrator's consent.
     pub fn allow_rooms(&self, allowed: bool) {
         self.state.graph.allow_rooms(allowed);
     }
 
-    /// Makes all sync tokens of Google Calendar, all history ids of Gmail and
-    /// all delta links of Graph too old: each of them is refused from now on.
+    /// Expires all sync tokens of Google Calendar, history ids of Gmail and delta links of Graph.
+    /// Each of them is refused from now on.
     pub fn expire_sync_tokens(&self) {
         self.state.expire_sync_tokens();
         self.state.graph.expire_delta_links();
@@ -274,14 +269,14 @@ impl Drop for Sandbox {
     fn drop(&mut self) {
         self.stop.send_replace(true);
         if let Some(thread) = self.thread.take() {
-            // Once it is joined, the port is free. A panic in it was reported
-            // already, by the thread itself.
+            // The port is free once the thread has ended. A panic was already reported by the
+            // thread.
             let _ = thread.join();
         }
     }
 }
 
-/// The server's thread, from loading to stopping.
+/// Runs the server's thread, from loading to stopping.
 fn run(
     options: SandboxOptions,
     ready: oneshot::Sender<Result<ServerStart>>,
@@ -290,7 +285,7 @@ fn run(
     let runtime = match runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            // Nobody listens any more if the caller gave up; so also below.
+            // Sending fails only if the caller no longer waits; the same applies below.
             let _ = ready.send(Err(internal("cannot start the sandbox's runtime", &error)));
             return;
         }
@@ -316,7 +311,7 @@ fn run(
 
 /// Loads the mail and opens the port.
 async fn prepare(options: SandboxOptions) -> Result<(TcpListener, ServerStart)> {
-    // The port first: a port that is taken should not cost a long load.
+    // The port first, so that an occupied port is reported before a long load.
     let port = options.port;
     let unusable = |error: std::io::Error| {
         Error::new(ErrorKind::Config, format!("cannot listen on 127.0.0.1:{port}: {error}"))
@@ -343,7 +338,7 @@ async fn prepare(options: SandboxOptions) -> Result<(TcpListener, ServerStart)> 
     Ok((listener, ready))
 }
 
-/// A failure that is nobody's fault outside.
+/// Returns an internal error, which the user has not caused.
 fn internal(what: &str, error: &dyn std::fmt::Display) -> Error {
     Error::new(ErrorKind::Internal, format!("{what}: {error}"))
 }

@@ -1,10 +1,10 @@
-//! How an API names its routes: once each, in a table that is the router, too.
+//! A table of an API's routes, which serves as its router as well.
 //!
-//! What is not in a table is not answered, and requests that succeed are counted by
-//! their routes, so that a test can tell the routes that nothing needs.
+//! A request that is not in a table is not answered. Successful requests are counted by route, so
+//! that a test can find routes that no client needs.
 
-/// Makes a router of a table of routes: `"METHOD" ["segment", id] => call`. The
-/// names of a path's ids are those of the variables that the call is made of.
+/// Creates a router from a table of routes: `"METHOD" ["segment", id] => call`. The ids of a path
+/// are named by the variables that the call uses.
 macro_rules! routes {
     ($call:ident below $base:literal {
         $($method:literal [$($segment:tt),*] => $value:expr,)*
@@ -13,7 +13,7 @@ macro_rules! routes {
         pub(crate) const ROUTES: &[&str] =
             &[$(concat!($method, " ", $base $(, "/", stringify!($segment))*)),*];
 
-        /// The name of a request's route, and what it calls.
+        /// Returns the name of a request's route, and its call.
         fn route<'a>(method: &str, path: &'a [&'a str]) -> Option<(&'static str, $call<'a>)> {
             match (method, path) {
                 $(($method, [$($segment),*]) => Some((

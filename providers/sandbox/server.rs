@@ -1,8 +1,7 @@
-//! The server: it accepts connections and leads each request to its API.
+//! The server: accepting connections and routing requests to their APIs.
 //!
-//! Requests are read whole (bodies are small and capped) and the faults are
-//! applied here. This file knows paths only as far as to tell the APIs apart,
-//! and nothing of mail.
+//! Requests are read whole, because bodies are small and limited, and faults are applied here. This
+//! file uses paths only to distinguish the APIs, and has no knowledge of mail.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -32,10 +31,11 @@ use super::people as google_people;
 use super::state::{RequestState, SharedState};
 use super::{gmail, google_calendar, graph};
 
-/// The largest request body that is read, unless the path takes larger ones.
+/// The maximum size of a request body in bytes, unless [`LARGER`] allows more.
 const MAX_REQUEST: usize = 1 << 20;
 
-/// The largest request bodies, by how paths begin: messages are sent here.
+/// Larger limits for paths that receive messages, by the beginning of the path. The first match
+/// counts.
 const LARGER: [(&str, usize); 4] = [
     ("/upload/gmail/", 36_700_160),
     ("/gmail/", 10 << 20),
@@ -43,39 +43,39 @@ const LARGER: [(&str, usize); 4] = [
     ("/v1.0/", 5 << 20),
 ];
 
-/// Shorter answers are not compressed: that would not make them fewer packets.
+/// The minimum size of a compressed answer in bytes. Shorter ones fit in one packet anyway.
 const COMPRESSED: usize = 1 << 10;
 
-/// The largest body that a path takes.
+/// Returns the maximum body size of a path.
 fn largest(path: &str) -> usize {
     let larger = LARGER.iter().find(|(base, _)| path.starts_with(base));
     larger.map_or(MAX_REQUEST, |(_, most)| *most)
 }
 
-/// Answers connections for as long as it is polled.
+/// Accepts connections for as long as it is polled.
 pub(super) async fn serve(listener: TcpListener, state: Arc<SharedState>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 tokio::spawn(connection(stream, Arc::clone(&state)));
             }
-            // Out of file handles, most likely: wait for some to come back.
+            // Probably there are no file handles left; wait until some are closed.
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }
 }
 
-/// Answers one connection's requests, one after the other.
+/// Answers the requests of one connection, one after the other.
 async fn connection(stream: TcpStream, state: Arc<SharedState>) {
-    // Small answers must not wait for the peer's delayed acknowledgement.
-    // Where that cannot be set, they are only slower.
+    // Small answers must not wait for the peer's delayed acknowledgement. If the option cannot be
+    // set, they are only slower.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| answer(Arc::clone(&state), request));
-    // A broken connection is the peer's business, or our own fault on purpose.
+    // A broken connection is the peer's doing, or an injected fault.
     let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// A body on its way: whole, or about to break.
+/// The body of an answer, which is complete or breaks off.
 type HttpBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Answers one request. An error closes the connection without an answer.
@@ -88,13 +88,15 @@ async fn answer(
     let graph = path.starts_with("/v1.0/");
     let most = largest(path);
     let gzip = takes_gzip(request.headers(), graph);
+    // Sign-in and other paths are neither faulty, altered nor observed.
     let mut apis = ["/gmail/", "/upload/gmail/", "/calendar/", "/v1/", "/v1.0/"].into_iter();
     let api = apis.any(|base| path.starts_with(base)).then_some(path);
     let alter = api.and_then(|_| state.alter());
     let observer = api.and_then(|path| Some((state.observer()?, path.to_owned())));
     let mut seen = None;
+    // Drawn before the body is read; only faults of writes depend on the request itself.
     let (delay, mut fault) = state.next_fault(api);
-    // Held until the answer is made: that is how long a request is under way.
+    // Held until the answer is ready, because the service limits requests in progress.
     let _place = if graph {
         match graph::enter(&state, path, request.headers()) {
             Ok(place) => place,
@@ -115,41 +117,50 @@ async fn answer(
             | DrawnFault::Late
             | DrawnFault::Overdue,
         )
-        | None => match read(request).await {
-            Ok(request) => {
-                seen = observer.map(|(observer, path)| {
-                    let (method, body) = (request.method.clone(), request.body.clone());
-                    (observer, ApiExchange { method, path, body, answer: 0 })
-                });
-                fault = fault.or_else(|| state.write_fault(&request));
-                match fault {
-                    Some(DrawnFault::Late | DrawnFault::Overdue) => {
-                        tokio::spawn(handle_late(shared, request));
-                        google_error::fault(DrawnFault::Timeout)
+        | None => {
+            match read(request).await {
+                Ok(request) => {
+                    seen = observer.map(|(observer, path)| {
+                        let (method, body) = (request.method.clone(), request.body.clone());
+                        (observer, ApiExchange { method, path, body, answer: 0 })
+                    });
+                    // Only the body of a batch tells if it changes something.
+                    fault = fault.or_else(|| state.write_fault(&request));
+                    match fault {
+                        Some(DrawnFault::Late | DrawnFault::Overdue) => {
+                            tokio::spawn(handle_late(shared, request));
+                            // A placeholder: the connection is closed below, or answered with a
+                            // gateway's timeout.
+                            google_error::fault(DrawnFault::Timeout)
+                        }
+                        Some(DrawnFault::Reset) => {
+                            return Err(io::ErrorKind::ConnectionReset.into());
+                        }
+                        Some(DrawnFault::Half | DrawnFault::Lost | DrawnFault::Gate) | None => {
+                            route(&state, &request)
+                        }
+                        Some(fault) if graph => graph::fault(&state, &request.headers, fault),
+                        Some(fault) => google_error::fault(fault),
                     }
-                    Some(DrawnFault::Reset) => return Err(io::ErrorKind::ConnectionReset.into()),
-                    Some(DrawnFault::Half | DrawnFault::Lost | DrawnFault::Gate) | None => {
-                        route(&state, &request)
-                    }
-                    Some(fault) if graph => graph::fault(&state, &request.headers, fault),
-                    Some(fault) => google_error::fault(fault),
                 }
+                Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
+                Err(RequestRefusal::TooLarge) => google_error::too_large(most),
+                Err(RequestRefusal::NotLocal) => google_error::not_local(),
+                Err(RequestRefusal::Endless) => graph_error::length_required(),
+                Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
             }
-            Err(RequestRefusal::TooLarge) if graph => graph::too_large(&state),
-            Err(RequestRefusal::TooLarge) => google_error::too_large(most),
-            Err(RequestRefusal::NotLocal) => google_error::not_local(),
-            Err(RequestRefusal::Endless) => graph_error::length_required(),
-            Err(RequestRefusal::Broken) => return Err(io::ErrorKind::ConnectionAborted.into()),
-        },
+        }
         Some(fault) if graph => graph::fault(&state, request.headers(), fault),
         Some(fault) => google_error::fault(fault),
     };
     if let Some(alter) = alter {
         answer.body = alter.apply(answer.body);
     }
+    // After the change and before sending, so that an observer can hold the answer back.
     if let Some((observer, exchange)) = seen {
         observer.see(ApiExchange { answer: answer.body.len(), ..exchange }).await;
     }
+    // These requests were carried out or will be, but the client must not learn the outcome.
     match fault {
         Some(DrawnFault::Lost | DrawnFault::Late) => Err(io::ErrorKind::ConnectionReset.into()),
         Some(DrawnFault::Gate | DrawnFault::Overdue) => {
@@ -159,13 +170,13 @@ async fn answer(
     }
 }
 
-/// Carries out a request that its sender has given up.
+/// Carries out a request after its sender has received a failure.
 async fn handle_late(shared: Arc<SharedState>, request: HttpRequest) {
     tokio::time::sleep(shared.lateness()).await;
     route(&RequestState::of(&shared), &request);
 }
 
-/// Leads a request to the half it is for, and a batch of Google's part by part.
+/// Routes a request, and Google's batches part by part.
 fn route(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     match request.path.first().map(String::as_str) {
         Some("batch") if request.method == Method::POST => {
@@ -176,7 +187,7 @@ fn route(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     }
 }
 
-/// Leads a request that is no batch to the half it is for.
+/// Routes a request that is not a batch.
 fn route_one(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -189,7 +200,7 @@ fn route_one(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     }
 }
 
-/// The names of all routes.
+/// Returns the names of all routes.
 pub(super) fn routes() -> impl Iterator<Item = &'static str> {
     let apis = [
         gmail::ROUTES,
@@ -203,26 +214,26 @@ pub(super) fn routes() -> impl Iterator<Item = &'static str> {
     apis.into_iter().flatten().copied().chain([google_batch::ROUTE])
 }
 
-/// Why a request was not read.
+/// The reason why a request was not read.
 enum RequestRefusal {
-    /// Its body is over the cap.
+    /// The body exceeds the limit.
     TooLarge,
-    /// It names a host that is not this machine.
+    /// The `Host` is not this machine.
     NotLocal,
-    /// It has a body, or might, and does not say how long that is.
+    /// The length of the body is missing.
     Endless,
     /// The connection broke.
     Broken,
 }
 
-/// Reads a request whole.
+/// Reads a complete request.
 async fn read(request: hyper::Request<Incoming>) -> Result<HttpRequest, RequestRefusal> {
     let (head, body) = request.into_parts();
-    // A web page whose name was rebound to 127.0.0.1 must not read the mail.
+    // DNS rebinding: a web page whose name resolves to 127.0.0.1 must not read the mail.
     if !head.headers.get(header::HOST).is_some_and(is_local) {
         return Err(RequestRefusal::NotLocal);
     }
-    // Graph's front end minds, and clients that send nothing do forget it.
+    // Graph's front end requires a length even for an empty body, which clients tend to omit.
     let has_length = head.headers.contains_key(header::CONTENT_LENGTH)
         || head.headers.contains_key(header::TRANSFER_ENCODING);
     if head.method == Method::POST && !has_length && head.uri.path().starts_with("/v1.0/") {
@@ -243,7 +254,7 @@ async fn read(request: hyper::Request<Incoming>) -> Result<HttpRequest, RequestR
     Ok(HttpRequest::of(head.method, head.uri.path(), query, head.headers, body))
 }
 
-/// True for a `Host` that means this machine, with or without a port.
+/// Returns true for a `Host` that is this machine, with or without a port.
 fn is_local(host: &HeaderValue) -> bool {
     let host = host.to_str().unwrap_or_default();
     let name = match host.rsplit_once(':') {
@@ -253,7 +264,7 @@ fn is_local(host: &HeaderValue) -> bool {
     ["127.0.0.1", "localhost", "[::1]"].contains(&name)
 }
 
-/// True for a client that reads gzip. Google wants that in its name, too.
+/// Returns true for a client that accepts gzip. Google also requires `gzip` in `User-Agent`.
 fn takes_gzip(headers: &HeaderMap, graph: bool) -> bool {
     let has = |name| {
         let value = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -262,14 +273,14 @@ fn takes_gzip(headers: &HeaderMap, graph: bool) -> bool {
     has(header::ACCEPT_ENCODING) && (graph || has(header::USER_AGENT))
 }
 
-/// A body by gzip; `None` if that fails.
+/// Compresses a body by gzip. `None` if that fails.
 fn compressed(body: &[u8]) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(body).ok()?;
     encoder.finish().ok()
 }
 
-/// Puts an answer on the wire, or only its first half.
+/// Returns an answer for the wire, or one whose body breaks off in the middle.
 fn response(mut answer: HttpResponse, gzip: bool, half: bool) -> hyper::Response<HttpBody> {
     if gzip
         && answer.body.len() >= COMPRESSED
@@ -278,6 +289,7 @@ fn response(mut answer: HttpResponse, gzip: bool, half: bool) -> hyper::Response
         answer.body = body;
         answer = answer.with("content-encoding", "gzip");
     }
+    // The full length is announced even for half a body, so that the client notices.
     let length = answer.body.len();
     let body = Bytes::from(answer.body);
     let body = if half {
@@ -291,12 +303,12 @@ fn response(mut answer: HttpResponse, gzip: bool, half: bool) -> hyper::Response
     if !answer.content_type.is_empty() {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     }
-    // RFC 9110, 8.6: what has no content has no length either.
+    // RFC 9110, 8.6: a 204 has no `Content-Length`.
     if answer.status != StatusCode::NO_CONTENT {
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
     for (name, value) in answer.headers {
-        // A value that no header can hold is left out rather than mended.
+        // A value that a header cannot contain is left out rather than changed.
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(name, value);
         }
@@ -304,11 +316,11 @@ fn response(mut answer: HttpResponse, gzip: bool, half: bool) -> hyper::Response
     response
 }
 
-/// A body that breaks off after `first`.
+/// Returns a body that breaks off after `first`.
 fn cut_body(first: Bytes) -> HttpBody {
     let frames = stream::unfold(Some(first), |first| async move {
         let Some(first) = first else {
-            // Time for what was written to leave: the peer shall see the half.
+            // Time for the first half to be sent, so that the peer receives it.
             tokio::time::sleep(Duration::from_millis(20)).await;
             return Some((Err(io::ErrorKind::ConnectionReset.into()), None));
         };

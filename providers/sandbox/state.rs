@@ -1,10 +1,9 @@
-//! What the sandbox's requests share: mailboxes, sign-ins, faults, counters.
+//! The shared state of the sandbox's requests: mailboxes, sign-ins, faults, counters.
 //!
-//! What changes while the server runs stands behind a lock of its own, held for
-//! moments and never across an await. A mailbox is never altered: a change puts
-//! the next state of it in its place. A request looks through a [`RequestState`] of
-//! its own, which keeps what it has seen; a state that nobody looks at any more
-//! is gone.
+//! Each part that changes has a lock of its own, which is held briefly and never across an await. A
+//! mailbox is not altered in place: a change replaces it by its next state. Each request has a
+//! [`RequestState`] of its own that keeps the mailbox states it has seen; a mailbox state without such a
+//! request is dropped.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Deref;
@@ -26,15 +25,15 @@ use super::store::mailbox::Mailbox;
 use super::store::mailbox::change::MailboxChange;
 use super::store::settings::StoredSettings;
 
-/// The state of one running sandbox, shared by all requests.
+/// The state of a running sandbox, shared by all requests.
 #[derive(Debug)]
 pub(crate) struct SharedState {
     mailboxes: Vec<MailboxSlot>,
-    /// The maker and reader of attachment ids.
+    /// Creates and resolves attachment ids.
     pub attachment_ids: AttachmentIds,
-    /// What Graph's half remembers.
+    /// The state of Graph's half.
     pub graph: GraphState,
-    /// Uploads to Gmail that are under way.
+    /// Uploads to Gmail in progress.
     pub uploads: OpenUploads,
     /// The clock of all services.
     pub clock: Clock,
@@ -51,29 +50,29 @@ pub(crate) struct SharedState {
     last_tick: AtomicI64,
 }
 
-/// The place of a mailbox's state of now.
+/// The current state of a mailbox.
 #[derive(Debug)]
 struct MailboxSlot {
     address: String,
     now: Mutex<Arc<IndexedMailbox>>,
 }
 
-/// The sandbox as one request sees it. What it was shown of mailboxes stays as
-/// long as it, however often they change meanwhile.
+/// The sandbox as seen by one request. Mailbox states that it returned remain valid while it
+/// exists, even if the mailboxes change meanwhile.
 #[derive(Debug)]
 pub(crate) struct RequestState {
     shared: Arc<SharedState>,
     seen: OnceLock<Box<SeenMailbox>>,
 }
 
-/// A mailbox's state that a request has seen, and the next one.
+/// A mailbox state that a request has seen, and the next one.
 #[derive(Debug)]
 struct SeenMailbox {
     indexed: Arc<IndexedMailbox>,
     next: OnceLock<Box<SeenMailbox>>,
 }
 
-/// A mailbox with what is worked out of it at the first need.
+/// A mailbox with an index that is built when first needed.
 #[derive(Debug)]
 struct IndexedMailbox {
     mailbox: Mailbox,
@@ -95,32 +94,33 @@ impl Deref for RequestState {
 }
 
 impl RequestState {
-    /// A look at the sandbox, for one request.
+    /// Returns a view of the sandbox for one request.
     pub fn of(shared: &Arc<SharedState>) -> Self {
         Self { shared: Arc::clone(shared), seen: OnceLock::new() }
     }
 
-    /// The mailboxes as they are now, in the order of their addresses.
+    /// Returns the current mailboxes in the order of their addresses.
     pub fn mailboxes(&self) -> impl Iterator<Item = &Mailbox> {
         let slot = self.shared.mailboxes.iter();
         slot.map(|slot| &self.see(slot).mailbox)
     }
 
-    /// The mailbox of an address as it is now, whatever the address's case.
+    /// Returns the current mailbox of an address, compared case-insensitively.
     pub fn mailbox(&self, address: &str) -> Option<&Mailbox> {
         let slot = self.shared.slot(address)?;
         Some(&self.see(slot).mailbox)
     }
 
-    /// The same, with Graph's index of it.
+    /// Returns the current mailbox of an address, and Graph's index for it.
     pub fn indexed(&self, address: &str) -> Option<(&Mailbox, &MailboxIndex)> {
         let IndexedMailbox { mailbox, index } = self.see(self.shared.slot(address)?);
         Some((mailbox, index.get_or_init(|| MailboxIndex::of(mailbox))))
     }
 
-    /// The state of now, kept for as long as this look.
+    /// Returns the current state of a mailbox, and keeps it for the rest of the request.
     fn see(&self, slot: &MailboxSlot) -> &IndexedMailbox {
         let indexed = Arc::clone(&lock(&slot.now));
+        // A chain instead of one cell, because references to earlier states are still in use.
         let mut link = &self.seen;
         loop {
             let seen = link.get_or_init(|| {
@@ -135,7 +135,7 @@ impl RequestState {
 }
 
 impl SharedState {
-    /// The state at the start.
+    /// Returns the initial state.
     pub fn new(
         mailboxes: Vec<Mailbox>,
         agenda: SandboxCalendars,
@@ -167,18 +167,19 @@ impl SharedState {
         }
     }
 
-    /// The time of now in milliseconds since 1970. No two calls get the same,
-    /// so that what happens later is later.
+    /// Returns the current time in milliseconds since 1970. No two calls return the same value, so
+    /// that later events have later times.
     pub fn tick(&self) -> i64 {
         let now = self.clock.now().as_millisecond();
         let after = |last: i64| now.max(last.saturating_add(1));
         let last = self
             .last_tick
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+        // `fetch_update` returns the previous value, so the new one is computed once more.
         after(last.unwrap_or_default())
     }
 
-    /// Changes a mailbox; false if it is not there, or nothing changes.
+    /// Changes a mailbox. Returns false if it is unknown or unchanged.
     pub fn change_mailbox(
         &self,
         address: &str,
@@ -187,22 +188,22 @@ impl SharedState {
         self.change(address, change).is_some()
     }
 
-    /// Changes a mailbox and gives the id of the message that the change was
-    /// about, the last of several, 0 for none; nothing if there is no such
-    /// mailbox, or nothing changes.
+    /// Changes a mailbox and returns the id of the changed message: the last one if there are
+    /// several, 0 if there is none. `None` if the mailbox is unknown or unchanged.
     pub fn change(
         &self,
         address: &str,
         change: impl FnOnce(&Mailbox) -> Option<MailboxChange>,
     ) -> Option<u64> {
+        // Locked from reading to replacing, so that no other change is lost in between.
         let mut now = lock(&self.slot(address)?.now);
         let (next, about) = now.mailbox.next(change(&now.mailbox)?)?;
         *now = Arc::new(IndexedMailbox::new(next));
         Some(about)
     }
 
-    /// Reads or changes the settings of a mailbox, which are those of nobody
-    /// before if the address has none.
+    /// Reads or changes the settings of a mailbox, which are created if the address has no settings
+    /// yet.
     pub fn settings<T>(&self, address: &str, with: impl FnOnce(&mut StoredSettings) -> T) -> T {
         let mut settings = lock(&self.settings);
         with(settings.entry(address.to_lowercase()).or_default())
@@ -213,55 +214,55 @@ impl SharedState {
         slot.find(|slot| slot.address.eq_ignore_ascii_case(address))
     }
 
-    /// The calendars.
+    /// Returns the calendars.
     pub fn agenda(&self) -> MutexGuard<'_, SandboxCalendars> {
         lock(&self.agenda)
     }
 
-    /// The tokens and codes handed out.
+    /// Returns the issued tokens and codes.
     pub fn sign_in(&self) -> MutexGuard<'_, SignIn> {
         lock(&self.sign_in)
     }
 
-    /// Replaces the faults from the next request on.
+    /// Replaces the faults for further requests.
     pub fn set_faults(&self, faults: FaultRates) {
         *lock(&self.faults) = faults;
         self.writes.store(0, Ordering::Relaxed);
     }
 
-    /// Changes the APIs' answers from the next request on, or no more.
+    /// Sets or removes the change to the APIs' answers, for further requests.
     pub fn set_alter(&self, alter: Option<AnswerAlteration>) {
         *lock(&self.alter) = alter;
     }
 
-    /// What changes the APIs' answers.
+    /// Returns the change to the APIs' answers.
     pub fn alter(&self) -> Option<AnswerAlteration> {
         lock(&self.alter).clone()
     }
 
-    /// Has the APIs' answers seen from the next request on, or no more.
+    /// Sets or removes the observer of the APIs' answers, for further requests.
     pub fn set_observer(&self, observer: Option<AnswerObserver>) {
         *lock(&self.observer) = observer;
     }
 
-    /// What sees the APIs' answers.
+    /// Returns the observer of the APIs' answers.
     pub fn observer(&self) -> Option<AnswerObserver> {
         lock(&self.observer).clone()
     }
 
-    /// Counts a request and tells its delay and, for an API's path, its fault.
+    /// Counts a request and returns its delay and, for an API's path, its fault.
     pub fn next_fault(&self, api: Option<&str>) -> (Duration, Option<DrawnFault>) {
         let faults = lock(&self.faults);
         if !api.is_some_and(|path| path.ends_with(&faults.only)) {
             return (faults.delay, None);
         }
         let count = self.requests.fetch_add(1, Ordering::Relaxed);
-        // Whether it is one that changes something is not known yet.
+        // It is not known yet if the request changes something; see `write_fault`.
         let fault = (!faults.writes).then(|| faults.draw(count));
         (faults.delay, fault.flatten())
     }
 
-    /// The fault of a request that changes something, where such alone may fail.
+    /// Returns the fault of a request that changes something, if faults are limited to these.
     pub fn write_fault(&self, request: &HttpRequest) -> Option<DrawnFault> {
         let faults = lock(&self.faults);
         let path = request.path.join("/");
@@ -276,29 +277,30 @@ impl SharedState {
         chosen.then(|| faults.draw(count)).flatten()
     }
 
-    /// How many requests that change something have come since faults were set
-    /// that look at such alone.
+    /// Returns the number of requests that change something, counted while the faults are limited
+    /// to such requests, since they were set.
     pub fn writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// How late what is carried out late is.
+    /// Returns the delay of requests that are carried out late.
     pub fn lateness(&self) -> Duration {
         lock(&self.faults).lateness()
     }
 
-    /// The fault of a request inside a batch. It counts as part of its batch.
+    /// Returns the fault of a request within a batch, which is not counted as a request of its own.
     pub fn item_fault(&self) -> Option<DrawnFault> {
         let faults = lock(&self.faults);
+        // A limit by path or to writes applies to the batch as a whole.
         if faults.only.is_empty() && !faults.writes { faults.draw(self.graph.item()) } else { None }
     }
 
-    /// The age of Google's sync tokens: one of an older one is not good.
+    /// Returns the epoch of Google's sync tokens. Tokens of earlier epochs are expired.
     pub fn sync_epoch(&self) -> u64 {
         self.sync_epoch.load(Ordering::Relaxed)
     }
 
-    /// Makes all of Google's sync tokens and history ids too old.
+    /// Expires all of Google's sync tokens and history ids.
     pub fn expire_sync_tokens(&self) {
         self.sync_epoch.fetch_add(1, Ordering::Relaxed);
         for slot in &self.mailboxes {
@@ -306,24 +308,23 @@ impl SharedState {
         }
     }
 
-    /// Counts a request for a route that succeeded.
+    /// Counts a successful request for a route.
     pub fn hit(&self, route: &'static str) {
         *lock(&self.hits).entry(route).or_default() += 1;
     }
 
-    /// How many requests succeeded, by their routes.
+    /// Returns the number of successful requests by route.
     pub fn hits(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.hits).clone()
     }
 
-    /// How many API requests have come in.
+    /// Returns the number of API requests so far.
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
     }
 }
 
-/// Locks; what a panicking request left behind is whole, for every change is
-/// one step.
+/// Locks a mutex. A panicking request leaves consistent data, because every change is one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

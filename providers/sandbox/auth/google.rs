@@ -1,10 +1,9 @@
-//! Google's sign-in: consent, codes, tokens, revocation (OAuth 2.0; PKCE and `state` are
-//! recommended to programs like ours, and required of none).
+//! Google's sign-in: consent, codes, tokens and revocation (OAuth 2.0). PKCE and `state` are
+//! recommended to installed applications, and checked if a client sends them.
 //!
-//! The sandbox asks nobody for a password: its consent page lets one choose
-//! among the loaded mailboxes. Everything else is checked as the real service
-//! checks it, for a client that forgets a check is what the sandbox is to find.
-//! Pages are in `pages.rs`, tokens and their life in `tokens/mod.rs`.
+//! No password is needed: the consent page offers the loaded mailboxes. Everything else is checked
+//! as Google checks it, so that a client that skips a step fails here too. The pages are in
+//! `pages.rs`, the tokens and their lifetimes in `tokens/mod.rs`.
 
 use hyper::StatusCode;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
@@ -26,7 +25,7 @@ const ASSERTION: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 /// The address of the sandbox's service account; its key is `service_account.json`.
 const SERVICE_ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 
-/// The mailbox of a request's bearer, and what Google's sign-in granted it.
+/// Returns the mailbox of a request's bearer token, and the access that Google's sign-in granted.
 pub(crate) fn bearer<'a>(
     state: &'a RequestState,
     request: &HttpRequest,
@@ -40,16 +39,21 @@ pub(crate) fn bearer<'a>(
     let access = state
         .sign_in()
         .access(token)
+        // Both imitated services share one table of tokens, and a Microsoft token must not open
+        // Gmail.
         .filter(|access| access.issuer == TokenIssuer::Google)
         .ok_or_else(error::unauthenticated)?;
     let mailbox = state.mailbox(&access.mailbox).ok_or_else(error::unauthenticated)?;
     Ok((mailbox, access))
 }
 
-/// Checks an authorization request and shows the consent page.
+/// Checks an authorization request and shows the consent page. With the consent header and a known
+/// `login_hint`, answers at once.
 pub(super) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let authorization = match authorization(request) {
         Ok(authorization) => authorization,
+        // Google shows these errors to the person instead of redirecting with them, also when the
+        // redirect URI is valid.
         Err((error, why)) => return error::error_page(error, &why),
     };
     let hint = request.param("login_hint").unwrap_or_default();
@@ -63,7 +67,11 @@ pub(super) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     }
 }
 
-/// Reads an authorization request, or says which error the page shows and why.
+/// Reads an authorization request.
+///
+/// # Errors
+///
+/// The OAuth error code and its description, for the error page.
 fn authorization(request: &HttpRequest) -> Result<AuthorizationRequest, (&'static str, String)> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
@@ -71,6 +79,8 @@ fn authorization(request: &HttpRequest) -> Result<AuthorizationRequest, (&'stati
     };
     let client_id = need("client_id")?;
     let redirect_uri = need("redirect_uri")?;
+    // Google lets installed applications use any port on loopback without registering it (RFC 8252,
+    // 7.3).
     if !is_loopback(redirect_uri) {
         return Err((
             "redirect_uri_mismatch",
@@ -85,6 +95,8 @@ fn authorization(request: &HttpRequest) -> Result<AuthorizationRequest, (&'stati
         return Err(("invalid_scope", format!("Some requested scopes were invalid: {unknown}")));
     }
     let challenge = request.param("code_challenge").unwrap_or_default();
+    // Clients without PKCE are served, because Google does not require it. A challenge without a
+    // method would mean `plain`, which the sandbox refuses.
     if !challenge.is_empty() {
         if need("code_challenge_method")? != "S256" {
             return Err(("invalid_request", "code_challenge_method must be S256".to_owned()));
@@ -104,16 +116,17 @@ fn authorization(request: &HttpRequest) -> Result<AuthorizationRequest, (&'stati
     })
 }
 
-/// True for a scope that Google could know.
+/// Returns true if a scope has the form of Google's.
 fn is_scope(scope: &str) -> bool {
     scope.starts_with("https://www.googleapis.com/auth/")
         || ["https://mail.google.com/", "openid", "email", "profile"].contains(&scope)
 }
 
-/// Takes the consent page's form.
+/// Handles the consent page's form.
 pub(super) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let authorization =
+        // The ticket is removed by this, so that going back and submitting the form again fails.
         state.sign_in().take(TokenIssuer::Google, field(&form, "request").unwrap_or_default());
     let Some(authorization) = authorization else {
         return error::error_page(
@@ -128,7 +141,7 @@ pub(super) fn consent(state: &RequestState, request: &HttpRequest) -> HttpRespon
     }
 }
 
-/// Sends the browser back with a code.
+/// Redirects the browser to the client with an authorization code.
 fn allow(
     state: &RequestState,
     authorization: AuthorizationRequest,
@@ -145,7 +158,7 @@ fn allow(
     }
 }
 
-/// Sends the browser back with the refusal.
+/// Redirects the browser to the client with `access_denied`.
 fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
     back(
         &authorization.redirect_uri,
@@ -153,16 +166,17 @@ fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
     )
 }
 
-/// Redirects to the client, with the pairs that have a value.
+/// Redirects to the client. Pairs with an empty value are left out.
 fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> HttpResponse {
     let pairs: Vec<_> = pairs.iter().copied().filter(|(_, value)| !value.is_empty()).collect();
     oauth::back(redirect_uri, &pairs)
         .unwrap_or_else(|| error::error_page("redirect_uri_mismatch", "redirect_uri is no URI"))
 }
 
-/// Trades a code or refresh token for an access token.
+/// Exchanges an authorization code, refresh token or assertion for an access token.
 pub(super) fn token(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
+    // An assertion names its client in `iss`, so it comes before the check of `client_id`.
     if field(&form, "grant_type") == Some(ASSERTION) {
         return by_assertion(state, &form);
     }
@@ -178,8 +192,8 @@ pub(super) fn token(state: &RequestState, request: &HttpRequest) -> HttpResponse
     }
 }
 
-/// The grant of a service account that acts for a user (RFC 7523, section 2.1). Every mailbox
-/// counts as one of its domain, and every scope as allowed.
+/// Handles the grant of a service account that acts for a user (RFC 7523, section 2.1). Every
+/// mailbox counts as part of the account's domain, and every scope as allowed.
 fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse {
     let Some(assertion) = field(form, "assertion") else {
         return missing("assertion");
@@ -187,8 +201,8 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
     let mut rules = Validation::new(Algorithm::RS256);
     rules.set_required_spec_claims(&["exp", "iss", "sub", "aud"]);
     rules.set_issuer(&[SERVICE_ACCOUNT]);
-    // Its host depends on the sandbox's port, and its times on the sandbox's clock: both are
-    // looked at below.
+    // The audience contains the sandbox's port, and the times are by the sandbox's clock, which
+    // `jsonwebtoken` cannot use. Both are checked below.
     rules.validate_aud = false;
     rules.validate_exp = false;
     let key = match DecodingKey::from_rsa_pem(include_bytes!("service_account.pub.pem")) {
@@ -204,6 +218,7 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
     if !text("aud").ends_with("/token") {
         return bad("invalid_grant", "Invalid JWT: Failed audience check.");
     }
+    // Google refuses assertions that are valid for more than an hour.
     let lifetime = number("exp") - number("iat");
     if !(1..=3_600).contains(&lifetime) || number("exp") <= state.clock.seconds() {
         return bad(
@@ -226,6 +241,7 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
         state: String::new(),
         scope: scope.to_owned(),
         challenge: String::new(),
+        // A service account gets no refresh token: it signs the next assertion instead.
         offline: false,
     };
     let mut sign_in = state.sign_in();
@@ -235,7 +251,7 @@ fn by_assertion(state: &RequestState, form: &[(String, String)]) -> HttpResponse
     }
 }
 
-/// The authorization code grant, with PKCE's check where it was begun with a challenge.
+/// Handles the authorization code grant, with PKCE if the authorization had a challenge.
 fn by_code(state: &RequestState, form: &[(String, String)], client: &str) -> HttpResponse {
     let Some(code) = field(form, "code") else {
         return missing("code");
@@ -244,7 +260,7 @@ fn by_code(state: &RequestState, form: &[(String, String)], client: &str) -> Htt
         return missing("redirect_uri");
     };
     let mut sign_in = state.sign_in();
-    // A code is good for one try, so it is gone even if the try fails.
+    // A code can be used once (RFC 6749, 4.1.2), so a failed attempt consumes it too.
     let Ok(AuthorizationCode { authorization, mailbox }) =
         sign_in.take_code(TokenIssuer::Google, code)
     else {
@@ -256,10 +272,11 @@ fn by_code(state: &RequestState, form: &[(String, String)], client: &str) -> Htt
     if authorization.redirect_uri != redirect_uri {
         return bad("redirect_uri_mismatch", "Bad Request");
     }
-    // Google's own library for Node sends an empty one where it has none.
+    // Google's library for Node sends an empty verifier if it has none.
     let verifier = field(form, "code_verifier").filter(|verifier| !verifier.is_empty());
     match (verifier, authorization.challenge.as_str()) {
         (None, "") => {}
+        // Otherwise, a stolen code could be exchanged by leaving out the verifier.
         (None, _) => return bad("invalid_grant", "Missing code verifier."),
         (Some(_), "") => {
             return bad("invalid_grant", "code_verifier or verifier is not needed.");
@@ -275,7 +292,7 @@ fn by_code(state: &RequestState, form: &[(String, String)], client: &str) -> Htt
     }
 }
 
-/// The refresh token grant.
+/// Handles the refresh token grant.
 fn by_refresh_token(state: &RequestState, form: &[(String, String)], client: &str) -> HttpResponse {
     let Some(token) = field(form, "refresh_token") else {
         return missing("refresh_token");
@@ -290,6 +307,7 @@ fn by_refresh_token(state: &RequestState, form: &[(String, String)], client: &st
             return bad("invalid_grant", "Token has been expired or revoked.");
         }
     }
+    // Google does not rotate refresh tokens: the answer has a new access token alone.
     match sign_in.refresh(token) {
         Ok(Some(issued)) => tokens(&sign_in, issued),
         Ok(None) => bad("invalid_grant", "Token has been expired or revoked."),
@@ -297,9 +315,10 @@ fn by_refresh_token(state: &RequestState, form: &[(String, String)], client: &st
     }
 }
 
-/// Ends a grant by any of its tokens.
+/// Ends a grant by any of its access or refresh tokens.
 pub(super) fn revoke(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
+    // Google's documentation shows the token in the query, RFC 7009 in the form.
     let token = field(&form, "token").or_else(|| request.param("token"));
     match token {
         Some(token) if state.sign_in().revoke(TokenIssuer::Google, token) => {
@@ -310,27 +329,27 @@ pub(super) fn revoke(state: &RequestState, request: &HttpRequest) -> HttpRespons
     }
 }
 
-/// An error of the token endpoint (RFC 6749, 5.2).
+/// Returns an error of the token endpoint (RFC 6749, 5.2).
 fn refusal(status: StatusCode, error: &str, description: &str) -> HttpResponse {
     json_answer(status, &json!({ "error": error, "error_description": description }))
 }
 
-/// The commonest kind, 400.
+/// Returns an error with status 400, the most common one.
 fn bad(error: &str, description: &str) -> HttpResponse {
     refusal(StatusCode::BAD_REQUEST, error, description)
 }
 
-/// 400 for a field that is not there.
+/// 400: missing field.
 fn missing(name: &str) -> HttpResponse {
     bad("invalid_request", &format!("Required parameter is missing: {name}"))
 }
 
-/// 500, should the machine have no random numbers to give.
+/// 500: the system's random generator failed, or the key is unusable.
 fn failure(why: &str) -> HttpResponse {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "server_error", why)
 }
 
-/// Tokens, which nobody may keep on the way.
+/// Returns newly issued tokens, in a response that must not be cached (RFC 6749, 5.1).
 fn tokens(sign_in: &SignIn, issued: IssuedTokens) -> HttpResponse {
     let mut body = json!({
         "access_token": issued.access,

@@ -1,4 +1,4 @@
-//! Signing in, at Google and at Microsoft.
+//! Sign-in at Google and Microsoft: the routes of both.
 
 mod entra;
 pub(super) mod google;
@@ -12,7 +12,7 @@ use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
 
-/// What a route leads to.
+/// The handler of a route.
 struct SignInCall<'a>(&'a dyn Fn(&RequestState, &HttpRequest) -> HttpResponse);
 
 routes! { SignInCall below "" {
@@ -32,7 +32,7 @@ routes! { SignInCall below "" {
     "POST" [_tenant, "oauth2", "deviceauth"] => SignInCall(&device::page),
 }}
 
-/// Answers the paths of the sign-ins; `None` for any other.
+/// Answers the paths of both sign-ins; `None` for any other path.
 pub(super) fn answer(
     state: &RequestState,
     request: &HttpRequest,

@@ -1,6 +1,6 @@
-//! What both sign-ins check and write alike: loopback redirects, PKCE, forms.
+//! Checks and encodings that both sign-ins share: loopback redirects, PKCE and form fields.
 //!
-//! Nothing here decides; each provider's half words its own refusals.
+//! Errors are worded by each provider's sign-in.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -9,13 +9,14 @@ use url::{Host, Url};
 
 use crate::http::HttpResponse;
 
-/// The request header that answers a consent page without a browser.
+/// The request header that answers a consent page without a browser: `allow` or `deny`.
 pub(super) const CONSENT_HEADER: &str = "x-sandbox-consent";
 
-/// The length of an S256 challenge: SHA-256 in base64url without padding.
+/// The length of an S256 challenge: SHA-256 in base64url without padding (RFC 7636, 4.2).
 pub(super) const CHALLENGE: usize = 43;
 
-/// True for a redirect to a program on this machine.
+/// Returns true if a redirect URI leads to a program on this machine: `http` on a loopback address
+/// or `localhost`, without a fragment.
 pub(super) fn is_loopback(uri: &str) -> bool {
     let Ok(uri) = Url::parse(uri) else {
         return false;
@@ -26,22 +27,23 @@ pub(super) fn is_loopback(uri: &str) -> bool {
         Some(Host::Domain(name)) => name == "localhost",
         None => false,
     };
+    // A fragment is not allowed in a redirect URI (RFC 6749, 3.1.2).
     local && uri.scheme() == "http" && uri.fragment().is_none()
 }
 
-/// The S256 challenge of a verifier (RFC 7636, 4.2).
+/// Returns the S256 challenge of a verifier (RFC 7636, 4.2).
 pub(super) fn challenge_of(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
 }
 
-/// The first value of a form's field.
+/// Returns the first value of a form's field.
 pub(super) fn field<'a>(form: &'a [(String, String)], name: &str) -> Option<&'a str> {
     let (_, value) = form.iter().find(|(key, _)| key == name)?;
     Some(value)
 }
 
-/// Redirects to the client, keeping what its redirect URI has of a query.
-/// `None` when it is no URI.
+/// Redirects to the client. The query of its redirect URI is kept (RFC 6749, 3.1.2). `None` if the
+/// URI is invalid.
 pub(super) fn back(redirect_uri: &str, pairs: &[(&str, &str)]) -> Option<HttpResponse> {
     let mut uri = Url::parse(redirect_uri).ok()?;
     uri.query_pairs_mut().extend_pairs(pairs);

@@ -1,8 +1,7 @@
-//! The pages that people see when they sign in to the sandbox.
+//! The sandbox's sign-in pages.
 //!
-//! Plain HTML without scripts; everything that came from outside is escaped.
-//! The pages are the sandbox's own, the same for every provider but for the
-//! name of what they stand in for.
+//! They are plain HTML without scripts, and everything from outside is escaped. They do not imitate
+//! the services' pages: both sign-ins share them, apart from the service's name.
 
 use std::fmt::Write;
 
@@ -13,7 +12,7 @@ use super::tokens::{AuthorizationRequest, TokenIssuer};
 use crate::http::HttpResponse;
 use crate::state::RequestState;
 
-/// The consent page: which mailbox, and yes or no.
+/// Returns the consent page: the requested scopes, a choice of mailbox, and two buttons.
 pub(super) fn consent(
     state: &RequestState,
     authorization: &AuthorizationRequest,
@@ -26,7 +25,7 @@ pub(super) fn consent(
     };
     let mut scopes = String::new();
     for scope in authorization.scope.split(' ') {
-        // Writing into a String does not fail.
+        // Writing to a `String` does not fail.
         let _ = writeln!(scopes, "<li><code>{}</code>", text(scope));
     }
     page(
@@ -44,7 +43,8 @@ pub(super) fn consent(
     )
 }
 
-/// The page where a person types the code that a device shows.
+/// Returns the page for entering the code that a device shows. `complaint` is the error of the last
+/// attempt.
 pub(super) fn device(
     state: &RequestState,
     user_code: &str,
@@ -71,16 +71,16 @@ pub(super) fn device(
     )
 }
 
-/// A page that only says something.
+/// Returns a page with a title and one sentence.
 pub(super) fn message(status: StatusCode, title: &str, sentence: &str) -> HttpResponse {
     page(status, title, &format!("<p>{}\n", text(sentence)))
 }
 
-/// The two buttons.
+/// The buttons that allow and deny.
 const DECISION: &str = "<p><button name=decision value=allow>Allow</button>\
                         <button name=decision value=deny>Deny</button>\n";
 
-/// The mailboxes to choose among.
+/// Returns the radio buttons of the mailboxes. The one in `hint` is checked, or else the first.
 fn choices(state: &RequestState, hint: &str) -> String {
     let chosen = state.mailbox(hint).or_else(|| state.mailboxes().next());
     let chosen = chosen.map(|mailbox| mailbox.address.as_str());
@@ -100,7 +100,7 @@ fn choices(state: &RequestState, hint: &str) -> String {
     choices
 }
 
-/// A page with a heading.
+/// Returns a page with a heading.
 fn page(status: StatusCode, title: &str, body: &str) -> HttpResponse {
     let title = text(title);
     HttpResponse::html(

@@ -1,8 +1,8 @@
-//! Attachment ids as Gmail has them: long, opaque, different at every look.
+//! Gmail's attachment ids: long, opaque, and different each time.
 //!
-//! A real attachment id is good for a while and never twice the same, so a
-//! client that keys anything by it is wrong. These ids carry the message and
-//! the part in disguise, so any of them resolves without a table.
+//! A real attachment id is valid for a while and never returned twice, so a client must not use it
+//! as a key. These ids contain the message and the part in masked form, so each can be resolved
+//! without a table.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,20 +10,20 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-/// What real ids start with.
+/// The prefix of real ids.
 const PREFIX: &str = "ANGjdJ";
 
-/// The bytes under the disguise: id, part, check, and padding to a real length.
+/// The number of masked bytes: id, part, checksum, and padding to the length of real ids.
 const LENGTH: usize = 232;
 
-/// The maker and reader of attachment ids.
+/// Creates and resolves attachment ids.
 #[derive(Debug, Default)]
 pub(crate) struct AttachmentIds {
     next: AtomicU64,
 }
 
 impl AttachmentIds {
-    /// A new id of a message's part, counted in reading order.
+    /// Returns a new id for a message's part, counted in reading order.
     pub fn make(&self, message: u64, part: u32) -> String {
         let nonce = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let mut plain = Vec::with_capacity(LENGTH);
@@ -36,7 +36,7 @@ impl AttachmentIds {
         format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The message and part an id was made for.
+    /// Returns the message and part that an id was created for.
     pub fn open(&self, id: &str) -> Option<(u64, u32)> {
         let bytes = URL_SAFE_NO_PAD.decode(id.strip_prefix(PREFIX)?).ok()?;
         let (nonce, hidden) = bytes.split_first_chunk::<8>()?;
@@ -53,15 +53,16 @@ impl AttachmentIds {
     }
 }
 
-/// Four bytes that tell a made id from an invented one.
+/// Returns four bytes that distinguish issued ids from invented ones.
 fn check(bytes: &[u8]) -> [u8; 4] {
     let digest = Sha256::digest(bytes);
     digest.first_chunk().copied().unwrap_or_default()
 }
 
-/// Puts the disguise on, or takes it off.
+/// Masks or unmasks bytes.
 fn disguise(nonce: &[u8; 8], bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes.len());
+    // A digest has 32 bytes; the index yields a different mask for each chunk.
     for (index, chunk) in (0u8..).zip(bytes.chunks(32)) {
         let mask = Sha256::new().chain_update(nonce).chain_update([index]).finalize();
         out.extend(chunk.iter().zip(mask.iter()).map(|(byte, mask)| byte ^ mask));

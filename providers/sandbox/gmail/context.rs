@@ -1,4 +1,4 @@
-//! What the methods of the Gmail API share: the request that was let in, and ids.
+//! The common parts of all Gmail methods: the accepted request, and ids.
 
 use serde_json::{Map, Value};
 
@@ -8,33 +8,34 @@ use crate::http::HttpResponse;
 use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
-/// The API's own name, in its errors.
+/// The API's own name in its errors.
 pub(super) const SERVICE: &str = "gmail.googleapis.com";
 
-/// A request that was let in.
+/// A request that passed all checks.
 pub(super) struct GmailContext<'a> {
     /// The sandbox.
     pub state: &'a RequestState,
-    /// The mailbox as it was when the request came.
+    /// The mailbox at the time of the request.
     pub mailbox: &'a Mailbox,
     /// The parameters.
     pub params: &'a RequestParameters<'a>,
     /// The body.
     pub body: Map<String, Value>,
-    /// A message that was uploaded beside it.
+    /// A message that was uploaded with it.
     pub upload: Option<Vec<u8>>,
 }
 
 impl<'a> GmailContext<'a> {
-    /// The mailbox as it is now.
+    /// Returns the mailbox in its current state.
     pub fn now(&self) -> Result<&'a Mailbox, HttpResponse> {
         let now = self.state.mailbox(&self.mailbox.address);
         now.ok_or_else(error::not_found)
     }
 }
 
-/// An id as a number; ids are hexadecimal.
+/// Parses a hexadecimal id.
 pub(super) fn number(id: &str) -> Result<u64, HttpResponse> {
+    // `from_str_radix` would also accept a sign.
     let digits = id.len() <= 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = u64::from_str_radix(id, 16).ok().filter(|_| digits);
     number.ok_or_else(|| error::invalid("Invalid id value"))

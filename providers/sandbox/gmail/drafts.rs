@@ -1,9 +1,7 @@
-//! Gmail's drafts, and sending: how the messages of requests become messages of
-//! the mailbox.
+//! Gmail's drafts, and sending: turning the messages of requests into messages of the mailbox.
 //!
-//! A draft that is updated has another message under the same draft id, as at
-//! Gmail; sending takes the draft away and gives a message with an id of its
-//! own. Delivery itself is in `delivery.rs`.
+//! As in Gmail, updating a draft replaces its message and keeps the draft's id, and sending removes
+//! the draft and creates a message with an id of its own. Delivery itself is in `delivery.rs`.
 
 use std::sync::Arc;
 
@@ -21,31 +19,31 @@ use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::{self, Message};
 use crate::store::threads;
 
-/// Parameters of the list.
+/// The parameters of the list.
 pub(super) const LIST: &[&str] = &["q", "maxResults", "pageToken", "includeSpamTrash"];
 
-/// A message of a request: its bytes, and the conversation it asks for.
+/// The message in a request: its bytes, and the requested thread.
 struct RequestedMessage {
     raw: Vec<u8>,
     thread: Option<u64>,
 }
 
 impl GmailContext<'_> {
-    /// One draft with its message.
+    /// Returns a draft with its message.
     pub fn draft(&self, id: &str) -> Result<Value, HttpResponse> {
         let message = message_of(self.mailbox, id)?;
         let message = self.message_json(message, self.format(true)?);
         Ok(json!({ "id": id, "message": message }))
     }
 
-    /// Makes a draft.
+    /// Creates a draft.
     pub fn make_draft(&self) -> Result<Value, HttpResponse> {
         let requested = self.requested_message(inner(&self.body, "message")?)?;
         let entry = Box::new(self.entry(requested, vec!["DRAFT".to_owned()])?);
         self.put(MailboxChange::Enters(entry))
     }
 
-    /// Gives a draft another message.
+    /// Replaces a draft's message.
     pub fn update_draft(&self, id: &str) -> Result<Value, HttpResponse> {
         let old = message_of(self.mailbox, id)?;
         let requested = self.requested_message(inner(&self.body, "message")?)?;
@@ -63,13 +61,13 @@ impl GmailContext<'_> {
         self.brief(id)
     }
 
-    /// Makes a change and gives the id of the message it is about.
+    /// Carries out a change and returns the id of the changed message.
     fn change(&self, change: MailboxChange) -> Result<u64, HttpResponse> {
         let about = self.state.change(&self.mailbox.address, |_| Some(change));
         about.ok_or_else(error::not_found)
     }
 
-    /// Makes a change and gives the draft it made.
+    /// Carries out a change and returns the resulting draft.
     fn put(&self, change: MailboxChange) -> Result<Value, HttpResponse> {
         let id = self.change(change)?;
         let draft = self.now()?.draft_id(id);
@@ -77,19 +75,20 @@ impl GmailContext<'_> {
         Ok(json!({ "id": resources::draft_id(draft), "message": self.brief(id)? }))
     }
 
-    /// A message as the methods that write give it.
+    /// Returns a message as the writing methods do.
     fn brief(&self, id: u64) -> Result<Value, HttpResponse> {
         let message = self.now()?.message(id);
         message.map(resources::brief).ok_or_else(error::not_found)
     }
 
-    /// The message that a request brings, in its JSON or uploaded.
+    /// Returns the message in a request, from its JSON or its upload.
     fn requested_message(
         &self,
         message: Option<&Map<String, Value>>,
     ) -> Result<RequestedMessage, HttpResponse> {
         let empty = Map::new();
         let message = message.unwrap_or(&empty);
+        // An upload takes precedence: its JSON has only the metadata.
         let raw = match &self.upload {
             Some(upload) => Some(upload.clone()),
             None => bytes(message, "raw")?,
@@ -107,7 +106,7 @@ impl GmailContext<'_> {
         })
     }
 
-    /// A message as a message of the mailbox that comes now.
+    /// Returns a request's message as one that arrives in the mailbox now.
     fn entry(
         &self,
         requested: RequestedMessage,
@@ -115,6 +114,7 @@ impl GmailContext<'_> {
     ) -> Result<MailboxEntry, HttpResponse> {
         let date = self.state.tick();
         let thread = self.requested_thread(&requested)?;
+        // Gmail adds missing `Date`, `From` and `Message-ID` fields when it stores a draft.
         let raw = if labels.iter().any(|label| label == "DRAFT") {
             delivery::complete(self.of_owner(requested.raw), &self.mailbox.address, date)
         } else {
@@ -125,14 +125,15 @@ impl GmailContext<'_> {
         Ok(MailboxEntry { raw, facts, labels, thread })
     }
 
-    /// The conversation that a message asks for, if it belongs there: it has to
-    /// refer to one of its messages, under the same subject.
+    /// Returns the requested thread if the message belongs to it: the message must refer to one of
+    /// its messages and have the same subject.
     fn requested_thread(&self, requested: &RequestedMessage) -> Result<Option<u64>, HttpResponse> {
         let Some(thread) = requested.thread else {
             return Ok(None);
         };
         let messages = self.mailbox.thread(thread);
         let messages = messages.ok_or_else(error::not_found)?;
+        // A draft may lack all header fields, and refers to no message.
         let Ok(facts) = message::facts(&requested.raw, None) else {
             return Ok(None);
         };
@@ -141,11 +142,11 @@ impl GmailContext<'_> {
             facts.references.contains(&message.facts.message_id)
                 && threads::subject(&message.facts.subject) == subject
         };
+        // Gmail ignores an unsuitable `threadId` rather than refusing the draft.
         Ok(messages.iter().any(belongs).then_some(thread))
     }
 
-    /// A message from the owner: under an address that is none of theirs, nobody
-    /// is written to.
+    /// Returns a draft with a sender that the owner may use: a foreign `From` is removed.
     fn of_owner(&self, raw: Vec<u8>) -> Vec<u8> {
         let own = settings::addresses(self.mailbox);
         let from = delivery::addresses(&raw, "From");
@@ -153,20 +154,20 @@ impl GmailContext<'_> {
         if from.iter().all(is_own) {
             raw
         } else {
-            // The missing field is added with the owner's address.
+            // The missing field is added later, with the owner's address.
             delivery::without(&raw, &["From"])
         }
     }
 }
 
-/// The message of a draft's id.
+/// Returns the message of a draft, by the draft's id.
 fn message_of<'a>(mailbox: &'a Mailbox, id: &str) -> Result<&'a Message, HttpResponse> {
     let number = id.strip_prefix('r').and_then(|id| id.parse().ok());
     let message = number.and_then(|number| mailbox.draft(number));
     message.ok_or_else(error::not_found)
 }
 
-/// Why nothing was sent, as Gmail says it.
+/// Returns Gmail's error for a message that was not sent.
 fn refusal(unsent: UnsentReason) -> HttpResponse {
     match unsent {
         UnsentReason::NotThere => error::not_found(),

@@ -1,4 +1,4 @@
-//! Gmail's filters, kept as they were made. They are not carried out.
+//! Gmail's filters, stored as they were created. They are not applied to mail.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
@@ -22,9 +22,10 @@ pub(super) static FILTER: FieldShape = shape! {
 /// The type of `settings.filters.list`.
 pub(super) static FILTERS: FieldShape = shape! { "filter": &FILTER };
 
-/// All filters.
+/// Returns all filters.
 pub(super) fn list(context: &GmailContext<'_>) -> Value {
     let filters = all(context);
+    // Protobuf's JSON omits empty lists.
     if filters.is_empty() {
         json!({})
     } else {
@@ -32,13 +33,13 @@ pub(super) fn list(context: &GmailContext<'_>) -> Value {
     }
 }
 
-/// One filter.
+/// Returns one filter.
 pub(super) fn get(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     let found = all(context).into_iter().find(|(known, _)| known == id);
     found.map(|(_, filter)| filter).ok_or_else(error::not_found)
 }
 
-/// Makes a filter.
+/// Creates a filter.
 pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let criteria = inner(&context.body, "criteria")?.filter(|it| !it.is_empty());
     let criteria = criteria.ok_or_else(|| error::invalid("Missing filter criteria"))?;
@@ -55,7 +56,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
         }
     }
     if text(action, "forward")?.is_some() {
-        // No address has been verified for it.
+        // Gmail forwards only to verified addresses, and the sandbox has none.
         return Err(error::failed_precondition("Unrecognized forwarding address"));
     }
     let address = &context.mailbox.address;
@@ -64,6 +65,7 @@ pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
             filter.get("criteria").and_then(Value::as_object) == Some(criteria)
                 && filter.get("action").and_then(Value::as_object) == Some(action)
         };
+        // Gmail refuses exact duplicates.
         if settings.filters.iter().any(|(_, filter)| twin(filter)) {
             return Err(error::error(
                 StatusCode::BAD_REQUEST,

@@ -1,8 +1,7 @@
-//! Gmail's history: what has happened to the messages of a mailbox since a
-//! history id.
+//! Gmail's history: changes of a mailbox's messages since a history id.
 //!
-//! Page tokens name the last record given; the history id that a client asks
-//! from next time is that of the mailbox when the answer was made.
+//! A page token names the last record of its page. The history id for the client's next request is
+//! the mailbox's id at the time of the answer.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +17,7 @@ use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
 pub(super) const PARAMS: &[&str] =
     &["startHistoryId", "historyTypes", "labelId", "maxResults", "pageToken"];
 
-/// Records of a page unless said otherwise, and at most.
+/// The default and maximum number of records of a page.
 const ROWS: (usize, usize) = (100, 500);
 
 static CHANGED: FieldShape = shape! { "message": &resources::MESSAGE, "labelIds" };
@@ -32,7 +31,7 @@ pub(super) static HISTORY: FieldShape = shape! {
     "nextPageToken", "historyId",
 };
 
-/// The kinds of records, by the names of the request and of the answer.
+/// The kinds of records, by their names in the request and in the answer.
 const KINDS: [(&str, &str); 4] = [
     ("messageAdded", "messagesAdded"),
     ("messageDeleted", "messagesDeleted"),
@@ -40,7 +39,7 @@ const KINDS: [(&str, &str); 4] = [
     ("labelRemoved", "labelsRemoved"),
 ];
 
-/// One page of the history.
+/// Returns one page of the history.
 pub(super) fn page(
     mailbox: &Mailbox,
     params: &RequestParameters<'_>,
@@ -58,11 +57,13 @@ pub(super) fn page(
     let label = params.one("labelId");
     let rows = params.number("maxResults", "max_results")?;
     let rows = rows.unwrap_or(ROWS.0).min(ROWS.1);
+    // Gmail answers an outdated history id with 404, and clients have to start over.
     if start < mailbox.forgotten {
         return Err(error::not_found());
     }
     let token = params.one("pageToken").map(str::parse::<u64>).transpose();
     let after = token.map_err(|_| error::invalid("Invalid pageToken"))?;
+    // A token cannot lead back to records before the requested start.
     let after = after.unwrap_or(start).max(start);
 
     let mut found = mailbox
@@ -90,8 +91,7 @@ pub(super) fn page(
     Ok(answer.into())
 }
 
-/// The requested kinds, by their names in the answer; all, if none is
-/// named.
+/// Returns the requested kinds by their names in the answer, or all if no kind is named.
 fn kinds(params: &RequestParameters<'_>) -> Result<Vec<&'static str>, HttpResponse> {
     let named: Result<Vec<_>, HttpResponse> = params
         .all("historyTypes")
@@ -108,19 +108,21 @@ fn kinds(params: &RequestParameters<'_>) -> Result<Vec<&'static str>, HttpRespon
     if named.is_empty() { Ok(KINDS.iter().map(|(_, key)| *key).collect()) } else { Ok(named) }
 }
 
-/// A record as the API has it, if it is of one of the kinds.
+/// Returns a record as the API shows it, or `None` if it is of no requested kind.
 fn row(record: &HistoryRecord, kinds: &[&str]) -> Option<Value> {
     let short = json!({
         "id": resources::id(record.message),
         "threadId": resources::id(record.thread),
     });
     let mut message = short.clone();
+    // A deleted message has no labels any more.
     if let (Value::Object(message), true) = (&mut message, record.what != HistoryEvent::Deleted) {
         message.insert("labelIds".to_owned(), record.labels.clone().into());
     }
     let mut row = Map::new();
     row.insert("id".to_owned(), record.history.to_string().into());
     row.insert("messages".to_owned(), json!([short]));
+    // A record without a requested kind adds no further key, and is left out.
     let bare = row.len();
     let mut put = |key: &str, change: Value| {
         if kinds.contains(&key) {

@@ -1,4 +1,4 @@
-//! Gmail's labels themselves: made, changed, deleted.
+//! Creating, changing and deleting Gmail's labels.
 
 use serde_json::{Map, Value};
 
@@ -10,22 +10,23 @@ use crate::http::HttpResponse;
 use crate::store::labels::{SYSTEM, UserLabel};
 use crate::store::mailbox::change::MailboxChange;
 
-/// The longest name.
+/// The maximum length of a name, in characters.
 const MAX_LEN: usize = 225;
 
-/// Whether messages in lists show a label.
+/// The values for a label's visibility in lists of messages.
 const IN_MESSAGES: [&str; 2] = ["show", "hide"];
 
-/// Whether the list of labels shows it.
+/// The values for a label's visibility in the list of labels.
 const IN_LABELS: [&str; 3] = ["labelShow", "labelShowIfUnread", "labelHide"];
 
-/// Makes a label.
+/// Creates a label.
 pub(super) fn make(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let name = name(&context.body)?.ok_or_else(bad_name)?;
     let mut made = UserLabel::new(String::new(), name);
     read(&context.body, &mut made)?;
     let mut conflict = false;
     context.state.change(&context.mailbox.address, |mailbox| {
+        // Checked within the change, so that of two simultaneous requests only one succeeds.
         conflict = mailbox.labels.by_name(&made.name).is_some();
         made.id = mailbox.labels.fresh();
         (!conflict).then(|| MailboxChange::Label(Box::new(made.clone())))
@@ -49,13 +50,14 @@ pub(super) fn change(context: &GmailContext<'_>, id: &str) -> Result<Value, Http
     }
     let value = resources::own_label(&new);
     let changed = context.state.change(&context.mailbox.address, |mailbox| {
+        // It may have been deleted since the request began, and must not reappear.
         mailbox.labels.get(id)?;
         Some(MailboxChange::Label(Box::new(new)))
     });
     changed.map(|_| value).ok_or_else(error::not_found)
 }
 
-/// Deletes a label, and takes it from all messages.
+/// Deletes a label and removes it from all messages.
 pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, HttpResponse> {
     if SYSTEM.iter().any(|label| label.id == id) {
         return Err(error::invalid("Invalid delete request"));
@@ -65,17 +67,18 @@ pub(super) fn delete(context: &GmailContext<'_>, id: &str) -> Result<Value, Http
     deleted.map(|_| Value::Null).ok_or_else(error::not_found)
 }
 
-/// The name in a body, if there is one and it can be a label's.
+/// Returns a body's label name if present. Names that a label cannot have are refused.
 fn name(body: &Map<String, Value>) -> Result<Option<&str>, HttpResponse> {
     let Some(name) = text(body, "name")? else {
         return Ok(None);
     };
     let own = SYSTEM.iter().any(|label| label.id.eq_ignore_ascii_case(name));
+    // A slash nests labels, and every level needs a name.
     let empty = name.split('/').any(|step| step.trim().is_empty());
     if own || empty || name.chars().count() > MAX_LEN { Err(bad_name()) } else { Ok(Some(name)) }
 }
 
-/// Reads into a label what a body says besides the name.
+/// Applies a body's properties other than the name to a label.
 fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), HttpResponse> {
     let one_of = |name: &str, known: &[&str]| match text(body, name)? {
         Some(value) if !known.contains(&value) => {
@@ -103,7 +106,7 @@ fn read(body: &Map<String, Value>, label: &mut UserLabel) -> Result<(), HttpResp
     Ok(())
 }
 
-/// True for `#rrggbb` in lower case. Gmail's palette is smaller.
+/// Returns true for `#rrggbb` in lower case. Gmail's own palette is smaller.
 fn is_colour(text: &str) -> bool {
     let digits = text.strip_prefix('#').unwrap_or_default();
     let good = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);

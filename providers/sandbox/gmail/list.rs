@@ -1,8 +1,7 @@
-//! Gmail's lists: which messages or conversations, and which page of them.
+//! Gmail's lists of messages, threads and drafts, and their pages.
 //!
-//! A page token names the last row given and the question it was given to, so
-//! pages part a list exactly even while new messages arrive, and a token does
-//! not fit another question.
+//! A page token names the last row of its page and the query it belongs to. Pages divide a list
+//! exactly even if messages arrive meanwhile, and a token is refused for any other query.
 
 use std::collections::HashSet;
 
@@ -20,27 +19,27 @@ use crate::http::HttpResponse;
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
-/// Rows of a page unless said otherwise.
+/// The default number of rows of a page.
 const DEFAULT_ROWS: usize = 100;
 
-/// Rows of a page at most; a wish for more gets this many.
+/// The maximum number of rows of a page. Larger requests get this many.
 const MAX_ROWS: usize = 500;
 
-/// What a list is of.
+/// The resource that a list contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ListSubject {
     /// Single messages.
     Messages,
-    /// Conversations.
+    /// Threads.
     Threads,
     /// Drafts, each with its message.
     Drafts,
 }
 
-/// A row's place in the list: newest first, then by id.
+/// A row's sort key: the time, then the id, both descending.
 type RowKey = (i64, u64);
 
-/// One page of a list.
+/// Returns one page of a list.
 pub(super) fn page(
     mailbox: &Mailbox,
     what: ListSubject,
@@ -51,6 +50,7 @@ pub(super) fn page(
     let spam_trash = params.flag("includeSpamTrash", "include_spam_trash")?;
     let labels: Vec<&str> = params.all("labelIds").filter(|id| !id.is_empty()).collect();
     let known = resources::labels(mailbox);
+    // An unknown id in `labelIds` is an error, unlike an unknown label in `q`.
     if let Some(label) = labels.iter().find(|id| !known.iter().any(|label| label["id"] == **id)) {
         return Err(error::invalid(&format!("Invalid label: {label}")));
     }
@@ -99,13 +99,14 @@ pub(super) fn page(
     Ok(Value::Object(answer))
 }
 
-/// The messages a question is answered with, newest first.
+/// Returns the messages that match a query, newest first.
 fn matching_messages<'a>(
     mailbox: &'a Mailbox,
     query: &GmailQuery,
     labels: &[&str],
     spam_trash: bool,
 ) -> Vec<&'a Message> {
+    // Gmail leaves spam and trash out unless the request names them.
     let named = matching::places_named(query);
     let hidden = |label: &str| !spam_trash && !labels.contains(&label) && !named.contains(&label);
     let (no_spam, no_trash) = (hidden("SPAM"), hidden("TRASH"));
@@ -120,13 +121,14 @@ fn matching_messages<'a>(
         .collect()
 }
 
-/// The conversations of some messages, by their newest messages.
+/// Returns the threads of some messages, sorted by the newest message of each.
 fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(RowKey, &'a Message)> {
     let mut seen = HashSet::new();
     let mut threads: Vec<(RowKey, &Message)> = found
         .into_iter()
         .filter(|message| seen.insert(message.thread))
         .map(|message| {
+            // A thread is listed at its newest message, even if an older one matches.
             let newest =
                 mailbox.thread(message.thread).and_then(|messages| messages.last().copied());
             let date = newest.unwrap_or(message).facts.date;
@@ -137,7 +139,7 @@ fn conversations<'a>(mailbox: &'a Mailbox, found: Vec<&'a Message>) -> Vec<(RowK
     threads
 }
 
-/// One row of a list.
+/// Returns one row of a list.
 fn row(mailbox: &Mailbox, what: ListSubject, message: &Message) -> Value {
     match what {
         ListSubject::Messages => json!({
@@ -155,7 +157,7 @@ fn row(mailbox: &Mailbox, what: ListSubject, message: &Message) -> Value {
     }
 }
 
-/// Gmail's estimate: near enough when there are few, round when there are many.
+/// Returns Gmail's estimate: exact for few results, rounded for many.
 fn estimate(total: usize) -> usize {
     let mut unit = 1;
     while total / unit >= 100 {
@@ -164,7 +166,7 @@ fn estimate(total: usize) -> usize {
     total / unit * unit
 }
 
-/// What a page token must fit: whose list, of what, by which question.
+/// Returns a digest of the query that a page token must belong to.
 fn question(
     mailbox: &Mailbox,
     what: ListSubject,
@@ -177,13 +179,13 @@ fn question(
     digest.first_chunk().copied().unwrap_or_default()
 }
 
-/// The token of the page after a row.
+/// Returns the token of the page after a row.
 fn token(question: &[u8; 8], (date, id): RowKey) -> String {
     let bytes = [*question, date.to_be_bytes(), id.to_be_bytes()].concat();
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The row a token stands behind, if it belongs to the question.
+/// Returns the row in a page token if the token belongs to the query.
 fn place(token: &str, question: &[u8; 8]) -> Option<RowKey> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let rest = bytes.strip_prefix(question)?;

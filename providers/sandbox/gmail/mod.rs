@@ -1,11 +1,10 @@
-//! The Gmail API's routes: who may ask, what was asked, and the answer.
+//! The Gmail API's routes: authorisation, parsing, and the answer.
 //!
-//! Drafts and sending are in `drafts.rs`; messages, threads and attachments in
-//! `read.rs`, their labels in `modify.rs`; labels themselves, filters and settings
-//! in files of their own. The JSON is made in `resources.rs` and `settings.rs`; the
-//! search is read in `query/mod.rs` and decided in `query/matching.rs`; lists and
-//! their pages are in `list.rs` and `history.rs`. Messages that are uploaded come in
-//! from `upload.rs`. What all methods share is in `context.rs`.
+//! Drafts and sending are in `drafts.rs`; messages, threads and attachments in `read.rs`, their
+//! labels in `modify.rs`; labels themselves, filters and settings in files of their own. JSON is
+//! built in `resources.rs` and `settings.rs`. Searches are parsed in `query/mod.rs` and evaluated
+//! in `query/matching.rs`; lists and their pages are in `list.rs` and `history.rs`. Uploaded
+//! messages arrive through `upload.rs`. The common parts of all methods are in `context.rs`.
 
 pub(super) mod attachment_id;
 mod context;
@@ -37,13 +36,13 @@ use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
 
-/// Parameters of the lists.
+/// The parameters of the lists.
 const LIST: &[&str] = &["q", "labelIds", "maxResults", "pageToken", "includeSpamTrash"];
 
-/// Parameters of single messages and threads.
+/// The parameters of single messages and threads.
 const GET: &[&str] = &["format", "metadataHeaders"];
 
-/// The type of no body, and of an answer without one.
+/// The type of a missing body, and of an answer without one.
 static NOTHING: FieldShape = FieldShape(&[]);
 
 /// The type of changes to the labels of many messages.
@@ -52,10 +51,10 @@ static BATCH: FieldShape = shape! { "ids", "addLabelIds", "removeLabelIds" };
 /// The type of a change to the labels of one message.
 static LABELLING: FieldShape = shape! { "addLabelIds", "removeLabelIds" };
 
-/// Messages by their ids.
+/// The type of a list of message ids.
 static IDS: FieldShape = shape! { "ids" };
 
-// The scopes of which one is needed; the first allows all but settings.
+// One of the listed scopes is required. The first one covers everything but settings.
 const ERASE: &[&str] = &["https://mail.google.com/"];
 const MODIFY: &[&str] = &["https://mail.google.com/", "gmail.modify"];
 const COMPOSE: &[&str] = &["https://mail.google.com/", "gmail.modify", "gmail.compose"];
@@ -69,9 +68,9 @@ const READ_LABELS: &[&str] =
 const READ_SETTINGS: &[&str] =
     &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.settings.basic"];
 
-/// What a route leads to.
+/// A call that a route leads to.
 struct GmailCall<'a> {
-    /// The scopes of which one is needed.
+    /// The scopes, one of which is required.
     scopes: &'static [&'static str],
     /// The parameters.
     params: &'static [&'static str],
@@ -79,13 +78,13 @@ struct GmailCall<'a> {
     body: &'static FieldShape,
     /// The type of the answer.
     answer: &'static FieldShape,
-    /// What it does. Null is an answer without a body.
+    /// The implementation. Null is an answer without a body.
     handle: GmailHandler<'a>,
 }
 
 type GmailHandler<'a> = Box<dyn Fn(&GmailContext<'_>) -> Result<Value, HttpResponse> + 'a>;
 
-/// A method that reads.
+/// Returns a call that reads.
 fn read<'a>(
     scopes: &'static [&'static str],
     params: &'static [&'static str],
@@ -95,7 +94,7 @@ fn read<'a>(
     GmailCall { scopes, params, body: &NOTHING, answer, handle: Box::new(handle) }
 }
 
-/// A method that writes.
+/// Returns a call that writes.
 fn write<'a>(
     scopes: &'static [&'static str],
     body: &'static FieldShape,
@@ -196,7 +195,7 @@ routes! { GmailCall below "/gmail/v1/users/me" {
     },
 }}
 
-/// Answers what comes below `/gmail`.
+/// Answers requests below `/gmail`.
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let ["v1", "users", user, rest @ ..] = path else {
         return error::no_method();
@@ -208,8 +207,7 @@ pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str])
     answered.unwrap_or_else(|refused| refused)
 }
 
-/// Answers a request for a route, or refuses it. `upload` is a message that came
-/// beside the JSON.
+/// Answers a request for a route, or refuses it. `upload` is a message sent beside the JSON.
 fn handle(
     state: &RequestState,
     request: &HttpRequest,
@@ -219,12 +217,14 @@ fn handle(
     upload: Option<Vec<u8>>,
 ) -> Result<HttpResponse, HttpResponse> {
     let (mailbox, access) = bearer(state, request)?;
+    // Another address is accepted only with domain-wide delegation, which the sandbox lacks.
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
         let message = format!("Delegation denied for {}", mailbox.address);
         return Err(error::forbidden(&message));
     }
     let granted = |name: &&str| {
         let full = format!("https://www.googleapis.com/auth/{name}");
+        // All scopes but the full one are listed without their common prefix.
         access.scope.split(' ').any(|scope| scope == full || scope == *name)
     };
     if !call.scopes.iter().any(granted) {
@@ -234,6 +234,7 @@ fn handle(
     let body = body::object(&request.body, call.body)?;
     let context = GmailContext { state, mailbox, params: &params, body, upload };
     let value = (call.handle)(&context)?;
+    // Counted only if it succeeds, so that refused requests do not make a route look used.
     state.hit(name);
     Ok(match value {
         Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),

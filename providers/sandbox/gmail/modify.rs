@@ -1,5 +1,5 @@
-//! Gmail's labels of messages: modified one by one or by the thousand, one message trashed;
-//! and messages deleted for good.
+//! Changing the labels of messages one by one or in batches, trashing a message, and deleting
+//! messages permanently.
 
 use serde_json::Value;
 
@@ -11,14 +11,14 @@ use crate::http::HttpResponse;
 use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
-/// The most messages of one request.
+/// The maximum number of messages in one request.
 const MAX_MESSAGES: usize = 1_000;
 
 /// Labels that only Gmail itself sets.
 const FIXED: [&str; 3] = ["SENT", "DRAFT", "CHAT"];
 
 impl GmailContext<'_> {
-    /// Changes the labels of many messages. What is not there is passed over.
+    /// Changes the labels of many messages. Unknown ids are skipped.
     pub fn batch_modify(&self) -> Result<Value, HttpResponse> {
         self.modify_all(&self.ids()?)?;
         Ok(Value::Null)
@@ -32,7 +32,7 @@ impl GmailContext<'_> {
         self.now()?.message(id).map(resources::brief).ok_or_else(error::not_found)
     }
 
-    /// Gives messages the labels that the body names, and takes others from them.
+    /// Adds and removes the labels that the body names.
     fn modify_all(&self, ids: &[u64]) -> Result<(), HttpResponse> {
         let add = texts(&self.body, "addLabelIds")?;
         let remove = texts(&self.body, "removeLabelIds")?;
@@ -50,7 +50,7 @@ impl GmailContext<'_> {
         Ok(())
     }
 
-    /// Puts a message into the trash.
+    /// Moves a message to the trash.
     pub fn trash(&self, id: &str) -> Result<Value, HttpResponse> {
         let id = number(id)?;
         self.mailbox.message(id).ok_or_else(error::not_found)?;
@@ -58,23 +58,24 @@ impl GmailContext<'_> {
         self.now()?.message(id).map(resources::brief).ok_or_else(error::not_found)
     }
 
-    /// Gives messages labels and takes others from them.
+    /// Adds labels to messages and removes others.
     fn relabel(&self, ids: &[u64], add: &[&str], remove: &[&str]) {
         self.state.change(&self.mailbox.address, |mailbox| {
+            // Gmail skips ids that do not exist, and confirms the batch as a whole.
             let there = ids.iter().filter_map(|id| mailbox.message(*id));
             let new = there.map(|message| (message.id, labels(message, add, remove)));
             Some(MailboxChange::Relabels(new.collect()))
         });
     }
 
-    /// Deletes many messages for good. What is not there is passed over.
+    /// Deletes many messages permanently. Unknown ids are skipped.
     pub fn batch_delete(&self) -> Result<Value, HttpResponse> {
         let ids = self.ids()?;
         self.state.change(&self.mailbox.address, |_| Some(MailboxChange::Goes(ids)));
         Ok(Value::Null)
     }
 
-    /// The ids that the body names.
+    /// Returns the ids in the body.
     fn ids(&self) -> Result<Vec<u64>, HttpResponse> {
         let ids = texts(&self.body, "ids")?;
         if ids.is_empty() {
@@ -87,12 +88,12 @@ impl GmailContext<'_> {
     }
 }
 
-/// The labels of a message after a change.
+/// Returns the labels of a message after a change.
 fn labels(message: &Message, add: &[&str], remove: &[&str]) -> Vec<String> {
     let stays = |label: &&String| !remove.contains(&label.as_str());
     let mut labels: Vec<String> = message.labels.iter().filter(stays).cloned().collect();
     for add in add {
-        // Trash and spam are places, and a message is in one place.
+        // Trash and spam are locations, and a message has only one location.
         match *add {
             "TRASH" => labels.retain(|label| label != "INBOX" && label != "SPAM"),
             "SPAM" => labels.retain(|label| label != "INBOX" && label != "TRASH"),

@@ -1,4 +1,4 @@
-//! Gmail's messages, attachments and threads as they are read.
+//! Reading Gmail's messages, attachments and threads.
 
 use serde_json::{Value, json};
 
@@ -9,25 +9,26 @@ use crate::http::HttpResponse;
 use crate::store::message::Message;
 
 impl GmailContext<'_> {
-    /// One message.
+    /// Returns one message.
     pub fn one_message(&self, id: &str) -> Result<Value, HttpResponse> {
         let message = self.message(id)?;
         let format = self.format(true)?;
         Ok(self.message_json(message, format))
     }
 
-    /// The bytes of an attachment.
+    /// Returns the bytes of an attachment.
     pub fn attachment(&self, id: &str, attachment: &str) -> Result<Value, HttpResponse> {
         let message = self.message(id)?;
         let invalid = || error::invalid("Invalid attachment token");
         let (of, place) = self.state.attachment_ids.open(attachment).ok_or_else(invalid)?;
+        // An attachment's id is valid only with the message that it came with.
         if of != message.id {
             return Err(invalid());
         }
         resources::attachment(message, place).ok_or_else(invalid)
     }
 
-    /// A conversation with its messages.
+    /// Returns a thread with its messages.
     pub fn thread(&self, id: &str) -> Result<Value, HttpResponse> {
         let id = number(id)?;
         let messages = self.mailbox.thread(id).ok_or_else(error::not_found)?;
@@ -42,7 +43,7 @@ impl GmailContext<'_> {
         }))
     }
 
-    /// The requested format.
+    /// Returns the requested format. Threads do not accept `raw`.
     pub fn format(&self, raw: bool) -> Result<MessageFormat, HttpResponse> {
         match self.params.one("format").map(str::to_ascii_lowercase).as_deref() {
             None | Some("full") => Ok(MessageFormat::Full),
@@ -56,13 +57,13 @@ impl GmailContext<'_> {
         }
     }
 
-    /// A message in a format.
+    /// Returns a message in a format.
     pub fn message_json(&self, message: &Message, format: MessageFormat) -> Value {
         let headers: Vec<&str> = self.params.all("metadataHeaders").collect();
         resources::message(message, format, &headers, &self.state.attachment_ids)
     }
 
-    /// The message of an id in the path.
+    /// Returns the message with an id from the path.
     fn message(&self, id: &str) -> Result<&Message, HttpResponse> {
         self.mailbox.message(number(id)?).ok_or_else(error::not_found)
     }

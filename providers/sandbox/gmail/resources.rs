@@ -1,7 +1,7 @@
-//! Gmail's JSON: messages, threads, labels, made of messages on request.
+//! Gmail's JSON: messages, threads and labels, built from messages on request.
 //!
-//! Only shapes are decided here. What is left out when empty (`labelIds`,
-//! `data`, `parts`) is what the real service leaves out.
+//! This file decides only about shapes. As in the real service, `labelIds`, `data` and `parts` are
+//! omitted if they are empty.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE;
@@ -17,7 +17,7 @@ use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 use crate::store::mime::{self, ParsedPart};
 
-/// Text parts above this come by attachment id.
+/// The maximum size of text parts in a message. Larger ones have an attachment id.
 const MAX_INLINE: usize = 5_000_000;
 
 /// The type of `users.getProfile`.
@@ -69,30 +69,30 @@ pub(super) static THREAD: FieldShape =
 pub(super) static THREADS: FieldShape =
     shape! { "threads": &THREAD, "nextPageToken", "resultSizeEstimate" };
 
-/// How much of a message is wanted.
+/// The requested format of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageFormat {
-    /// Everything, the parts taken apart.
+    /// Everything, split into parts.
     Full,
     /// The header fields.
     Metadata,
     /// Ids, labels, snippet.
     Minimal,
-    /// The message's bytes.
+    /// The raw bytes.
     Raw,
 }
 
-/// An id as it stands on the wire.
+/// Returns an id in its wire form.
 pub(super) fn id(id: u64) -> String {
     format!("{id:016x}")
 }
 
-/// A draft's id as it stands on the wire.
+/// Returns a draft's id in its wire form.
 pub(super) fn draft_id(id: u64) -> String {
     format!("r{id}")
 }
 
-/// A message as the methods that write give it: ids and labels.
+/// Returns a message as the writing methods do: ids and labels.
 pub(super) fn brief(message: &Message) -> Value {
     let mut brief = json!({ "id": id(message.id), "threadId": id(message.thread) });
     if let (Value::Object(brief), false) = (&mut brief, message.labels.is_empty()) {
@@ -101,7 +101,7 @@ pub(super) fn brief(message: &Message) -> Value {
     brief
 }
 
-/// A message. `headers` are the names wanted of a metadata format; none are all.
+/// Returns a message. `headers` names the fields of the metadata format; an empty list is all.
 pub(super) fn message(
     message: &Message,
     format: MessageFormat,
@@ -147,33 +147,36 @@ pub(super) fn message(
     Value::Object(resource)
 }
 
-/// The snippet's text, escaped for HTML as Gmail gives it.
+/// Returns a snippet's text, escaped for HTML as in Gmail.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     encode_text_to_string(text, &mut out);
-    // The crate leaves quotes alone in text; Gmail does not.
+    // The crate does not escape quotes in text, but Gmail does.
     out.replace('"', "&quot;").replace('\'', "&#39;")
 }
 
-/// Header fields as a list of names and values.
+/// Returns header fields as a list of names and values.
 fn header_fields(head: &[u8], raw: &[u8], includes: impl Fn(&str) -> bool) -> Vec<Value> {
+    // Gmail's `Authentication-Results` begin with its own receiving server.
     head::received_by(&head::fields(head, raw), "mx.google.com;", includes)
         .map(|(name, value)| json!({ "name": name, "value": value }))
         .collect()
 }
 
-/// The parts of one message on their way into JSON.
+/// The parts of one message while they are converted to JSON.
 struct MessageParts<'a> {
     message: &'a Message,
     attachment_ids: &'a AttachmentIds,
-    /// The place in reading order of the next part.
+    /// The index of the next part in reading order.
     next: u32,
 }
 
 impl MessageParts<'_> {
-    /// A part under its id, which is the path to it: `1.0`.
+    /// Returns a part. Its id is the path to it, such as `1.0`.
     fn part(&mut self, part: &ParsedPart, path: &str) -> Value {
         let raw = &self.message.raw;
+        // Counted before the parts below it, in the order of `ParsedPart::walk`, by which `attachment`
+        // looks parts up.
         let place = self.next;
         self.next += 1;
         let body = self.body(part, place);
@@ -201,7 +204,7 @@ impl MessageParts<'_> {
         json
     }
 
-    /// A part's body: in place for text, by id for all else.
+    /// Returns a part's body: inline for text, by attachment id for everything else.
     fn body(&self, part: &ParsedPart, place: u32) -> Value {
         if part.is_multipart() {
             return json!({ "size": 0 });
@@ -213,19 +216,20 @@ impl MessageParts<'_> {
             return json!({ "attachmentId": id, "size": size });
         }
         match size {
+            // Gmail omits `data` of an empty part.
             0 => json!({ "size": 0 }),
             _ => json!({ "size": size, "data": URL_SAFE.encode(&bytes) }),
         }
     }
 }
 
-/// What a part holds: text shown with the message in UTF-8, all else as it was.
+/// Returns a part's content: displayed text in UTF-8, everything else unchanged.
 fn content<'a>(part: &ParsedPart, raw: &'a [u8]) -> std::borrow::Cow<'a, [u8]> {
     let bytes = part.decode(raw);
     if part.is_inline_text() { head::to_utf8(bytes, part.charset.as_deref(), raw) } else { bytes }
 }
 
-/// An attachment's bytes, by the part's place in reading order.
+/// Returns an attachment's bytes, by the part's index in reading order.
 pub(super) fn attachment(message: &Message, place: u32) -> Option<Value> {
     let root = ParsedPart::of_message(&message.raw);
     let part = root.walk().into_iter().nth(usize::try_from(place).ok()?)?;
@@ -233,7 +237,7 @@ pub(super) fn attachment(message: &Message, place: u32) -> Option<Value> {
     Some(json!({ "size": bytes.len(), "data": URL_SAFE.encode(&bytes) }))
 }
 
-/// The profile of a mailbox.
+/// Returns the profile of a mailbox.
 pub(super) fn profile(mailbox: &Mailbox) -> Value {
     json!({
         "emailAddress": mailbox.address,
@@ -243,9 +247,10 @@ pub(super) fn profile(mailbox: &Mailbox) -> Value {
     })
 }
 
-/// All labels of a mailbox, without counts.
+/// Returns all labels of a mailbox, without counts.
 pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
     let system = SYSTEM.iter().map(|label| {
+        // In the API, only labels that are hidden from lists state their visibility.
         if label.hidden {
             json!({
                 "id": label.id,
@@ -262,7 +267,7 @@ pub(super) fn labels(mailbox: &Mailbox) -> Vec<Value> {
     system.chain(own).collect()
 }
 
-/// A label of the user's, without counts.
+/// Returns a user's label, without counts.
 pub(super) fn own_label(label: &UserLabel) -> Value {
     let mut value = json!({
         "id": label.id,
@@ -278,10 +283,10 @@ pub(super) fn own_label(label: &UserLabel) -> Value {
     value
 }
 
-/// One label with its counts.
+/// Returns one label with its counts.
 pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
     let mut label = labels(mailbox).into_iter().find(|label| label["id"] == id)?;
-    // Gmail sets this label, which messages here do without.
+    // Gmail sets this label itself; messages in the sandbox need not have it.
     let is_of = |message: &Message| match id {
         "CATEGORY_PERSONAL" => is_primary(message),
         _ => message.has(id),
@@ -307,7 +312,7 @@ pub(super) fn label(mailbox: &Mailbox, id: &str) -> Option<Value> {
     Some(label)
 }
 
-/// A conversation as it stands in a list.
+/// Returns a thread as shown in lists.
 pub(super) fn listed_thread(thread: u64, messages: &[&Message]) -> Value {
     let snippet = messages.last().map(|message| escape(message.snippet()));
     let history = messages.iter().map(|message| message.history).max();

@@ -1,26 +1,25 @@
-//! The uploads to Gmail that come in pieces: what is kept of each until its
-//! last piece is there.
+//! Sessions of resumable uploads to Gmail, which keep the pieces received so far.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::http::HttpRequest;
 
-/// The sessions that are open at a time; more close the oldest.
+/// The maximum number of open sessions. One more closes all others.
 const SESSIONS: usize = 100;
 
-/// The uploads that are under way, by their ids.
+/// The uploads in progress, by id.
 #[derive(Debug, Default)]
 pub(crate) struct OpenUploads {
     sessions: Mutex<HashMap<String, UploadSession>>,
 }
 
-/// One upload in pieces.
+/// One resumable upload.
 #[derive(Debug)]
 pub(super) struct UploadSession {
-    /// The request that opened it; its body describes the message.
+    /// The request that opened it, whose body describes the message.
     pub request: HttpRequest,
-    /// What has come so far.
+    /// The bytes received so far.
     pub data: Vec<u8>,
 }
 
@@ -28,13 +27,14 @@ impl OpenUploads {
     /// Opens a session.
     pub(super) fn open(&self, id: String, session: UploadSession) {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        // Abandoned sessions never expire, and hold up to 35 MiB each.
         if sessions.len() >= SESSIONS {
             sessions.clear();
         }
         sessions.insert(id, session);
     }
 
-    /// Takes a session out, to be put back unless it is done.
+    /// Removes a session, to be reopened unless it is complete.
     pub(super) fn take(&self, id: &str) -> Option<UploadSession> {
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.remove(id)

@@ -1,8 +1,7 @@
-//! Gmail's settings: the addresses one may send as, with their signatures, the
-//! vacation responder, the language.
+//! Gmail's settings: sending addresses with their signatures, the vacation responder, and the
+//! language.
 //!
-//! At the start they are those of a mailbox as the sandbox imagines it: an
-//! address with an alias, nobody on vacation, English.
+//! The initial settings are an address with an alias, no automatic reply, and English.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +13,7 @@ use crate::http::HttpResponse;
 use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
 
-/// The type of an address one may send as.
+/// The type of a sending address.
 pub(super) static SEND_AS: FieldShape = shape! {
     "sendAsEmail", "displayName", "replyToAddress", "signature", "isPrimary", "isDefault",
     "treatAsAlias", "smtpMsa": &shape! { "host", "port", "username", "password", "securityMode" },
@@ -33,13 +32,13 @@ pub(super) static VACATION: FieldShape = shape! {
 /// The type of `settings.getLanguage`.
 pub(super) static LANGUAGE: FieldShape = shape! { "displayLanguage" };
 
-/// Where a vacation responder is kept that was set.
+/// The key of a stored vacation responder.
 const STORED_VACATION: &str = "gmail vacation";
 
-/// Where a language is kept that was set.
+/// The key of a stored language.
 const STORED_LANGUAGE: &str = "gmail language";
 
-/// The mailbox's own address, and an alias of it: `NAME+news@DOMAIN`.
+/// Returns the mailbox's own address and an alias of it, `NAME+news@DOMAIN`.
 pub(super) fn addresses(mailbox: &Mailbox) -> [String; 2] {
     let address = &mailbox.address;
     let alias = match address.rsplit_once('@') {
@@ -49,14 +48,14 @@ pub(super) fn addresses(mailbox: &Mailbox) -> [String; 2] {
     [address.clone(), alias]
 }
 
-/// The addresses that one may send as.
+/// Returns the addresses that the owner may send from.
 pub(super) fn send_as(state: &RequestState, mailbox: &Mailbox) -> Value {
     let entries = addresses(mailbox);
     let [own, alias] = entries.map(|address| entry(state, mailbox, &address));
     json!({ "sendAs": [own, alias] })
 }
 
-/// One of the addresses, or the refusal that it is none.
+/// Returns one sending address, or refuses an unknown one.
 pub(super) fn one_send_as(
     context: &GmailContext<'_>,
     address: &str,
@@ -65,7 +64,7 @@ pub(super) fn one_send_as(
     Ok(entry(context.state, context.mailbox, &known))
 }
 
-/// Changes the name and signature that one sends with under an address.
+/// Changes the name and signature of a sending address.
 pub(super) fn change_send_as(
     context: &GmailContext<'_>,
     address: &str,
@@ -84,14 +83,14 @@ pub(super) fn change_send_as(
     Ok(entry(context.state, context.mailbox, &known))
 }
 
-/// The address as it is written in the settings.
+/// Returns an address as spelt in the settings.
 fn own_address(context: &GmailContext<'_>, address: &str) -> Result<String, HttpResponse> {
     let mut addresses = addresses(context.mailbox).into_iter();
     let known = addresses.find(|known| known.eq_ignore_ascii_case(address));
     known.ok_or_else(error::not_found)
 }
 
-/// One address that one may send as.
+/// Returns one sending address.
 fn entry(state: &RequestState, mailbox: &Mailbox, address: &str) -> Value {
     let (name, signature) = state.settings(&mailbox.address, |settings| {
         let key = address.to_lowercase();
@@ -101,6 +100,7 @@ fn entry(state: &RequestState, mailbox: &Mailbox, address: &str) -> Value {
     let owner = || mailbox.people().owner.clone().unwrap_or_default();
     let name = name.unwrap_or_else(owner);
     let signature = signature.unwrap_or_default();
+    // Only aliases have a verification status, and only the main address is primary and default.
     if address == mailbox.address {
         json!({
             "sendAsEmail": address,
@@ -122,7 +122,7 @@ fn entry(state: &RequestState, mailbox: &Mailbox, address: &str) -> Value {
     }
 }
 
-/// The vacation responder, which is off at the start.
+/// Returns the vacation responder, which is initially off.
 pub(super) fn vacation(state: &RequestState, mailbox: &Mailbox) -> Value {
     stored_value(state, mailbox, STORED_VACATION).unwrap_or_else(|| {
         json!({
@@ -134,7 +134,7 @@ pub(super) fn vacation(state: &RequestState, mailbox: &Mailbox) -> Value {
     })
 }
 
-/// Sets the vacation responder; what is not said is taken away.
+/// Sets the vacation responder. Missing properties are cleared.
 pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, HttpResponse> {
     let body = &context.body;
     let on = flag(body, "enableAutoReply")?.unwrap_or(false);
@@ -151,7 +151,7 @@ pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, HttpResp
     }
     let mut times = Vec::new();
     for name in ["startTime", "endTime"] {
-        // Numbers of this size come as text, and are taken as numbers too.
+        // Protobuf's JSON has 64-bit numbers as strings, and accepts numbers as well.
         let time = match body.get(name) {
             None | Some(Value::Null) => continue,
             Some(Value::String(text)) => text.parse::<i64>().ok(),
@@ -172,7 +172,7 @@ pub(super) fn set_vacation(context: &GmailContext<'_>) -> Result<Value, HttpResp
     keep(context, STORED_VACATION, &set.into())
 }
 
-/// The language of Gmail's pages.
+/// Returns the display language of Gmail.
 pub(super) fn language(state: &RequestState, mailbox: &Mailbox) -> Value {
     let stored = stored_value(state, mailbox, STORED_LANGUAGE);
     stored.unwrap_or_else(|| json!({ "displayLanguage": "en" }))

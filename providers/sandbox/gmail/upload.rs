@@ -1,7 +1,6 @@
-//! Uploads to Gmail: drafts too large for JSON, sent as bytes and in pieces.
+//! Uploads to Gmail: drafts too large for JSON, sent as bytes in pieces.
 //!
-//! A session that takes the pieces keeps the request that opened it, and is
-//! carried out as that one with the last piece.
+//! A session keeps the request that opened it. With the last piece, that request is carried out.
 
 use hyper::{Method, StatusCode};
 
@@ -15,13 +14,13 @@ use crate::http::{HttpRequest, HttpResponse};
 use crate::routes::routes;
 use crate::state::RequestState;
 
-/// The largest message that is taken.
+/// The maximum size of a message, in bytes.
 const MAX_MESSAGE: usize = 36_700_160;
 
-/// Pieces but the last are of a multiple of this.
+/// The unit of pieces: all but the last one are a multiple of it.
 const UNIT: usize = 256 << 10;
 
-/// What is uploaded.
+/// The media type of uploads.
 const MESSAGE_TYPE: &str = "message/rfc822";
 
 routes! { GmailCall below "/upload/gmail/v1/users/me" {
@@ -31,7 +30,7 @@ routes! { GmailCall below "/upload/gmail/v1/users/me" {
     },
 }}
 
-/// Answers what comes below `/upload/gmail`.
+/// Answers requests below `/upload/gmail`.
 pub(crate) fn answer(state: &RequestState, request: HttpRequest) -> HttpResponse {
     let answered = match request.param("upload_id").map(str::to_owned) {
         Some(id) => piece(state, &request, &id),
@@ -56,6 +55,7 @@ fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, Http
     }
     let length = request.header("x-upload-content-length");
     let length: Option<usize> = length.and_then(|text| text.parse().ok());
+    // Refused by the declared length, before any piece is sent.
     if length.is_some_and(|length| length > MAX_MESSAGE) {
         return Err(error::too_large(MAX_MESSAGE));
     }
@@ -70,7 +70,7 @@ fn open(state: &RequestState, request: HttpRequest) -> Result<HttpResponse, Http
         .with("x-guploader-uploadid", id))
 }
 
-/// Takes a piece, or tells how far the upload is.
+/// Accepts a piece, or reports the progress of the upload.
 fn piece(
     state: &RequestState,
     request: &HttpRequest,
@@ -84,6 +84,7 @@ fn piece(
     let range = request.header("content-range").unwrap_or_default();
     let size = session.data.len();
     let taken = span(range, size, request.body.len());
+    // A refused piece does not end the session.
     let Some((skip, total)) = taken else {
         state.uploads.open(id.to_owned(), session);
         return Err(error::invalid("Failed to parse Content-Range header."));
@@ -94,6 +95,7 @@ fn piece(
         return Err(error::too_large(MAX_MESSAGE));
     }
     if !whole {
+        // An empty body asks for the progress, so only actual pieces have to be whole units.
         let far = session.data.len();
         let odd = !request.body.is_empty() && far % UNIT != 0;
         if odd {
@@ -103,12 +105,14 @@ fn piece(
         if odd {
             return Err(error::invalid("Chunks other than the last are multiples of 256 KiB."));
         }
+        // Google's protocol uses 308 for an incomplete upload, without a location.
         let answer = HttpResponse::empty(StatusCode::PERMANENT_REDIRECT);
         return Ok(match far.checked_sub(1) {
             Some(last) => answer.with("range", format!("bytes=0-{last}")),
             None => answer,
         });
     }
+    // The request that opened the session is carried out, with its own token.
     let UploadSession { request, data } = session;
     let path: Vec<&str> = request.path.iter().map(String::as_str).collect();
     let ["upload", "gmail", "v1", "users", user, rest @ ..] = path.as_slice() else {
@@ -118,11 +122,11 @@ fn piece(
     handle(state, &request, user, name, &call, Some(data))
 }
 
-/// How much of a piece is there already, and how long the whole is where that
-/// is known; nothing for a range that does not go on where the upload is.
+/// Returns the number of bytes of a piece that are already present, and the total length if it is
+/// known. `None` for a range that does not continue the upload.
 fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize>)> {
     if range.is_empty() {
-        // All that is left, in one piece.
+        // No range: the rest in one piece.
         return Some((0, Some(there + length)));
     }
     let (span, total) = range.strip_prefix("bytes ")?.split_once('/')?;
@@ -130,18 +134,20 @@ fn span(range: &str, there: usize, length: usize) -> Option<(usize, Option<usize
         "*" => None,
         total => Some(total.parse().ok()?),
     };
+    // A query for the progress has no body.
     if span == "*" {
         return (length == 0).then_some((0, total));
     }
     let (first, last) = span.split_once('-')?;
     let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    // A client whose last answer was lost sends bytes again that are already present.
     let skip = there.checked_sub(first)?;
     let fits = last.checked_sub(first)? + 1 == length;
     let inside = total.is_none_or(|total| last < total);
     (fits && inside).then_some((skip, total))
 }
 
-/// Refuses what is no message by its media type.
+/// Refuses media types other than a message.
 fn check_message_type(kind: &str) -> Result<(), HttpResponse> {
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if kind.eq_ignore_ascii_case(MESSAGE_TYPE) {

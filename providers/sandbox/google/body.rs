@@ -1,5 +1,5 @@
-//! The JSON bodies of requests to Google, read as Google reads them: names that
-//! the type does not have and values of another type are errors.
+//! JSON bodies of requests to Google's APIs, read as strictly as Google does: unknown names and
+//! values of a wrong type are errors.
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
@@ -10,7 +10,7 @@ use super::error;
 use super::fields::FieldShape;
 use crate::http::HttpResponse;
 
-/// How bytes stand in JSON: with padding or without.
+/// The encoding of bytes in JSON, with or without padding.
 const BYTES: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -18,7 +18,10 @@ const BYTES: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// An object of known names; nothing at all is an empty one.
+/// Reads an object with known names. An empty body is an empty object.
+///
+/// # Errors
+/// 400 for invalid JSON or an unknown name.
 pub(crate) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Value>, HttpResponse> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
@@ -33,7 +36,7 @@ pub(crate) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Valu
     }
 }
 
-/// Refuses the first name that a type does not have, at any depth.
+/// Refuses the first unknown name at any depth.
 fn check_names(
     members: &Map<String, Value>,
     shape: &FieldShape,
@@ -66,7 +69,7 @@ fn check_names(
     Ok(())
 }
 
-/// A text; nothing for one that is missing or null.
+/// Returns a string, or `None` if it is missing or null.
 pub(crate) fn text<'a>(
     body: &'a Map<String, Value>,
     name: &str,
@@ -78,7 +81,7 @@ pub(crate) fn text<'a>(
     }
 }
 
-/// A truth value.
+/// Returns a boolean, or `None` if it is missing or null.
 pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>, HttpResponse> {
     match body.get(name) {
         None | Some(Value::Null) => Ok(None),
@@ -87,7 +90,7 @@ pub(crate) fn flag(body: &Map<String, Value>, name: &str) -> Result<Option<bool>
     }
 }
 
-/// A list of texts; an empty one where it is missing.
+/// Returns a list of strings, empty if it is missing.
 pub(crate) fn texts<'a>(
     body: &'a Map<String, Value>,
     name: &str,
@@ -105,7 +108,7 @@ pub(crate) fn texts<'a>(
     }
 }
 
-/// An object in the object.
+/// Returns a nested object, or `None` if it is missing or null.
 pub(crate) fn inner<'a>(
     body: &'a Map<String, Value>,
     name: &str,
@@ -117,7 +120,7 @@ pub(crate) fn inner<'a>(
     }
 }
 
-/// Bytes, which stand there as base64url.
+/// Returns bytes from base64url.
 pub(crate) fn bytes(
     body: &Map<String, Value>,
     name: &str,
@@ -125,7 +128,7 @@ pub(crate) fn bytes(
     let Some(text) = text(body, name)?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
-    // The other alphabet is taken as well.
+    // As in all JSON of protobuf messages, the standard alphabet is accepted as well.
     let text = text.replace('+', "-").replace('/', "_");
     let bytes = BYTES.decode(text);
     bytes.map(Some).map_err(|_| {
@@ -136,7 +139,7 @@ pub(crate) fn bytes(
     })
 }
 
-/// The refusal of a value that is not of the field's type.
+/// Returns the refusal of a value of a wrong type.
 fn wrong(name: &str, kind: &str, value: &Value) -> HttpResponse {
     let shown = match value {
         Value::String(text) => text.clone(),

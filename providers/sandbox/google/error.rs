@@ -1,7 +1,7 @@
-//! Google's error bodies: one JSON shape for every API, and pages for people.
+//! Google's error bodies: one JSON shape for most APIs, and HTML pages.
 //!
-//! Only shapes and standing texts are here; which error a request deserves is
-//! decided where the request is understood.
+//! This file has the shapes and fixed texts. The code that reads a request decides which error to
+//! return.
 
 use hyper::StatusCode;
 use serde_json::{Value, json};
@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use crate::faults::DrawnFault;
 use crate::http::HttpResponse;
 
-/// An error in Google's JSON shape.
+/// Returns an error in Google's JSON shape.
 ///
-/// `reason` is the old per-error word (`notFound`), `status` the canonical one
-/// (`NOT_FOUND`); clients in the wild read either.
+/// `reason` is the older word (`notFound`), `status` the canonical one (`NOT_FOUND`). Clients read
+/// either.
 pub(crate) fn error(code: StatusCode, status: &str, reason: &str, message: &str) -> HttpResponse {
     detailed(code, status, message, json!({ "reason": reason }), None)
 }
 
-/// An error whose one entry of `errors` holds more than a reason.
+/// Returns an error whose entry in `errors` has more than a reason.
 fn detailed(
     code: StatusCode,
     status: &str,
@@ -40,15 +40,15 @@ fn detailed(
     HttpResponse::json(code, body)
 }
 
-/// Puts the members of one object into another.
+/// Adds the members of one object to another.
 pub(crate) fn merge(into: &mut Value, from: Value) {
     if let (Value::Object(into), Value::Object(from)) = (into, from) {
         into.extend(from);
     }
 }
 
-/// Makes the refusals that say no more than a reason: each with what its message is made
-/// of, its status, the word for that, the reason and the message.
+/// Defines refusals without details: for each its parameters, HTTP status, canonical word, reason
+/// and message.
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident($($part:ident: $type:ty),*):
         $code:ident, $status:literal, $reason:literal, $message:literal;
@@ -60,35 +60,35 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// 400: an argument that is no good.
+    /// 400: invalid argument.
     invalid(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "invalidArgument", "{message}";
-    /// 400: a body that is not understood.
+    /// 400: malformed body.
     parse_error(message: &str): BAD_REQUEST, "INVALID_ARGUMENT", "parseError", "{message}";
-    /// 400: something that the state of things does not allow.
+    /// 400: not possible in the current state.
     failed_precondition(message: &str): BAD_REQUEST, "FAILED_PRECONDITION", "failedPrecondition",
         "{message}";
     /// 403: refused for the reason in `message`.
     forbidden(message: &str): FORBIDDEN, "PERMISSION_DENIED", "forbidden", "{message}";
-    /// 404: a well-formed id of nothing.
+    /// 404: a well-formed id that does not exist.
     not_found(): NOT_FOUND, "NOT_FOUND", "notFound", "Requested entity was not found.";
     /// 404: a path or method that the API does not have.
     no_method(): NOT_FOUND, "NOT_FOUND", "notFound", "Method not found.";
-    /// 409: something of that name is there already.
+    /// 409: the name is taken.
     conflict(message: &str): CONFLICT, "ABORTED", "aborted", "{message}";
-    /// 413: a request body over the cap, in bytes.
+    /// 413: a request body larger than the limit in bytes.
     too_large(most: usize): PAYLOAD_TOO_LARGE, "INVALID_ARGUMENT", "uploadTooLarge",
         "Request payload size exceeds the limit: {most} bytes.";
-    /// 500: a failure on purpose.
+    /// 500: an injected fault.
     internal(): INTERNAL_SERVER_ERROR, "INTERNAL", "backendError", "Internal error encountered.";
-    /// 503: a failure on purpose.
+    /// 503: an injected fault.
     unavailable(): SERVICE_UNAVAILABLE, "UNAVAILABLE", "backendError",
         "The service is currently unavailable.";
-    /// 504: a failure on purpose.
+    /// 504: an injected fault.
     overdue(): GATEWAY_TIMEOUT, "DEADLINE_EXCEEDED", "backendError",
         "Deadline expired before operation could complete.";
 }
 
-/// 400: a query parameter that the method does not have.
+/// 400: an unknown query parameter.
 pub(super) fn unknown_name(name: &str) -> HttpResponse {
     let message = format!(
         "Invalid JSON payload received. Unknown name \"{name}\": Cannot bind query parameter. \
@@ -97,7 +97,7 @@ pub(super) fn unknown_name(name: &str) -> HttpResponse {
     bad_field("", &message)
 }
 
-/// 400: a name in the body that the type at that place does not have.
+/// 400: an unknown name in the body.
 pub(super) fn unknown_field(at: &str, name: &str) -> HttpResponse {
     let place = match at {
         "" => String::new(),
@@ -109,7 +109,7 @@ pub(super) fn unknown_field(at: &str, name: &str) -> HttpResponse {
     bad_field(at, &message)
 }
 
-/// 400: a query parameter whose value is not of the parameter's type.
+/// 400: a query parameter of a wrong type.
 pub(crate) fn invalid_value(field: &str, kind: &str, value: &str) -> HttpResponse {
     bad_field(field, &format!("Invalid value at '{field}' ({kind}), \"{value}\""))
 }
@@ -132,7 +132,7 @@ pub(super) fn bad_field(field: &str, message: &str) -> HttpResponse {
     )
 }
 
-/// 400: a `fields` mask that asks for what the answer does not have.
+/// 400: a `fields` mask with a name that the answer does not have.
 pub(super) fn invalid_fields(selection: &str) -> HttpResponse {
     detailed(
         StatusCode::BAD_REQUEST,
@@ -147,7 +147,7 @@ pub(super) fn invalid_fields(selection: &str) -> HttpResponse {
     )
 }
 
-/// 401: no token, or not one that is good now.
+/// 401: missing or expired token.
 pub(crate) fn unauthenticated() -> HttpResponse {
     let message = "Request had invalid authentication credentials. Expected OAuth 2 access token, \
                    login cookie or other valid authentication credential. See \
@@ -170,7 +170,7 @@ pub(crate) fn unauthenticated() -> HttpResponse {
     )
 }
 
-/// 403: the token is good, but not for this method of a service.
+/// 403: a valid token without the scope that this method needs.
 pub(crate) fn insufficient_scopes(service: &str) -> HttpResponse {
     detailed(
         StatusCode::FORBIDDEN,
@@ -186,7 +186,7 @@ pub(crate) fn insufficient_scopes(service: &str) -> HttpResponse {
     )
 }
 
-/// 403: a `Host` that is not this machine.
+/// 403: a `Host` other than this machine.
 pub(crate) fn not_local() -> HttpResponse {
     page(StatusCode::FORBIDDEN, "The sandbox answers to 127.0.0.1 and localhost only.")
 }
@@ -199,7 +199,7 @@ pub(crate) fn not_found_page() -> HttpResponse {
     )
 }
 
-/// A failure on purpose, as Google words it.
+/// Returns the answer to an injected fault, in Google's wording.
 pub(crate) fn fault(fault: DrawnFault) -> HttpResponse {
     match fault {
         DrawnFault::TooMany => {
@@ -215,6 +215,7 @@ pub(crate) fn fault(fault: DrawnFault) -> HttpResponse {
         DrawnFault::Server => internal(),
         DrawnFault::Unavailable => unavailable(),
         DrawnFault::Timeout => overdue(),
+        // All of these but `Html` are handled in `server.rs` and have no answer of their own.
         DrawnFault::Html
         | DrawnFault::Reset
         | DrawnFault::Half
@@ -229,13 +230,13 @@ pub(crate) fn fault(fault: DrawnFault) -> HttpResponse {
     }
 }
 
-/// A refusal for now.
+/// Returns a refusal due to a rate limit.
 fn rate_limited(code: StatusCode, status: &str, message: &str) -> HttpResponse {
     let entry = json!({ "domain": "usageLimits", "reason": "rateLimitExceeded" });
     detailed(code, status, message, entry, None)
 }
 
-/// The page that stands where the sign-in cannot redirect.
+/// Returns the page that the sign-in shows if it cannot redirect.
 pub(crate) fn error_page(error: &str, why: &str) -> HttpResponse {
     page(
         StatusCode::BAD_REQUEST,
@@ -243,7 +244,7 @@ pub(crate) fn error_page(error: &str, why: &str) -> HttpResponse {
     )
 }
 
-/// Google's page for people, with a status and a sentence.
+/// Returns Google's error page with a status and a sentence.
 pub(super) fn page(status: StatusCode, sentence: &str) -> HttpResponse {
     let code = status.as_u16();
     let word = status.canonical_reason().unwrap_or_default();

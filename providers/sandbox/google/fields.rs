@@ -1,21 +1,19 @@
-//! Google's partial answers: the `fields` mask, read, checked and applied.
+//! Google's partial answers: parsing, checking and applying the `fields` mask.
 //!
-//! `a,b/c,d(e,f/g),*` names what to keep; a mask reaches through arrays.
-//! Google refuses a mask that names what the answer's type does not have, so a
-//! type is described by its [`FieldShape`]; the shapes themselves stand with the
-//! JSON they describe.
+//! `a,b/c,d(e,f/g),*` lists the fields to keep; a mask reaches through arrays. Google refuses masks
+//! with names that the answer's type does not have, so each type is described by a [`FieldShape`], which
+//! is declared next to the code that builds its JSON.
 
 use serde_json::{Map, Value};
 
-/// How deep a mask may go, for it is read and applied recursively.
+/// The maximum depth of a mask, because masks are parsed and applied recursively.
 const MAX_DEPTH: usize = 64;
 
-/// The fields of a type, with the type of those that have fields themselves.
+/// The fields of a type, each with its own type if it has fields itself.
 #[derive(Debug)]
 pub(crate) struct FieldShape(pub &'static [(&'static str, Option<&'static FieldShape>)]);
 
-/// A type by the names of its fields; behind a colon stands the type of one that has
-/// fields itself.
+/// Declares a type by the names of its fields. The type of a nested field follows a colon.
 macro_rules! shape {
     ($($name:literal $(: $inner:expr)?),+ $(,)?) => {
         $crate::google::fields::FieldShape(&[
@@ -27,15 +25,15 @@ macro_rules! shape {
 }
 pub(crate) use shape;
 
-/// What a mask selects of one object.
+/// The fields that a mask selects of an object.
 #[derive(Debug)]
 pub(super) struct FieldMask {
-    /// Name (or `*`) and the mask below it; `None` is everything below.
+    /// Names (or `*`), each with the mask below it. `None` selects everything below.
     selected: Vec<(String, Option<FieldMask>)>,
 }
 
 impl FieldMask {
-    /// Reads a mask for a type, or gives the selection that is wrong.
+    /// Parses a mask and checks it against a type. The error is the invalid selection.
     pub fn parse(text: &str, shape: &FieldShape) -> Result<Self, String> {
         let mut rest = text;
         let mask = list(&mut rest, MAX_DEPTH)?;
@@ -46,7 +44,7 @@ impl FieldMask {
         Ok(mask)
     }
 
-    /// Finds the first name that the type does not have.
+    /// Returns the first name that the type does not have, as an error.
     fn check(&self, shape: Option<&FieldShape>) -> Result<(), String> {
         for (name, below) in &self.selected {
             let Some(FieldShape(fields)) = shape else {
@@ -64,7 +62,7 @@ impl FieldMask {
                 return Err(name.clone());
             }
             if let Some(below) = below {
-                // Below `*`, it is enough that one of the fields fits.
+                // Below `*`, one field that fits is enough.
                 let tried: Vec<_> = inner.into_iter().map(|inner| below.check(inner)).collect();
                 if !tried.iter().any(Result::is_ok) {
                     return tried.into_iter().next().unwrap_or(Ok(()));
@@ -74,7 +72,7 @@ impl FieldMask {
         Ok(())
     }
 
-    /// Keeps of a value what is selected.
+    /// Returns the selected part of a value.
     pub fn apply(&self, value: Value) -> Value {
         match value {
             Value::Array(items) => items.into_iter().map(|item| self.apply(item)).collect(),
@@ -100,6 +98,7 @@ impl FieldMask {
             let value = match below {
                 None => value,
                 Some(below) if has_members(&value) => union(&below, value),
+                // A mask below a plain value selects nothing of it.
                 Some(_) => continue,
             };
             output.insert(key, value);
@@ -108,7 +107,7 @@ impl FieldMask {
     }
 }
 
-/// True for what a mask can reach into.
+/// Returns true if a mask can select parts of the value.
 fn has_members(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(Value::is_object),
@@ -116,7 +115,7 @@ fn has_members(value: &Value) -> bool {
     }
 }
 
-/// Keeps what any of several masks selects.
+/// Returns the parts of a value that any of several masks selects.
 fn union(masks: &[&FieldMask], value: Value) -> Value {
     match masks {
         [only] => only.apply(value),
@@ -124,7 +123,7 @@ fn union(masks: &[&FieldMask], value: Value) -> Value {
     }
 }
 
-/// Lays two selections of one value over each other.
+/// Merges two selections of one value.
 fn merge(one: Value, other: Value) -> Value {
     match (one, other) {
         (Value::Object(mut one), Value::Object(other)) => {
@@ -137,7 +136,7 @@ fn merge(one: Value, other: Value) -> Value {
             }
             Value::Object(one)
         }
-        // Both come from the same array, so they are of one length.
+        // Both are selections of the same array and have the same length.
         (Value::Array(one), Value::Array(other)) => {
             let pairs = one.into_iter().zip(other);
             pairs.map(|(one, other)| merge(one, other)).collect()
@@ -146,7 +145,7 @@ fn merge(one: Value, other: Value) -> Value {
     }
 }
 
-/// Reads `a,b/c,d(e)` up to a closing bracket or the end.
+/// Parses `a,b/c,d(e)` up to a closing bracket or the end.
 fn list(rest: &mut &str, depth: usize) -> Result<FieldMask, String> {
     let mut selected = Vec::new();
     loop {
@@ -158,7 +157,7 @@ fn list(rest: &mut &str, depth: usize) -> Result<FieldMask, String> {
     }
 }
 
-/// Reads one name with what is below it.
+/// Parses one name and the mask below it.
 fn item(rest: &mut &str, depth: usize) -> Result<(String, Option<FieldMask>), String> {
     let end = rest
         .find(|char: char| !(char.is_ascii_alphanumeric() || "*_-".contains(char)))

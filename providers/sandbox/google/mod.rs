@@ -1,4 +1,4 @@
-//! What Google's APIs have in common: parameters, bodies, masks, errors.
+//! The common parts of Google's APIs: parameters, bodies, masks, errors.
 
 pub(super) mod batch;
 pub(super) mod body;

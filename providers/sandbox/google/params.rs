@@ -1,5 +1,5 @@
-//! The query parameters of a Google method, checked as Google checks them:
-//! unknown names and values of the wrong type are errors, never ignored.
+//! Query parameters of a Google method, checked as strictly as Google does: unknown names and
+//! values of a wrong type are errors and never ignored.
 
 use hyper::StatusCode;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::error;
 use super::fields::{FieldMask, FieldShape};
 use crate::http::HttpResponse;
 
-/// Parameters that every method takes.
+/// Parameters that every method accepts.
 const COMMON: [&str; 13] = [
     "alt", "fields", "key", "prettyPrint", "quotaUser", "userIp", "access_token", "oauth_token",
     "callback", "$.xgafv", "$alt", "uploadType", "upload_protocol",
@@ -21,8 +21,7 @@ pub(crate) struct RequestParameters<'a> {
 }
 
 impl<'a> RequestParameters<'a> {
-    /// Checks the names against those a method takes, and the mask against its
-    /// answer.
+    /// Checks the names against a method's parameters, and the mask against its answer.
     pub fn check(
         pairs: &'a [(String, String)],
         known: &[&str],
@@ -36,6 +35,7 @@ impl<'a> RequestParameters<'a> {
             return Err(error::unknown_name(name));
         }
         let mut params = Self { pairs, mask: None };
+        // Google also offers `media` and `proto`, which no route here can answer.
         if let Some(alt) = params.one("alt").filter(|alt| *alt != "json") {
             return Err(error::invalid_value("alt", "type.googleapis.com/Alt", alt));
         }
@@ -44,18 +44,18 @@ impl<'a> RequestParameters<'a> {
         Ok(params)
     }
 
-    /// The value of a parameter, where it is there and not empty.
+    /// Returns the value of a parameter if it is present and not empty.
     pub fn one(&self, name: &str) -> Option<&'a str> {
         self.all(name).next().filter(|value| !value.is_empty())
     }
 
-    /// All values of a parameter that may be repeated.
+    /// Returns all values of a repeatable parameter.
     pub fn all(&self, name: &str) -> impl Iterator<Item = &'a str> {
         let pairs = self.pairs.iter().filter(move |(key, _)| key == name);
         pairs.map(|(_, value)| value.as_str())
     }
 
-    /// A number. Zero counts as not said, as it does where the API is defined.
+    /// Returns a number. Zero counts as unset, as in Google's protobuf definitions.
     pub fn number(&self, name: &str, field: &str) -> Result<Option<usize>, HttpResponse> {
         let Some(value) = self.one(name) else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl<'a> RequestParameters<'a> {
         Ok(usize::try_from(number).ok().filter(|number| *number > 0))
     }
 
-    /// A truth value.
+    /// Returns a boolean; false if it is missing.
     pub fn flag(&self, name: &str, field: &str) -> Result<bool, HttpResponse> {
         match self.one(name).map(str::to_ascii_lowercase).as_deref() {
             Some("true" | "1") => Ok(true),
@@ -74,8 +74,8 @@ impl<'a> RequestParameters<'a> {
         }
     }
 
-    /// The answer to a request that was carried out: masked, and indented
-    /// unless the client minds.
+    /// Returns the answer to a successful request: masked, and indented unless `prettyPrint` is
+    /// false.
     pub fn answer(&self, value: Value) -> HttpResponse {
         let value = match &self.mask {
             Some(mask) => mask.apply(value),

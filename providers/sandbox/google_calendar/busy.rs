@@ -1,4 +1,4 @@
-//! Busy times: of one's own calendars, and of the other people of the sandbox.
+//! Busy times of the user's own calendars and of other people of the sandbox.
 
 use daysheet_core::provider::calendar::{self, ShowAs};
 use jiff::Timestamp;
@@ -11,10 +11,10 @@ use super::read::{rfc3339, text};
 use crate::http::HttpResponse;
 use crate::store::calendars::SandboxCalendars;
 
-/// Calendars of one question, at most.
+/// The maximum number of calendars in one query.
 const MAX_CALENDARS: usize = 50;
 
-/// The busy times of the calendars that a body names.
+/// Returns the busy times of the calendars in a body.
 pub(super) fn query(
     agenda: &SandboxCalendars,
     me: &str,
@@ -52,10 +52,12 @@ pub(super) fn query(
         let id = id.ok_or_else(|| bad_value("items.id"))?;
         let known = match id {
             "primary" => agenda.main_of(me),
+            // An address of another person means that person's main calendar.
             _ => agenda.calendar_by_id(me, id).or_else(|| agenda.main_of(id)),
         };
         let failed = |reason: &str| json!({ "errors": [{ "domain": "global", "reason": reason }], "busy": [] });
         let found = match known {
+            // Google reports excess and unknown calendars one by one, and answers for the rest.
             _ if count >= most => failed("tooManyCalendarsRequested"),
             None => failed("notFound"),
             Some(place) => {
@@ -78,7 +80,7 @@ pub(super) fn query(
     }))
 }
 
-/// When a calendar's owner is busy, each stretch once.
+/// Returns the times at which a calendar's owner is busy, without overlaps.
 fn busy(
     agenda: &SandboxCalendars,
     place: usize,
@@ -91,11 +93,13 @@ fn busy(
         let guest = owner.and_then(|owner| it.event.guest(owner));
         let declined =
             guest.is_some_and(|it| it.answer == Some(calendar::InvitationAnswer::Declined));
+        // Declined and zero-length events take no time; a working location only says where one is.
         if declined || matches!(it.event.show, ShowAs::Free | ShowAs::Elsewhere) || it.from == it.to
         {
             continue;
         }
         let (from, to) = (it.from.max(from), it.to.min(to));
+        // Occurrences are sorted by start, so only the last period can overlap.
         match all.last_mut().filter(|(_, end)| from <= *end) {
             Some((_, end)) => *end = to.max(*end),
             None => all.push((from, to)),

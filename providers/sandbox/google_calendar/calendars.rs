@@ -1,4 +1,4 @@
-//! Calendars themselves: the list of them, making, renaming and deleting them.
+//! The list of calendars, and creating, changing and deleting them.
 
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
@@ -11,22 +11,22 @@ use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
 use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar};
 
-/// Rows of a page unless said otherwise, and at most.
+/// The default and maximum number of rows of a page.
 const ROWS: (usize, usize) = (100, 250);
 
-/// The colours of calendars by their numbers, from 1 on.
+/// The colours of calendars by number, from 1.
 const CALENDAR_COLOURS: [&str; 24] = [
     "#ac725e", "#d06b64", "#f83a22", "#fa573c", "#ff7537", "#ffad46", "#42d692", "#16a765",
     "#7bd148", "#b3dc6c", "#fbe983", "#fad165", "#92e1c0", "#9fe1e7", "#9fc6e7", "#4986e7",
     "#9a9cff", "#b99aff", "#c2c2c2", "#cabdbf", "#cca6ac", "#f691b2", "#cd74e6", "#a47ae2",
 ];
 
-/// A calendar as a resource.
+/// Returns a calendar as a `calendar` resource.
 pub(super) fn calendar(calendar: &StoredCalendar) -> Value {
     head(calendar, "calendar#calendar").into()
 }
 
-/// A calendar as an entry of its owner's list.
+/// Returns a calendar as an entry of its owner's list.
 pub(super) fn entry(calendar: &StoredCalendar) -> Value {
     let mut out = head(calendar, "calendar#calendarListEntry");
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -56,7 +56,7 @@ fn head(calendar: &StoredCalendar, kind: &str) -> Map<String, Value> {
     out
 }
 
-/// The list of somebody's calendars.
+/// Returns the list of a person's calendars.
 pub(super) fn entries(
     agenda: &SandboxCalendars,
     me: &str,
@@ -81,6 +81,7 @@ pub(super) fn entries(
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("kind", "calendar#calendarList".into());
+    // Etags of Google's lists begin with `p`.
     put("etag", etag(agenda.mark).replacen('"', "\"p", 1).into());
     if skip.saturating_add(rows) < all.len() {
         put("nextPageToken", (skip + rows).to_string().into());
@@ -89,7 +90,7 @@ pub(super) fn entries(
     Ok(out.into())
 }
 
-/// Makes a calendar; its place.
+/// Creates a calendar and returns its place.
 pub(super) fn insert(
     agenda: &mut SandboxCalendars,
     me: &str,
@@ -102,7 +103,8 @@ pub(super) fn insert(
     let zone = zone(body)?.unwrap_or(usual);
     let notes = text(body, "description")?.unwrap_or_default();
     let mut calendar = StoredCalendar::further(me, &name, &zone);
-    // A second one of the name, or one of a deleted calendar's, is another.
+    // The id depends on the name, so a further calendar of the same name, or of a deleted one's,
+    // needs another.
     let mut number = 2;
     while agenda.all_of(me).any(|known| known.id == calendar.id) {
         let id = StoredCalendar::further(me, &format!("{name} {number}"), &zone).id;
@@ -124,6 +126,7 @@ pub(super) fn change(
         return Err(refuse::access("owner"));
     }
     let name = text(body, "summary")?.filter(|name| !name.is_empty());
+    // A name can be changed but not removed.
     if name.is_none() && body.contains_key("summary") {
         return Err(refuse::missing("Missing required field: summary"));
     }

@@ -1,5 +1,5 @@
-//! Google Calendar's error bodies: the older of Google's two JSON shapes,
-//! without a status word.
+//! Google Calendar's error bodies: the older of Google's two JSON shapes, without a canonical
+//! status.
 
 use hyper::StatusCode;
 use serde_json::json;
@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::google::error::merge;
 use crate::http::HttpResponse;
 
-/// An error with the domain and the word that clients go by. `place` is where the
-/// fault lies, a parameter or a header, and its name.
+/// Returns an error with the domain and reason that clients read. `place` is the faulty parameter
+/// or header: its kind and name.
 fn error(
     code: StatusCode,
     domain: &str,
@@ -26,8 +26,8 @@ fn error(
     HttpResponse::json(code, serde_json::to_vec_pretty(&body).unwrap_or_default())
 }
 
-/// Makes the refusals: each with what its message is made of, its status, domain, word
-/// and message, and where the fault lies.
+/// Defines refusals: for each its parameters, HTTP status, domain, reason, message, and the faulty
+/// parameter or header.
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident($($part:ident),*):
         $status:ident, $domain:literal, $reason:expr, $message:literal
@@ -41,40 +41,40 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// 400: a value that is no good.
+    /// 400: invalid value.
     invalid(message): BAD_REQUEST, "global", "invalid", "{message}";
-    /// 400 for a value that a field cannot have.
+    /// 400: invalid value of a field.
     bad_value(field): BAD_REQUEST, "global", "invalid", "Invalid value for: {field}";
-    /// 400: a value of a parameter that is no good.
+    /// 400: invalid value of a parameter.
     invalid_parameter(name, message): BAD_REQUEST, "global", "invalidParameter", "{message}",
         "parameter" name;
-    /// 400: something that has to be there is not.
+    /// 400: missing value.
     missing(message): BAD_REQUEST, "global", "required", "{message}";
-    /// 400: what is not done, with the reason in words.
+    /// 400: unsupported request, with the reason in words.
     bad(message): BAD_REQUEST, "global", "badRequest", "{message}";
-    /// 400: a body that is no JSON object.
+    /// 400: a body that is not a JSON object.
     parse_error(): BAD_REQUEST, "global", "parseError", "Parse Error";
-    /// 400: a rule of calendars is broken.
+    /// 400: violated rule for calendars.
     rule_broken(reason, message): BAD_REQUEST, "calendar", reason, "{message}";
-    /// 400: the end is before the start.
+    /// 400: the end precedes the start.
     empty_range(): BAD_REQUEST, "calendar", "timeRangeEmpty",
         "The specified time range is empty.", "parameter" "timeMax";
-    /// 403: the calendar may not be used like that.
+    /// 403: insufficient access to the calendar.
     access(needed): FORBIDDEN, "calendar", "requiredAccessLevel",
         "You need to have {needed} access to this calendar.";
-    /// 403: only the organizer may change that.
+    /// 403: a change that only the organizer may make.
     not_organizer(): FORBIDDEN, "calendar", "forbiddenForNonOrganizer",
         "Shared properties can only be changed by the organizer of the event.";
-    /// 404: no such calendar or event.
+    /// 404: unknown calendar or event.
     not_found(): NOT_FOUND, "global", "notFound", "Not Found";
     /// 409: the id is taken.
     duplicate(): CONFLICT, "global", "duplicate", "The requested identifier already exists.";
-    /// 410: it was deleted before.
+    /// 410: already deleted.
     already_deleted(): GONE, "global", "deleted", "Resource has been deleted";
-    /// 410: the sync token is too old.
+    /// 410: expired sync token.
     sync_over(): GONE, "calendar", "fullSyncRequired",
         "Sync token is no longer valid, a full sync is required.", "parameter" "syncToken";
-    /// 412: it has changed since the client read it.
+    /// 412: changed since the client read it.
     condition(): PRECONDITION_FAILED, "global", "conditionNotMet", "Precondition Failed",
         "header" "If-Match";
 }

@@ -1,8 +1,8 @@
-//! Google Calendar's JSON: an event as the API shows it in a calendar.
+//! Google Calendar's JSON of an event in a calendar.
 //!
-//! Times are written with the offset that the zone of the answer has then: the
-//! calendar's, unless the request names another. What only Google knows of an
-//! event (`StoredEvent::more`, under [`OWN`]) was checked when it came in.
+//! Times have the offset of the answer's zone at that time. The zone is the calendar's, unless the
+//! request names another. Properties that only Google has (`StoredEvent::more`, under [`OWN`]) were
+//! checked when they were written.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -16,30 +16,30 @@ use crate::store::calendars::{
     CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, same,
 };
 
-/// Where Google's half keeps what only it knows of an event.
+/// The key of the properties that only Google's half stores for an event.
 pub(super) const OWN: &str = "google";
 
-/// Of that: true when the organizer is asked, too, and has not answered.
+/// The key in these that is true if the organizer is also a guest and has not answered.
 pub(super) const ORGANIZER_ASKED: &str = "organizerAsked";
 
-/// The reminders as they were sent.
+/// The key of the reminders as sent.
 pub(super) const REMINDERS: &str = "reminders";
 
-/// Of what is kept: what is shown as it was sent.
+/// The stored properties that are returned as sent.
 pub(super) const AS_SENT: [&str; 4] =
     ["guestsCanInviteOthers", "guestsCanModify", "source", "attachments"];
 
-/// The properties of an event type, and the type.
+/// The event types with their names and the names of their properties.
 pub(super) const TYPES: [(ShowAs, &str, &str); 3] = [
     (ShowAs::Oof, "outOfOffice", "outOfOfficeProperties"),
     (ShowAs::Focus, "focusTime", "focusTimeProperties"),
     (ShowAs::Elsewhere, "workingLocation", "workingLocationProperties"),
 ];
 
-/// Where Google's meetings are joined.
+/// The base address of Google's meetings.
 pub(super) const MEET: &str = "https://meet.google.com/";
 
-/// Through which calendar, in which zone, events are shown.
+/// The calendar and the zone in which events are shown.
 pub(super) struct EventView<'a> {
     /// All calendars.
     pub agenda: &'a SandboxCalendars,
@@ -49,19 +49,21 @@ pub(super) struct EventView<'a> {
     pub zone: TimeZone,
 }
 
-/// What changes with every change.
+/// Returns the etag of a mark, which differs after every change.
 pub(super) fn etag(mark: u64) -> String {
+    // A number of 16 digits, as in Google's own etags.
     format!("\"{}\"", 3_400_000_000_000_000 + mark * 2_000)
 }
 
-/// An instant as `created` and `updated` have it.
+/// Returns an instant in the form of `created` and `updated`.
 pub(super) fn stamp(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
 
-/// An instant with the offset of a zone.
+/// Returns an instant with the offset of a zone.
 pub(super) fn date_time(at: Timestamp, zone: &TimeZone) -> String {
     let zoned = at.to_zoned(zone.clone());
+    // Google writes `Z` for every zone without an offset, and `+01:00` otherwise.
     if zoned.offset().is_zero() {
         zoned.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
     } else {
@@ -69,26 +71,27 @@ pub(super) fn date_time(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
-/// What Google's half keeps of an event.
+/// Returns the properties that Google's half stores for an event.
 pub(super) fn own(event: &StoredEvent) -> Option<&Map<String, Value>> {
     event.more.get(OWN)?.as_object()
 }
 
-/// What Google's half keeps of one person's copy of it: [`REMINDERS`].
+/// Returns a property that Google's half stores for one person's copy, such as [`REMINDERS`].
 pub(super) fn private<'a>(event: &'a StoredEvent, key: &str) -> Option<&'a Value> {
     event.private.get(OWN)?.get(key)
 }
 
-/// True when a calendar's owner may change an event for all.
+/// Returns true if a calendar's owner may change an event for everyone.
 pub(super) fn is_organizer(event: &StoredEvent, calendar: &StoredCalendar) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, &calendar.owner) || same(organizer, &calendar.id)
 }
 
 impl EventView<'_> {
-    /// An event, whole.
+    /// Returns an event with all properties.
     pub fn event(&self, event: &StoredEvent) -> Value {
         let mut out = self.head(event);
+        // A calendar shared as free/busy only shows when it is busy.
         if self.calendar.access == CalendarAccess::Busy {
             out.insert("start".to_owned(), self.time(&event.start));
             out.insert("end".to_owned(), self.time(&event.end));
@@ -120,6 +123,7 @@ impl EventView<'_> {
             put("recurringEventId", series.as_str().into());
             put("originalStartTime", self.original(event, series, *original));
         }
+        // Google has only opaque and transparent; the other states are event types.
         let free = matches!(event.show, ShowAs::Free | ShowAs::Elsewhere);
         put("transparency", if free { "transparent".into() } else { Value::Null });
         put("visibility", visibility(event.visibility));
@@ -143,7 +147,7 @@ impl EventView<'_> {
         out.into()
     }
 
-    /// An event that is gone, as lists tell it: no more than which one it was.
+    /// Returns a deleted event as in lists, with no more than its identity.
     pub fn tombstone(&self, event: &StoredEvent) -> Value {
         let mut out = self.head(event);
         out.insert("status".to_owned(), "cancelled".into());
@@ -155,7 +159,7 @@ impl EventView<'_> {
         out.into()
     }
 
-    /// What every event has.
+    /// Returns the properties that every event has.
     fn head(&self, event: &StoredEvent) -> Map<String, Value> {
         let status = match (event.deleted, event.show) {
             (true, _) => "cancelled",
@@ -175,8 +179,8 @@ impl EventView<'_> {
         format!("https://www.google.com/calendar/event?eid={eid}")
     }
 
-    /// The organizer, or who made the event. In a calendar that is not the main
-    /// one, the organizer is the calendar.
+    /// Returns the organizer or creator of an event. In any calendar but the main one, the
+    /// organizer is the calendar.
     fn person(&self, person: &EventGuest, organizer: bool) -> Value {
         let calendar = self.calendar;
         let own = person.address.is_empty() || same(&person.address, &calendar.owner);
@@ -193,14 +197,14 @@ impl EventView<'_> {
         if let Some(name) = &person.name {
             put("displayName", name.as_str().into());
         }
-        // Whose calendar this is, not whose account.
+        // `self` marks the calendar's owner, not the account.
         if own && calendar.main {
             put("self", true.into());
         }
         out.into()
     }
 
-    /// A start or an end.
+    /// Returns a start or end.
     fn time(&self, moment: &ZonedTime) -> Value {
         match moment {
             ZonedTime::Day(day) => json!({ "date": day.to_string() }),
@@ -211,11 +215,13 @@ impl EventView<'_> {
         }
     }
 
-    /// The start by the rule, in the zone of the series.
+    /// Returns the original start, in the zone of its series.
     fn original(&self, event: &StoredEvent, series: &str, original: EventTime) -> Value {
         match original {
             EventTime::Day(day) => json!({ "date": day.to_string() }),
             EventTime::At(at) => {
+                // The exception may be in another zone; the original start is in that of the
+                // series.
                 let place = self.agenda.find(event.calendar, series);
                 let series = place.and_then(|place| self.agenda.event(place));
                 let zone = match &series.unwrap_or(event).start {
@@ -227,8 +233,9 @@ impl EventView<'_> {
         }
     }
 
-    /// Who is asked.
+    /// Returns the guests.
     fn attendees(&self, event: &StoredEvent) -> Value {
+        // The organizer is a guest only if they were invited as well.
         let by_organizer = own(event).is_some_and(|own| own.contains_key(ORGANIZER_ASKED));
         let organizer = &event.organizer;
         let organizer = (organizer.answer.is_some() || by_organizer).then_some(organizer);
@@ -269,7 +276,7 @@ impl EventView<'_> {
     }
 }
 
-/// The word for an answer.
+/// Returns the word for an answer.
 pub(super) fn answer(answer: Option<InvitationAnswer>) -> &'static str {
     match answer {
         None => "needsAction",
@@ -288,11 +295,12 @@ fn visibility(visibility: EventVisibility) -> Value {
     }
 }
 
-/// The reminders as they were sent, unless the other half has changed them.
+/// Returns the reminders as sent, unless the other half has changed them.
 fn reminders(event: &StoredEvent) -> Value {
     let Some(minutes) = event.reminder else {
         return json!({ "useDefault": true });
     };
+    // Outlook has one reminder per event; if it still agrees, the further ones still apply.
     if let Some(sent) = private(event, REMINDERS)
         && first_reminder(sent) == minutes
     {
@@ -307,14 +315,14 @@ fn reminders(event: &StoredEvent) -> Value {
     }
 }
 
-/// The minutes of the first of several reminders.
+/// Returns the minutes of the first of several reminders.
 pub(super) fn first_reminder(overrides: &Value) -> Option<u32> {
     let minutes = overrides.as_array()?.first()?.get("minutes")?.as_u64()?;
     u32::try_from(minutes).ok()
 }
 
-/// The link of a Meet conference, and the conference's data as they were sent,
-/// unless the other half has changed the link.
+/// Returns the link of a Meet conference, and the conference data as sent, unless the other half
+/// has changed the link.
 fn conference(event: &StoredEvent) -> (Value, Value) {
     let sent = own(event).and_then(|own| own.get("conferenceData"));
     let Some(link) = &event.link else {
@@ -325,6 +333,7 @@ fn conference(event: &StoredEvent) -> (Value, Value) {
         let entries = data.get("entryPoints").and_then(Value::as_array);
         entries.is_some_and(|all| all.iter().any(|it| it["uri"] == link.as_str()))
     };
+    // Conference data without the current link belong to an earlier meeting.
     if let Some(sent) = sent.filter(joined) {
         return (hangout, sent.clone());
     }
@@ -345,7 +354,7 @@ fn conference(event: &StoredEvent) -> (Value, Value) {
     (hangout, data)
 }
 
-/// A Meet conference of a code.
+/// Returns a Meet conference with a code.
 pub(super) fn meet(code: &str) -> Value {
     json!({
         "entryPoints": [{
@@ -361,7 +370,7 @@ pub(super) fn meet(code: &str) -> Value {
     })
 }
 
-/// The properties of an event type that was created without any.
+/// Returns the properties of an event type that was created without any.
 fn usual(event: &StoredEvent) -> Value {
     match event.show {
         ShowAs::Oof => json!({ "autoDeclineMode": "declineNone" }),

@@ -1,10 +1,8 @@
-//! Lists of events: which, in which order, which page of them, and what has
-//! changed since a sync token.
+//! Lists of events: selection, order, pages, and changes since a sync token.
 //!
-//! With `singleEvents`, a series without an end goes on for two years, and one
-//! that has changed is listed by its occurrences from a year ago on: the real
-//! service has such limits too, and does not tell them. Pages and tokens are in
-//! `pages.rs`.
+//! With `singleEvents`, an endless series continues for two years, and a changed series is listed
+//! by its occurrences since a year ago. The real service has such limits too, but does not document
+//! them. Pages and tokens are in `pages.rs`.
 
 use std::borrow::Cow;
 
@@ -21,15 +19,15 @@ use crate::http::HttpResponse;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::{CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent};
 
-/// How far without an end occurrences go: two years.
+/// The time ahead that occurrences are listed without an end: two years.
 const AHEAD: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
 
-/// How far back the occurrences of a changed series go: one year.
+/// The time back that occurrences of a changed series are listed: one year.
 const BACK: SignedDuration = SignedDuration::from_hours(366 * 24);
 
 /// The request for a list.
 struct EventQuery {
-    /// When it was asked.
+    /// The time of the request.
     now: Timestamp,
     from: Option<Timestamp>,
     to: Option<Timestamp>,
@@ -38,7 +36,7 @@ struct EventQuery {
     by_start: bool,
 }
 
-/// A list of a calendar's events.
+/// Returns a list of a calendar's events.
 pub(super) fn events(
     agenda: &SandboxCalendars,
     place: usize,
@@ -66,13 +64,14 @@ pub(super) fn events(
     }
     let digest = digest(calendar, params);
     let mut page = page(items, params, &digest, agenda.mark)?;
+    // Only the last page has a sync token; the next request must not skip unread pages.
     if page.next.is_none() && (sync.is_some() || gives_sync(params)) {
         page.sync = Some(sync_token(calendar, epoch, page.mark, question.single));
     }
     Ok(answer(agenda, place, &view, page))
 }
 
-/// A list of the occurrences of one series; of a single event, none.
+/// Returns the occurrences of one series, or an empty list for a single event.
 pub(super) fn instances(
     agenda: &SandboxCalendars,
     place: usize,
@@ -92,7 +91,7 @@ pub(super) fn instances(
     Ok(answer(agenda, place, &view(agenda, calendar), page))
 }
 
-/// How events of a calendar are shown.
+/// Returns the default view of a calendar's events.
 pub(super) fn view<'a>(
     agenda: &'a SandboxCalendars,
     calendar: &'a StoredCalendar,
@@ -113,6 +112,7 @@ fn question(params: &RequestParameters<'_>, now: Timestamp) -> Result<EventQuery
     let single = params.flag("singleEvents", "singleEvents")?;
     let by_start = match params.one("orderBy") {
         None => false,
+        // Series have no one start to be sorted by, so Google sorts only expanded lists.
         Some("startTime") if single => true,
         Some("startTime") => {
             let message = "The requested ordering is not available for the particular query.";
@@ -131,15 +131,16 @@ fn question(params: &RequestParameters<'_>, now: Timestamp) -> Result<EventQuery
 }
 
 impl EventQuery {
-    /// The range with the ends that it has where none were named.
+    /// Returns the range, with defaults for missing ends.
     fn range(&self) -> (Timestamp, Timestamp) {
         let now = self.now;
+        // A list that begins in the future also extends two years from its beginning.
         let base = self.from.map_or(now, |from| from.max(now));
         let ahead = base.checked_add(AHEAD).unwrap_or(Timestamp::MAX);
         (self.from.unwrap_or(Timestamp::MIN), self.to.unwrap_or(ahead))
     }
 
-    /// True for an event within the range, by its own times.
+    /// Returns true if an event is within the range by its own times.
     fn holds(&self, agenda: &SandboxCalendars, event: &StoredEvent) -> bool {
         let zone = agenda.zone_of(event);
         let (start, end) = (event.start.when().instant(&zone), event.end.when().instant(&zone));
@@ -147,7 +148,7 @@ impl EventQuery {
             && self.from.is_none_or(|from| end > from || start >= from)
     }
 
-    /// An item that is gone, in its place.
+    /// Returns a deleted event as an item of the list.
     fn tombstone_item<'a>(
         &self,
         agenda: &SandboxCalendars,
@@ -160,7 +161,7 @@ impl EventQuery {
     }
 }
 
-/// A place among others.
+/// Returns a place as a sort key.
 fn wide(place: usize) -> i128 {
     i128::try_from(place).unwrap_or(i128::MAX)
 }
@@ -169,7 +170,7 @@ fn key_of(it: &EventOccurrence<'_>, question: &EventQuery) -> i128 {
     if question.by_start { it.from.as_nanosecond() } else { wide(it.place) }
 }
 
-/// Single events and occurrences.
+/// Returns single events and occurrences.
 fn occurrences<'a>(
     agenda: &'a SandboxCalendars,
     place: usize,
@@ -190,7 +191,7 @@ fn occurrences<'a>(
     items
 }
 
-/// Series, single events, and what stands for occurrences.
+/// Returns series, single events and exceptions.
 fn masters<'a>(
     agenda: &'a SandboxCalendars,
     place: usize,
@@ -199,6 +200,7 @@ fn masters<'a>(
     let in_range = |place: usize, event: &StoredEvent| match &event.repeat {
         Some(_) if question.from.is_some() || question.to.is_some() => {
             let (from, _) = question.range();
+            // Without an end, a series counts however far its next occurrence is.
             let to = question.to.unwrap_or(Timestamp::MAX);
             !agenda.instances(place, from, to).is_empty()
         }
@@ -210,7 +212,8 @@ fn masters<'a>(
         let series = event.instead_of.as_ref();
         let series = series.and_then(|(id, _)| agenda.find(event.calendar, id));
         let series = series.and_then(|place| agenda.event(place));
-        // A series shows which of its occurrences are cancelled.
+        // Google lists cancelled occurrences of a series even without `showDeleted`, because
+        // clients expand the series themselves.
         let needed = series.is_some_and(|series| !series.deleted);
         if event.deleted {
             if (needed || question.deleted) && question.holds(agenda, event) {
@@ -223,7 +226,7 @@ fn masters<'a>(
     items
 }
 
-/// What has changed since a mark.
+/// Returns the changes since a mark.
 fn changes_since<'a>(
     agenda: &'a SandboxCalendars,
     place: usize,
@@ -238,7 +241,7 @@ fn changes_since<'a>(
         let key = i128::from(event.mark);
         let series = question.single && event.repeat.is_some();
         if series {
-            // What stands for an occurrence has its own mark.
+            // Exceptions have marks of their own.
             let all = agenda.expanded(place, from, to);
             items.extend(all.into_iter().map(|it| EventItem {
                 key,
@@ -252,7 +255,7 @@ fn changes_since<'a>(
     items
 }
 
-/// A page as the API has it.
+/// Returns a page as the API shows it.
 fn answer(
     agenda: &SandboxCalendars,
     place: usize,
@@ -290,7 +293,7 @@ fn answer(
     out.into()
 }
 
-/// The word for what somebody may do with a calendar.
+/// Returns the word for a person's access to a calendar.
 pub(super) fn role(access: CalendarAccess) -> &'static str {
     match access {
         CalendarAccess::Owner => "owner",
@@ -300,7 +303,7 @@ pub(super) fn role(access: CalendarAccess) -> &'static str {
     }
 }
 
-/// The reminders of a calendar's events that say nothing of it.
+/// Returns the reminders of events that use their calendar's default.
 pub(super) fn default_reminders(calendar: &StoredCalendar) -> Value {
     if calendar.main { json!([{ "method": "popup", "minutes": 10 }]) } else { json!([]) }
 }

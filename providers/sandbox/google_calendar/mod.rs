@@ -1,11 +1,8 @@
-//! The Google Calendar API's routes: who may ask, what was asked, and the
-//! answer.
+//! The Google Calendar API's routes: authorisation, parsing, and the answer.
 //!
-//! Events are listed in `list.rs`, written in
-//! `write.rs` and shown in `event.rs`; calendars
-//! are in `calendars.rs` and busy times in
-//! `busy.rs`. Not here: access control lists, channels for
-//! pushing changes, `quickAdd`, and what changes an entry of the calendar list.
+//! Events are listed in `list.rs`, written in `write.rs` and shown in `event.rs`; calendars are in
+//! `calendars.rs` and busy times in `busy.rs`. Access control lists, push channels, `quickAdd` and
+//! changes of calendar list entries are not supported.
 
 mod busy;
 mod calendars;
@@ -35,23 +32,23 @@ use super::routes::routes;
 use super::state::RequestState;
 use super::store::calendars::{SandboxCalendars, StoredCalendar};
 
-/// The API's own name, in its errors.
+/// The API's own name in its errors.
 const SERVICE: &str = "calendar-json.googleapis.com";
 
-/// The body of a question for busy times.
+/// The body of a free/busy query.
 static BUSY_BODY: FieldShape = shape! {
     "timeMin", "timeMax", "timeZone", "items", "calendarExpansionMax",
 };
 
-/// What a route leads to.
+/// A call that a route leads to.
 struct GoogleCalendarCall<'a> {
-    /// The scopes of which one is needed.
+    /// The scopes, one of which is required.
     scopes: &'static [&'static str],
     /// The parameters.
     params: &'static [&'static str],
     /// The type of the answer.
     answer: &'static FieldShape,
-    /// What it does. Null is an answer without a body.
+    /// The implementation. Null is an answer without a body.
     handle: CalendarHandler<'a>,
 }
 
@@ -146,7 +143,7 @@ routes! { GoogleCalendarCall below "/calendar/v3" {
     },
 }}
 
-/// Answers what comes below `/calendar`.
+/// Answers requests below `/calendar`.
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     handle(state, request, path).unwrap_or_else(|refused| refused)
 }
@@ -170,6 +167,7 @@ fn handle(
         return Err(google_error::insufficient_scopes(SERVICE));
     }
     let params = RequestParameters::check(&request.query, call.params, call.answer)?;
+    // Locked for the whole request: a write compares etags before it changes anything.
     let mut agenda = state.agenda();
     let epoch = state.sync_epoch();
     let context = GoogleCalendarContext { me: &mailbox.address, request, params: &params, epoch };
@@ -178,6 +176,7 @@ fn handle(
     if value.is_null() {
         return Ok(HttpResponse::json(StatusCode::NO_CONTENT, Vec::new()));
     }
+    // Read before the mask, which may remove the etag from the body.
     let tag = value.get("etag").and_then(Value::as_str).map(str::to_owned);
     let answer = params.answer(value);
     Ok(match tag {
@@ -186,7 +185,7 @@ fn handle(
     })
 }
 
-/// A request that was let in.
+/// A request that passed all checks.
 struct GoogleCalendarContext<'a> {
     me: &'a str,
     request: &'a HttpRequest,
@@ -195,7 +194,7 @@ struct GoogleCalendarContext<'a> {
 }
 
 impl GoogleCalendarContext<'_> {
-    /// An event or an occurrence, gone or not.
+    /// Returns an event or occurrence, deleted ones included.
     fn get(
         &self,
         agenda: &SandboxCalendars,
@@ -204,6 +203,7 @@ impl GoogleCalendarContext<'_> {
     ) -> Result<Value, HttpResponse> {
         let place = self.calendar(agenda, calendar)?;
         let view = list::view(agenda, agenda.at(place)?);
+        // A deleted event remains readable by its id, as `cancelled`.
         if let Some(event) = agenda.find(place, id).and_then(|place| agenda.event(place)) {
             return Ok(view.event(event));
         }
@@ -211,7 +211,7 @@ impl GoogleCalendarContext<'_> {
         Ok(view.event(&found.event))
     }
 
-    /// The place of the calendar of an id.
+    /// Returns the place of the calendar with an id.
     fn calendar(&self, agenda: &SandboxCalendars, id: &str) -> Result<usize, HttpResponse> {
         let place = match id {
             "primary" => agenda.main_of(self.me),
@@ -236,7 +236,7 @@ impl GoogleCalendarContext<'_> {
 }
 
 impl SandboxCalendars {
-    /// The calendar at a place, or the refusal that there is none.
+    /// Returns the calendar at a place, or a refusal.
     fn at(&self, place: usize) -> Result<&StoredCalendar, HttpResponse> {
         self.calendar(place).ok_or_else(refuse::not_found)
     }

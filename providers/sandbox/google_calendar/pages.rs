@@ -1,8 +1,8 @@
-//! Pages of lists of events, and the tokens of pages and of changes.
+//! Pages of event lists, and the tokens of pages and changes.
 //!
-//! A page token names the last item given and the question it was given to, so
-//! that pages part a list exactly even while it changes. A sync token names the
-//! mark of the last change that a list knew of, and remembers no range of time.
+//! A page token names the last item of its page and the query it belongs to, so that pages divide a
+//! list exactly even while it changes. A sync token names the mark of the last change that a list
+//! included. It has no range of time.
 
 use std::borrow::Cow;
 
@@ -15,18 +15,18 @@ use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
 use crate::store::calendars::{StoredCalendar, StoredEvent};
 
-/// Items of a page unless said otherwise, and at most.
+/// The default and maximum number of items of a page.
 const ROWS: (usize, usize) = (250, 2_500);
 
-/// Parameters that cannot stand beside a sync token; a list with them gives
-/// none, but for those of the range.
+/// Parameters that cannot be combined with a sync token. Lists with them return none, except for
+/// the ends of the range.
 const NO_SYNC: [&str; 4] = ["iCalUID", "orderBy", "timeMin", "timeMax"];
 
 /// An item of a list.
 pub(super) struct EventItem<'a> {
-    /// Its place in the order; equal ones stand by their ids.
+    /// The sort key. Items with equal keys are sorted by id.
     pub key: i128,
-    /// What is shown.
+    /// The event.
     pub event: Cow<'a, StoredEvent>,
     /// True if only its deletion is reported.
     pub deleted: bool,
@@ -38,13 +38,13 @@ pub(super) struct EventPage<'a> {
     pub items: Vec<EventItem<'a>>,
     /// The token of the next page.
     pub next: Option<String>,
-    /// The mark when the first page was made.
+    /// The mark at the time of the first page.
     pub mark: u64,
-    /// The sync token, at the end.
+    /// The sync token, on the last page.
     pub sync: Option<String>,
 }
 
-/// Takes the requested page.
+/// Returns the requested page.
 pub(super) fn page<'a>(
     mut items: Vec<EventItem<'a>>,
     params: &RequestParameters<'_>,
@@ -65,6 +65,7 @@ pub(super) fn page<'a>(
                 refuse::invalid_parameter("pageToken", "Invalid page token value.")
             })?),
         };
+    // The mark of the first page: changes made while a client pages must be in its next sync.
     let mark = after.as_ref().map_or(mark, |(_, _, mark)| *mark);
     items.sort_by(|one, other| (one.key, &one.event.id).cmp(&(other.key, &other.event.id)));
     if let Some((key, id, _)) = &after {
@@ -79,17 +80,18 @@ pub(super) fn page<'a>(
     Ok(EventPage { items, next, mark, sync: None })
 }
 
-/// What a page token says, if it belongs to the question.
+/// Returns the contents of a page token if it belongs to the query.
 fn open(token: &str, digest: &[u8; 8]) -> Option<(i128, String, u64)> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let text = std::str::from_utf8(bytes.strip_prefix(digest)?).ok()?;
+    // The id comes last, because it is the only part that could contain the separator.
     let mut parts = text.splitn(3, '|');
     let key = parts.next()?.parse().ok()?;
     let mark = parts.next()?.parse().ok()?;
     Some((key, parts.next()?.to_owned(), mark))
 }
 
-/// What a page token must fit: whose list, and by which question.
+/// Returns a digest of the query that a page token must belong to.
 pub(super) fn digest(calendar: &StoredCalendar, params: &RequestParameters<'_>) -> [u8; 8] {
     let mut text = format!("{}\n{}", calendar.owner, calendar.id);
     for name in NO_SYNC.iter().chain(&["singleEvents", "showDeleted", "syncToken"]) {
@@ -101,21 +103,21 @@ pub(super) fn digest(calendar: &StoredCalendar, params: &RequestParameters<'_>) 
     digest.first_chunk().copied().unwrap_or_default()
 }
 
-/// True for a list that gives a sync token at its end.
+/// Returns true if a list ends with a sync token.
 pub(super) fn gives_sync(params: &RequestParameters<'_>) -> bool {
     let range = ["timeMin", "timeMax"];
     let mut hindered = NO_SYNC.iter().filter(|name| !range.contains(name));
     !hindered.any(|name| params.one(name).is_some())
 }
 
-/// A sync token of a calendar's list that knew of all changes up to a mark.
+/// Returns the sync token of a calendar's list that includes all changes up to a mark.
 pub(super) fn sync_token(calendar: &StoredCalendar, epoch: u64, mark: u64, single: bool) -> String {
     let single = u8::from(single);
     let text = format!("{epoch}|{mark}|{single}|{}|{}", calendar.owner, calendar.id);
     URL_SAFE_NO_PAD.encode(text)
 }
 
-/// The mark that a sync token names.
+/// Returns the mark in a sync token.
 pub(super) fn since(
     token: &str,
     params: &RequestParameters<'_>,
@@ -127,6 +129,7 @@ pub(super) fn since(
         let message = "Sync token cannot be used with other request restrictions.";
         return Err(refuse::bad(message));
     }
+    // Google always includes deletions in a sync, and refuses to omit them.
     if matches!(params.one("showDeleted"), Some("false" | "0")) {
         return Err(bad_value("showDeleted"));
     }
@@ -139,6 +142,7 @@ pub(super) fn since(
     let (expanded, owner, id) = (part()?, part()?, part()?);
     let made: u64 = made.parse().map_err(|_| wrong())?;
     let mark: u64 = mark.parse().map_err(|_| wrong())?;
+    // Checked before the age: a foreign token is invalid, not expired.
     if owner != calendar.owner || id != calendar.id {
         return Err(wrong());
     }
@@ -148,7 +152,7 @@ pub(super) fn since(
     if (expanded == "1") == single {
         Ok(mark)
     } else {
-        // The token belongs to the other kind of list.
+        // The token belongs to a list with the other value of `singleEvents`.
         Err(wrong())
     }
 }

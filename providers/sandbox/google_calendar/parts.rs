@@ -1,5 +1,5 @@
-//! The larger parts of an event as clients send them: who is asked, the online
-//! conference, the properties of event types, and what is kept as it was sent.
+//! The larger parts of an event as sent by clients: guests, the conference, the properties of event
+//! types, and properties that are stored as sent.
 
 use daysheet_core::provider::calendar::{self, EventGuest, EventVisibility, ShowAs};
 use jiff::Timestamp;
@@ -11,23 +11,23 @@ use super::event::{AS_SENT, MEET, ORGANIZER_ASKED, is_organizer, meet, own as ow
 use crate::http::HttpResponse;
 use crate::store::calendars::{GuestAnswer, StoredCalendar, StoredEvent, same};
 
-/// How a body is to be taken.
+/// The context in which a body is read.
 pub(super) struct BodyReading<'a> {
-    /// The calendar that the event is in.
+    /// The calendar of the event.
     pub calendar: &'a StoredCalendar,
-    /// True when the client knows of conferences.
+    /// True if the client supports conferences.
     pub conference: bool,
-    /// True when the client knows of attachments.
+    /// True if the client supports attachments.
     pub attachments: bool,
-    /// True for an event that is new here, so that its type is its own choice.
+    /// True for a new event, whose type can still be chosen.
     pub new: bool,
-    /// True for an event from elsewhere, with an organizer of its own.
+    /// True for an imported event, which has an organizer of its own.
     pub import: bool,
     /// The current time.
     pub now: Timestamp,
 }
 
-/// Who is asked: all of them, as they were sent.
+/// Reads the complete list of guests.
 pub(super) fn attendees(
     body: &Map<String, Value>,
     event: &mut StoredEvent,
@@ -39,6 +39,7 @@ pub(super) fn attendees(
         Some(Value::Array(sent)) => sent.as_slice(),
         Some(_) => return Err(bad_value("attendees")),
     };
+    // Google replaces the list as a whole: a guest who is missing from it is removed.
     let before = std::mem::take(&mut event.guests);
     event.organizer.answer = None;
     for one in sent {
@@ -80,10 +81,11 @@ pub(super) fn attendees(
             }
             continue;
         }
-        // Who is named twice is asked once.
+        // A guest who is listed twice is invited once.
         if event.guest(address).is_some() {
             continue;
         }
+        // A client that omits the name does not remove it.
         let known = before.iter().find(|known| same(&known.address, address));
         let name = text("displayName")?.map(str::to_owned);
         event.guests.push(EventGuest {
@@ -98,7 +100,7 @@ pub(super) fn attendees(
     Ok(())
 }
 
-/// Keeps what somebody wrote with their answer.
+/// Records a comment on an answer.
 fn comment(event: &mut StoredEvent, address: &str, comment: Option<&str>, now: Timestamp) {
     let comment = comment.filter(|comment| !comment.is_empty());
     let known = event.replies.iter_mut().find(|it| same(&it.address, address));
@@ -114,7 +116,7 @@ fn comment(event: &mut StoredEvent, address: &str, comment: Option<&str>, now: T
     }
 }
 
-/// True for what could be an address.
+/// Returns true if a text can be an address.
 pub(super) fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -125,8 +127,8 @@ pub(super) fn is_address(text: &str) -> bool {
     !local.is_empty() && dots && local.chars().all(plain) && domain.chars().all(plain)
 }
 
-/// The conference: made at a request, kept, or taken away. A client that does
-/// not know of conferences changes nothing.
+/// Creates, keeps or removes the conference. Clients without support for conferences do not change
+/// it.
 pub(super) fn conference(
     body: &Map<String, Value>,
     base: &StoredEvent,
@@ -137,6 +139,7 @@ pub(super) fn conference(
     const KEY: &str = "conferenceData";
     let had = own_of(base).and_then(|own| own.get(KEY));
     let mut keep = |data: Value| own.insert(KEY.to_owned(), data);
+    // Without `conferenceDataVersion=1`, Google ignores the conference data of a body.
     if !reading.conference {
         had.cloned().map(keep);
         return Ok(());
@@ -157,6 +160,7 @@ pub(super) fn conference(
         keep(data.clone().into());
         return Ok(());
     }
+    // Without entry points, only a request to create a conference is valid.
     let Some(wish) = data.get("createRequest").filter(|wish| wish.is_object()) else {
         return Err(bad_value(KEY));
     };
@@ -168,7 +172,7 @@ pub(super) fn conference(
     if kind.is_some_and(|kind| kind != "hangoutsMeet") {
         return Err(refuse::invalid("Invalid conference type value."));
     }
-    // A request that was carried out before is not carried out again.
+    // Google ignores a creation request with the id of an earlier one.
     let done = had.filter(|had| had.pointer("/createRequest/requestId") == wish.get("requestId"));
     if let Some(done) = done {
         keep(done.clone());
@@ -190,7 +194,7 @@ pub(super) fn conference(
     Ok(())
 }
 
-/// A code as Meet's are: three, four and three messages.
+/// Returns a code in the form of Meet's: three, four and three letters.
 fn meet_code(seed: &str) -> String {
     let digest = Sha256::digest(seed);
     let characters = digest.iter().take(10).map(|byte| char::from(b'a' + byte % 26));
@@ -204,7 +208,7 @@ fn meet_code(seed: &str) -> String {
     code
 }
 
-/// What is kept as it was sent, where it differs from what is usual.
+/// Reads properties that are stored as sent, unless they have their default value.
 pub(super) fn as_sent(
     body: &Map<String, Value>,
     base: &StoredEvent,
@@ -212,6 +216,7 @@ pub(super) fn as_sent(
     reading: &BodyReading<'_>,
 ) -> Result<(), HttpResponse> {
     for key in AS_SENT {
+        // Without `supportsAttachments`, Google leaves attachments as they are.
         if key == "attachments" && !reading.attachments {
             let had = own_of(base).and_then(|own| own.get(key));
             had.map(|had| own.insert(key.to_owned(), had.clone()));
@@ -231,6 +236,7 @@ pub(super) fn as_sent(
         if !fits {
             return Err(bad_value(key));
         }
+        // Google omits default values; guests may invite others by default.
         if *value != Value::Bool(key == "guestsCanInviteOthers") {
             own.insert(key.to_owned(), value.clone());
         }
@@ -238,8 +244,7 @@ pub(super) fn as_sent(
     Ok(())
 }
 
-/// Checks an event that says what its owner does, and keeps its properties
-/// under `key`.
+/// Checks an event that shows its owner's status, and stores its properties under `key`.
 pub(super) fn status_event(
     body: &Map<String, Value>,
     event: &StoredEvent,

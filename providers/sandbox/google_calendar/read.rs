@@ -1,10 +1,8 @@
-//! What clients send of an event, checked as Google checks it and put into an
-//! event of the model.
+//! Events as sent by clients: checked as Google does, and converted to the sandbox's events.
 //!
-//! A body is read whole, as `update` sends it; a patch is laid over the event's
-//! JSON first ([`merge`]). Whether the sender may change what they change is
-//! decided in `write.rs`; attendees, conferences and the
-//! properties of event types are in `parts.rs`.
+//! A body is read whole, as sent by `update`. A patch is first merged into the event's JSON
+//! ([`merge`]). Permission to change an event is checked in `write.rs`; guests, conferences and the
+//! properties of event types are read in `parts.rs`.
 
 use std::str::FromStr;
 
@@ -24,13 +22,13 @@ use crate::http::HttpResponse;
 use crate::store::calendars::StoredEvent;
 use crate::store::calendars::expand::moment;
 
-/// More reminders than this are refused.
+/// The maximum number of reminders.
 const MAX_REMINDERS: usize = 5;
 
-/// The most minutes that a reminder comes before its event: four weeks.
+/// The maximum number of minutes between a reminder and its event: four weeks.
 const MAX_MINUTES: u64 = 40_320;
 
-/// A request's body as a JSON object with known names.
+/// Reads a request's body as a JSON object with known names.
 pub(super) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Value>, HttpResponse> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
@@ -48,8 +46,8 @@ pub(super) fn object(body: &[u8], shape: &FieldShape) -> Result<Map<String, Valu
     }
 }
 
-/// Lays a patch over an object: null takes away, objects are laid over each
-/// other, all else is replaced (RFC 7396).
+/// Merges a patch into an object: null removes, objects are merged, and everything else is replaced
+/// (RFC 7396).
 pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
     for (key, value) in patch {
         match (into.get_mut(&key), value) {
@@ -64,7 +62,7 @@ pub(super) fn merge(into: &mut Map<String, Value>, patch: Map<String, Value>) {
     }
 }
 
-/// The event that `base` becomes by a body.
+/// Returns the event that results from applying a body to `base`.
 pub(super) fn event(
     body: &Map<String, Value>,
     base: &StoredEvent,
@@ -101,6 +99,7 @@ pub(super) fn event(
         (None, false, _) => ShowAs::Busy,
     };
     let mut own = Map::new();
+    // Only an import may name the organizer; otherwise it is the calendar's owner.
     if reading.import
         && let Some(organizer) = body.get("organizer")
         && let Some(address) = organizer.get("email").and_then(Value::as_str)
@@ -109,6 +108,7 @@ pub(super) fn event(
         let name = organizer.get("displayName").and_then(Value::as_str);
         event.organizer.name = name.map(str::to_owned);
     }
+    // Times first: the checks of event types need them.
     recurrence(body, &mut event, reading)?;
     let mut private = Map::new();
     reminders(body, &mut event, &mut private)?;
@@ -126,6 +126,7 @@ pub(super) fn event(
                  number on the following request.",
             ));
         }
+        // Google counts the sequence itself, except for events that are maintained elsewhere.
         if reading.import {
             event.sequence = u32::try_from(sequence).unwrap_or_default();
         }
@@ -140,7 +141,7 @@ pub(super) fn event(
     Ok(event)
 }
 
-/// The type of an event that has one of its own. It is chosen once.
+/// Returns the type of an event that is not an ordinary one. The type is chosen at creation.
 fn kind(
     body: &Map<String, Value>,
     base: &StoredEvent,
@@ -159,7 +160,7 @@ fn kind(
                 .ok_or_else(|| bad_value("eventType"))?,
         ),
     };
-    // What comes from elsewhere is an event like any other.
+    // Imported events are always ordinary ones.
     if reading.import {
         return Ok(None);
     }
@@ -171,7 +172,7 @@ fn kind(
     }
 }
 
-/// Start, end, and how it recurs.
+/// Reads start, end and recurrence.
 fn recurrence(
     body: &Map<String, Value>,
     event: &mut StoredEvent,
@@ -186,7 +187,7 @@ fn recurrence(
         Some(_) => return Err(bad_value("recurrence")),
     };
     let recurs = !lines.is_empty();
-    // The end first: that is the one that Google misses in an empty body.
+    // The end first, because it is the one that Google reports missing in an empty body.
     let end = time(body.get("end"), "end", recurs, reading)?;
     let start = time(body.get("start"), "start", recurs, reading)?;
     let (from, to) = (start.when(), end.when());
@@ -198,7 +199,7 @@ fn recurrence(
     if to.instant(&TimeZone::UTC) < from.instant(&TimeZone::UTC) {
         return Err(refuse::empty_range());
     }
-    // What means the same stays as it was, to the nominal time of a series.
+    // An equivalent time stays as it was, so that a series keeps its nominal time.
     let same = |one: &ZonedTime, other: &ZonedTime| match (one, other) {
         (ZonedTime::At(_, one_zone), ZonedTime::At(_, other_zone)) => {
             one_zone == other_zone && one.when() == other.when()
@@ -221,7 +222,7 @@ fn recurrence(
     Ok(())
 }
 
-/// The lines of a recurrence.
+/// Reads the lines of a recurrence.
 fn repeat(
     lines: &[&str],
     start: &ZonedTime,
@@ -241,6 +242,7 @@ fn repeat(
                 rules += 1;
                 EventRecurrence::rule(value).map_err(|_| refused())?;
             }
+            // `from_lines` drops dates that it cannot read, so they are counted first.
             "EXDATE" | "RDATE" => {
                 if daysheet_core::recurrence::dates(value, &zone).len() != value.split(',').count()
                 {
@@ -262,7 +264,7 @@ fn repeat(
     Ok(repeat)
 }
 
-/// A start or an end.
+/// Reads a start or end.
 fn time(
     value: Option<&Value>,
     which: &str,
@@ -299,6 +301,7 @@ fn time(
         }
         (None, Some(text)) => {
             if let Some(at) = rfc3339(text) {
+                // An offset alone does not say when a series moves with daylight saving time.
                 if recurs && zone.is_none() {
                     return Err(no_zone());
                 }
@@ -312,7 +315,7 @@ fn time(
             };
             let at = resolve(local, &known);
             if recurs {
-                // A time that is skipped today may be there another day.
+                // A time that is skipped on the first day may exist on later ones.
                 Ok(ZonedTime::At(whole_seconds(local), name.to_owned()))
             } else {
                 Ok(moment(seconds(at), name))
@@ -321,13 +324,14 @@ fn time(
     }
 }
 
-/// A time with its offset, as RFC 3339 has it; parts of a second are dropped.
+/// Parses an RFC 3339 time with an offset. Fractions of a second are dropped.
 pub(super) fn rfc3339(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let offset = match bytes.split_last_chunk::<6>() {
         Some((_, [b'+' | b'-', _, _, b':', _, _])) => true,
         _ => matches!(bytes.last(), Some(b'Z' | b'z')),
     };
+    // The parser accepts further forms, such as a space for the `T`.
     let looks = bytes.len() >= 20 && matches!(bytes.get(10), Some(b'T' | b't')) && offset;
     let at = looks.then(|| Timestamp::from_str(text).ok())??;
     Some(seconds(at))
@@ -392,11 +396,12 @@ fn colour(body: &Map<String, Value>) -> Result<Option<u8>, HttpResponse> {
     let Some(text) = text(body, "colorId")?.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
+    // Google has eleven event colours.
     let number = text.parse().ok().filter(|number| (1..=11).contains(number));
     number.map(Some).ok_or_else(|| bad_value("colorId"))
 }
 
-/// A text, where there is one.
+/// Returns a string, or `None` if it is missing or null.
 pub(super) fn text(body: &Map<String, Value>, key: &str) -> Result<Option<String>, HttpResponse> {
     match body.get(key) {
         None | Some(Value::Null) => Ok(None),

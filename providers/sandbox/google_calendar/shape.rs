@@ -1,5 +1,5 @@
-//! The types of Google Calendar's answers, for the `fields` mask, and the
-//! parameters and scopes of its methods.
+//! The types of Google Calendar's answers, for the `fields` mask, and the parameters and scopes of
+//! its methods.
 
 use crate::google::fields::{FieldShape, shape};
 
@@ -47,47 +47,47 @@ pub(super) static CALENDAR: FieldShape = shape! {
     "kind", "etag", "id", "summary", "description", "location", "timeZone", "workingHours",
 };
 
-/// The type of a calendar in somebody's list.
+/// The type of an entry of a person's calendar list.
 pub(super) static ENTRY: FieldShape = shape! {
     "kind", "etag", "id", "summary", "summaryOverride", "description", "location", "timeZone",
     "colorId", "backgroundColor", "hidden", "selected", "accessRole", "defaultReminders": &REMINDER,
     "primary", "deleted",
 };
 
-/// The type of somebody's list of calendars.
+/// The type of a person's calendar list.
 pub(super) static ENTRIES: FieldShape = shape! {
     "kind", "etag", "nextPageToken", "nextSyncToken", "items": &ENTRY,
 };
 
-/// The type of busy times; below, its keys are ids.
+/// The type of busy times. The keys of its `calendars` are ids.
 pub(super) static BUSY: FieldShape = shape! { "kind", "timeMin", "timeMax", "groups", "calendars" };
 
 /// The type of an answer without a body.
 pub(super) static NOTHING: FieldShape = FieldShape(&[]);
 
-/// Parameters of the list of events.
+/// The parameters of the list of events.
 pub(super) const LIST: &[&str] = &[
     "iCalUID", "maxResults", "orderBy", "pageToken", "showDeleted", "singleEvents", "syncToken",
     "timeMax", "timeMin", "timeZone",
 ];
 
-/// Parameters of the list of a series' occurrences.
+/// The parameters of the list of a series' occurrences.
 pub(super) const INSTANCES: &[&str] =
     &["maxResults", "pageToken", "showDeleted", "timeMax", "timeMin", "timeZone"];
 
-/// Parameters of writing an event.
+/// The parameters of writing an event.
 pub(super) const WRITE: &[&str] = &["conferenceDataVersion", "sendUpdates", "supportsAttachments"];
 
-/// Parameters of taking an event over from elsewhere.
+/// The parameters of importing an event.
 pub(super) const IMPORT: &[&str] = &["conferenceDataVersion", "supportsAttachments"];
 
-/// Parameters of deleting an event.
+/// The parameters of deleting an event.
 pub(super) const DELETE: &[&str] = &["sendUpdates"];
 
-/// Parameters of the lists of calendars and of settings.
+/// The parameters of the calendar list.
 pub(super) const ENTRIES_LIST: &[&str] = &["maxResults", "pageToken"];
 
-/// Scopes that let events be read, without what stands before them.
+/// The scopes that allow reading events, without their common prefix.
 pub(super) const READ_EVENTS: &[&str] = &[
     "calendar",
     "calendar.readonly",
@@ -98,15 +98,15 @@ pub(super) const READ_EVENTS: &[&str] = &[
     "calendar.events.owned.readonly",
 ];
 
-/// Scopes that let events be written.
+/// The scopes that allow writing events.
 pub(super) const WRITE_EVENTS: &[&str] =
     &["calendar", "calendar.app.created", "calendar.events", "calendar.events.owned"];
 
-/// Scopes that let calendars be written.
+/// The scopes that allow writing calendars.
 pub(super) const WRITE_CALENDARS: &[&str] =
     &["calendar", "calendar.app.created", "calendar.calendars"];
 
-/// Scopes that let the list of calendars be read.
+/// The scopes that allow reading the calendar list.
 pub(super) const READ_ENTRIES: &[&str] = &[
     "calendar",
     "calendar.readonly",
@@ -115,6 +115,6 @@ pub(super) const READ_ENTRIES: &[&str] = &[
     "calendar.calendarlist.readonly",
 ];
 
-/// Scopes that let busy times be read.
+/// The scopes that allow reading busy times.
 pub(super) const READ_BUSY: &[&str] =
     &["calendar", "calendar.readonly", "calendar.freebusy", "calendar.events.freebusy"];

@@ -1,7 +1,7 @@
-//! Writing events: made, taken over, patched, replaced, deleted.
+//! Writing events: creating, importing, patching, replacing and deleting.
 //!
-//! The organizer changes an event for all. Who is only asked may answer, ask
-//! others, and change what is their own affair; the rest is refused.
+//! The organizer changes an event for everyone. A guest may answer, invite others, and change their
+//! own properties; all other changes are refused.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::EventGuest;
@@ -19,20 +19,20 @@ use crate::store::calendars::{
     CalendarAccess, GuestAnswer, SandboxCalendars, StoredCalendar, StoredEvent, event_id, same,
 };
 
-/// An event that a request is about.
+/// The event that a request addresses.
 struct EventTarget {
-    /// What is to be written to.
+    /// The entry to write to.
     place: WriteTarget,
-    /// The event as it is shown.
+    /// The event as shown to clients.
     event: StoredEvent,
 }
 
-/// Where a change goes.
+/// The entry that a change is written to.
 #[derive(Debug, Clone, Copy)]
 enum WriteTarget {
-    /// To an event of its own.
+    /// An existing entry.
     Event(usize),
-    /// To an occurrence that does not differ from its series yet.
+    /// An occurrence that does not differ from its series yet.
     Occurrence(usize, EventTime),
 }
 
@@ -46,12 +46,12 @@ pub(super) struct CalendarWrite<'a> {
     pub calendar: StoredCalendar,
     /// The request.
     pub request: &'a HttpRequest,
-    /// Its parameters.
+    /// The request's parameters.
     pub params: &'a RequestParameters<'a>,
 }
 
 impl CalendarWrite<'_> {
-    /// Makes an event.
+    /// Creates an event.
     pub fn insert(&mut self) -> Result<Value, HttpResponse> {
         self.may_write()?;
         let tell = self.tells()?;
@@ -59,8 +59,10 @@ impl CalendarWrite<'_> {
         let id = match text(&body, "id")?.filter(|id| !id.is_empty()) {
             Some(id) if !is_id(&id) => return Err(refuse::invalid("Invalid resource id value.")),
             Some(id) => id,
+            // The mark increases with every change, so the id is new.
             None => event_id(&format!("{} {}", self.calendar.id, self.agenda.mark)),
         };
+        // Tombstones count as well: in Google, the id of a deleted event stays taken.
         if self.agenda.find(self.at, &id).is_some() {
             return Err(refuse::duplicate());
         }
@@ -75,8 +77,8 @@ impl CalendarWrite<'_> {
         self.event_json(place)
     }
 
-    /// Takes over an event from elsewhere, or what stands for an occurrence of
-    /// one; the same UID once more replaces it. No mail is sent.
+    /// Imports an event or an exception. An event with the same UID is replaced. Guests are not
+    /// notified.
     pub fn import(&mut self) -> Result<Value, HttpResponse> {
         self.may_write()?;
         let body = self.body()?;
@@ -104,6 +106,7 @@ impl CalendarWrite<'_> {
                 let known = of(self.agenda, Some(original));
                 known.or_else(|| self.agenda.exception(series, original))
             }
+            // An exception can be imported only after its series.
             (Some(_), None) => return Err(refuse::not_found()),
         };
         if original.is_some() && place.is_none() {
@@ -115,6 +118,7 @@ impl CalendarWrite<'_> {
         let reading = self.reading(place.is_none(), true)?;
         let event = read::event(&body, &base, &reading)?;
         let place = match place {
+            // Loaded rather than inserted, because an import does not reach the guests.
             None => self.agenda.load(event),
             Some(place) => {
                 self.agenda.alter(place, |known| become_(known, event));
@@ -124,7 +128,7 @@ impl CalendarWrite<'_> {
         self.event_json(place)
     }
 
-    /// Lays a patch over an event.
+    /// Merges a patch into an event.
     pub fn patch(&mut self, id: &str) -> Result<Value, HttpResponse> {
         let patch = self.body()?;
         let target = self.target(id)?;
@@ -158,7 +162,7 @@ impl CalendarWrite<'_> {
         Ok(())
     }
 
-    /// Writes what a body makes of an event.
+    /// Writes the result of applying a body to an event.
     fn apply(
         &mut self,
         target: EventTarget,
@@ -170,13 +174,14 @@ impl CalendarWrite<'_> {
         let mut reading = self.reading(false, false)?;
         let mine = is_organizer(old, &self.calendar);
         if !mine && !body.contains_key("conferenceData") {
-            // Who does not speak of it leaves it alone.
+            // A guest's body that does not mention the conference leaves it unchanged.
             reading.conference = false;
         }
         let new = read::event(&body, old, &reading)?;
         if old.deleted && new.deleted {
             return Err(refuse::not_found());
         }
+        // Google deletes an event whose status is set to `cancelled`.
         if new.deleted {
             let view = self.view();
             let deleted = StoredEvent { deleted: true, ..old.clone() };
@@ -201,12 +206,13 @@ impl CalendarWrite<'_> {
         self.event_json(place)
     }
 
-    /// Writes what somebody who is only asked may change.
+    /// Writes the changes that a guest may make.
     fn attend(&mut self, place: usize, new: &StoredEvent, tell: bool) {
         let owner = self.calendar.owner.clone();
         let Some(old) = self.agenda.event(place).cloned() else {
             return;
         };
+        // Each person's own properties stay in their copy.
         self.agenda.change(place, false, |event| {
             event.reminder = new.reminder;
             event.colour = new.colour;
@@ -225,6 +231,7 @@ impl CalendarWrite<'_> {
             (event.guest(&owner).map(|guest| guest.answer), comment)
         };
         let (answer, comment) = own_answer(new);
+        // A copy sent back unchanged is not a new answer.
         if own_answer(&old) != (answer, comment.clone())
             && let Some(answer) = answer
         {
@@ -235,7 +242,7 @@ impl CalendarWrite<'_> {
     }
 
     fn remove(&mut self, target: &EventTarget, tell: bool) {
-        // Deleting an invitation declines it, whoever gets mail.
+        // Deleting an invitation declines it, even if nobody is notified by mail.
         let tell = tell || !is_organizer(&target.event, &self.calendar);
         match target.place {
             WriteTarget::Event(place) => self.agenda.remove(place, tell),
@@ -245,7 +252,7 @@ impl CalendarWrite<'_> {
         }
     }
 
-    /// Finds an event or an occurrence, gone or not.
+    /// Finds an event or occurrence, deleted ones included.
     fn target(&self, id: &str) -> Result<EventTarget, HttpResponse> {
         if let Some(place) = self.agenda.find(self.at, id) {
             let event = self.agenda.event(place).cloned();
@@ -263,7 +270,7 @@ impl CalendarWrite<'_> {
         })
     }
 
-    /// An event with nothing in it.
+    /// Returns an event without contents, owned by the calendar's owner.
     fn blank(&self, id: &str, uid: &str) -> StoredEvent {
         let never = ZonedTime::Day(jiff::civil::Date::ZERO);
         let mut event = StoredEvent::new(self.at, id, uid, never.clone(), never, self.agenda.now());
@@ -287,7 +294,7 @@ impl CalendarWrite<'_> {
         })
     }
 
-    /// The start that a body names for an occurrence.
+    /// Reads the original start of an occurrence.
     fn original(&self, time: &Value) -> Result<EventTime, HttpResponse> {
         let wrong = || refuse::invalid("Invalid original start time.");
         let part = |name: &str| time.get(name).and_then(Value::as_str);
@@ -307,7 +314,7 @@ impl CalendarWrite<'_> {
         view(self.agenda, &self.calendar)
     }
 
-    /// An event after it was written.
+    /// Returns an event after a write.
     fn event_json(&self, place: usize) -> Result<Value, HttpResponse> {
         let event = self.agenda.event(place).ok_or_else(refuse::not_found)?;
         Ok(self.view().event(event))
@@ -320,7 +327,7 @@ impl CalendarWrite<'_> {
         }
     }
 
-    /// Checks that the event is the one that the client has read.
+    /// Checks `If-Match` against the event's etag.
     fn fits(&self, event: &StoredEvent) -> Result<(), HttpResponse> {
         let Some(if_match) = self.request.header("if-match") else {
             return Ok(());
@@ -330,7 +337,7 @@ impl CalendarWrite<'_> {
         if tags.any(|tag| tag == "*" || tag == own) { Ok(()) } else { Err(refuse::condition()) }
     }
 
-    /// True if people are notified.
+    /// Returns true if guests are notified.
     fn tells(&self) -> Result<bool, HttpResponse> {
         match self.params.one("sendUpdates") {
             Some("all" | "externalOnly") => Ok(true),
@@ -341,7 +348,7 @@ impl CalendarWrite<'_> {
     }
 }
 
-/// What of an event is the same for all.
+/// Returns the properties that are the same for all participants.
 fn shared_part(event: &StoredEvent) -> impl PartialEq + use<> {
     (
         event.title.clone(),
@@ -353,7 +360,7 @@ fn shared_part(event: &StoredEvent) -> impl PartialEq + use<> {
     )
 }
 
-/// Puts in what was read, but for what tells one event from another.
+/// Replaces an event's contents, and keeps its identity.
 fn become_(event: &mut StoredEvent, new: StoredEvent) {
     *event = StoredEvent {
         id: std::mem::take(&mut event.id),
@@ -367,7 +374,7 @@ fn become_(event: &mut StoredEvent, new: StoredEvent) {
     };
 }
 
-/// True for an id that a client may choose: base32hex in lower case.
+/// Returns true for an id that a client may choose: base32hex in lower case.
 fn is_id(id: &str) -> bool {
     (5..=1024).contains(&id.len())
         && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'v'))

@@ -1,4 +1,4 @@
-//! Who asks, and which mailbox their token opens.
+//! Authorization: the token of a request, and the mailbox that it opens.
 
 use hyper::header::HeaderMap;
 
@@ -7,14 +7,14 @@ use super::exchange::ExchangeMailbox;
 use crate::auth::tokens::{TokenAccess, TokenIssuer};
 use crate::state::RequestState;
 
-/// The bearer's token of a request.
+/// Returns the bearer token of a request.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get("authorization")?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// What the token of a request allows. It has to be Microsoft's.
+/// Returns the access that a request's token gives. Only Microsoft's tokens are accepted.
 pub(super) fn access(state: &RequestState, headers: &HeaderMap) -> Result<TokenAccess, GraphError> {
     let token = bearer(headers).unwrap_or_default();
     let access = state.sign_in().access(token);
@@ -23,8 +23,8 @@ pub(super) fn access(state: &RequestState, headers: &HeaderMap) -> Result<TokenA
         .ok_or_else(|| unauthenticated(token))
 }
 
-/// The mailbox that a token opens under the name of `user`: its own, or
-/// another, where it may see what others share.
+/// Returns the mailbox of `user` if the token opens it. For another person's mailbox, a permission
+/// for shared mailboxes is needed.
 pub(super) fn let_in<'a>(
     state: &'a RequestState,
     access: &TokenAccess,
@@ -35,6 +35,7 @@ pub(super) fn let_in<'a>(
     let own_store = own_store.ok_or_else(|| invalid_user(&access.mailbox))?;
     let (store, needed) = match user {
         None => (own_store, own),
+        // `/users/ID` with one's own id is the same as `/me`, and so is `/users/ADDRESS` below.
         Some(user) if user == own_store.ids().mailbox() => (own_store, own),
         Some(user) => {
             let store = ExchangeMailbox::of(state, user).ok_or_else(|| invalid_user(user))?;

@@ -1,7 +1,7 @@
-//! Graph's answers to requests that were let in.
+//! Answers to requests that read.
 //!
-//! Each method's answer is put together here; what it is made of is known
-//! elsewhere. Lists of messages have a file of their own, `mail/read/list.rs`.
+//! Each method's answer is put together here from parts built elsewhere. Lists of messages are in
+//! `mail/read/list.rs`.
 
 use super::call::{MessagePart, ReadCall};
 use super::error::{GraphError, bad_request, unsupported_filter};
@@ -22,7 +22,7 @@ use super::user;
 use crate::store::mailbox::contacts::MailboxPerson;
 
 impl RequestContext<'_> {
-    /// Makes the answer's body.
+    /// Builds the body of the answer.
     pub fn handle(&self, call: &ReadCall<'_>) -> Result<GraphBody, GraphError> {
         let (store, options) = (self.store, self.options);
         match call {
@@ -37,7 +37,7 @@ impl RequestContext<'_> {
             ReadCall::Categories => {
                 options.check_type(&CATEGORY)?;
                 let all = categories::all(store);
-                // The whole list is one page, unless the client wants less.
+                // The whole list is one page unless the client requests fewer rows.
                 let rows = all.len().max(1);
                 self.list(&all, rows, "outlook/masterCategories", |_, category| {
                     options.cut(category.clone()).into()
@@ -77,6 +77,7 @@ impl RequestContext<'_> {
                 let json = message::json(store, message, options, self.prefer)?;
                 Ok(self.single(json, "messages"))
             }
+            // Graph labels the MIME content `text/plain`, not `message/rfc822`.
             MessagePart::Raw => Ok(GraphBody::Bytes("text/plain", message.raw.to_vec())),
             MessagePart::Attachments => {
                 options.check_select(&attachments::PROPERTIES, "attachment")?;
@@ -113,7 +114,7 @@ impl RequestContext<'_> {
         let mut contacts = contacts::all(store);
         match self.filter()? {
             None => {}
-            // By a whole address, and by nothing else.
+            // Graph does not filter contacts by parts of names or addresses.
             Some(FilterExpression::Test(FilterCondition::Member(path, inside, expected)))
                 if path == "emailAddresses" && inside == "address" =>
             {

@@ -1,9 +1,7 @@
-//! Graph's batches: up to twenty requests in one, each with an answer of its
-//! own.
+//! Graph's batches: up to twenty requests in one, each answered individually.
 //!
-//! Items fail one by one, by themselves or on purpose; the batch succeeds when
-//! it can be read. The answers come in another order than the requests, for
-//! nobody promised theirs.
+//! Each part fails by itself, also by injected faults; the batch succeeds if it can be read. The
+//! answers are in reverse order, because Graph promises no order.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +17,7 @@ use crate::faults::DrawnFault;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
 
-/// Requests in a batch at most.
+/// The maximum number of requests in a batch.
 const MAX_ITEMS: usize = 20;
 
 /// Answers a batch.
@@ -27,7 +25,7 @@ pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
 ) -> Result<GraphResponse, GraphError> {
-    // A batch without a token is refused whole, not item by item.
+    // A batch without a valid token is refused as a whole.
     access::access(state, &request.headers)?;
     if request.method != Method::POST {
         return Err(not_allowed());
@@ -43,7 +41,9 @@ pub(super) fn handle(
             "Number of batch request steps exceeds the max value of {MAX_ITEMS}."
         )));
     }
+    // All parts are read before the first is carried out: a malformed part refuses the whole batch.
     let items: Vec<BatchItem> = items.iter().map(item).collect::<Result<_, GraphError>>()?;
+    // Ids are compared without regard to case, as Graph does.
     let mut ids: Vec<String> = items.iter().map(|item| item.id.to_lowercase()).collect();
     ids.sort_unstable();
     if ids.windows(2).any(|pair| pair.first() == pair.last()) {
@@ -51,11 +51,12 @@ pub(super) fn handle(
     }
     let mut responses: Vec<Value> =
         items.into_iter().map(|item| response(state, request, item)).collect();
+    // Clients must match answers by `id`; reversing them exposes those that go by position.
     responses.reverse();
     Ok(GraphResponse::of(GraphBody::Json(json!({ "responses": responses }))))
 }
 
-/// One request of a batch.
+/// A part of a batch.
 struct BatchItem {
     id: String,
     method: Method,
@@ -64,7 +65,7 @@ struct BatchItem {
     body: Bytes,
 }
 
-/// Reads one request of a batch.
+/// Reads a part of a batch.
 fn item(item: &Value) -> Result<BatchItem, GraphError> {
     let wrong = |what: &str| bad_request(format!("Invalid batch payload format. {what}"));
     let text = |name: &str| item.get(name).and_then(Value::as_str);
@@ -74,7 +75,7 @@ fn item(item: &Value) -> Result<BatchItem, GraphError> {
     let method = method.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
     let methods = [Method::GET, Method::POST, Method::PATCH, Method::PUT, Method::DELETE];
     let method = method.filter(|method| methods.contains(method));
-    // What is searched for may hold an address; the path may not.
+    // Absolute URLs are refused. A query may contain `//`, such as in a search for an address.
     let path = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
     let url = text("url").filter(|url| !path(url).is_empty() && !path(url).contains("//"));
     let mut headers = HeaderMap::new();
@@ -86,6 +87,7 @@ fn item(item: &Value) -> Result<BatchItem, GraphError> {
     }
     let method = method.ok_or_else(|| wrong("A request has no method."))?;
     let body = item.get("body").filter(|body| !body.is_null());
+    // Graph demands a body and its type even of actions that take no parameters.
     let writes = [Method::POST, Method::PATCH, Method::PUT].contains(&method);
     let typed = headers.contains_key("content-type");
     if writes && (body.is_none() || !typed) {
@@ -105,7 +107,7 @@ fn item(item: &Value) -> Result<BatchItem, GraphError> {
     })
 }
 
-/// The bytes of a request's body: JSON, or a text that stands for itself.
+/// Returns the body of a part: JSON as text, or a string of another type unchanged.
 fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
     let kind = headers.get("content-type");
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -115,9 +117,10 @@ fn bytes(body: &Value, headers: &HeaderMap) -> Bytes {
     }
 }
 
-/// Answers one request of a batch.
+/// Answers a part of a batch.
 fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value {
     let mut headers = item.headers;
+    // The batch's token counts, even if a part has one of its own; the host is for links.
     for name in ["authorization", "host"] {
         if let Some(value) = outer.headers.get(name) {
             headers.insert(name, value.clone());
@@ -128,7 +131,8 @@ fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value
     let request = HttpRequest::of(item.method, &path, query, headers, item.body);
     let path: Vec<&str> = request.path.iter().skip(1).map(String::as_str).collect();
     let fault = state.item_fault().map(|fault| {
-        // A connection cannot break inside an answer: a gateway's patience can.
+        // A connection cannot break inside a batch; the closest error of a part is a gateway
+        // timeout.
         error::fault(fault).or_else(|| error::fault(DrawnFault::Timeout))
     });
     let result = match fault.flatten() {
@@ -152,6 +156,7 @@ fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value
                     put("Content-Type", json.to_owned());
                     Some(value)
                 }
+                // Bodies other than JSON are base64 within a batch's JSON.
                 GraphBody::Bytes(kind, bytes) => {
                     put("Content-Type", kind.to_owned());
                     Some(STANDARD.encode(bytes).into())
@@ -176,7 +181,7 @@ fn response(state: &RequestState, outer: &HttpRequest, item: BatchItem) -> Value
     response.into()
 }
 
-/// A header's name as it is written: `Retry-After`.
+/// Returns a header's name in its usual case: `Retry-After`.
 fn header_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     let mut upper = true;

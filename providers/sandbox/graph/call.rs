@@ -1,14 +1,14 @@
-//! What is read through Graph, with the permissions and the options of each.
+//! The methods that read through Graph, with their permissions and query options.
 
-/// The options of lists of messages.
+/// The query options of lists of messages.
 const MESSAGES: &[&str] = &[
     "$select", "$expand", "$top", "$skip", "$count", "$filter", "$orderby", "$search", "$skiptoken",
 ];
 
-/// The options of other lists.
+/// The query options of contacts.
 const LIST: &[&str] = &["$select", "$top", "$skip", "$count", "$filter", "$skiptoken"];
 
-/// A method of the API, with the ids of its path.
+/// A method of the API, with the ids in its path.
 pub(crate) enum ReadCall<'a> {
     User,
     Settings,
@@ -24,7 +24,7 @@ pub(crate) enum ReadCall<'a> {
     Message(&'a str, MessagePart<'a>),
 }
 
-/// What is wanted of a message.
+/// The part of a message to return.
 pub(crate) enum MessagePart<'a> {
     Itself,
     Raw,
@@ -34,8 +34,8 @@ pub(crate) enum MessagePart<'a> {
 }
 
 impl ReadCall<'_> {
-    /// The permissions of which one is enough, for one's own mailbox and for
-    /// another's.
+    /// Returns the permissions for one's own mailbox and for another person's. Any one of them is
+    /// enough.
     pub fn permissions(&self) -> [&'static [&'static str]; 2] {
         match self {
             Self::User => [
@@ -43,12 +43,15 @@ impl ReadCall<'_> {
                 &["User.ReadBasic.All", "User.Read.All"],
             ],
             Self::Settings | Self::Categories | Self::Rules(_) | Self::Rule(..) => {
+                // Graph has no `.Shared` permission for these, so another person's are always
+                // refused.
                 [&["MailboxSettings.Read", "MailboxSettings.ReadWrite"], &[]]
             }
             Self::Contacts | Self::Contact(_) => [
                 &["Contacts.Read", "Contacts.ReadWrite"],
                 &["Contacts.Read.Shared", "Contacts.ReadWrite.Shared"],
             ],
+            // `People.Read.All`, which an administrator grants, is not imitated.
             Self::People => [&["People.Read"], &[]],
             Self::Folders(_) | Self::Folder(_) | Self::Messages(_) | Self::Message(..) => {
                 [&["Mail.Read", "Mail.ReadWrite"], &["Mail.Read.Shared", "Mail.ReadWrite.Shared"]]
@@ -56,7 +59,7 @@ impl ReadCall<'_> {
         }
     }
 
-    /// The options it takes.
+    /// Returns the query options that the method takes.
     pub fn options(&self) -> &'static [&'static str] {
         match self {
             Self::User | Self::Settings | Self::Folder(_) | Self::Contact(_) | Self::Rule(..) => {

@@ -1,9 +1,8 @@
-//! Graph's refusals: one JSON shape, with the codes of several services in it.
+//! Graph's errors: one JSON shape, with the codes of several services.
 //!
-//! A refusal is made without knowing whether it goes out by itself or inside a
-//! batch, so it is plain data here; `graph/mod.rs` and `batch.rs` put it on
-//! the wire. The codes are as mixed as the real ones: the front end's
-//! (`BadRequest`, `RequestBroker--ParseUri`) and Exchange's (`Error…`).
+//! Errors are plain data, because they occur alone and in batches; `graph/mod.rs` and `batch.rs`
+//! turn them into responses. As at Graph, the codes are a mixture of the front end's (`BadRequest`,
+//! `RequestBroker--ParseUri`) and Exchange's (`Error…`).
 
 use std::fmt::Display;
 
@@ -14,38 +13,39 @@ use serde_json::{Value, json};
 use crate::faults::DrawnFault;
 use crate::http::HttpResponse;
 
-/// An error on its way out.
+/// An error response.
 #[derive(Debug)]
 pub(crate) struct GraphError {
     /// The status.
     pub status: StatusCode,
-    /// The word for programs.
+    /// The code, for programs.
     pub code: &'static str,
-    /// The sentence for people.
+    /// The sentence, for people.
     pub message: String,
-    /// Headers beyond the standing ones.
+    /// Headers beyond the usual ones.
     pub headers: Vec<(&'static str, String)>,
 }
 
 impl GraphError {
-    /// A refusal without headers of its own.
+    /// Creates an error without headers.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), headers: Vec::new() }
     }
 
-    /// The same with one more header.
+    /// Adds a header.
     fn with(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
     }
 
-    /// The same with the word that a second later will do.
+    /// Adds `Retry-After` with one second.
     pub fn again_soon(self) -> Self {
         self.with("retry-after", "1")
     }
 
-    /// The body of a response at `now`, under the request's two ids.
+    /// Returns the body of the error at `now`, with the request's two ids.
     pub fn body(&self, request_id: &str, client_request_id: &str, now: Timestamp) -> Value {
+        // The date is UTC, but without a `Z`, as Graph writes it.
         let date = now.strftime("%Y-%m-%dT%H:%M:%S").to_string();
         json!({
             "error": {
@@ -61,7 +61,7 @@ impl GraphError {
     }
 }
 
-/// Makes the refusals: each with what its message is made of, its status, code and message.
+/// Defines a constructor for each error: the parts of its message, then status, code and message.
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident$(($($part:ident),*))?: $status:ident, $code:literal, $message:literal;)*) => {
         $($(#[$doc])* pub(super) fn $name($($($part: impl Display),*)?) -> GraphError {
@@ -71,119 +71,119 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// 400: a good filter that the store does not carry out.
+    /// 400: valid filter that Exchange does not support.
     unsupported_filter: BAD_REQUEST, "ErrorInvalidUrlQueryFilter",
         "The query filter contains one or more invalid nodes.";
-    /// 400: a filter and an order that no index of the store serves together.
+    /// 400: filter and order that no index serves together.
     inefficient: BAD_REQUEST, "InefficientFilter",
         "The restriction or sort order is too complex for this operation.";
-    /// 400: a page's token that is too old, or of another list.
+    /// 400: page token that is too old, or of another list.
     invalid_page: BAD_REQUEST, "ErrorInvalidUrlQuery",
         "The query parameter '$skiptoken' is invalid or has expired.";
-    /// 400: an id that is none.
+    /// 400: malformed id.
     malformed_id: BAD_REQUEST, "ErrorInvalidIdMalformed", "Id is malformed.";
-    /// 404: a well-formed id of nothing.
+    /// 404: well-formed id of an item that does not exist.
     not_found: NOT_FOUND, "ErrorItemNotFound",
         "The specified object was not found in the store.";
-    /// 405: a method that a path does not have.
+    /// 405: method that a path does not have.
     not_allowed: METHOD_NOT_ALLOWED, "Request_BadRequest",
         "Specified HTTP method is not allowed for the request target.";
-    /// 400: a property with a value that it cannot have.
+    /// 400: invalid value of a property.
     invalid_property: BAD_REQUEST, "ErrorPropertyValidationFailure",
         "At least one property failed validation.";
-    /// 400: somebody without an address, or nobody at all.
+    /// 400: recipient without an address, or no recipient at all.
     invalid_recipients: BAD_REQUEST, "ErrorInvalidRecipients",
         "At least one recipient isn't valid.";
-    /// 400: what only a draft can be given, or done with.
+    /// 400: property or action that only drafts have.
     not_draft: BAD_REQUEST, "ErrorInvalidPropertySet", "Set action is invalid for property.";
-    /// 403: a sender that one may not be.
+    /// 403: sender other than the mailbox's own addresses.
     send_as_denied: FORBIDDEN, "ErrorSendAsDenied",
         "The account has no right to send mail on behalf of the specified account.";
-    /// 400: a folder that every mailbox has, which stays as it is.
+    /// 400: change of a folder that every mailbox has.
     distinguished_folder: BAD_REQUEST, "ErrorDeleteDistinguishedFolder",
         "Distinguished folders cannot be deleted, moved or renamed.";
-    /// 404: a folder that is not there, where a message is to go.
+    /// 404: missing target folder.
     folder_not_found: NOT_FOUND, "ErrorFolderNotFound",
         "The specified folder could not be found in the store.";
-    /// 409: a category's name that is taken.
+    /// 409: category name already in use.
     category_exists: CONFLICT, "CategoryNameDuplicate",
         "A category with the specified name already exists.";
-    /// 413: a file that has to be sent up piece by piece.
+    /// 413: file that needs an upload session.
     attachment_too_large: PAYLOAD_TOO_LARGE, "RequestEntityTooLarge",
         "The attachment is larger than the limit for this request.";
-    /// 404: an upload that is over, or never was.
+    /// 404: upload session that is finished or unknown.
     no_session: NOT_FOUND, "ErrorItemNotFound", "The upload session was not found.";
-    /// 416: a piece of a file that is not the next.
+    /// 416: piece of a file that is not the next one.
     range_refused: RANGE_NOT_SATISFIABLE, "ErrorInvalidRange",
         "The content range of the request is not the one that is expected next.";
-    /// 409: a name that is taken.
+    /// 409: folder name already in use.
     folder_exists: CONFLICT, "ErrorFolderExists",
         "A folder with the specified name already exists.";
-    /// 400: an occurrence that would come to stand on another's day, or past it.
+    /// 400: occurrence moved to or past the day of a neighbour.
     crossing: BAD_REQUEST, "ErrorOccurrenceCrossingBoundary",
         "Modified occurrence is crossing or overlapping adjacent occurrence.";
-    /// 412: somebody else was quicker.
+    /// 412: item changed since the version in `If-Match`.
     conflict: PRECONDITION_FAILED, "ErrorIrresolvableConflict",
         "The change key passed in the request is not the current one of the item.";
-    /// 410: changes since a time that is forgotten.
+    /// 410: delta link that is too old.
     sync_state_lost: GONE, "SyncStateNotFound",
         "The sync state generation is not found; the client has to start over.";
-    /// 403: a good token without the permission.
+    /// 403: valid token without the permission.
     denied: FORBIDDEN, "ErrorAccessDenied", "Access is denied. Check credentials and try again.";
-    /// 413: a body beyond all measure.
+    /// 413: oversized request body.
     too_large: PAYLOAD_TOO_LARGE, "BadRequest", "Maximum request length exceeded.";
-    /// 400 in the front end's name.
+    /// 400: error of the front end.
     bad_request(message): BAD_REQUEST, "BadRequest", "{message}";
-    /// 400: a query option that cannot be read.
+    /// 400: malformed query option.
     unreadable(message): BAD_REQUEST, "RequestBroker--ParseUri", "{message}";
-    /// 400: a property that a type does not have.
+    /// 400: property that a type does not have.
     no_property(name, kind): BAD_REQUEST, "RequestBroker--ParseUri",
         "Could not find a property named '{name}' on type 'microsoft.graph.{kind}'.";
-    /// 400: a filter that is no filter.
+    /// 400: malformed filter.
     invalid_filter(why): BAD_REQUEST, "BadRequest", "Invalid filter clause: {why}";
-    /// 400: an order that the store does not have.
+    /// 400: unsupported order.
     unsupported_order(name): BAD_REQUEST, "ErrorInvalidUrlQuery",
         "The property '{name}' does not support sorting.";
-    /// 404: a user that is not in the directory.
+    /// 404: unknown user.
     invalid_user(user): NOT_FOUND, "ErrorInvalidUser", "The requested user '{user}' is invalid.";
-    /// 400: a path that leads nowhere.
+    /// 400: unknown path.
     no_segment(segment): BAD_REQUEST, "BadRequest",
         "Resource not found for the segment '{segment}'.";
-    /// 400: a zone that nobody knows.
+    /// 400: unknown time zone.
     unknown_zone(name): BAD_REQUEST, "TimeZoneNotSupportedException",
         "A valid TimeZone value must be specified. The following TimeZone value is not supported: \
          '{name}'.";
-    /// 400: a parameter that makes no sense.
+    /// 400: invalid parameter.
     invalid_parameter(message): BAD_REQUEST, "ErrorInvalidParameter", "{message}";
-    /// 400: a request that can be read and not be carried out.
+    /// 400: readable request that cannot be carried out.
     invalid_request(why): BAD_REQUEST, "ErrorInvalidRequest",
         "Your request can't be completed. {why}";
-    /// 400: a rule that makes no sense.
+    /// 400: invalid rule.
     rule_refused(why): BAD_REQUEST, "ErrorInboxRulesValidationError",
         "A validation error occurred while executing a rule operation. {why}";
-    /// 400: a body that is no JSON.
+    /// 400: body that is not JSON.
     unreadable_body: BAD_REQUEST, "BadRequest",
         "Unable to read JSON request payload. Please ensure Content-Type header is set and payload \
          is of valid JSON format.";
-    /// 400: a body that is not what it has to be.
+    /// 400: body that does not match its type.
     wrong_body(message): BAD_REQUEST, "RequestBodyRead", "{message}";
-    /// 400: a link to changes that is none, or not of this list.
+    /// 400: delta link that is malformed, or of another list.
     sync_state_malformed: BAD_REQUEST, "SyncStateInvalid", "The sync state is badly formed.";
-    /// 429 on purpose.
+    /// 429: injected fault.
     too_many: TOO_MANY_REQUESTS, "TooManyRequests", "Too many requests. Please retry again later.";
-    /// 429: more requests at a time than a mailbox takes.
+    /// 429: more concurrent requests than a mailbox takes.
     too_many_at_once: TOO_MANY_REQUESTS, "ApplicationThrottled",
         "Application is over its MailboxConcurrency limit.";
-    /// 500 on purpose.
+    /// 500: injected fault.
     internal: INTERNAL_SERVER_ERROR, "InternalServerError",
         "An internal server error occurred. The operation failed.";
-    /// 503 on purpose.
+    /// 503: injected fault.
     busy: SERVICE_UNAVAILABLE, "ErrorServerBusy", "The server is busy. Please try again later.";
-    /// 504 on purpose.
+    /// 504: injected fault.
     overdue: GATEWAY_TIMEOUT, "UnknownError", "";
 }
 
-/// 400: an option that does not go with `$search`.
+/// 400: option that excludes `$search`.
 pub(super) fn not_with_search(option: &str) -> GraphError {
     let code = match option {
         "$filter" => "SearchWithFilter",
@@ -193,7 +193,7 @@ pub(super) fn not_with_search(option: &str) -> GraphError {
     GraphError::new(StatusCode::BAD_REQUEST, code, message)
 }
 
-/// 401: no token, or not one that is good now.
+/// 401: missing or expired token.
 pub(super) fn unauthenticated(token: &str) -> GraphError {
     let message = match token {
         "" => "Access token is empty.",
@@ -207,8 +207,8 @@ pub(super) fn unauthenticated(token: &str) -> GraphError {
     )
 }
 
-/// A failure on purpose, where it has Graph's shape; a page for people, a
-/// connection that breaks, have none.
+/// Returns the error of an injected fault; `None` for those without Graph's shape, such as an HTML
+/// page or a broken connection.
 pub(super) fn fault(fault: DrawnFault) -> Option<GraphError> {
     match fault {
         DrawnFault::TooMany => Some(too_many().again_soon()),
@@ -226,12 +226,12 @@ pub(super) fn fault(fault: DrawnFault) -> Option<GraphError> {
     }
 }
 
-/// 502 as the gateway in front of Graph words it: a page for people.
+/// 502: HTML page of the gateway in front of Graph.
 pub(super) fn gateway_page() -> HttpResponse {
     page(StatusCode::BAD_GATEWAY, "The web server reported a bad gateway error.")
 }
 
-/// 411: a body without an end, which the real front end never looks into.
+/// 411: body without a length, which Graph's front end refuses unread.
 pub(crate) fn length_required() -> HttpResponse {
     page(
         StatusCode::LENGTH_REQUIRED,

@@ -1,9 +1,8 @@
-//! OData's `$filter`, read: `isRead eq false and startswith(subject,'Re')`.
+//! Parsing of OData's `$filter`: `isRead eq false and startswith(subject,'Re')`.
 //!
-//! Here is the grammar alone; which properties there are, and what they are
-//! compared with, is decided where the entities are known (`mail/read/matching.rs`,
-//! and `graph/mod.rs` for folders and contacts). Unlike Gmail, Graph refuses what
-//! it cannot read.
+//! This is the grammar alone. Properties and the types of their values are checked where the
+//! entities are known (`mail/read/matching.rs`, `answer.rs` for contacts, `calendar/filter.rs`,
+//! `delta/messages.rs`). Unlike Gmail, Graph refuses a filter that it cannot read.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -11,26 +10,25 @@ use jiff::tz::TimeZone;
 
 use crate::store::query::StoreQuery;
 
-/// Brackets below this depth are refused.
+/// The maximum nesting of brackets and `not`.
 const MAX_DEPTH: usize = 40;
 
-/// A filter, or a part of one.
+/// A filter, or part of one.
 pub(crate) type FilterExpression = StoreQuery<FilterCondition>;
 
 /// A condition on one entity.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FilterCondition {
-    /// A property against a value.
+    /// A property compared with a value.
     Compare(String, FilterComparison, FilterLiteral),
-    /// A property's text against a piece of text.
+    /// A text property that starts with or contains a text.
     Text(TextTest, String, String),
-    /// A property that is a list, one of whose members is a text, or has it at the path
-    /// that comes second.
+    /// A list property with a member that equals a text, or has it at the path given second.
     Member(String, String, String),
 }
 
 impl FilterCondition {
-    /// The property that it is about.
+    /// Returns the property that the condition is about.
     pub fn property(&self) -> &str {
         match self {
             Self::Compare(name, ..) | Self::Text(_, name, _) | Self::Member(name, ..) => name,
@@ -38,7 +36,7 @@ impl FilterCondition {
     }
 }
 
-/// How a property and a value compare.
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FilterComparison {
     Equal,
@@ -49,7 +47,7 @@ pub(crate) enum FilterComparison {
     LessThanOrEqual,
 }
 
-/// Where a piece of text is to stand.
+/// A function that tests a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextTest {
     StartsWith,
@@ -67,7 +65,7 @@ pub(crate) enum FilterLiteral {
 }
 
 impl FilterLiteral {
-    /// The type's name in messages.
+    /// Returns the type's name for error messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Text(_) => "Edm.String",
@@ -78,27 +76,31 @@ impl FilterLiteral {
     }
 }
 
-/// Reads a filter, or says why it is none.
+/// Parses a filter.
+///
+/// # Errors
+///
+/// The position of the first syntax error, as a sentence.
 pub(super) fn parse(text: &str) -> Result<FilterExpression, String> {
     let mut parser = FilterParser { text, rest: text };
     let filter = parser.any(MAX_DEPTH)?;
     if parser.rest.trim_start().is_empty() { Ok(filter) } else { Err(parser.wrong()) }
 }
 
-/// A filter on its way.
+/// The state of the parser.
 struct FilterParser<'a> {
     text: &'a str,
     rest: &'a str,
 }
 
 impl<'a> FilterParser<'a> {
-    /// The complaint about this place.
+    /// Returns a syntax error at the current position.
     fn wrong(&self) -> String {
         let position = self.text.len() - self.rest.len();
         format!("Syntax error at position {position} in '{}'.", self.text)
     }
 
-    /// Takes a sign, past white space.
+    /// Consumes a character, after white space.
     fn sign(&mut self, sign: char) -> Result<(), String> {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(sign) {
@@ -110,7 +112,7 @@ impl<'a> FilterParser<'a> {
         }
     }
 
-    /// Takes a keyword that stands alone.
+    /// Consumes a keyword if it is followed by white space or a bracket.
     fn keyword(&mut self, word: &str) -> bool {
         let rest = self.rest.trim_start();
         match rest.strip_prefix(word) {
@@ -122,6 +124,7 @@ impl<'a> FilterParser<'a> {
         }
     }
 
+    // OData's `and` binds tighter than `or`, so a chain of `or` is the outermost level.
     fn any(&mut self, depth: usize) -> Result<FilterExpression, String> {
         let mut parts = vec![self.all(depth)?];
         while self.keyword("or") {
@@ -139,6 +142,7 @@ impl<'a> FilterParser<'a> {
     }
 
     fn one(&mut self, depth: usize) -> Result<FilterExpression, String> {
+        // Recursion is bounded, because a filter comes from outside and could overflow the stack.
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.keyword("not") {
             return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
@@ -166,7 +170,7 @@ impl<'a> FilterParser<'a> {
         Ok(StoreQuery::Test(FilterCondition::Compare(path.to_owned(), comparison, literal)))
     }
 
-    /// Reads `from/emailAddress/address`.
+    /// Parses a path such as `from/emailAddress/address`.
     fn path(&mut self) -> Result<&'a str, String> {
         self.rest = self.rest.trim_start();
         let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '.' | '@');
@@ -179,7 +183,7 @@ impl<'a> FilterParser<'a> {
         Ok(path)
     }
 
-    /// Reads `(path,'text')`.
+    /// Parses `(path,'text')`.
     fn text_test(&mut self, test: TextTest) -> Result<FilterExpression, String> {
         self.sign('(')?;
         let path = self.path()?.to_owned();
@@ -189,7 +193,7 @@ impl<'a> FilterParser<'a> {
         Ok(StoreQuery::Test(FilterCondition::Text(test, path, text)))
     }
 
-    /// Reads `(x:x eq 'y')` or `(x:x/path eq 'y')`.
+    /// Parses `(x:x eq 'y')` or `(x:x/path eq 'y')`.
     fn member(&mut self, path: &str) -> Result<FilterExpression, String> {
         self.sign('(')?;
         let variable = self.path()?;
@@ -245,7 +249,7 @@ impl<'a> FilterParser<'a> {
         Ok(literal)
     }
 
-    /// Reads a text up to its quote; two quotes are one in the text.
+    /// Parses a text up to its closing quote. Two quotes are one quote of the text.
     fn text_literal(&mut self, mut rest: &'a str) -> Result<FilterLiteral, String> {
         let mut text = String::new();
         loop {
@@ -271,11 +275,12 @@ impl<'a> FilterParser<'a> {
     }
 }
 
-/// A time with its offset, or a day, which begins at midnight in UTC.
+/// Parses a time with its offset, or a day, which begins at midnight UTC.
 fn time(word: &str) -> Option<i64> {
     if let Ok(time) = word.parse::<Timestamp>() {
         return Some(time.as_millisecond());
     }
+    // Only `YYYY-MM-DD`: the parser also accepts other ISO forms, which OData does not have.
     let day: Date = word.parse().ok().filter(|_| word.len() == 10)?;
     let midnight = day.to_zoned(TimeZone::UTC).ok()?;
     Some(midnight.timestamp().as_millisecond())

@@ -1,12 +1,12 @@
-//! Ids as Exchange makes them: long, alike to the last messages, and in base64 whose
-//! signs, but for the padding, mean nothing in a URL.
+//! Ids in Exchange's format: long, different only near their end, and in base64 with the characters
+//! of URLs, except for the padding.
 //!
-//! An id carries the message, the folder or the part in disguise, so that it is
-//! the same on every run and resolves without a table. Reading one is done by
-//! making it again: what does not come out the same was not made here.
+//! An id contains the scrambled number of the message, folder or part, so it is the same on every
+//! run, and needs no table to be resolved. It is checked by building it again: an id that comes out
+//! differently is not of this mailbox.
 //!
-//! A message's common id names its folder, and so would change when the message
-//! is moved; the immutable one does not. Folders have only one.
+//! A message's common id contains its folder, so it changes when the message moves. The immutable
+//! id does not. Folders have only one id.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,67 +14,67 @@ use sha2::{Digest, Sha256};
 
 use crate::store::message::Message;
 
-/// What every id of a folder or an item begins with.
+/// The first bytes of every folder's and item's id.
 const ITEM: [u8; 4] = [0x00, 0x03, 0x24, 0x00];
 
-/// What every conversation's id begins with.
+/// The first bytes of every conversation's id.
 const CONVERSATION: [u8; 4] = [0x00, 0x04, 0x24, 0x00];
 
-/// What every immutable id begins with.
+/// The first bytes of every immutable id.
 const IMMUTABLE: [u8; 27] = [
     0x00, 0x09, 0x00, 0x2e, 0x00, 0x00, 0x00, 0x00, 0x00, 0x1d, 0x84, 0x03, 0x11, 0xaa, 0x66, 0x11,
     0xcd, 0x9b, 0xc8, 0x00, 0xaa, 0x00, 0x2f, 0xc4, 0x5a, 0x0d, 0x00,
 ];
 
-/// What stands between a message's id and the part of an attachment.
+/// The bytes between a message's id and the attachment's part.
 const PART: [u8; 5] = [0x01, 0x12, 0x00, 0x10, 0x00];
 
-/// What stands before the start of an occurrence in its id.
+/// The bytes before the start of an occurrence in its id.
 const OCCURRENCE: [u8; 4] = [0x01, 0x51, 0x00, 0x08];
 
-/// Where that stands, in common ids and in immutable ones.
+/// Returns the position of [`OCCURRENCE`] in common or immutable ids.
 fn occurrence_at(immutable: bool) -> usize {
     if immutable { IMMUTABLE.len() } else { 40 }
 }
 
-/// Seconds from the year 1, in which Exchange counts, to 1970.
+/// The seconds from the year 1, from which Exchange counts, to 1970.
 const YEAR_ONE: i64 = 62_135_596_800;
 
-/// The number of the folder that events are in.
+/// The number of the calendar folder, which contains the events.
 const CALENDAR: u16 = 0x0d;
 
-/// The bytes of a message's id, common and immutable.
+/// The length of a message's id in bytes, common and immutable.
 const MESSAGE_LENGTHS: [usize; 2] = [113, 51];
 
-/// Where the message stands in a message's id, common and immutable.
+/// The position of the message's number in its id, common and immutable.
 const MESSAGE_AT: [usize; 2] = [89, 27];
 
-/// Where the thread stands in a conversation's id.
+/// The position of the thread's number in a conversation's id.
 const THREAD_AT: usize = 43;
 
-/// Bytes as an id has them: base64 with `-` for `/` and `_` for `+`, the reverse of
-/// RFC 4648's choice. Versions (`changeKey`) keep the usual signs.
+/// Encodes an id: base64 with `-` for `/` and `_` for `+`, the reverse of RFC 4648, section 5.
+/// Versions (`changeKey`) use the standard characters.
 fn text(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes).replace('/', "-").replace('+', "_")
 }
 
-/// The bytes of an id.
+/// Decodes an id.
 fn bytes(id: &str) -> Option<Vec<u8>> {
     STANDARD.decode(id.replace('-', "/").replace('_', "+")).ok()
 }
 
-/// The maker and reader of one mailbox's ids.
+/// The ids of one mailbox.
 #[derive(Debug)]
 pub(crate) struct MailboxIds {
-    /// The mailbox's number, written out.
+    /// The mailbox's UUID.
     guid: String,
-    /// Two more numbers that all its ids carry.
+    /// Further UUIDs that all ids of the mailbox contain.
     store: [u8; 16],
     root: [u8; 16],
 }
 
 impl MailboxIds {
-    /// The ids of an address's mailbox.
+    /// Returns the ids of an address's mailbox.
     pub fn of(address: &str) -> Self {
         let address = address.to_lowercase();
         Self {
@@ -84,12 +84,12 @@ impl MailboxIds {
         }
     }
 
-    /// The mailbox's number, which is also its owner's id.
+    /// Returns the mailbox's UUID, which is also its owner's id.
     pub fn mailbox(&self) -> &str {
         &self.guid
     }
 
-    /// A folder's id: 120 characters.
+    /// Returns a folder's id: 120 characters.
     pub fn folder(&self, number: u16) -> String {
         let [high, low] = number.to_be_bytes();
         let mut bytes = self.entry(&ITEM, [0x00, 0x2e]);
@@ -99,7 +99,7 @@ impl MailboxIds {
         text(bytes)
     }
 
-    /// A message's id: 152 characters, or 68 for an immutable one.
+    /// Returns a message's id: 152 characters, or 68 if immutable.
     pub fn message_id(&self, message: u64, folder: u16, immutable: bool) -> String {
         text(self.message_bytes(message, folder, immutable))
     }
@@ -124,8 +124,8 @@ impl MailboxIds {
         bytes
     }
 
-    /// The message's number in a message's id, if it has the form of one; that
-    /// it is right shows when the id is made again.
+    /// Returns the number in a message's id, and whether the id is immutable. Only the form is
+    /// checked: callers build the id again to see that it is right.
     pub fn message_of(&self, id: &str) -> Option<(u64, bool)> {
         let bytes = bytes(id)?;
         self.message_in(&bytes)
@@ -140,17 +140,18 @@ impl MailboxIds {
         let [common_at, immutable_at] = MESSAGE_AT;
         let (length, at) =
             if immutable { (immutable_length, immutable_at) } else { (common_length, common_at) };
+        // An exact length, because ids of attachments begin with the id of their message.
         let hidden = bytes.get(at..).filter(|_| bytes.len() == length)?;
         Some((self.unscramble(hidden)?, immutable))
     }
 
-    /// The id of an event, or of an occurrence of one by the second at which it
-    /// starts.
+    /// Returns the id of an event, or of the occurrence that starts at a second since 1970.
     pub fn event(&self, place: usize, occurrence: Option<i64>, immutable: bool) -> String {
         let number = u64::try_from(place).unwrap_or(u64::MAX);
         let mut bytes = self.message_bytes(number, CALENDAR, immutable);
         if let Some(second) = occurrence {
             let at = occurrence_at(immutable);
+            // Exchange counts in ticks of 100 nanoseconds, ten million per second.
             let stamp = second.wrapping_add(YEAR_ONE).wrapping_mul(10_000_000);
             let stamp = [OCCURRENCE.as_slice(), &stamp.to_be_bytes()].concat();
             bytes.splice(at..at, stamp);
@@ -158,13 +159,17 @@ impl MailboxIds {
         text(bytes)
     }
 
-    /// What the id of an event stands for, as it was given to [`MailboxIds::event`]:
-    /// an error for what has not the form of one, nothing for one that was not
-    /// made here.
+    /// Reads the arguments of [`MailboxIds::event`] from an id. `None` if the id is not of this mailbox.
+    ///
+    /// # Errors
+    ///
+    /// If the id is malformed.
     pub fn event_of(&self, id: &str) -> Result<Option<(usize, Option<i64>, bool)>, ()> {
         let mut bytes = bytes(id).ok_or(())?;
         let immutable = bytes.starts_with(&IMMUTABLE);
         let at = occurrence_at(immutable);
+        // The bytes of an id without an occurrence could be those of [`OCCURRENCE`] by chance, so
+        // its length decides.
         let plain = MESSAGE_LENGTHS.contains(&bytes.len());
         let stamp = bytes
             .get(at..)
@@ -183,17 +188,18 @@ impl MailboxIds {
         }))
     }
 
-    /// A calendar's id: 120 characters.
+    /// Returns a calendar's id: 120 characters.
     pub fn calendar(&self, name: &str) -> String {
         self.other("calendar", name)
     }
 
-    /// The version of what has changed with a mark.
+    /// Returns the version of an item that changes with a mark.
     pub fn version(&self, mark: u64) -> String {
+        // The top bit keeps these apart from the versions of messages.
         self.change_key(mark ^ (1 << 63))
     }
 
-    /// The id of a message's part, counted in reading order.
+    /// Returns the id of a message's part, counted in reading order.
     pub fn attachment(&self, message: &Message, folder: u16, part: u32, immutable: bool) -> String {
         let mut bytes = self.message_bytes(message.id, folder, immutable);
         let check = digest(&[b"part", &message.id.to_be_bytes(), &part.to_be_bytes()]);
@@ -202,7 +208,7 @@ impl MailboxIds {
         text(bytes)
     }
 
-    /// True for what has the form of an attachment's id.
+    /// Returns true if an id has the form of an attachment's.
     pub fn is_attachment(id: &str) -> bool {
         let Some(bytes) = bytes(id) else {
             return false;
@@ -213,12 +219,12 @@ impl MailboxIds {
         })
     }
 
-    /// True for what has the form of a folder's id.
+    /// Returns true if an id has the form of a folder's.
     pub fn is_folder(id: &str) -> bool {
         bytes(id).is_some_and(|bytes| bytes.len() == 89 && bytes.starts_with(&ITEM))
     }
 
-    /// A conversation's id: 80 characters.
+    /// Returns a conversation's id: 80 characters.
     pub fn conversation(&self, thread: u64) -> String {
         let mut bytes = CONVERSATION.to_vec();
         bytes.extend_from_slice(self.guid.as_bytes());
@@ -229,8 +235,11 @@ impl MailboxIds {
         text(bytes)
     }
 
-    /// The thread of a conversation's id: an error for what is none, nothing
-    /// for one of another mailbox.
+    /// Returns the thread of a conversation's id. `None` if the id is of another mailbox.
+    ///
+    /// # Errors
+    ///
+    /// If the id is malformed.
     pub fn thread(&self, id: &str) -> Result<Option<u64>, ()> {
         let bytes = bytes(id).ok_or(())?;
         if bytes.len() != THREAD_AT + 16 || !bytes.starts_with(&CONVERSATION) {
@@ -240,7 +249,7 @@ impl MailboxIds {
         Ok(thread.filter(|thread| self.conversation(*thread) == id))
     }
 
-    /// A version, by what it is one of.
+    /// Returns the version (`changeKey`) for a number.
     pub fn change_key(&self, message: u64) -> String {
         let mut bytes = vec![0x09, 0, 0, 0, 0x16, 0, 0, 0];
         bytes.extend_from_slice(&self.store);
@@ -250,7 +259,7 @@ impl MailboxIds {
         STANDARD.encode(bytes)
     }
 
-    /// The id of anything else, made of its name: 120 characters.
+    /// Returns the id of any other entity, derived from its name: 120 characters.
     pub fn other(&self, kind: &str, name: &str) -> String {
         let mut bytes = self.entry(&ITEM, [0x00, 0x46]);
         bytes.extend(digest(&[kind.as_bytes(), name.as_bytes(), &self.root]));
@@ -258,7 +267,7 @@ impl MailboxIds {
         text(bytes)
     }
 
-    /// What the ids of folders and items begin with.
+    /// Returns the first bytes of the ids of folders and items.
     fn entry(&self, start: &[u8; 4], kind: [u8; 2]) -> Vec<u8> {
         let mut bytes = start.to_vec();
         bytes.extend_from_slice(self.guid.as_bytes());
@@ -268,12 +277,12 @@ impl MailboxIds {
         bytes
     }
 
-    /// A number in disguise.
+    /// Scrambles a number.
     fn scramble(&self, number: u64) -> [u8; 8] {
         (number ^ self.mask()).wrapping_mul(FACTOR).to_be_bytes()
     }
 
-    /// The number behind a disguise.
+    /// Restores a scrambled number.
     fn unscramble(&self, hidden: &[u8]) -> Option<u64> {
         let number = u64::from_be_bytes(*hidden.first_chunk()?);
         Some(number.wrapping_mul(INVERSE) ^ self.mask())
@@ -285,22 +294,23 @@ impl MailboxIds {
     }
 }
 
-/// An odd number and its inverse modulo 2^64: multiplying by the one spreads a
-/// number over all its bits, and by the other gathers it again.
+/// An odd number and its inverse modulo 2^64. Multiplying by the first spreads a number over all
+/// bits, multiplying by the second restores it.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 const INVERSE: u64 = 0xf1de_83e1_9937_733d;
 
-/// Sixteen bytes that hang on all the given.
+/// Returns the first 16 bytes of a hash of all parts.
 fn digest(parts: &[&[u8]]) -> [u8; 16] {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update(part);
+        // A separator, so that `ab`, `c` and `a`, `bc` differ.
         hash.update([0]);
     }
     hash.finalize().first_chunk().copied().unwrap_or_default()
 }
 
-/// Sixteen bytes written as a UUID of version 4.
+/// Formats 16 bytes as a UUID of version 4.
 pub(super) fn guid(bytes: &[u8; 16]) -> String {
     let number = u128::from_be_bytes(*bytes);
     let number = number & !(0xf << 76) & !(0x3 << 62) | (0x4 << 76) | (0x2 << 62);
@@ -315,7 +325,7 @@ pub(super) fn guid(bytes: &[u8; 16]) -> String {
     out
 }
 
-/// The UUID of a name.
+/// Returns the UUID of a name.
 pub(super) fn named_guid(name: &str) -> String {
     guid(&digest(&[b"name", name.as_bytes()]))
 }

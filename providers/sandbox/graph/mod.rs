@@ -1,13 +1,10 @@
-//! Microsoft Graph's routes: who may ask, what was asked, and the answer.
+//! Microsoft Graph's routes.
 //!
-//! What is read of mail and its folders, and of what belongs to a mailbox's
-//! owner, is answered in `answer.rs`; what is written goes to `mail/mod.rs`, and
-//! calendars go to `calendar/mod.rs`. The JSON is
-//! made in `mail/read/message.rs` and its neighbours; `$filter` is read in
-//! `filter.rs` and decided in `mail/read/matching.rs`, `$search` in
-//! `mail/read/search.rs`. Batches are taken
-//! apart in `batch.rs` and come back here, item by item. What all of them share
-//! stands below them, in `access.rs`, `request.rs` and `response.rs`.
+//! Reads of mail, folders and the owner's data are answered in `answer.rs`, writes in
+//! `mail/mod.rs`, calendars in `calendar/mod.rs` and deltas in `delta/mod.rs`. A message's JSON is
+//! built in `mail/read/message.rs`. `$filter` is parsed in `filter.rs` and applied in
+//! `mail/read/matching.rs`, `$search` in `mail/read/search.rs`. `batch.rs` splits batches and calls
+//! [`handle`] for each part. All of them share `access.rs`, `request.rs` and `response.rs`.
 
 mod access;
 mod answer;
@@ -55,19 +52,20 @@ use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
 
-/// Answers what comes below `/v1.0`. A slash too many, as Microsoft's own library for Python
-/// writes before `me`, is none.
+/// Answers a path below `/v1.0`. An extra slash in front is ignored, because Microsoft's library
+/// for Python writes one before `me`.
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
     let path = path.strip_prefix(&[""]).unwrap_or(path);
     let result = match path {
         ["$batch"] => batch::handle(state, request).inspect(|_| state.hit(BATCH)),
+        // Upload URLs carry their authorization in themselves: they come without a bearer token.
         ["uploads", token] => upload::answer(state, request, token),
         path => handle(state, request, path),
     };
     wire(state, &request.headers, result)
 }
 
-/// A failure on purpose, in Graph's looks.
+/// Returns an injected fault as Graph's error.
 pub(super) fn fault(state: &RequestState, headers: &HeaderMap, fault: DrawnFault) -> HttpResponse {
     match error::fault(fault) {
         Some(refusal) => wire(state, headers, Err(refusal)),
@@ -75,21 +73,27 @@ pub(super) fn fault(state: &RequestState, headers: &HeaderMap, fault: DrawnFault
     }
 }
 
-/// A body that is larger than any that is read.
+/// 413: oversized request body.
 pub(super) fn too_large(state: &RequestState) -> HttpResponse {
     wire(state, &HeaderMap::new(), Err(error::too_large()))
 }
 
-/// Takes a place at the mailbox that a request is for; a request of nobody
-/// known needs none. All places taken is an answer already.
+/// Takes one of the slots for concurrent requests to a mailbox. `None` if the token is invalid.
+///
+/// # Errors
+///
+/// 429 if all slots are taken.
 pub(super) fn enter<'a>(
     state: &'a RequestState,
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Option<ConcurrencySlot<'a>>, HttpResponse> {
     let Ok(access) = access(state, headers) else {
+        // An invalid token is refused later, with the other checks of access.
         return Ok(None);
     };
+    // The limit counts per mailbox, not per caller: requests to a shared mailbox use up its own
+    // slots.
     let user = path.strip_prefix("/v1.0/users/").and_then(|rest| rest.split('/').next());
     let user = user.map(|user| percent_decode_str(user).decode_utf8_lossy());
     let user = user.as_deref().and_then(|user| state.mailbox(user));
@@ -100,7 +104,7 @@ pub(super) fn enter<'a>(
     }
 }
 
-/// Puts an answer or a refusal on the wire.
+/// Turns an answer or refusal into an HTTP response.
 fn wire(
     state: &RequestState,
     headers: &HeaderMap,
@@ -143,15 +147,15 @@ fn wire(
         .with("request-id", id)
 }
 
-/// What a route leads to.
+/// The handler of a route.
 enum GraphCall<'a> {
-    /// Something of the owner's or of their mail is read.
+    /// Reads mail or the owner's data.
     Read(call::ReadCall<'a>),
-    /// It is written.
+    /// Writes mail or the owner's data.
     Write(mail::WriteCall<'a>),
-    /// Something is done with calendars.
+    /// Reads or writes calendars.
     Calendar(calendar::CalendarCall<'a>),
-    /// Changes are reported.
+    /// Reports changes.
     Delta(delta::DeltaCall<'a>),
 }
 
@@ -237,12 +241,12 @@ routes! { GraphCall below "/v1.0/me" {
     "POST" ["events", id, "forward"] => GraphCall::Calendar(Calendar::Action(id, MeetingAction::Forward)),
 }}
 
-/// The routes that are no user's.
+/// The routes that are not below a user.
 pub(super) const OTHER_ROUTES: &[&str] = &[BATCH, ROOMS, upload::PUT, upload::GET];
 const BATCH: &str = "POST /v1.0/$batch";
 const ROOMS: &str = "GET /v1.0/places/microsoft.graph.room";
 
-/// Answers one request, or refuses it.
+/// Answers one request.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
@@ -260,6 +264,7 @@ pub(super) fn handle(
         other => return Err(no_segment(other.first().unwrap_or(&""))),
     };
     let Some((name, call)) = route(request.method.as_str(), rest) else {
+        // As at Graph, a known path with a wrong method is 405, and an unknown one 400, not 404.
         let mut others = ["GET", "POST", "PATCH", "DELETE"].into_iter();
         return Err(if others.any(|method| route(method, rest).is_some()) {
             not_allowed()
@@ -268,7 +273,8 @@ pub(super) fn handle(
         });
     };
     if matches!(call, GraphCall::Read(_) | GraphCall::Write(_)) {
-        // In the real service this happens by itself.
+        // Exchange sends deferred messages by itself. The sandbox has no timer, so it catches up
+        // before a request can see the difference.
         send::send_due(state);
     }
     let reply = match call {
@@ -277,6 +283,7 @@ pub(super) fn handle(
         GraphCall::Calendar(call) => calendar::handle(state, request, user, &access, &call),
         GraphCall::Delta(call) => delta::handle(state, request, user, &access, call),
     }?;
+    // Counted only on success: tests that check the coverage of routes must not count refusals.
     state.hit(name);
     Ok(reply.heeding(request))
 }
@@ -297,7 +304,7 @@ fn read(
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
-/// Answers with the tenant's rooms, which take an administrator's consent.
+/// Answers with the tenant's rooms, which need an administrator's consent.
 fn rooms(
     state: &RequestState,
     request: &HttpRequest,
@@ -307,6 +314,8 @@ fn rooms(
         return Err(not_allowed());
     }
     let store = ExchangeMailbox::of(state, &access.mailbox).ok_or_else(denied)?;
+    // `Place.Read.All` needs an administrator, whom the sandbox does not have; a switch takes their
+    // place.
     if !state.graph.rooms() {
         return Err(denied());
     }

@@ -1,8 +1,8 @@
 //! Pages of Graph's lists, and the links between them.
 //!
-//! A link is a whole address: the one the request came to, with all its
-//! options and the place of the next page. Graph counts most lists by position, and
-//! only a search by a token of its own.
+//! A link is the complete address of the request, with all options and the position of the next
+//! page. Graph counts most lists by position (`$skip`), and only searches by a token
+//! (`$skiptoken`).
 
 use std::ops::Range;
 
@@ -16,19 +16,21 @@ use super::error::{GraphError, invalid_page};
 use super::params::{PreferHeader, QueryOptions};
 use crate::http::HttpRequest;
 
-/// What is written with signs in addresses.
+/// The characters that are percent-encoded in addresses: all but the unreserved ones (RFC 3986,
+/// 2.3).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Where a page stands in its list.
+/// The position of a page in its list.
 #[derive(Debug)]
 pub(super) struct PagePosition {
-    /// The rows, counted from the first of the list.
+    /// The rows, counted from the beginning of the list.
     pub rows: Range<usize>,
-    /// True when a link is to carry its place in the token alone.
+    /// True if the link to the next page has a token instead of a position.
     by_token: bool,
 }
 
-/// Finds the page that a request wants of a list of `default` rows a page.
+/// Returns the page that a request asks for. A page has `default` rows unless the request says
+/// otherwise.
 pub(super) fn page(
     request: &HttpRequest,
     options: &QueryOptions<'_>,
@@ -40,6 +42,7 @@ pub(super) fn page(
     let mut start = options.skip.unwrap_or_default();
     if let Some(token) = options.skiptoken {
         let place = place(token, &question(request)).ok_or_else(invalid_page)?;
+        // Outside of searches a token is checked, but the position counts.
         if by_token {
             start = place;
         }
@@ -47,7 +50,7 @@ pub(super) fn page(
     Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
-/// Puts a page of a list of `total` rows together.
+/// Builds a page of a list of `total` rows.
 pub(super) fn answer(
     request: &HttpRequest,
     options: &QueryOptions<'_>,
@@ -58,6 +61,7 @@ pub(super) fn answer(
 ) -> Value {
     let mut answer = Map::new();
     answer.insert("@odata.context".to_owned(), context.into());
+    // The count covers the whole list, and comes before the rows, as Graph writes it.
     if options.count {
         answer.insert("@odata.count".to_owned(), total.into());
     }
@@ -68,13 +72,12 @@ pub(super) fn answer(
     Value::Object(answer)
 }
 
-/// The base of the address that a request came to.
+/// Returns the base URL that a request was sent to.
 pub(super) fn base(request: &HttpRequest) -> String {
     format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }
 
-/// The address that says what an answer is; `of` is the path to its entities
-/// below the user.
+/// Returns the context URL of an answer. `of` is the path to the entities below the user.
 pub(super) fn context(
     request: &HttpRequest,
     address: &str,
@@ -94,28 +97,29 @@ pub(super) fn context(
     )
 }
 
-/// Where a message can be seen in a browser.
+/// Returns the address of a message in Outlook on the web.
 pub(super) fn web_link(id: &str) -> String {
     let id = utf8_percent_encode(id, ENCODED);
     format!("https://outlook.office365.com/owa/?ItemID={id}&exvsurl=1&viewmodel=ReadMessageItem")
 }
 
-/// The path of a request, as it is written.
+/// Returns the path of a request, percent-encoded.
 pub(super) fn path(request: &HttpRequest) -> String {
     let parts = request.path.iter();
     let parts = parts.map(|part| utf8_percent_encode(part, ENCODED).to_string());
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Where an event can be seen in a browser.
+/// Returns the address of an event in Outlook on the web.
 pub(super) fn event_link(id: &str) -> String {
     let id = utf8_percent_encode(id, ENCODED);
     format!("https://outlook.office365.com/owa/?itemid={id}&exvsurl=1&path=/calendar/item")
 }
 
-/// The address of the page after a page.
+/// Returns the link to the next page.
 fn link(request: &HttpRequest, page: &PagePosition) -> String {
     let encode = |text: &str| utf8_percent_encode(text, ENCODED).to_string();
+    // All other options are repeated, because a client follows the link without adding any.
     let parameters =
         request.query.iter().filter(|(name, _)| !matches!(name.as_str(), "$skip" | "$skiptoken"));
     let mut query: Vec<String> =
@@ -128,7 +132,7 @@ fn link(request: &HttpRequest, page: &PagePosition) -> String {
     format!("{}/{}?{}", base(request), path(request), query.join("&"))
 }
 
-/// What a token must fit: the path and all options that change the list.
+/// Returns a hash of the path and all options that change the list, to which a token belongs.
 fn question(request: &HttpRequest) -> [u8; 8] {
     let mut hash = Sha256::new();
     for part in &request.path {
@@ -149,7 +153,7 @@ fn token(start: usize, question: &[u8; 8]) -> String {
     URL_SAFE_NO_PAD.encode([*question, start.to_be_bytes()].concat())
 }
 
-/// The place a token stands for, if it is of this question.
+/// Returns the position in a token, if it belongs to this list.
 fn place(token: &str, question: &[u8; 8]) -> Option<usize> {
     let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
     let start = bytes.strip_prefix(question)?;

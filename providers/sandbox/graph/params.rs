@@ -1,5 +1,5 @@
-//! What a Graph request says beside its path: OData's query options, and the
-//! `PreferHeader` header. Options that a path does not have are refused.
+//! The options of a Graph request: OData's query options, and the `PreferHeader` header. Options that a
+//! path does not have are refused.
 
 use serde_json::{Map, Value};
 
@@ -7,41 +7,41 @@ use super::error::{GraphError, bad_request, no_property, unreadable};
 use super::types::ObjectType;
 use crate::http::HttpRequest;
 
-/// Rows of a page at most.
+/// The maximum number of rows of a page.
 pub(super) const MAX_TOP: usize = 1_000;
 
-/// What `$expand` takes here: the size of a message (PidTagMessageSize), without spaces.
+/// The only supported `$expand`, without spaces: the size of a message (PidTagMessageSize).
 const SIZE: &str = "singleValueExtendedProperties($filter=ideq'Integer0x0E08')";
 
-/// The options of one request.
+/// The query options of a request.
 #[derive(Debug, Default)]
 pub(crate) struct QueryOptions<'a> {
-    /// The properties wanted.
+    /// The selected properties.
     pub select: Option<Vec<&'a str>>,
-    /// True when the size of messages is wanted, the only MAPI property that can be.
+    /// True if the size of messages is requested, the only MAPI property that is supported.
     pub sizes: bool,
-    /// The rows of a page.
+    /// The number of rows of a page.
     pub top: Option<usize>,
-    /// The rows passed over.
+    /// The number of rows to skip.
     pub skip: Option<usize>,
-    /// True when all rows are to be counted.
+    /// True if the total is requested.
     pub count: bool,
     /// The filter.
     pub filter: Option<&'a str>,
     /// The order.
     pub orderby: Option<&'a str>,
-    /// The search, still in its quotes.
+    /// The search, with its quotes.
     pub search: Option<&'a str>,
-    /// The place of a page.
+    /// The token of a page.
     pub skiptoken: Option<&'a str>,
-    /// Where a round of changes ended.
+    /// The token at which the last round of changes ended.
     pub deltatoken: Option<&'a str>,
-    /// True when hidden folders are wanted too.
+    /// True if hidden folders are requested too.
     pub hidden: bool,
 }
 
 impl<'a> QueryOptions<'a> {
-    /// Reads the options of a request; `known` are those its path has.
+    /// Reads the query options of a request. `known` are the options of its path.
     pub fn read(request: &'a HttpRequest, known: &[&str]) -> Result<Self, GraphError> {
         let mut options = Self::default();
         let mut seen: Vec<&str> = Vec::new();
@@ -52,7 +52,7 @@ impl<'a> QueryOptions<'a> {
                 continue;
             }
             if !name.starts_with('$') {
-                // Graph passes over what is no option of OData.
+                // Graph ignores parameters that are not options of OData.
                 continue;
             }
             if !known.contains(&name) {
@@ -83,6 +83,7 @@ impl<'a> QueryOptions<'a> {
                 _ => options.deltatoken = Some(value),
             }
         }
+        // Graph refuses a page size that is out of range instead of reducing it.
         if let Some(top) = options.top.filter(|top| *top == 0 || *top > MAX_TOP) {
             let message = format!(
                 "Invalid value '{top}' for $top query option found. The $top query option \
@@ -93,12 +94,12 @@ impl<'a> QueryOptions<'a> {
         Ok(options)
     }
 
-    /// Checks the properties wanted against those of a type.
+    /// Checks the selected properties against a type.
     pub fn check_type(&self, of: &ObjectType) -> Result<(), GraphError> {
         self.check_select(&of.names().collect::<Vec<_>>(), of.name)
     }
 
-    /// Checks the properties wanted against those a type has.
+    /// Checks the selected properties against a type's.
     pub fn check_select(&self, properties: &[&str], kind: &str) -> Result<(), GraphError> {
         let mut selected = self.select.iter().flatten();
         match selected.find(|name| **name != "*" && !properties.contains(name)) {
@@ -107,7 +108,7 @@ impl<'a> QueryOptions<'a> {
         }
     }
 
-    /// True when a property is to be in the answer.
+    /// Returns true if a property belongs in the answer.
     pub fn wants(&self, name: &str) -> bool {
         match &self.select {
             Some(selected) => selected.contains(&name) || selected.contains(&"*"),
@@ -115,19 +116,19 @@ impl<'a> QueryOptions<'a> {
         }
     }
 
-    /// True when a property is named; for those that come only then.
+    /// Returns true if a property is selected by name, for those that are not returned by default.
     pub fn names(&self, name: &str) -> bool {
         self.select.as_ref().is_some_and(|selected| selected.contains(&name))
     }
 
-    /// Keeps of an object what was wanted, its id, and what OData adds.
+    /// Reduces an object to the selected properties, its id and annotations.
     pub fn cut(&self, mut members: Map<String, Value>) -> Map<String, Value> {
         members.retain(|name, _| name == "id" || name.starts_with('@') || self.wants(name));
         members
     }
 }
 
-/// The names of a list.
+/// Splits a list of names.
 fn list(value: &str) -> Vec<&str> {
     let names = value.split(',').map(str::trim);
     names.filter(|name| !name.is_empty()).collect()
@@ -154,8 +155,8 @@ fn truth(name: &str, value: &str) -> Result<bool, GraphError> {
     }
 }
 
-/// The query in the value of `$search`: it stands in double quotes, and those
-/// inside it are escaped by backslashes. Without quotes, it can be words only.
+/// Returns the query in a value of `$search`. It is in double quotes, with backslashes before inner
+/// ones. Without quotes, only words are allowed.
 pub(super) fn unquote(value: &str) -> Result<String, String> {
     let wrong = |char: char, position: usize| {
         format!(
@@ -178,6 +179,7 @@ pub(super) fn unquote(value: &str) -> Result<String, String> {
         match char {
             '\\' => match chars.next() {
                 Some((_, next @ ('"' | '\\'))) => text.push(next),
+                // Other escapes are left to the search's own syntax.
                 Some((_, next)) => text.extend(['\\', next]),
                 None => return Err(wrong('\\', at + 1)),
             },
@@ -193,21 +195,21 @@ pub(super) fn unquote(value: &str) -> Result<String, String> {
     Err(format!("Syntax error: unterminated string literal in '{value}'."))
 }
 
-/// What a request would rather have.
+/// The preferences of a request.
 #[derive(Debug)]
 pub(crate) struct PreferHeader {
     /// True for immutable ids.
     pub immutable: bool,
-    /// The rows of a page, where `$top` says nothing.
+    /// The number of rows of a page without `$top`.
     pub page_size: Option<usize>,
     /// The name of the zone to return events in.
     pub zone: Option<String>,
-    /// The preferences applied, as the response lists them.
+    /// The preferences that were applied, as the response lists them.
     pub applied: Vec<String>,
 }
 
 impl PreferHeader {
-    /// Reads the preferences of a request; what is not known is passed over.
+    /// Reads the preferences of a request. Unknown ones are ignored (RFC 7240, 2).
     pub fn read(request: &HttpRequest) -> Self {
         let mut prefer =
             Self { immutable: false, page_size: None, zone: None, applied: Vec::new() };
@@ -222,7 +224,7 @@ impl PreferHeader {
         prefer
     }
 
-    /// Takes one preference in; false for what is none.
+    /// Reads one preference. Returns false if it is unknown or malformed.
     fn hear(&mut self, wish: &str) -> bool {
         let Some((name, value)) = wish.split_once('=') else {
             return false;
@@ -234,6 +236,7 @@ impl PreferHeader {
             ("idtype", "immutableid") => self.immutable = true,
             ("odata.maxpagesize", size) => match size.parse::<usize>() {
                 Ok(size @ 1..=MAX_TOP) => self.page_size = Some(size),
+                // A size out of range is a preference that cannot be met, not an error.
                 _ => return false,
             },
             _ => return false,

@@ -1,8 +1,8 @@
-//! People in Graph's shapes: those of a message's headers, and those whom the
-//! owner writes with, as contacts and as people around them.
+//! People in Graph's shapes: those in a message's headers, contacts, and people whom the owner
+//! writes with.
 //!
-//! Addresses are read from the header as it was sent, encoded words and all,
-//! so that a comma inside a name stays inside it.
+//! Addresses are parsed from the header field as sent, with encoded words, so that an encoded comma
+//! stays part of its name.
 
 use mail_parser::parsers::MessageStream;
 use mail_parser::{Addr, Address, HeaderValue};
@@ -12,31 +12,32 @@ use super::ids::{MailboxIds, named_guid};
 use crate::store::head::{self, HeaderField};
 use crate::store::mailbox::contacts;
 
-/// More people than any honest header names; the rest is not looked at.
+/// The maximum number of people read from a header field. Legitimate messages have fewer; the rest
+/// is ignored.
 const MAX_PEOPLE: usize = 500;
 
-/// Somebody in a header.
+/// A person in a header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EmailAddress {
-    /// The name; the address, where there is none.
+    /// The name, or the address if there is none.
     pub name: String,
     /// The address.
     pub address: String,
 }
 
 impl EmailAddress {
-    /// As a recipient.
+    /// Returns the person as a recipient.
     pub fn json(&self) -> Value {
         json!({ "emailAddress": { "name": self.name, "address": self.address } })
     }
 }
 
-/// The people of a header field, in their order; those of groups like others.
+/// Returns the people of a header field in order, including members of groups.
 pub(super) fn persons(fields: &[HeaderField<'_>], name: &str) -> Vec<EmailAddress> {
     let Some(field) = head::find(fields, name) else {
         return Vec::new();
     };
-    // The reader wants the line end that the unfolding took away.
+    // The parser needs the line end, which unfolding removed.
     let line = format!("{}\n", field.unfolded());
     let parsed = MessageStream::new(line.as_bytes()).parse_address();
     let HeaderValue::Address(address) = parsed else {
@@ -52,7 +53,7 @@ pub(super) fn persons(fields: &[HeaderField<'_>], name: &str) -> Vec<EmailAddres
     found.iter().take(MAX_PEOPLE).filter_map(person).collect()
 }
 
-/// Somebody with an address, or at least a name.
+/// Returns a person with an address or at least a name.
 fn person(found: &Addr<'_>) -> Option<EmailAddress> {
     let text = |text: Option<&str>| text.unwrap_or_default().trim().to_owned();
     let address = text(found.address.as_deref());
@@ -61,7 +62,7 @@ fn person(found: &Addr<'_>) -> Option<EmailAddress> {
     (!name.is_empty()).then_some(EmailAddress { name, address })
 }
 
-/// The name shown of somebody: the address, where there is no name.
+/// Returns the name of a person, or the address if there is none.
 pub(super) fn display_name(person: &contacts::MailboxPerson) -> &str {
     match person.name.as_str() {
         "" => &person.email,
@@ -69,7 +70,7 @@ pub(super) fn display_name(person: &contacts::MailboxPerson) -> &str {
     }
 }
 
-/// Somebody as a contact.
+/// Returns a person as a contact.
 pub(super) fn contact(ids: &MailboxIds, person: &contacts::MailboxPerson) -> Map<String, Value> {
     let name = display_name(person);
     object(json!({
@@ -93,7 +94,7 @@ pub(super) const PERSON: [&str; 7] = [
     "phones",
 ];
 
-/// Somebody as one of the people around the owner.
+/// Returns a person as one of those relevant to the owner, at a place in the list.
 pub(super) fn relevant(person: &contacts::MailboxPerson, place: usize) -> Map<String, Value> {
     object(json!({
         "id": named_guid(&person.email),
@@ -106,7 +107,7 @@ pub(super) fn relevant(person: &contacts::MailboxPerson, place: usize) -> Map<St
     }))
 }
 
-/// The members of an object.
+/// Returns the members of an object.
 pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,

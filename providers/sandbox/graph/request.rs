@@ -1,5 +1,4 @@
-//! A request to Graph that was let in, and the lists and entities that answer
-//! it.
+//! An authorized request to Graph, and the lists and entities that answer it.
 
 use serde_json::{Map, Value};
 
@@ -12,28 +11,29 @@ use super::response::{GraphBody, with_context};
 use crate::http::HttpRequest;
 use crate::state::RequestState;
 
-/// A request that was let in.
+/// An authorized request.
 pub(crate) struct RequestContext<'a> {
-    /// All there is.
+    /// The sandbox's state.
     pub state: &'a RequestState,
-    /// The request, for what an answer repeats of it.
+    /// The request, whose address is repeated in links and contexts.
     pub request: &'a HttpRequest,
     /// The mailbox.
     pub store: ExchangeMailbox<'a>,
-    /// Its options.
+    /// The query options.
     pub options: &'a QueryOptions<'a>,
-    /// Its preferences.
+    /// The preferences.
     pub prefer: &'a PreferHeader,
 }
 
 impl RequestContext<'_> {
-    /// The filter, where there is one.
+    /// Parses `$filter`, if there is one.
     pub fn filter(&self) -> Result<Option<filter::FilterExpression>, GraphError> {
         let filter = self.options.filter.map(filter::parse).transpose();
         filter.map_err(|why| invalid_filter(&why))
     }
 
-    /// A page of a list that is all here.
+    /// Returns a page of a list that is complete in memory, `default` rows long unless the request
+    /// says otherwise.
     pub fn list<T>(
         &self,
         all: &[T],
@@ -51,14 +51,14 @@ impl RequestContext<'_> {
         Ok(GraphBody::Json(pages::answer(request, options, &page, all.len(), context, rows)))
     }
 
-    /// One entity, under the address that says what it is.
+    /// Returns one entity with its context URL.
     pub fn single(&self, members: Map<String, Value>, of: &str) -> GraphBody {
         let address = &self.store.mailbox.address;
         let context = pages::context(self.request, address, of, self.options, true);
         with_context(context, members)
     }
 
-    /// A user, with the context of users.
+    /// Returns a user with its context URL.
     pub fn one_user(&self, members: Map<String, Value>) -> GraphBody {
         let context = format!("{}/v1.0/$metadata#users/$entity", pages::base(self.request));
         with_context(context, members)

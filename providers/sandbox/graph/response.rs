@@ -1,45 +1,46 @@
-//! Graph's responses, before it is known whether a batch is around them.
+//! Graph's responses, inside or outside a batch.
 
 use hyper::{Method, StatusCode};
 use serde_json::{Map, Value};
 
 use crate::http::HttpRequest;
 
-/// The media type of JSON, as Graph writes it.
+/// The media type of JSON with minimal annotations.
 const JSON: &str = "application/json; odata.metadata=minimal; odata.streaming=true; \
                     IEEE754Compatible=false; charset=utf-8";
-/// The same without annotations.
+/// The media type of JSON without annotations.
 const BARE: &str = "application/json; odata.metadata=none; odata.streaming=true; \
                     IEEE754Compatible=false; charset=utf-8";
-/// The annotations that stay.
+/// The annotations that `odata.metadata=none` keeps.
 const CONTROLS: [&str; 3] = ["@odata.nextLink", "@odata.deltaLink", "@odata.count"];
 
-/// An answer, before it is known whether a batch is around it.
+/// A response, inside or outside a batch.
 pub(crate) struct GraphResponse {
     /// The status.
     pub status: StatusCode,
     /// The body.
     pub body: GraphBody,
-    /// Where what was created stands.
+    /// The address of a created entity.
     pub location: Option<String>,
-    /// The preferences that were heard.
+    /// The preferences that were applied.
     pub applied: Vec<String>,
     /// True for JSON without annotations.
     pub bare: bool,
 }
 
 impl GraphResponse {
-    /// An answer with nothing special to it.
+    /// Returns a response with status 200 and no further headers.
     pub fn of(body: GraphBody) -> Self {
         Self { status: StatusCode::OK, body, location: None, applied: Vec::new(), bare: false }
     }
 
-    /// The media type of JSON.
+    /// Returns the media type of JSON.
     pub fn json(&self) -> &'static str {
         if self.bare { BARE } else { JSON }
     }
 
-    /// Leaves out what the request can do without: what a change has made, annotations.
+    /// Leaves out the result of a change (`Prefer: return=minimal`) and annotations (`Accept: …;
+    /// odata.metadata=none`) if the request asks for it.
     pub fn heeding(mut self, request: &HttpRequest) -> Self {
         let says = |name, what| {
             let lines = request.headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
@@ -60,7 +61,7 @@ impl GraphResponse {
         self
     }
 
-    /// An answer that says no more than that all went well.
+    /// Returns a response without a body.
     pub fn empty(status: StatusCode) -> Self {
         Self { status, ..Self::of(GraphBody::Nothing) }
     }
@@ -68,7 +69,7 @@ impl GraphResponse {
 
 /// The body of an answer.
 pub(crate) enum GraphBody {
-    /// There is none.
+    /// No body.
     Nothing,
     /// JSON.
     Json(Value),
@@ -76,25 +77,26 @@ pub(crate) enum GraphBody {
     Bytes(&'static str, Vec<u8>),
 }
 
-/// The answer that all went well, with nothing to say.
+/// Returns 204 for a completed request.
 pub(super) fn no_content() -> GraphResponse {
     GraphResponse::empty(StatusCode::NO_CONTENT)
 }
 
-/// The answer that it will be done.
+/// Returns 202 for a request that is carried out later.
 pub(super) fn accepted() -> GraphResponse {
     GraphResponse { status: StatusCode::ACCEPTED, ..GraphResponse::of(GraphBody::Nothing) }
 }
 
-/// An entity under its context.
+/// Returns an entity with its context URL.
 pub(super) fn with_context(context: String, members: Map<String, Value>) -> GraphBody {
     let mut entity = Map::new();
+    // Graph writes the context first, and the maps keep their order.
     entity.insert("@odata.context".to_owned(), context.into());
     entity.extend(members);
     GraphBody::Json(Value::Object(entity))
 }
 
-/// Takes annotations out of JSON.
+/// Removes annotations from JSON.
 fn strip(value: &mut Value) {
     match value {
         Value::Object(members) => {

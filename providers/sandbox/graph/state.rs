@@ -1,5 +1,5 @@
-//! What Graph's half remembers between requests: how many are under way for
-//! each mailbox, and what belongs to mailboxes that only Exchange has.
+//! The state of Graph's half between requests: concurrent requests per mailbox, and data that only
+//! Exchange has.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,7 @@ use super::exchange::state::ExchangeState;
 use super::ids::named_guid;
 use super::mail::file::FileUpload;
 
-/// Requests that a mailbox takes at a time.
+/// The maximum number of concurrent requests to a mailbox, as Outlook allows an app.
 const AT_ONCE: usize = 4;
 
 /// The state of Graph's half.
@@ -25,54 +25,54 @@ pub(crate) struct GraphState {
 }
 
 impl GraphState {
-    /// The age of what clients know of changes.
+    /// Returns the generation of delta links. Links of an earlier one are too old.
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Relaxed)
     }
 
-    /// Makes all that clients know of changes too old.
+    /// Makes all existing delta links too old.
     pub fn expire_delta_links(&self) {
         self.generation.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// True when the tenant's rooms may be seen.
+    /// Returns true if the tenant's rooms may be read.
     pub fn rooms(&self) -> bool {
         self.rooms.load(Ordering::Relaxed)
     }
 
-    /// Lets everybody see the tenant's rooms, or nobody.
+    /// Allows or forbids everyone to read the tenant's rooms.
     pub fn allow_rooms(&self, allowed: bool) {
         self.rooms.store(allowed, Ordering::Relaxed);
     }
 
-    /// A number for a request, as a UUID; the same sequence on every run.
+    /// Returns a UUID for a request. The sequence is the same on every run.
     pub fn request_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
         named_guid(&format!("request {number}"))
     }
 
-    /// The number of a request inside a batch, for its fault. It is far from
-    /// those outside, so that a batch and its first request do not fail alike.
+    /// Returns the number of a request inside a batch, which decides about its fault. The numbers
+    /// are far from those outside of batches, so that a batch and its first part do not fail alike.
     pub fn item(&self) -> u64 {
         (1 << 40) + self.items.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Reads or changes what is kept of a mailbox; `then` must not ask for it
-    /// again.
+    /// Reads or changes a mailbox's data. `then` must not call this again, because the lock is
+    /// held.
     pub fn exchange<T>(&self, address: &str, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
         let exchanges = self.exchanges.lock();
         let mut exchanges = exchanges.unwrap_or_else(PoisonError::into_inner);
         then(exchanges.entry(address.to_lowercase()).or_default())
     }
 
-    /// Reads or changes what is being sent up piece by piece.
+    /// Reads or changes the upload sessions.
     pub fn uploads<T>(&self, then: impl FnOnce(&mut Vec<FileUpload>) -> T) -> T {
         let uploads = self.uploads.lock();
         then(&mut uploads.unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes one of the places that a mailbox has for requests; nothing when
-    /// all are taken. The place is free again when the guard goes.
+    /// Takes a slot for a request to a mailbox; `None` if all are taken. Dropping the slot frees
+    /// it.
     pub fn enter(&self, address: &str) -> Option<ConcurrencySlot<'_>> {
         let address = address.to_lowercase();
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ impl GraphState {
     }
 }
 
-/// One request's place at a mailbox.
+/// The slot of one request to a mailbox.
 #[derive(Debug)]
 pub(crate) struct ConcurrencySlot<'a> {
     state: &'a GraphState,

@@ -1,5 +1,5 @@
-//! Graph's answers about a mailbox's owner: profile and settings, and what a
-//! filter compares of contacts.
+//! Graph's answers about a mailbox's owner: profile and settings, and the comparison of contacts in
+//! a filter.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::state::RequestState;
 pub(super) const USER: [&str; 5] =
     ["id", "displayName", "mail", "userPrincipalName", "proxyAddresses"];
 
-/// A mailbox's owner.
+/// Returns a mailbox's owner.
 pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Map<String, Value> {
     let address = &store.mailbox.address;
     let mut members = object(json!({
@@ -23,8 +23,8 @@ pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Ma
         "id": store.ids().mailbox(),
         "proxyAddresses": proxies(store),
     }));
-    // Unlike a message, a user has no id unless it is requested; addresses
-    // come only when they are named.
+    // Unlike a message, a user has no id unless it is selected. `proxyAddresses` is returned only
+    // by name, and `*` does not include it.
     members.retain(|name, _| match name.as_str() {
         "proxyAddresses" => options.names(name),
         name => options.wants(name),
@@ -32,7 +32,7 @@ pub(super) fn user(store: ExchangeMailbox<'_>, options: &QueryOptions<'_>) -> Ma
     members
 }
 
-/// The name that the owner writes under; else the address's first half.
+/// Returns the name that the owner writes under, or else the local part of the address.
 pub(super) fn name<'a>(store: ExchangeMailbox<'a>) -> &'a str {
     let address = &store.mailbox.address;
     match &store.people().owner {
@@ -41,8 +41,8 @@ pub(super) fn name<'a>(store: ExchangeMailbox<'a>) -> &'a str {
     }
 }
 
-/// The addresses that reach the mailbox: its own first, in capitals, then the
-/// one that every tenant gives, then those that messages were delivered to.
+/// Returns the addresses that reach the mailbox: the primary one with `SMTP:` in capitals, the
+/// tenant's default one, and those that messages were delivered to.
 fn proxies(store: ExchangeMailbox<'_>) -> Vec<String> {
     let address = store.mailbox.address.as_str();
     let (local, domain) = address.split_once('@').unwrap_or((address, "example.com"));
@@ -53,6 +53,8 @@ fn proxies(store: ExchangeMailbox<'_>) -> Vec<String> {
         let delivered = message.facts.delivered_to.trim_matches(['<', '>']);
         let proxy = format!("smtp:{}", delivered.to_lowercase());
         let known = proxies.iter().any(|known| known.eq_ignore_ascii_case(&proxy));
+        // Ten at most: a mailbox of mixed messages may name any number of addresses in
+        // `Delivered-To`.
         if delivered.contains('@') && !known && proxies.len() < 10 {
             proxies.push(proxy);
         }
@@ -60,7 +62,7 @@ fn proxies(store: ExchangeMailbox<'_>) -> Vec<String> {
     proxies
 }
 
-/// The settings of a mailbox whose owner is in a zone of Windows' name.
+/// Returns the settings of a mailbox in the zone with this Windows name.
 pub(super) fn settings(store: ExchangeMailbox<'_>, zone: &str) -> Map<String, Value> {
     let mut settings = object(json!({
         "timeZone": zone,
@@ -86,25 +88,26 @@ pub(super) fn settings(store: ExchangeMailbox<'_>, zone: &str) -> Map<String, Va
             "timeZone": { "name": zone },
         },
     }));
+    // Settings that were written replace the defaults above.
     store.with(|exchange| settings.extend(exchange.settings.clone()));
     settings
 }
 
-/// True for a contact with an address, whatever its case.
+/// Returns true if a contact has an address. Case is ignored.
 pub(super) fn has_address(contact: &Map<String, Value>, expected: &str) -> bool {
     let all = contact.get("emailAddresses").and_then(Value::as_array);
     let mut all = all.into_iter().flatten().filter_map(|it| it.get("address")?.as_str());
     all.any(|address| address.to_lowercase() == expected.to_lowercase())
 }
 
-/// The addresses that one sends as.
+/// Returns the addresses that the owner can send from.
 pub(super) fn addresses(store: ExchangeMailbox<'_>) -> Vec<String> {
     let proxies = proxies(store).into_iter();
     proxies.filter_map(|proxy| Some(proxy.split_once(':')?.1.to_owned())).collect()
 }
 
-/// Windows' name of the zone that a mailbox's owner is in: the one they chose,
-/// or that of their main calendar.
+/// Returns the Windows name of the owner's zone: the one in the settings, or else the main
+/// calendar's.
 pub(super) fn mailbox_zone(state: &RequestState, store: ExchangeMailbox<'_>) -> String {
     let chosen = store.with(|exchange| {
         let zone = exchange.settings.get("timeZone").and_then(Value::as_str);

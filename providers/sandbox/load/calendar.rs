@@ -1,19 +1,17 @@
-//! Calendars out of a folder of `.ics` files, or out of the samples.
+//! Calendars from a folder of `.ics` files, or from the samples.
 //!
-//! Whose they are: files below a top-level folder with an `@` in its name belong
-//! to that address, be it one with a mailbox or a colleague whose time is only
-//! asked about. Any other file belongs to the address that it is called after
-//! (`X-WR-CALNAME`, as exports of main calendars have it), or else to the first
+//! The owner: files below a top-level folder with an `@` in its name belong to that address, with
+//! or without a mailbox (a colleague whose free/busy times are queried). Any other file belongs to
+//! the address in its `X-WR-CALNAME`, as exports of main calendars have it, or else to the first
 //! mailbox.
 //!
-//! Which calendar it becomes: the owner's main one if it is the owner's only
-//! file, or if it is called `calendar`, `main`, or after the owner; else a
-//! further one, named by `X-WR-CALNAME` or after the file. The owner may only
-//! read what comes out of a file that ends in `.readonly.ics`. Every mailbox has
-//! a main calendar, be it empty.
+//! The calendar: a file is the owner's main calendar if it is the owner's only file, or is named
+//! `calendar`, `main` or after the owner. Any other file is a further calendar, named by
+//! `X-WR-CALNAME` or after the file. The owner can only read calendars from files that end in
+//! `.readonly.ics`. Every mailbox has a main calendar, which may be empty.
 //!
-//! A file or event that cannot be used is reported and skipped;
-//! only a path that does not exist is an error.
+//! Files and events that cannot be used are reported and skipped. Only a path that does not exist
+//! is an error.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
@@ -36,8 +34,8 @@ use crate::store::calendars::{
     CalendarAccess, SandboxCalendars, StoredCalendar, StoredEvent, event_id, instance_id,
 };
 
-/// The calendars of the sample mailboxes' owner and of the people around:
-/// the path below the folder of the samples, and what is there.
+/// The sample calendars of the mailboxes' owner and other people: the path below the samples'
+/// folder, and the content.
 const SAMPLES: [(&str, &str); 8] = [
     ("jonas@example.com/calendar.ics", include_str!("../samples/jonas@example.com/calendar.ics")),
     ("mira@example.com/Family.ics", include_str!("../samples/mira@example.com/Family.ics")),
@@ -61,35 +59,35 @@ const SAMPLES: [(&str, &str); 8] = [
     ),
 ];
 
-/// The zone of calendars that name none; where the sample people live.
+/// The zone of calendars that name none, where the sample people live.
 pub const SAMPLE_ZONE: &str = "Europe/Berlin";
 
-/// How calendars are called that say only that they are one.
+/// Names of a main calendar that do not mention its owner.
 const MAIN: [&str; 2] = ["calendar", "main"];
 
-/// Where calendars come from.
+/// The source of calendars.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum CalendarSource<'a> {
     /// A folder of files, or one file.
     Path(&'a Path),
-    /// The samples, with their dates moved to this day if there is one.
+    /// The samples, with their dates moved to a day if one is given.
     Samples(Option<Date>),
-    /// Nowhere: the main calendars are empty.
+    /// No source: the main calendars are empty.
     Nothing,
 }
 
-/// What was loaded.
+/// The result of loading.
 #[derive(Debug)]
 pub(crate) struct LoadedCalendars {
     /// The calendars.
     pub agenda: SandboxCalendars,
     /// The number of their entries.
     pub events: usize,
-    /// What was passed over, as the file and the reason.
+    /// Skipped files and entries, each with the reason.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Loads the calendars for mailboxes of these addresses.
+/// Loads the calendars for mailboxes with these addresses.
 pub(crate) fn load(
     from: CalendarSource<'_>,
     addresses: &[String],
@@ -102,7 +100,7 @@ pub(crate) fn load(
             let shift = WeekShift::to(today);
             for (name, content) in SAMPLES {
                 let moved = match shift {
-                    // Holidays are when they are.
+                    // Holidays have fixed dates.
                     Some(shift) if !name.ends_with(".readonly.ics") => {
                         shift.text(content.as_bytes())
                     }
@@ -116,7 +114,7 @@ pub(crate) fn load(
     Ok(loader.agenda(clock))
 }
 
-/// What has been read so far.
+/// The files read so far.
 struct CalendarLoader<'a> {
     files: Vec<CalendarFile>,
     skipped: Vec<(String, String)>,
@@ -125,9 +123,9 @@ struct CalendarLoader<'a> {
 
 /// A file that was read.
 struct CalendarFile {
-    /// Its path below the one that was named, for the report.
+    /// The path below the given one, for the report.
     path: String,
-    /// What it is called: its name without the endings.
+    /// The file name without its extensions.
     stem: String,
     owner: String,
     readonly: bool,
@@ -135,7 +133,7 @@ struct CalendarFile {
 }
 
 impl CalendarFile {
-    /// What the calendar is called.
+    /// Returns the calendar's name.
     fn name(&self) -> &str {
         match self.document.name.as_deref() {
             Some(name) if !name.trim().is_empty() => name,
@@ -143,7 +141,7 @@ impl CalendarFile {
         }
     }
 
-    /// True if it says that it is its owner's main calendar.
+    /// Returns true if the file is marked as its owner's main calendar.
     fn is_main(&self) -> bool {
         let says = |name: &str| {
             name.eq_ignore_ascii_case(&self.owner)
@@ -154,7 +152,7 @@ impl CalendarFile {
 }
 
 impl CalendarLoader<'_> {
-    /// Reads every file of a path.
+    /// Reads all files of a path.
     fn path(&mut self, path: &Path) -> Result<()> {
         let filter = FileFilter {
             what: "calendars",
@@ -164,6 +162,7 @@ impl CalendarLoader<'_> {
         for source in files::sources(path, &filter, &mut self.skipped)? {
             let mut bytes = Vec::new();
             let read = File::open(&source.path)
+                // One byte over the limit, so that the reader notices files that exceed it.
                 .and_then(|file| file.take(ical::MAX_DOCUMENT as u64 + 1).read_to_end(&mut bytes));
             match read {
                 Ok(_) => self.file(&source.name, source.owner, &ical::decode(&bytes, None).0),
@@ -180,6 +179,7 @@ impl CalendarLoader<'_> {
             Err(error) => return self.skip(path, error.message()),
         };
         for (at, entry) in (1..).zip(&mut document.entries) {
+            // RFC 5545, 3.8.4.7, requires a UID. This one is the same on every run.
             if entry.uid.is_empty() {
                 entry.uid = format!("{path}:{at}");
             }
@@ -200,7 +200,7 @@ impl CalendarLoader<'_> {
         });
     }
 
-    /// Whose calendar it is, when the folder does not tell.
+    /// Returns the owner of a calendar whose folder does not name one.
     fn owner(&self, document: &CalendarDocument) -> Option<String> {
         let name = document.name.as_deref().unwrap_or_default();
         let named = self.addresses.iter();
@@ -208,13 +208,12 @@ impl CalendarLoader<'_> {
         named.next().or_else(|| self.addresses.first()).cloned()
     }
 
-    /// Notes what was passed over.
+    /// Records a skipped file.
     fn skip(&mut self, path: &str, why: impl Into<String>) {
         self.skipped.push((path.to_owned(), why.into()));
     }
 
-    /// Puts what was read into calendars: those of the mailboxes first, then
-    /// those of others, each owner's main one first.
+    /// Builds the calendars: mailboxes before other people, and each owner's main calendar first.
     fn agenda(mut self, clock: &Clock) -> LoadedCalendars {
         let mut files: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
         for file in std::mem::take(&mut self.files) {
@@ -227,6 +226,7 @@ impl CalendarLoader<'_> {
         let mut events = 0;
         for owner in owners {
             let mine = files.remove(&owner.to_lowercase()).unwrap_or_default();
+            // A single file is the main calendar, whatever its name.
             let alone = mine.len() == 1;
             let (main, further): (Vec<_>, Vec<_>) =
                 mine.into_iter().partition(|file| alone || file.is_main());
@@ -237,14 +237,14 @@ impl CalendarLoader<'_> {
             }
             let place = agenda.add_calendar(calendar);
             events += self.fill(&mut agenda, place, &owner, &main);
-            // Two files of one name are one calendar.
+            // Files of the same name form one calendar.
             let mut named: BTreeMap<String, Vec<CalendarFile>> = BTreeMap::new();
             for file in further {
                 named.entry(file.name().to_owned()).or_default().push(file);
             }
             for (at, (name, files)) in (1_usize..).zip(named) {
                 let mut calendar = StoredCalendar::further(&owner, &name, SAMPLE_ZONE);
-                // Google has 24 colours of calendars.
+                // Google has 24 calendar colours.
                 calendar.colour = u8::try_from(at % 24).unwrap_or_default() + 1;
                 if let Some(first) = files.first() {
                     dress(&mut calendar, first);
@@ -256,8 +256,8 @@ impl CalendarLoader<'_> {
         LoadedCalendars { agenda, events, skipped: self.skipped }
     }
 
-    /// Puts the entries of files into a calendar: of several versions of one
-    /// the latest. Says how many there are.
+    /// Adds the entries of files to a calendar and returns their number. Of several versions of an
+    /// entry, the latest is used.
     fn fill(
         &mut self,
         agenda: &mut SandboxCalendars,
@@ -274,6 +274,7 @@ impl CalendarLoader<'_> {
                 match entries.get_mut(place) {
                     None => entries.push(entry),
                     Some(before) => {
+                        // RFC 5545, 3.8.7.4: the higher SEQUENCE is the later version.
                         if entry.sequence > before.sequence {
                             *before = entry;
                         }
@@ -290,7 +291,7 @@ impl CalendarLoader<'_> {
     }
 }
 
-/// Gives a calendar what its file says of it.
+/// Applies a file's properties to a calendar.
 fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
     if let Some(zone) = file.document.zone.as_deref().and_then(event_time::zone_name) {
         calendar.zone = zone;
@@ -300,8 +301,8 @@ fn dress(calendar: &mut StoredCalendar, file: &CalendarFile) {
     }
 }
 
-/// An entry as the sandbox keeps it, loaded at `now`. An occurrence names its series, even if
-/// that is not there, as with people who are invited to one occurrence only.
+/// Returns an entry as the sandbox's event, loaded at `now`. An occurrence names its series even if
+/// the series is missing, as for people who are invited to a single occurrence.
 fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> StoredEvent {
     let series = event_id(&entry.uid);
     let id = match entry.recurrence_id {
@@ -328,8 +329,8 @@ fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> Sto
     event.link.clone_from(&entry.link);
     event.deleted = entry.cancelled;
     event.sequence = entry.sequence;
-    // The same on every run of a day: two weeks before it, and not in the future, or what is
-    // created today would not be new.
+    // Two weeks before the event, so that it is the same on every run, but not later than the start
+    // of today: events created during the run have to be newer.
     let made = created_at(begins.instant(&TimeZone::UTC)).min(start_of_day(now));
     (event.created, event.updated) = (made, made);
     event
@@ -349,13 +350,13 @@ fn default_zone() -> TimeZone {
     event_time::find_zone(SAMPLE_ZONE).unwrap_or(TimeZone::UTC)
 }
 
-/// True for the path of a calendar file.
+/// Returns true for the path of a calendar file.
 fn is_calendar(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("ics"))
 }
 
-/// The name of a file without its endings, and whether it may only be read.
+/// Returns a file's name without its extensions, and true if it is read-only.
 fn stem(path: &str) -> (String, bool) {
     const READONLY: &str = ".readonly";
     let name = path.rsplit('/').next().unwrap_or(path);

@@ -1,6 +1,6 @@
-//! The files of a folder that a sandbox is loaded from, and whose they are.
+//! The files of a folder that a sandbox is loaded from, and their owners.
 //!
-//! What is in them, their readers know.
+//! Their contents are read by `calendar.rs`, `mbox.rs` and `mod.rs`.
 
 use std::fs;
 use std::io;
@@ -10,28 +10,28 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 
 /// A file to load.
 pub(super) struct SourceFile {
-    /// Whose it is, where the folder tells.
+    /// The owner, if the folder names one.
     pub owner: Option<String>,
-    /// The path below the one that was named, for the report.
+    /// The path below the given one, for the report.
     pub name: String,
     /// The path.
     pub path: PathBuf,
-    /// How long it is, in bytes.
+    /// The length in bytes.
     pub size: u64,
 }
 
-/// Which files are looked for.
+/// A selection of files.
 pub(super) struct FileFilter {
-    /// What they hold, for the error.
+    /// The name of their contents, for the error.
     pub what: &'static str,
-    /// What to name instead, for the error.
+    /// The suggested next step, for the error.
     pub next: &'static str,
-    /// True for their paths.
+    /// Returns true for their paths.
     pub is: fn(&Path) -> bool,
 }
 
-/// The files of a path in the order of their names, so that ids do not hang on
-/// the file system. What cannot be used is listed in `skipped`.
+/// Returns the files of a path sorted by name, so that ids do not depend on the file system. Files
+/// that cannot be used are added to `skipped`.
 pub(super) fn sources(
     path: &Path,
     filter: &FileFilter,
@@ -54,6 +54,7 @@ pub(super) fn sources(
             size: data.len(),
         }]);
     }
+    // The given folder has to be readable; folders below it are only reported.
     fs::read_dir(path).map_err(unusable)?;
     let mut sources = Vec::new();
     let mut folders = vec![path.to_owned()];
@@ -67,7 +68,7 @@ pub(super) fn sources(
         };
         for entry in entries.flatten() {
             let file = entry.path();
-            // A link to a folder is not followed: it could lead in a circle.
+            // Links to folders are not followed, because they may form a cycle.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(file);
             } else if (filter.is)(&file) {
@@ -79,7 +80,7 @@ pub(super) fn sources(
                         size: data.len(),
                         path: file,
                     }),
-                    // A pipe or device would be waited for without an end.
+                    // Reading a pipe or device might never end.
                     Ok(_) => skipped.push((name, "it is no regular file".to_owned())),
                     Err(error) => skipped.push((name, unreadable(&error))),
                 }
@@ -90,20 +91,20 @@ pub(super) fn sources(
     Ok(sources)
 }
 
-/// A path below the one that was named, with slashes everywhere.
+/// Returns a path relative to the given one, with slashes on all platforms.
 fn below(root: &Path, path: &Path) -> String {
     let rest = path.strip_prefix(root).unwrap_or(path);
     let names: Vec<_> = rest.iter().map(|name| name.to_string_lossy()).collect();
     names.join("/")
 }
 
-/// The address that the first folder of a path names.
+/// Returns the address in the first folder of a path.
 pub(super) fn owner(name: &str) -> Option<String> {
     let (folder, _) = name.split_once('/')?;
     folder.contains('@').then(|| folder.to_owned())
 }
 
-/// Why a file was not read.
+/// Returns the reason for a file that could not be read.
 pub(super) fn unreadable(error: &io::Error) -> String {
     format!("it cannot be read: {error}")
 }

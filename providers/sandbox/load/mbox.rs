@@ -1,24 +1,23 @@
-//! Messages out of an mbox file (RFC 4155, with mboxrd's quoting undone).
+//! Messages from an mbox file (RFC 4155, with mboxrd's quoting undone).
 //!
-//! A separator is a `From ` line at the start of the file or after an empty
-//! line that also holds a time and a year: exporters differ in what they quote,
-//! and a sentence may well begin with "From ".
+//! A separator is a `From ` line with a time and a year, at the start of the file or after an empty
+//! line. Exporters differ in what they quote, and a sentence may begin with "From ".
 
 use std::io::{self, BufRead};
 
 use mail_parser::DateTime;
 
-/// A message and the time its separator gives.
+/// A message and the time in its separator.
 #[derive(Debug)]
 pub(super) struct MboxMessage {
     /// The message's bytes.
     pub bytes: Vec<u8>,
-    /// When the separator says it came, in seconds since 1970.
+    /// The time in the separator, in seconds since 1970.
     pub time: Option<i64>,
 }
 
 impl MboxMessage {
-    /// Takes off the empty line that the format puts after every message.
+    /// Removes the empty line that the format adds after every message.
     fn trim_end(mut self) -> Self {
         let line_end = match self.bytes.as_slice() {
             [.., b'\n', b'\r', b'\n'] => 2,
@@ -30,10 +29,10 @@ impl MboxMessage {
     }
 }
 
-/// Reads an mbox and hands over one message after the other.
+/// Reads an mbox and passes its messages to `each`.
 ///
-/// Bytes beyond `limit` of a message are dropped, so that one file cannot fill
-/// the memory; the message then is one byte longer than the limit.
+/// Bytes of a message beyond `limit` are dropped, so that one file cannot fill the memory. Such a
+/// message is returned one byte longer than the limit.
 pub(super) fn read(
     mut file: impl BufRead,
     limit: usize,
@@ -54,8 +53,10 @@ pub(super) fn read(
                 each(done.trim_end());
             }
         } else if let Some(message) = &mut message {
+            // mboxrd: one `>` was added to lines that begin with any number of them before `From `.
             let quoted = line.starts_with(b">") && is_quoted(&line);
             let line = if quoted { line.get(1..).unwrap_or_default() } else { &line };
+            // One byte more than the limit, so that the caller can refuse the message as too large.
             let room = (limit + 1).saturating_sub(message.bytes.len());
             message.bytes.extend_from_slice(line.get(..room).unwrap_or(line));
         }
@@ -67,7 +68,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// True for a line that parts two messages.
+/// Returns true for a line that separates two messages.
 fn is_separator(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"From ") else {
         return false;
@@ -81,19 +82,19 @@ fn is_separator(line: &[u8]) -> bool {
     words.clone().any(clock) && words.any(year)
 }
 
-/// True for `>From `, with any number of signs.
+/// Returns true for `From ` after any number of `>`.
 fn is_quoted(line: &[u8]) -> bool {
     let signs = line.iter().take_while(|byte| **byte == b'>').count();
     line.get(signs..).is_some_and(|rest| rest.starts_with(b"From "))
 }
 
-/// The time of `From x Tue Mar  3 18:05:00 [+0000] 2026`.
+/// Reads the time of `From x Tue Mar  3 18:05:00 [+0000] 2026`.
 fn time(line: &[u8]) -> Option<i64> {
     let line = std::str::from_utf8(line).ok()?;
     let mut words = line.split_ascii_whitespace().skip(2);
     let (_weekday, month, day, clock) =
         (words.next()?, words.next()?, words.next()?, words.next()?);
-    // The zone, where there is one, may stand on either side of the year.
+    // The zone is optional and may precede or follow the year.
     let last: Vec<&str> = words.collect();
     let year = last.iter().find(|word| word.len() == 4 && word.parse::<u16>().is_ok())?;
     let zone = last.iter().find(|word| word.starts_with(['+', '-'])).unwrap_or(&"+0000");

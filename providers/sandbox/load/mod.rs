@@ -1,12 +1,11 @@
-//! Mailboxes out of a folder of `.eml` and `.mbox` files, or out of the samples.
+//! Mailboxes from a folder of `.eml` and `.mbox` files, or from the samples.
 //!
-//! Whose messages they are: those below a top-level folder with an `@` in its
-//! name belong to that address. All others belong together, to the address
-//! that most of them were delivered to (`Delivered-To`), or to
-//! `me@example.com` where none says.
+//! Messages below a top-level folder with an `@` in its name belong to that address. All others
+//! belong together to the address that most of them were delivered to (`Delivered-To`), or to
+//! `me@example.com` if none has that field.
 //!
-//! A file or message that cannot be used is reported and skipped;
-//! only a path that does not exist is an error.
+//! Files and messages that cannot be used are reported and skipped. Only a path that does not exist
+//! is an error.
 
 pub(super) mod calendar;
 mod files;
@@ -30,34 +29,31 @@ use shift::WeekShift;
 use super::store::mailbox::{ArrivingMessage, Mailbox};
 use super::store::message::{self, MAX_MESSAGE};
 
-/// The mailboxes that the sandbox comes with: file, owner, messages. One
-/// person's, in private and at work.
+/// The sample mailboxes of one person, private and at work: file, owner, messages.
 const SAMPLES: [(&str, &str, &[u8]); 2] = [
     ("sample.mbox", "mira@example.com", include_bytes!("../sample.mbox")),
     ("work.mbox", "mira@lindqvist-lamps.example", include_bytes!("../work.mbox")),
 ];
 
-/// Whose mail it is when nothing tells.
+/// The owner of mail that names none.
 const NOBODY: &str = "me@example.com";
 
-/// Loading that is over sooner needs no progress bar.
+/// The time after which loading shows a progress bar.
 const LONG: Duration = Duration::from_millis(700);
 
-/// What was loaded and what was not.
+/// A summary of loading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LoadReport {
     /// The number of messages loaded.
     pub messages: usize,
-    /// The number of calendar entries loaded: a recurring event is one, and each
-    /// of its occurrences that differs is one more.
+    /// The number of calendar entries loaded. A recurring event is one, and each of its exceptions
+    /// another.
     pub events: usize,
-    /// What was passed over, as the file (`file:number` for a message in an
-    /// mbox, from 1) and the reason.
+    /// Skipped files (or `file:number` for a message in an mbox, from 1), each with the reason.
     pub skipped: Vec<(String, String)>,
 }
 
-/// Loads the mailboxes of a path, or the samples, whose dates are moved to `today` if
-/// that is given.
+/// Loads the mailboxes of a path, or the samples with their dates moved to `today` if given.
 pub(super) fn load(
     mail: Option<&Path>,
     today: Option<Date>,
@@ -76,7 +72,7 @@ pub(super) fn load(
     Ok(loader.mailboxes())
 }
 
-/// What has been loaded so far.
+/// The messages loaded so far.
 #[derive(Default)]
 struct MailLoader {
     messages: BTreeMap<Option<String>, Vec<ArrivingMessage>>,
@@ -85,7 +81,7 @@ struct MailLoader {
 }
 
 impl MailLoader {
-    /// Loads every file of a path.
+    /// Loads all files of a path.
     fn path(&mut self, path: &Path, progress: bool) -> Result<()> {
         let filter = FileFilter {
             what: "mail",
@@ -105,6 +101,7 @@ impl MailLoader {
                 }
                 _ => {
                     let mut bytes = Vec::new();
+                    // One byte over the limit, so that `message::facts` refuses larger messages.
                     file.take(MAX_MESSAGE as u64 + 1).read_to_end(&mut bytes)?;
                     bar.add(bytes.len());
                     self.load_message(source.name.clone(), owner, &bytes, None);
@@ -119,7 +116,7 @@ impl MailLoader {
         Ok(())
     }
 
-    /// Loads the messages of an mbox, telling how many bytes each took.
+    /// Loads the messages of an mbox. `done` receives the size of each.
     fn mbox(
         &mut self,
         name: &str,
@@ -159,18 +156,18 @@ impl MailLoader {
         }
     }
 
-    /// Notes what was passed over.
+    /// Records a skipped message or file.
     fn skip(&mut self, name: String, why: String) {
         self.report.skipped.push((name, why));
     }
 
-    /// Puts the messages into mailboxes, in the order of the addresses. There is
-    /// always one, be it empty.
+    /// Builds the mailboxes in the order of their addresses. There is always at least one.
     fn mailboxes(self) -> (Vec<Mailbox>, LoadReport) {
         let mut report = self.report;
         let mut owned: BTreeMap<String, Vec<ArrivingMessage>> = BTreeMap::new();
         for (owner, messages) in self.messages {
             let owner = owner.unwrap_or_else(|| commonest(&messages));
+            // The owner of messages outside folders may have a folder as well.
             owned.entry(owner).or_default().extend(messages);
         }
         if owned.is_empty() {
@@ -190,13 +187,13 @@ impl MailLoader {
     }
 }
 
-/// What a file holds, by its name.
+/// The format of a mail file, by its name.
 enum MailFormat {
     Message,
     Mbox,
 }
 
-/// The format of a file, for those that are mail.
+/// Returns the format of a file, or `None` if it is not mail.
 fn kind(path: &Path) -> Option<MailFormat> {
     let extension = path.extension()?;
     if extension.eq_ignore_ascii_case("eml") {
@@ -208,7 +205,7 @@ fn kind(path: &Path) -> Option<MailFormat> {
     }
 }
 
-/// The address that most messages were delivered to.
+/// Returns the address that most messages were delivered to.
 fn commonest(messages: &[ArrivingMessage]) -> String {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for arrival in messages {
@@ -217,12 +214,12 @@ fn commonest(messages: &[ArrivingMessage]) -> String {
             *counts.entry(address).or_default() += 1;
         }
     }
-    // Of several that lead, the first of the alphabet.
+    // `max_by_key` returns the last of equal counts: reversed, the alphabetically first address.
     let most = counts.into_iter().rev().max_by_key(|(_, count)| *count);
     most.map_or_else(|| NOBODY.to_owned(), |(address, _)| address)
 }
 
-/// A progress bar that appears only when loading takes its time.
+/// A progress bar that appears only if loading takes long.
 struct LoadProgress {
     bar: Option<ProgressBar>,
     since: Instant,
@@ -232,6 +229,7 @@ impl LoadProgress {
     fn new(shown: bool, total: u64) -> Self {
         let style = ProgressStyle::with_template("loading mail {wide_bar} {bytes}/{total_bytes}");
         let bar = shown.then(|| {
+            // Hidden until loading proves to be long, so that a quick start prints nothing.
             let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
             match style {
                 Ok(style) => bar.with_style(style),
@@ -244,7 +242,7 @@ impl LoadProgress {
     fn add(&mut self, bytes: usize) {
         let Some(bar) = &self.bar else { return };
         if bar.is_hidden() && self.since.elapsed() > LONG {
-            // Draws nothing where stderr is no terminal.
+            // Draws nothing if stderr is not a terminal.
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         bar.inc(bytes as u64);

@@ -1,11 +1,11 @@
-//! The samples' dates, moved by whole weeks so that they lie around another day.
+//! Moving the samples' dates by whole weeks, so that they are around another day.
 //!
-//! The samples were written for the days around Monday, 16 November 2026, and their
-//! texts name dates: whoever moves a message has to move what it says. Weekdays and
-//! times of day stay. It reads the notations the samples have: RFC 5322, iCalendar,
-//! ISO 8601, `5.10.2026`, `11/10/2026` (month first), and days with a month's name in
-//! English or French, alone or two at once (`23 and 25 November`). What has no day
-//! stays (`in December`), and so do the few dates in Russian and Chinese.
+//! The samples were written for the days around Monday, 16 November 2026, and their texts mention
+//! dates, which have to move with the messages. Weekdays and times of day remain. The supported
+//! notations are the ones in the samples: RFC 5322, iCalendar, ISO 8601, `5.10.2026`, `11/10/2026`
+//! (month first), and days with an English or French month name, single or in pairs (`23 and 25
+//! November`). Text without a day (`in December`) is unchanged, as are the few dates in Russian and
+//! Chinese.
 
 use std::sync::LazyLock;
 
@@ -16,15 +16,15 @@ use jiff::{Span, Unit};
 use mail_parser::{Encoding, MessageParser, PartType};
 use regex::bytes::{Captures, Regex};
 
-/// The first day to which the samples are the present: their last messages came the
-/// day before, and their fullest week begins three days later.
+/// The first day on which the samples are current: their last messages arrived the day before, and
+/// their busiest week begins three days later.
 const PRESENT: Date = date(2026, 11, 13);
 
-/// What stands between the words of a date: white space as quoted-printable, encoded
-/// words, quoted mail and folded lines have it.
+/// The separator between the words of a date: white space as in quoted-printable, encoded words,
+/// quoted mail and folded lines.
 const GAP: &str = r"(?:[ \t_\xa0]|=20|=C2=A0|\xc2\xa0|\r?\n[ \t>]*|&nbsp;)+";
 
-/// Names of months: English, short English, and French in quoted-printable UTF-8.
+/// Month names: English, abbreviated English, and French in quoted-printable UTF-8.
 const MONTHS: [[&str; 12]; 3] = [
     [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -37,9 +37,9 @@ const MONTHS: [[&str; 12]; 3] = [
     ],
 ];
 
-/// Every notation of a date.
+/// All notations of a date.
 static DATES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // `3. May I …` is no date, and the samples have none in May.
+    // `3. May I …` is not a date, and the samples have no dates in May.
     let names = MONTHS.iter().flatten().filter(|name| **name != "May" && **name != "mai");
     let month = names.copied().collect::<Vec<_>>().join("|");
     let day = "0?[1-9]|[12][0-9]|3[01]";
@@ -59,7 +59,7 @@ static DATES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// A run of encoded words in Base64, as one text may be cut into them.
+/// A run of encoded words in Base64, because one text may be split into several words.
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let word = r"=\?(?i:utf-8\?b)\?([A-Za-z0-9+/=]+)\?=";
     Regex::new(&format!(r"(?-u){word}(?:\r\n\x20{word})*")).ok()
@@ -72,10 +72,11 @@ pub(super) struct WeekShift {
 }
 
 impl WeekShift {
-    /// Returns the move that makes `today` a day the samples are the present of, or
-    /// none if they are as they stand.
+    /// Returns the move that makes the samples current on `today`, or `None` if no move is
+    /// necessary.
     pub(super) fn to(today: Option<Date>) -> Option<Self> {
         let days = i64::from(PRESENT.until((Unit::Day, today?)).ok()?.get_days());
+        // Whole weeks keep weekdays true.
         let days = days.div_euclid(7) * 7;
         (days != 0).then_some(Self { days })
     }
@@ -85,12 +86,12 @@ impl WeekShift {
         time + self.days * 86_400
     }
 
-    /// Returns a message with its dates moved, encoded ones too.
+    /// Returns a message with its dates moved, including encoded ones.
     pub(super) fn message(self, raw: &[u8]) -> Vec<u8> {
         let mut out = raw.to_vec();
         let parsed = MessageParser::default().parse(raw);
         let parts = parsed.iter().flat_map(|message| &message.parts);
-        // From the end, so that offsets stay true.
+        // Backwards, so that replacing a part does not shift the offsets of parts before it.
         for part in parts.rev() {
             let range = part.raw_body_offset() as usize..part.raw_end_offset() as usize;
             let is_text = matches!(part.body, PartType::Text(_) | PartType::Html(_));
@@ -98,13 +99,15 @@ impl WeekShift {
             let body = match part.encoding {
                 Encoding::Base64 => {
                     let text = STANDARD.encode(self.text(&decode(body)));
+                    // RFC 2045, 6.8: encoded lines have at most 76 characters.
                     let lines: Vec<&[u8]> = text.as_bytes().chunks(76).collect();
                     [&lines.join(&b"\r\n"[..]), &b"\r\n"[..]].concat()
                 }
-                // A line may end in the middle of a date.
+                // A soft line break may split a date; the dates themselves are moved below.
                 Encoding::QuotedPrintable => {
                     String::from_utf8_lossy(body).replace("=\r\n", "").into_bytes()
                 }
+                // Unencoded text is moved below, together with the header section.
                 Encoding::None => continue,
             };
             out.splice(range, body);
@@ -114,21 +117,25 @@ impl WeekShift {
         self.text(words.as_deref().unwrap_or(&out))
     }
 
-    /// Returns a run of encoded words with its dates moved, as words of at most 45 bytes.
+    /// Returns a run of encoded words with its dates moved, in words of at most 45 bytes.
     fn words(self, run: &Captures<'_>) -> Vec<u8> {
         let run = run.get(0).map(|run| run.as_bytes()).unwrap_or_default();
         let text: Vec<u8> = run
             .split(|byte| *byte == b' ')
+            // Ten bytes are the length of `=?utf-8?B?`.
             .filter_map(|word| word.get(10..)?.split(|byte| *byte == b'?').next())
             .flat_map(decode)
             .collect();
         let moved = self.text(&text);
+        // Unchanged text keeps its division into words.
         if moved == text {
             return run.to_vec();
         }
         let mut words: Vec<String> = vec![String::new()];
         for character in String::from_utf8_lossy(&moved).chars() {
             match words.last_mut() {
+                // RFC 2047, 2: a word has at most 75 characters, which is 45 bytes in Base64. Below
+                // 42 bytes, one more character of up to four bytes fits.
                 Some(word) if word.len() < 42 => word.push(character),
                 _ => words.push(character.to_string()),
             }
@@ -148,7 +155,7 @@ impl WeekShift {
         }
     }
 
-    /// The date that was found, moved; as it stands where it is none.
+    /// Returns a found date, moved, or unchanged if it is not a valid date.
     fn moved(self, found: &Captures<'_>) -> Vec<u8> {
         let whole = found.get(0).map(|all| all.as_bytes().to_vec()).unwrap_or_default();
         self.rewritten(found).unwrap_or(whole)
@@ -198,6 +205,7 @@ impl WeekShift {
         }
         let (names, month) = month(text("month")?)?;
         let year_before = year("year").unwrap_or_else(|| year_of(month));
+        // Dates in other years are not around the present of the samples.
         if !(2026..=2027).contains(&year_before) {
             return None;
         }
@@ -208,6 +216,8 @@ impl WeekShift {
         if let (Some(from), Some(join)) = (number("from"), found.name("join")) {
             let from = self.date(year_before, month, from)?;
             out.extend(from.day().to_string().into_bytes());
+            // The pair shared one month name; if the move separates them, the first day needs its
+            // own.
             if from.month() != to.month() {
                 out.extend_from_slice(b" ");
                 out.extend_from_slice(name(from)?.as_bytes());
@@ -232,13 +242,13 @@ impl WeekShift {
     }
 }
 
-/// Base64, with or without ends of lines; the samples have no other.
+/// Decodes Base64 with or without line breaks, the only kind in the samples.
 fn decode(text: &[u8]) -> Vec<u8> {
     let text: Vec<u8> = text.iter().copied().filter(u8::is_ascii_graphic).collect();
     STANDARD.decode(text).unwrap_or_default()
 }
 
-/// The language and the number of a month.
+/// Returns a month's list of names in its language, and its number.
 fn month(name: &str) -> Option<(&'static [&'static str; 12], i8)> {
     MONTHS.iter().find_map(|names| {
         let at = names.iter().position(|one| *one == name)?;
@@ -246,12 +256,12 @@ fn month(name: &str) -> Option<(&'static [&'static str; 12], i8)> {
     })
 }
 
-/// The year of a date that names none.
+/// Returns the year of a date without one.
 const fn year_of(month: i8) -> i16 {
     if month < 6 { 2027 } else { 2026 }
 }
 
-/// The ending of an ordinal.
+/// Returns the suffix of an ordinal.
 const fn ordinal(day: i8) -> &'static str {
     match (day, day % 10) {
         (11..=13, _) => "th",

@@ -1,10 +1,8 @@
-//! Google's People API, as far as looking people up needs it: the search in
-//! contacts and other contacts, and the lists of both; what writes is in
-//! `write.rs`, and a person's JSON in `person.rs`.
+//! Google's People API, as far as lookups need it: search and list of contacts and other contacts.
+//! Writing is in `write.rs`, a person's JSON in `person.rs`.
 //!
-//! The people are those of the mail (`store/mailbox/contacts.rs`): saved ones are contacts,
-//! the rest other contacts. Sync tokens and the sources beyond contacts are not
-//! here.
+//! The people come from the mail (`store/mailbox/contacts.rs`): saved ones are contacts, the rest
+//! other contacts. Sync tokens and sources other than contacts are not supported.
 
 mod person;
 mod write;
@@ -24,10 +22,10 @@ use super::state::RequestState;
 use super::store::mailbox::contacts::MailboxPerson;
 use super::store::settings::SavedContact;
 
-/// Rows of a search unless said otherwise, and at most.
+/// The default and maximum number of results of a search.
 const SEARCH_ROWS: (usize, usize) = (10, 30);
 
-/// Rows of the list unless said otherwise, and at most.
+/// The default and maximum number of rows of a list page.
 const LIST_ROWS: (usize, usize) = (100, 1_000);
 
 /// The type of a search's answer.
@@ -39,13 +37,13 @@ static LIST: FieldShape = shape! {
     "totalPeople", "totalItems", "totalSize",
 };
 
-/// What a route leads to.
+/// A call that a route leads to.
 enum PeopleCall<'a> {
-    /// A search, among those.
+    /// A search in a source.
     Search(PeopleSource),
-    /// The list of those.
+    /// The list of a source.
     List(PeopleSource),
-    /// A single contact.
+    /// A call for a single contact.
     One(write::ContactCall<'a>),
 }
 
@@ -60,9 +58,9 @@ routes! { PeopleCall below "/v1" {
     "DELETE" ["people", id, "deleteContact"] => PeopleCall::One(write::ContactCall::Delete(id)),
 }}
 
-/// Answers what comes below `/v1`.
+/// Answers requests below `/v1`.
 pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str]) -> HttpResponse {
-    // What is done with a contact stands behind a colon.
+    // Custom methods follow a colon, as in `people/c1:deleteContact`.
     let path: Vec<&str> = match path {
         ["people", one] => ["people"].into_iter().chain(one.split(':')).collect(),
         path => path.to_vec(),
@@ -102,6 +100,7 @@ fn handle(
         }
     };
     if list {
+        // The API's name for the same mask differs from method to method.
         let (asked, known): (_, &[&str]) = match kind {
             PeopleSource::Contacts => {
                 ("personFields", &["personFields", "pageSize", "pageToken", "sortOrder"])
@@ -125,10 +124,11 @@ fn handle(
             json!({ "person": resource(person, contact.as_ref(), kind, &fields) })
         })
         .collect();
+    // Protobuf's JSON omits empty lists, so a search without results is an empty object.
     Ok(params.answer(if found.is_empty() { json!({}) } else { json!({ "results": found }) }))
 }
 
-/// One page of a list.
+/// Returns one page of a list.
 fn page(
     params: &RequestParameters<'_>,
     people: &[(MailboxPerson, Option<SavedContact>)],
@@ -155,13 +155,14 @@ fn page(
     if next < people.len() {
         answer.insert("nextPageToken".to_owned(), token(next).into());
     }
+    // Totals of zero are omitted as well.
     if !people.is_empty() {
         answer.extend(totals.iter().map(|total| ((*total).to_owned(), people.len().into())));
     }
     Ok(Value::Object(answer))
 }
 
-/// The rows wanted.
+/// Returns the requested number of rows.
 fn rows(
     params: &RequestParameters<'_>,
     (usual, most): (usize, usize),
@@ -170,12 +171,12 @@ fn rows(
     Ok(rows.unwrap_or(usual).min(most))
 }
 
-/// The token of the page that starts at a place.
+/// Returns the token of the page that starts at a position.
 fn token(place: usize) -> String {
     URL_SAFE_NO_PAD.encode(format!("connections {place}"))
 }
 
-/// The place a token stands for.
+/// Returns the position in a page token.
 fn place(token: &str) -> Option<usize> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(token).ok()?).ok()?;
     text.strip_prefix("connections ")?.parse().ok()

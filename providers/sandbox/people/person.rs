@@ -1,5 +1,4 @@
-//! A person of the People API: the fields there are, which of them were asked
-//! for, and the JSON.
+//! A person of the People API: the available fields, the requested fields, and the JSON.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,16 +11,16 @@ use crate::http::HttpResponse;
 use crate::store::mailbox::contacts::MailboxPerson;
 use crate::store::settings::SavedContact;
 
-/// The API's own name, in its errors.
+/// The API's own name in its errors.
 pub(super) const SERVICE: &str = "people.googleapis.com";
 
-/// The fields of a person that may be requested, as far as they are used here.
+/// The fields that can be requested for a contact, as far as they are used here.
 const PERSON_FIELDS: [&str; 7] = [
     "biographies", "emailAddresses", "memberships", "metadata", "names", "organizations",
     "phoneNumbers",
 ];
 
-/// The fields of another contact that may be requested.
+/// The fields that can be requested for an other contact.
 const OTHER_FIELDS: [&str; 4] = ["emailAddresses", "metadata", "names", "phoneNumbers"];
 
 static SOURCE: FieldShape = shape! { "type", "id", "etag", "updateTime" };
@@ -38,31 +37,34 @@ static EMAIL: FieldShape = shape! {
     "metadata": &FIELD_METADATA, "value", "type", "formattedType", "displayName",
 };
 
-/// The type of a person. What the sandbox never has is masked, not described.
+/// The type of a person. Phone numbers, organizations and biographies are kept as sent, and
+/// declared without inner fields.
 pub(super) static PERSON: FieldShape = shape! {
     "resourceName", "etag", "metadata": &shape! { "sources": &SOURCE, "objectType" },
     "names": &NAME, "emailAddresses": &EMAIL, "phoneNumbers", "organizations", "biographies",
 };
 
-/// Whom a method is about.
+/// The source that a method reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PeopleSource {
-    /// Those in the address book.
+    /// People in the address book.
     Contacts,
-    /// Those known from mail.
+    /// People known only from mail.
     Others,
 }
 
 impl PeopleSource {
-    /// Whether a token's scopes open this.
+    /// Returns true if a token's scopes allow reading this source.
     pub fn open_to(self, has: impl Fn(&str) -> bool) -> bool {
         match self {
+            // Other contacts have a scope of their own; full access to contacts does not include
+            // them.
             Self::Contacts => has("contacts.readonly") || has("contacts"),
             Self::Others => has("contacts.other.readonly"),
         }
     }
 
-    /// The fields that may be requested.
+    /// Returns the fields that can be requested.
     fn fields(self) -> &'static [&'static str] {
         match self {
             Self::Contacts => &PERSON_FIELDS,
@@ -71,17 +73,18 @@ impl PeopleSource {
     }
 }
 
-/// The requested fields of a person: the API returns no others.
+/// Returns the requested fields of a person. The API returns no others.
 pub(super) fn mask<'a>(
     params: &RequestParameters<'a>,
     name: &str,
     kind: PeopleSource,
 ) -> Result<Vec<&'a str>, HttpResponse> {
     let text = params.all(name).find(|text| !text.is_empty());
+    // The mask is required, unlike the `fields` mask of all Google APIs.
     let text = text.ok_or_else(|| error::invalid(&format!("{name} mask is required.")))?;
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     let wrong = fields.iter().find(|path| {
-        // A path may reach further down; its first step decides here.
+        // A path may have further steps; only the first is checked.
         let first = path.split_once('.').map_or(**path, |(first, _)| first);
         !kind.fields().contains(&first)
     });
@@ -91,14 +94,14 @@ pub(super) fn mask<'a>(
     }
 }
 
-/// The tag of a contact: another one after every change.
+/// Returns the etag of a contact, which differs after every change.
 pub(super) fn etag(id: u64, contact: Option<&SavedContact>) -> String {
     let version = contact.map_or(0, |contact| contact.version);
     let number = id.wrapping_add(version);
     format!("%{}", STANDARD.encode(number.to_be_bytes()))
 }
 
-/// A person with the requested fields; `contact` is what was written by hand.
+/// Returns a person with the requested fields. `contact` has the properties edited by hand.
 pub(super) fn resource(
     person: &MailboxPerson,
     contact: Option<&SavedContact>,
@@ -126,6 +129,7 @@ pub(super) fn resource(
         }
         if has("names") && !person.name.is_empty() {
             let mut name = name(&person.name, &metadata);
+            // The parts that were written take precedence over those guessed from the whole name.
             if let (Value::Object(name), Some(contact)) = (&mut name, contact) {
                 let parts = [("givenName", &contact.given), ("familyName", &contact.family)];
                 for (key, part) in parts {
@@ -155,7 +159,7 @@ pub(super) fn resource(
     resource
 }
 
-/// A name, cut before its last word into given and family name.
+/// Returns a name, split at its last space into given and family name.
 fn name(name: &str, metadata: &Value) -> Value {
     match name.rsplit_once(' ') {
         Some((given, family)) => json!({

@@ -1,7 +1,7 @@
-//! Contacts of the People API that are made, changed and deleted.
+//! Creating, changing and deleting contacts of the People API.
 //!
-//! A contact that the mail gave is changed by laying what is written over it;
-//! what is written is kept with the mailbox's settings.
+//! Changes of a contact that comes from the mail are stored with the mailbox's settings and
+//! override what the mail yields.
 
 use serde_json::{Map, Value, json};
 
@@ -16,11 +16,11 @@ use crate::store::mailbox::Mailbox;
 use crate::store::mailbox::contacts::MailboxPerson;
 use crate::store::settings::SavedContact;
 
-/// The fields that can be written; only those that the sandbox keeps.
+/// The writable fields, as far as the sandbox keeps them.
 const WRITTEN: [&str; 5] =
     ["names", "emailAddresses", "phoneNumbers", "organizations", "biographies"];
 
-/// Fields that are kept as they are sent.
+/// Fields that are kept as sent.
 const KEPT: [&str; 3] = ["phoneNumbers", "organizations", "biographies"];
 
 /// A method, with the id of a contact.
@@ -62,12 +62,14 @@ pub(super) fn handle(
             let id = number(id)?;
             find(state, mailbox, id)?;
             state.settings(&mailbox.address, |settings| {
+                // Contacts are derived from the mail, so a deletion has to be remembered.
                 settings.contacts.insert(id, None);
             });
             return Ok(params.answer(json!({})));
         }
     };
     let fields = match (call, params.one("personFields")) {
+        // `personFields` is optional for writes, and means all fields if it is missing.
         (ContactCall::Create | ContactCall::Update(_), None) => {
             let mut fields = WRITTEN.to_vec();
             fields.push("metadata");
@@ -80,14 +82,14 @@ pub(super) fn handle(
     Ok(params.answer(entry))
 }
 
-/// The number in a contact's id.
+/// Returns the number in a contact's id.
 fn number(id: &str) -> Result<u64, HttpResponse> {
     let number = id.strip_prefix('c').and_then(|number| number.parse().ok());
     number.ok_or_else(error::not_found)
 }
 
-/// The contacts of a mailbox: those of its mail, with what was changed by hand,
-/// and those made by hand, in the order in which they were made.
+/// Returns the contacts of a mailbox: first the ones from its mail, with changes by hand, and after
+/// them the ones created by hand, in the order of creation.
 pub(super) fn all(
     state: &RequestState,
     mailbox: &Mailbox,
@@ -111,7 +113,7 @@ pub(super) fn all(
     all
 }
 
-/// A contact by hand as a person.
+/// Returns a contact edited by hand as a person.
 fn as_person(id: u64, contact: &SavedContact) -> (MailboxPerson, Option<SavedContact>) {
     let person = MailboxPerson {
         name: contact.name(),
@@ -123,7 +125,7 @@ fn as_person(id: u64, contact: &SavedContact) -> (MailboxPerson, Option<SavedCon
     (person, Some(contact.clone()))
 }
 
-/// The contact of a number.
+/// Returns the contact with a number.
 fn find(
     state: &RequestState,
     mailbox: &Mailbox,
@@ -134,7 +136,7 @@ fn find(
     found.ok_or_else(error::not_found)
 }
 
-/// Makes a contact and gives its number.
+/// Creates a contact and returns its number.
 fn create(
     state: &RequestState,
     mailbox: &Mailbox,
@@ -145,14 +147,14 @@ fn create(
         write(&mut contact, field, body)?;
     }
     Ok(state.settings(&mailbox.address, |settings| {
-        // Large, as numbers of contacts are, and in the order of their making.
+        // Google's numbers are large; these also increase in the order of creation.
         let id = (1 << 62) + settings.number();
         settings.contacts.insert(id, Some(contact));
         id
     }))
 }
 
-/// Changes the fields of a contact that are named.
+/// Changes the named fields of a contact.
 fn update(
     state: &RequestState,
     mailbox: &Mailbox,
@@ -171,6 +173,7 @@ fn update(
         return Err(error::invalid(&format!("Invalid updatePersonFields mask path: \"{wrong}\".")));
     }
     let (person, contact) = find(state, mailbox, id)?;
+    // Google requires the etag for updates, so that no change is overwritten unseen.
     let tag = text(body, "etag")?.filter(|tag| !tag.is_empty());
     let tag = tag.ok_or_else(|| {
         error::failed_precondition(
@@ -195,7 +198,7 @@ fn update(
     Ok(())
 }
 
-/// What the mail says of a person, as a contact.
+/// Returns a person from the mail as a contact.
 fn of_mail(person: &MailboxPerson) -> SavedContact {
     let (given, family) = match person.name.rsplit_once(' ') {
         Some((given, family)) => (given, family),
@@ -209,8 +212,7 @@ fn of_mail(person: &MailboxPerson) -> SavedContact {
     }
 }
 
-/// Writes one field of a body into a contact; a field that is missing there is
-/// taken away.
+/// Writes one field of a body into a contact. A field that the body lacks is cleared.
 fn write(
     contact: &mut SavedContact,
     field: &str,
@@ -236,6 +238,7 @@ fn write(
             contact.given = one("givenName")?;
             contact.family = one("familyName")?;
             let whole = one("unstructuredName")?;
+            // A free-form name without parts is kept whole.
             if contact.given.is_empty() && contact.family.is_empty() {
                 contact.given = whole;
             }

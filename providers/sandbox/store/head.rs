@@ -1,9 +1,8 @@
-//! Header fields: where they are, and what they say.
+//! Header fields: splitting a header section and reading values.
 //!
-//! Lenient on purpose, as a mailbox full of real mail needs: lines that are no
-//! fields are passed over, and 8-bit characters are read in the charset of the rest of the message.
-//! Nothing here knows what a field means, except that some hold addresses; charsets and encoded words are the
-//! work of `text`.
+//! Lenient on purpose, as real mail requires: lines that are not fields are skipped, and 8-bit
+//! characters are read in the charset of the rest of the message. Apart from address fields, no
+//! field is interpreted here; charsets and encoded words are handled by `text`.
 
 use std::borrow::Cow;
 
@@ -11,16 +10,16 @@ use daysheet_core::text::{charset, header};
 
 use super::lines;
 
-/// More fields than any honest message has; the rest is not looked at.
+/// The maximum number of fields read, more than any honest message has.
 const MAX_FIELDS: usize = 2_000;
 
-/// The server that received the sample mail; each service has its own name there.
+/// The receiving server's name in the sample mail. Each service shows its own name instead.
 const RECEIVER: &str = "mx.example.com";
 
-/// The fields of addresses.
+/// Fields that contain addresses.
 const ADDRESSES: [&str; 6] = ["From", "Sender", "Reply-To", "To", "Cc", "Bcc"];
 
-/// The characters for which a name is quoted (RFC 5322, 3.2.3).
+/// Characters that require a name to be quoted (RFC 5322, 3.2.3).
 const SPECIALS: &str = "()<>[]:;@\\,.\"";
 
 /// One header field.
@@ -30,41 +29,46 @@ pub(crate) struct HeaderField<'a> {
     pub name: &'a str,
     /// Everything after the colon, still folded and encoded.
     raw: &'a [u8],
-    /// The message it is in, whose charset 8-bit characters have.
+    /// The message that contains the field, from which the charset of 8-bit characters is derived.
     message: &'a [u8],
 }
 
 impl HeaderField<'_> {
-    /// The value unfolded, with its encoded words (RFC 2047) decoded.
+    /// Returns the unfolded value, with its encoded words (RFC 2047) decoded.
     pub fn value(&self) -> String {
         let value = self.unfolded();
-        // A name is decoded after the list is taken apart (RFC 2047, 6.2).
+        // RFC 2047, 6.2: an address list is parsed before its names are decoded, or a decoded comma
+        // would separate two addresses.
         let people = ADDRESSES.iter().any(|name| name.eq_ignore_ascii_case(self.name));
         if people { decoded_people(&value) } else { header(&value).into_owned() }
     }
 
-    /// The value on one line, otherwise as written.
+    /// Returns the value on one line, still encoded.
     pub fn unfolded(&self) -> String {
+        // RFC 5322, 4.1, has NUL only in obsolete syntax; it is dropped along with line breaks.
         let line: Vec<u8> =
             self.raw.iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)).collect();
         text(&line, None, self.message).trim().to_owned()
     }
 }
 
-/// An address list with its encoded phrases decoded, and quoted where they need it; nothing else
-/// in it is changed.
+/// Decodes the encoded phrases of an address list, and quotes those that need it. The rest of the
+/// list is unchanged.
 fn decoded_people(value: &str) -> String {
     let mut out = String::with_capacity(value.len());
     let (mut rest, mut quoted) = (value, false);
     while let Some((before, word)) = rest.find("=?").and_then(|at| rest.split_at_checked(at)) {
         out.push_str(before);
+        // An encoded word is not allowed in a quoted string (RFC 2047, 5), but mailers write it
+        // there.
         quoted ^= before.matches('"').count() % 2 == 1;
-        // The text of a word comes after its charset and its encoding.
+        // The encoded text follows the charset and the encoding.
         let text = word.match_indices('?').nth(2).map_or(word.len(), |(at, _)| at + 1);
         let end = word.get(text..).and_then(|text| text.find("?=")).map_or(text, |end| text + end);
         let ends = word.get(end..).and_then(|after| after.find(['<', ',', ';', '"']));
         let (phrase, after) = word.split_at(ends.map_or(word.len(), |at| end + at));
         let name = header(phrase.trim_end());
+        // A phrase that could not be decoded is left as written.
         let special = name.contains(|c| SPECIALS.contains(c)) && name != phrase.trim_end();
         let marks = if special && !quoted { "\"" } else { "" };
         let name = if special {
@@ -80,7 +84,8 @@ fn decoded_people(value: &str) -> String {
     out
 }
 
-/// The fields of the header section `head` of a message or of a part of it, in their order.
+/// Returns the fields of a header section `head`, which belongs to `message` or one of its parts,
+/// in order.
 pub(crate) fn fields<'a>(head: &'a [u8], message: &'a [u8]) -> Vec<HeaderField<'a>> {
     let mut spans: Vec<(&str, usize, usize)> = Vec::new();
     let mut at = 0;
@@ -88,6 +93,7 @@ pub(crate) fn fields<'a>(head: &'a [u8], message: &'a [u8]) -> Vec<HeaderField<'
     for line in lines(head) {
         let end = at + line.len();
         if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+            // Continuation lines of a skipped line must not extend the field before it.
             if let Some(last) = spans.last_mut().filter(|_| open) {
                 last.2 = end;
             }
@@ -109,9 +115,11 @@ pub(crate) fn fields<'a>(head: &'a [u8], message: &'a [u8]) -> Vec<HeaderField<'
         .collect()
 }
 
-/// The names and values of the fields that are wanted, with `server` in the place of the sample mail's receiving
-/// server where that says what it found out about the sender: in the first such field, below the
-/// one with which it received the message. Any other is the sender's.
+/// Returns the names and values of the wanted fields, with the sample mail's receiving server
+/// renamed to `server` in its `Authentication-Results`.
+///
+/// Only the first such field is renamed, and only below the `Received` field of that server: any
+/// other may have been written by the sender.
 pub(crate) fn received_by<'a>(
     fields: &[HeaderField<'a>],
     server: &str,
@@ -135,26 +143,26 @@ pub(crate) fn received_by<'a>(
     })
 }
 
-/// The name of the field that a line starts, and where its colon stands.
+/// Returns the name of the field that begins on a line, and the position of its colon.
 pub(crate) fn field_name(line: &[u8]) -> Option<(&str, usize)> {
     let colon = line.iter().position(|byte| *byte == b':')?;
+    // RFC 5322, 4.5: obsolete fields have white space before the colon.
     let name = line.get(..colon)?.trim_ascii_end();
     let good = !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
     Some((std::str::from_utf8(name).ok().filter(|_| good)?, colon))
 }
 
-/// The first field of a name, whatever its case.
+/// Returns the first field with a name, compared case-insensitively.
 pub(crate) fn find<'a>(fields: &[HeaderField<'a>], name: &str) -> Option<HeaderField<'a>> {
     fields.iter().find(|field| field.name.eq_ignore_ascii_case(name)).copied()
 }
 
-/// Bytes of a message as text: by their charset where one is known, else by detection.
+/// Decodes bytes of a message by their charset if it is known, else by detection.
 pub(super) fn text(bytes: &[u8], charset: Option<&str>, message: &[u8]) -> String {
     charset::decode_in(bytes, charset, message).0
 }
 
-/// The text of a part for a client, in UTF-8; the bytes as they are where the charset that is
-/// declared is not known.
+/// Returns the text of a part in UTF-8, or the bytes unchanged if the declared charset is unknown.
 pub(crate) fn to_utf8<'a>(
     bytes: Cow<'a, [u8]>,
     charset: Option<&str>,

@@ -1,19 +1,19 @@
-//! Labels: Gmail's own, the user's, and how an export names them.
+//! Labels: Gmail's own, the user's, and their names in an export.
 //!
-//! Google Takeout writes a message's labels into `X-Gmail-Labels`, under the
-//! names shown to an English-speaking user. They become the API's ids here;
-//! names that are not Gmail's own become the user's labels.
+//! Google Takeout writes a message's labels into `X-Gmail-Labels`, under the names shown to an
+//! English-speaking user. This file maps them to the API's ids; other names become labels of the
+//! user.
 
 /// A label that every mailbox has.
 #[derive(Debug)]
 pub(crate) struct SystemLabel {
     /// The id, which is also the name.
     pub id: &'static str,
-    /// True where the API says that lists hide it.
+    /// True if the API marks it as hidden from lists.
     pub hidden: bool,
 }
 
-/// Gmail's own labels, in the order in which the API lists them.
+/// Gmail's own labels, in the order of the API.
 pub(crate) const SYSTEM: [SystemLabel; 14] = [
     hidden_label("CHAT"),
     visible_label("SENT"),
@@ -39,7 +39,7 @@ const fn visible_label(id: &'static str) -> SystemLabel {
     SystemLabel { id, hidden: false }
 }
 
-/// What an export calls Gmail's own labels, beyond their ids in lower case.
+/// Names of Gmail's own labels in an export, other than their ids in lower case.
 const EXPORTED: [(&str, &str); 4] = [
     ("drafts", "DRAFT"),
     ("bin", "TRASH"),
@@ -47,26 +47,26 @@ const EXPORTED: [(&str, &str); 4] = [
     ("category primary", "CATEGORY_PERSONAL"),
 ];
 
-/// Words of an export that say what a label is missing for.
+/// Words in an export that only say that a label is missing.
 const NO_LABELS: [&str; 3] = ["opened", "archived", "all mail"];
 
-/// A label that the user made.
+/// A label created by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UserLabel {
     /// The id: `Label_1`.
     pub id: String,
-    /// The name; a slash parts the names of a label and one in it.
+    /// The name. A slash separates a parent label from a nested one.
     pub name: String,
     /// The colours of text and background, as `#rrggbb`.
     pub colour: Option<(String, String)>,
-    /// `show` or `hide`: whether messages in lists show it.
+    /// `show` or `hide`: visibility in lists of messages.
     pub message_list: String,
     /// `labelShow`, `labelShowIfUnread` or `labelHide`.
     pub label_list: String,
 }
 
 impl UserLabel {
-    /// A label as it is unless said otherwise.
+    /// Returns a label with Gmail's defaults.
     pub fn new(id: String, name: &str) -> Self {
         Self {
             id,
@@ -78,17 +78,17 @@ impl UserLabel {
     }
 }
 
-/// The labels of a mailbox beyond Gmail's own.
+/// The labels of a mailbox other than Gmail's own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UserLabels {
     labels: Vec<UserLabel>,
-    /// How many there have ever been.
+    /// The number of labels ever created.
     made: usize,
 }
 
 impl UserLabels {
-    /// The ids of a message's labels as exported; without an export, a message is
-    /// new and in the inbox.
+    /// Returns the ids of a message's exported labels. A message that is not from an export is
+    /// unread and in the inbox.
     pub fn ids(&mut self, exported: Option<&str>) -> Vec<String> {
         let Some(exported) = exported else {
             return vec!["UNREAD".to_owned(), "INBOX".to_owned()];
@@ -102,7 +102,7 @@ impl UserLabels {
         ids
     }
 
-    /// The id of a label by the name an export gives it.
+    /// Returns the id of a label by its name in an export.
     fn id(&mut self, name: &str) -> Option<String> {
         let plain = name.to_lowercase();
         if NO_LABELS.contains(&plain.as_str()) {
@@ -111,6 +111,7 @@ impl UserLabels {
         if let Some((_, id)) = EXPORTED.iter().find(|(known, _)| *known == plain) {
             return Some((*id).to_owned());
         }
+        // An export writes `Category promotions` for `CATEGORY_PROMOTIONS`.
         let shouted = plain.replace(' ', "_").to_uppercase();
         if SYSTEM.iter().any(|label| label.id == shouted) {
             return Some(shouted);
@@ -125,12 +126,13 @@ impl UserLabels {
         Some(id)
     }
 
-    /// The id that the next label gets.
+    /// Returns the id of the next new label.
     pub fn fresh(&self) -> String {
+        // Counted from all labels ever created, so that the id of a deleted label is not reused.
         format!("Label_{}", self.made + 1)
     }
 
-    /// Puts a label in the place of the one of its id, or at the end.
+    /// Replaces the label with the same id, or appends a new one.
     pub fn set(&mut self, label: UserLabel) {
         match self.labels.iter_mut().find(|known| known.id == label.id) {
             Some(known) => *known = label,
@@ -141,48 +143,48 @@ impl UserLabels {
         }
     }
 
-    /// Takes a label away; false if there is none of the id.
+    /// Removes a label. Returns false if there is no label with the id.
     pub fn remove(&mut self, id: &str) -> bool {
         let before = self.labels.len();
         self.labels.retain(|label| label.id != id);
         self.labels.len() < before
     }
 
-    /// The label of an id.
+    /// Returns the label with an id.
     pub fn get(&self, id: &str) -> Option<&UserLabel> {
         self.labels.iter().find(|label| label.id == id)
     }
 
-    /// The label of a name, whatever its case.
+    /// Returns the label with a name, compared case-insensitively.
     pub fn by_name(&self, name: &str) -> Option<&UserLabel> {
         let name = name.to_lowercase();
         let mut labels = self.labels.iter();
         labels.find(|label| label.name.to_lowercase() == name)
     }
 
-    /// The user's labels.
+    /// Returns the user's labels.
     pub fn own(&self) -> impl Iterator<Item = &UserLabel> {
         self.labels.iter()
     }
 
-    /// True for a label of the provider's or the user's.
+    /// Returns true if Gmail or the user has a label with the id.
     pub fn has(&self, id: &str) -> bool {
         SYSTEM.iter().any(|label| label.id == id) || self.get(id).is_some()
     }
 
-    /// The user's labels as pairs of id and name.
+    /// Returns the user's labels as pairs of id and name.
     pub fn all(&self) -> impl Iterator<Item = (String, &str)> {
         let own = self.labels.iter();
         own.map(|label| (label.id.clone(), label.name.as_str()))
     }
 
-    /// The ids of the labels that a search means by a name.
+    /// Returns the ids of the labels that a name in a search refers to.
     ///
-    /// Searches write the name in lower case with hyphens for spaces, slashes
-    /// and the like.
+    /// Searches write names in lower case, with hyphens for spaces, slashes and other punctuation.
     pub fn meant_by(&self, name: &str) -> Vec<String> {
         let searched = searchable(name);
         let system = SYSTEM.iter().map(|label| (label.id.to_owned(), label.id));
+        // Names such as `a b` and `a/b` have the same form, so several labels may match.
         system
             .chain(self.all())
             .filter(|(_, known)| searchable(known) == searched)
@@ -191,7 +193,7 @@ impl UserLabels {
     }
 }
 
-/// A label's name in the form that searches use.
+/// Returns a label's name in the form used in searches.
 fn searchable(name: &str) -> String {
     name.chars()
         .flat_map(char::to_lowercase)
@@ -199,7 +201,7 @@ fn searchable(name: &str) -> String {
         .collect()
 }
 
-/// Splits an export's list at its commas, but for those in quotes.
+/// Splits an export's list of labels at commas outside quotes.
 fn names(list: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut quoted = false;

@@ -1,9 +1,9 @@
-//! One message: its bytes, the facts read from them, and what a search needs.
+//! One message: its bytes, the facts read from them, and the data for searches.
 //!
-//! The facts are read when the message is loaded; what takes decoding the whole
-//! body (snippet, words, file names) is worked out when somebody first asks,
-//! so that ten thousand messages load in moments. Nothing here is any one
-//! provider's, but for the two header fields that Gmail's exports add.
+//! The facts are read when the message is loaded. Everything that requires decoding the body
+//! (snippet, words, file names) is computed on first use, so that ten thousand messages load
+//! quickly. Except for two header fields of Gmail's exports, the file is independent of any
+//! provider.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,25 +18,25 @@ use super::lines;
 use super::mime::{self, ParsedPart};
 use super::search_text::{beginning, each_word, has_phrase, number, visible, words};
 
-/// No message is larger: Gmail's own limit is 50 MB, with encoding.
+/// The maximum size of a message, above Gmail's own limit of 50 MB with encoding.
 pub(crate) const MAX_MESSAGE: usize = 64 << 20;
 
-/// How much of a text part a search sees.
+/// The number of bytes of a text part that are searched.
 const MAX_SEARCHED: usize = 1 << 20;
 
-/// The characters of a snippet.
+/// The maximum length of a snippet, in characters.
 const SNIPPET: usize = 200;
 
-/// The characters of a preview, which is the same but longer.
+/// The maximum length of a preview, in characters.
 const PREVIEW: usize = 255;
 
-/// Fields of which a message has at least one; without any, it is none.
+/// Header fields of which every message has at least one.
 const TELLING: [&str; 10] = [
     "From", "To", "Cc", "Subject", "Date", "Message-ID", "Received", "Return-Path", "Sender",
     "MIME-Version",
 ];
 
-/// What a message's header section says.
+/// The facts in a message's header section.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MessageFacts {
     /// From, decoded.
@@ -59,18 +59,18 @@ pub(crate) struct MessageFacts {
     pub labels: Option<String>,
     /// X-GM-THRID: the conversation, in an export.
     pub conversation: Option<String>,
-    /// When it came, in milliseconds since 1970.
+    /// The time of arrival, in milliseconds since 1970.
     pub date: i64,
 }
 
-/// What a search and a snippet need of the body.
+/// The data from the body that searches and snippets need.
 #[derive(Debug, Clone)]
 struct SearchContent {
     snippet: String,
     preview: String,
     filenames: Vec<String>,
     calendar_method: Option<String>,
-    /// The words of the message as sorted numbers.
+    /// The words of the message as sorted hashes.
     words: Box<[u64]>,
 }
 
@@ -79,22 +79,22 @@ struct SearchContent {
 pub(crate) struct Message {
     /// The id; 16 hexadecimal digits on the wire.
     pub id: u64,
-    /// The id of the conversation's first message.
+    /// The id of the thread, which is the id of its first message.
     pub thread: u64,
-    /// The history id of its arrival.
+    /// The history id of the last change.
     pub history: u64,
     /// The ids of its labels.
     pub labels: Vec<String>,
-    /// What its header section says.
+    /// The facts of its header section.
     pub facts: Arc<MessageFacts>,
     /// The bytes.
     pub raw: Arc<[u8]>,
-    /// Worked out at the first need, once for all states of the message.
+    /// Computed when first needed, and shared by all states of the message.
     content: Arc<OnceLock<SearchContent>>,
 }
 
 impl Message {
-    /// A message that is a conversation of its own, as yet.
+    /// Returns a message that is a thread of its own.
     pub fn new(id: u64, labels: Vec<String>, facts: MessageFacts, raw: Arc<[u8]>) -> Self {
         Self {
             id,
@@ -107,23 +107,23 @@ impl Message {
         }
     }
 
-    /// True for a message that carries a label.
+    /// Returns true if the message has a label.
     pub fn has(&self, label: &str) -> bool {
         self.labels.iter().any(|id| id == label)
     }
 
-    /// The beginning of the text, as it stands in a list.
+    /// Returns the beginning of the text, as shown in lists.
     pub fn snippet(&self) -> &str {
         &self.content().snippet
     }
 
-    /// The same, as far as a preview goes.
+    /// Returns a longer beginning of the text, as shown in previews.
     pub fn preview(&self) -> &str {
         &self.content().preview
     }
 
-    /// The texts as they are shown: those that are plain, and those in HTML.
-    /// Exchange keeps no lines that flow: it joins them when a message comes in.
+    /// Returns the displayed texts: the plain ones, and the HTML ones. Lines of `format=flowed` are
+    /// joined, as Exchange does on receipt.
     pub fn shown_texts(&self) -> (Vec<String>, Vec<String>) {
         let part = ParsedPart::of_message(&self.raw);
         let texts = part.own().into_iter().filter(|part| part.is_inline_text());
@@ -135,41 +135,43 @@ impl Message {
                 ("text/html", _) => html.push(text),
                 ("text/plain", Some(delsp)) => plain.push(unflow(&text, delsp)),
                 ("text/plain" | "", None) => plain.push(text),
-                // A calendar or the headers of a message that bounced: no text
-                // that anybody wrote.
+                // Calendars and the header fields in delivery reports are not written by a person.
                 _ => {}
             }
         }
         (plain, html)
     }
 
-    /// What a calendar in the message asks for: `REQUEST`, `REPLY`, `CANCEL`, …
-    /// (RFC 6047); nothing when there is none, or it is attached as a file.
+    /// Returns the iTIP method of a calendar in the message: `REQUEST`, `REPLY`, `CANCEL`, … (RFC
+    /// 6047). `None` without a calendar, or if it is attached as a file.
     pub fn calendar_method(&self) -> Option<&str> {
         self.content().calendar_method.as_deref()
     }
 
-    /// The names of the attachments.
+    /// Returns the names of the attachments.
     pub fn filenames(&self) -> &[String] {
         &self.content().filenames
     }
 
-    /// True when the words stand next to each other in a header or the text.
+    /// Returns true if the words are adjacent in a header field or the text.
     pub fn says(&self, phrase: &[String]) -> bool {
         let known = &self.content().words;
+        // The set of words excludes most messages without decoding them again.
         let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
-        // Only neighbours have to be looked for in the text itself.
+        // For a single word, the set is proof enough; adjacency has to be checked in the texts.
         all && (phrase.len() < 2
             || self.texts().iter().any(|text| has_phrase(&words(text), phrase)))
     }
 
-    /// True when the words stand next to each other in the text itself.
+    /// Returns true if the words are adjacent in the text itself.
     pub fn body_says(&self, phrase: &[String]) -> bool {
         let known = &self.content().words;
         let all = phrase.iter().all(|word| known.binary_search(&number(word)).is_ok());
         if !all {
             return false;
         }
+        // The set also has the words of header fields, so even a single word is checked in the
+        // text.
         let (plain, html) = bodies(&ParsedPart::of_message(&self.raw), &self.raw);
         let mut texts = plain.iter().chain(&html);
         texts.any(|text| has_phrase(&words(text), phrase))
@@ -186,6 +188,7 @@ impl Message {
             }
             words.sort_unstable();
             words.dedup();
+            // A blank plain part beside HTML must not yield an empty snippet.
             let shown = plain.iter().chain(&html).find(|text| !text.trim().is_empty());
             let first_of = |limit| shown.map(|text| beginning(text, limit));
             let parts = part.own();
@@ -209,13 +212,13 @@ impl Message {
         })
     }
 
-    /// The headers that free words are looked for in.
+    /// Returns the header fields that free words are searched in.
     fn headers(&self) -> [&str; 4] {
         let facts = &self.facts;
         [&facts.subject, &facts.from, &facts.to, &facts.cc]
     }
 
-    /// All texts that free words are looked for in.
+    /// Returns all texts that free words are searched in.
     fn texts(&self) -> Vec<String> {
         let (plain, html) = bodies(&ParsedPart::of_message(&self.raw), &self.raw);
         let headers = self.headers().into_iter().map(str::to_owned);
@@ -223,7 +226,7 @@ impl Message {
     }
 }
 
-/// The texts of a message: those that are plain, and those made from HTML.
+/// Returns the texts of a message: the plain ones, and the text of the HTML ones.
 fn bodies(message: &ParsedPart, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     let mut plain = Vec::new();
     let mut html = Vec::new();
@@ -238,18 +241,18 @@ fn bodies(message: &ParsedPart, raw: &[u8]) -> (Vec<String>, Vec<String>) {
     (plain, html)
 }
 
-/// As much of a text as is searched, not cut inside a UTF-8 character.
+/// Returns the searched part of a text, not cut inside a UTF-8 character.
 fn beginning_of(text: &[u8]) -> &[u8] {
     let mut end = MAX_SEARCHED;
+    // A UTF-8 character has at most three continuation bytes; other data may have more of them.
     while text.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) && end > MAX_SEARCHED - 4 {
         end -= 1;
     }
     text.get(..end).unwrap_or(text)
 }
 
-/// Brings a message's bytes into the form of the wire: no mbox separator or byte
-/// order mark in front, and line ends as in RFC 5322 where the file's are
-/// Unix's.
+/// Converts a message to the form of the wire: no mbox separator or byte order mark before it, and
+/// CRLF line ends (RFC 5322) if the file has Unix ones.
 pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     loop {
@@ -261,6 +264,7 @@ pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
         }
         bytes = rest;
     }
+    // The first line decides: a file with CRLF is kept byte for byte, lone LFs included.
     let first = bytes.iter().position(|byte| *byte == b'\n').unwrap_or_default();
     if first > 0 && bytes.get(first - 1) == Some(&b'\r') {
         return bytes.to_vec();
@@ -278,8 +282,10 @@ pub(crate) fn wire_form(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads the facts of a message, or says why it is none. `posted` is the time
-/// that the mbox gives, in seconds.
+/// Reads the facts of a message. `posted` is the time in the mbox separator, in seconds.
+///
+/// # Errors
+/// The reason why the bytes are not a message.
 pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<MessageFacts, &'static str> {
     if raw.is_empty() {
         return Err("it is empty");
@@ -314,9 +320,10 @@ pub(crate) fn facts(raw: &[u8], posted: Option<i64>) -> Result<MessageFacts, &'s
     })
 }
 
-/// When a message came: its Date, else the last hop's, else the mbox's, else the
-/// beginning of time.
+/// Returns a message's time in milliseconds: from `Date`, else from the last `Received`, else from
+/// the mbox, else 1970.
 fn date(fields: &[HeaderField<'_>], posted: Option<i64>) -> i64 {
+    // The parser needs a line end, and reads RFC 5322 dates only; some exporters write ISO 8601.
     let read = |text: &str| {
         let date = DateTime::parse_rfc822(&format!("{text}\n")).filter(DateTime::is_valid);
         let iso = || text.trim().parse::<Timestamp>().ok();
@@ -326,13 +333,14 @@ fn date(fields: &[HeaderField<'_>], posted: Option<i64>) -> i64 {
     let sent = field("Date").and_then(|text| read(&text));
     let received = || {
         let text = field("Received")?;
+        // RFC 5322, 3.6.7: the time follows the last semicolon.
         read(text.rsplit_once(';')?.1)
     };
     let seconds = sent.or_else(received).or(posted).unwrap_or_default();
     seconds.max(0).saturating_mul(1_000)
 }
 
-/// The Message-IDs in a field, at most as many as a long conversation has.
+/// Returns the Message-IDs in a field, at most 200.
 fn ids(field: &str) -> Vec<String> {
     let inside = |piece: &str| Some(piece.split_once('>')?.0.trim().to_owned());
     field.split('<').skip(1).filter_map(inside).take(200).collect()

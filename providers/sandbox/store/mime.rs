@@ -1,10 +1,8 @@
-//! The parts of a message: where each begins and ends, and what it is.
+//! The parts of a message: their positions and types.
 //!
-//! A walk over the raw bytes that gives ranges, not copies, so that a message
-//! can be taken apart anew for every request. It is limited in depth and
-//! number: mail can be nested without end, and both this walk and the JSON made
-//! of it are recursive. A multipart below the limit is given as one opaque
-//! part.
+//! The raw bytes are walked anew for every request, and yield ranges instead of copies. Depth and
+//! number of parts are limited, because mail can be nested without end, and both the walk and the
+//! JSON built from it are recursive. A multipart below the limit is one opaque part.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -19,37 +17,37 @@ use mail_parser::{ContentType, HeaderValue};
 
 use super::{head, lines};
 
-/// How deep parts may stand in parts. JSON readers commonly stop at 128
-/// levels, and a part takes two.
+/// The maximum depth of nested parts. JSON readers commonly stop at 128 levels, and a part takes
+/// two.
 const MAX_DEPTH: usize = 32;
 
-/// How many parts a message may have.
+/// The maximum number of parts of a message.
 const MAX_PARTS: usize = 1_000;
 
 /// A part of a message, or the message itself.
 #[derive(Debug)]
 pub(crate) struct ParsedPart {
-    /// Where the header section stands in the message.
+    /// The range of the header section in the message.
     pub head: Range<usize>,
-    /// Where the body stands, still transfer-encoded.
+    /// The range of the body, still transfer-encoded.
     pub body: Range<usize>,
     /// The media type in lower case.
     pub mime_type: String,
-    /// The charset, where one is named.
+    /// The declared charset.
     pub charset: Option<String>,
-    /// Set for `format=flowed` (RFC 3676); the value of `delsp`.
+    /// The value of `delsp` for `format=flowed` (RFC 3676); `None` for any other format.
     pub flowed: Option<bool>,
-    /// The file name; empty where there is none.
+    /// The file name; empty if there is none.
     pub filename: String,
-    /// True for a picture that the text shows by its Content-ID.
+    /// True for a picture that the text embeds by its Content-ID.
     pub embedded: bool,
-    /// How the body is encoded.
+    /// The transfer encoding of the body.
     encoding: TransferEncoding,
     /// The parts of a multipart, or the one message in a message/rfc822.
     pub parts: Vec<ParsedPart>,
 }
 
-/// A transfer encoding, as far as it changes bytes.
+/// A transfer encoding that changes bytes, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TransferEncoding {
     Identity,
@@ -58,14 +56,14 @@ enum TransferEncoding {
 }
 
 impl ParsedPart {
-    /// Takes a message apart.
+    /// Splits a message into its parts.
     pub fn of_message(raw: &[u8]) -> Self {
         let mut left = MAX_PARTS;
         let (head, body) = split(raw, 0..raw.len());
         build(raw, head, body, "text/plain", MAX_DEPTH, &mut left)
     }
 
-    /// The body without its transfer encoding.
+    /// Returns the body without its transfer encoding.
     pub fn decode<'a>(&self, raw: &'a [u8]) -> Cow<'a, [u8]> {
         let body = slice(raw, &self.body);
         match self.encoding {
@@ -75,34 +73,34 @@ impl ParsedPart {
         }
     }
 
-    /// True for a part that only holds others.
+    /// Returns true if the part only contains others.
     pub fn is_multipart(&self) -> bool {
         !self.parts.is_empty() && self.mime_type.starts_with("multipart/")
     }
 
-    /// True for a message in the message.
+    /// Returns true for a message within the message.
     pub fn is_message(&self) -> bool {
         self.mime_type == "message/rfc822"
     }
 
-    /// True for text that is shown with the message rather than attached.
+    /// Returns true for text that is displayed with the message rather than attached.
     pub fn is_inline_text(&self) -> bool {
         self.mime_type.starts_with("text/") && self.filename.is_empty()
     }
 
-    /// True for what a reader would call an attachment.
+    /// Returns true for parts that a reader sees as attachments.
     pub fn is_attachment(&self) -> bool {
         !self.filename.is_empty() && !self.embedded
     }
 
-    /// This part and all parts in it, in reading order.
+    /// Returns this part and all parts in it, in reading order.
     pub fn walk(&self) -> Vec<&ParsedPart> {
         let mut found = vec![self];
         found.extend(self.parts.iter().flat_map(ParsedPart::walk));
         found
     }
 
-    /// The same without what is in a message in the message.
+    /// Returns this part and all parts in it, except for the contents of embedded messages.
     pub fn own(&self) -> Vec<&ParsedPart> {
         let mut found = vec![self];
         if !self.is_message() {
@@ -112,24 +110,24 @@ impl ParsedPart {
     }
 }
 
-/// The bytes of a range; none for a range that is not there.
+/// Returns the bytes of a range, or an empty slice if it is out of bounds.
 pub(crate) fn slice<'a>(raw: &'a [u8], range: &Range<usize>) -> &'a [u8] {
     raw.get(range.clone()).unwrap_or_default()
 }
 
-/// Decodes base64, passing over what is none.
+/// Decodes base64, skipping invalid characters.
 fn base64(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    // As it should be: every line stands for itself.
+    // Well-formed: each line is complete in itself.
     if lines(text).all(|line| STANDARD.decode_vec(line.trim_ascii(), &mut out).is_ok()) {
         return out;
     }
     out.clear();
-    // Padding ends a run; some mailers go on with another.
+    // Padding ends a run, and some mailers continue with another.
     for run in text.split(|byte| *byte == b'=') {
         let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
         let mut digits: Vec<u8> = run.iter().copied().filter(is_digit).collect();
-        // One digit alone is no byte yet.
+        // A single remaining digit is less than a byte.
         digits.truncate(digits.len() - usize::from(digits.len() % 4 == 1));
         let lenient = GeneralPurposeConfig::new()
             .with_decode_allow_trailing_bits(true)
@@ -140,7 +138,7 @@ fn base64(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Describes one part and, through itself, the parts in it.
+/// Builds one part and, recursively, the parts in it.
 fn build(
     raw: &[u8],
     head: Range<usize>,
@@ -164,7 +162,8 @@ fn build(
     let mut mime_type = content_type.as_ref().map_or_else(
         || default_type.to_owned(),
         |kind| {
-            // `text` alone was meant as RFC 2045 (5.2) has it.
+            // RFC 2045, 5.2, takes invalid content types for `text/plain`, which a bare `text`
+            // means.
             let bare =
                 if kind.c_type.eq_ignore_ascii_case("text") { "plain" } else { "octet-stream" };
             let subtype = kind.c_subtype.as_deref().unwrap_or(bare);
@@ -176,6 +175,7 @@ fn build(
         (!value.is_empty()).then(|| value.to_owned())
     };
     let named = |field, name| text(field).and_then(|value| parameter(&value, name));
+    // RFC 2183, 2.3, has the name in the disposition; older mailers have it only in the type.
     let mut filename = named("Content-Disposition", "filename")
         .or_else(|| named("Content-Type", "name"))
         .unwrap_or_default();
@@ -183,6 +183,7 @@ fn build(
     if mime_type.starts_with("multipart/") {
         let boundary = attribute(&content_type, "boundary").unwrap_or_default();
         let default_type = match mime_type.as_str() {
+            // RFC 2046, 5.1.5: parts of a digest are messages by default.
             "multipart/digest" => "message/rfc822",
             _ => "text/plain",
         };
@@ -195,15 +196,16 @@ fn build(
                 parts.push(build(raw, head, body, default_type, depth - 1, left));
             }
             if parts.is_empty() {
-                // A multipart without parts is the text it was meant to be.
+                // Without parts, it is shown as the plain text it contains.
                 "text/plain".clone_into(&mut mime_type);
             }
         }
     } else if mime_type == "message/rfc822" {
         if filename.is_empty() {
+            // Gmail shows an unnamed message as `noname.eml`.
             "noname.eml".clone_into(&mut filename);
         }
-        // RFC 2046 (5.2.1) allows no encoding that would hide the message.
+        // RFC 2046, 5.2.1, allows only encodings that leave the message as it is.
         if depth > 0 && encoding == TransferEncoding::Identity && *left > 0 {
             let (head, body) = split(raw, body.clone());
             parts.push(build(raw, head, body, "text/plain", depth - 1, left));
@@ -231,10 +233,10 @@ fn build(
     }
 }
 
-/// Reads a Content-Type or Content-Disposition, with its parameters in
-/// whatever form they come (RFC 2231, quoted, continued).
+/// Reads a Content-Type or Content-Disposition, with parameters in any form (RFC 2231, quoted,
+/// continued).
 fn parse_structured(value: &str) -> Option<ContentType<'static>> {
-    // The reader wants the line end that the unfolding took away.
+    // The parser requires the line end that unfolding removed.
     let line = format!("{value}\n");
     let parsed = MessageStream::new(line.as_bytes()).parse_content_type();
     let HeaderValue::ContentType(kind) = parsed.into_owned() else {
@@ -259,12 +261,12 @@ fn split(raw: &[u8], range: Range<usize>) -> (Range<usize>, Range<usize>) {
     if any {
         (range.clone(), range.end..range.end)
     } else {
-        // Neither a field nor an empty line: somebody forgot both.
+        // There is neither a field nor an empty line: all of it is body.
         (start..start, range)
     }
 }
 
-/// The pieces between the delimiter lines of a multipart body.
+/// Returns the pieces between the delimiter lines of a multipart body.
 fn pieces(raw: &[u8], body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut open: Option<usize> = None;
@@ -282,14 +284,14 @@ fn pieces(raw: &[u8], body: &Range<usize>, boundary: &[u8]) -> Vec<Range<usize>>
         }
         at = after;
     }
-    // No closing delimiter: the message was cut off, and this is what is left.
+    // No closing delimiter: the message was truncated, and the rest is the last part.
     if let Some(start) = open.filter(|start| *start < body.end) {
         found.push(start..body.end);
     }
     found
 }
 
-/// Tells whether a line is a delimiter, and if so whether the closing one.
+/// Returns `None` if a line is not a delimiter, and true for the closing delimiter.
 fn delimiter(line: &[u8], boundary: &[u8]) -> Option<bool> {
     let rest = line.strip_prefix(b"--")?.strip_prefix(boundary)?;
     match rest.trim_ascii() {
@@ -299,7 +301,8 @@ fn delimiter(line: &[u8], boundary: &[u8]) -> Option<bool> {
     }
 }
 
-/// The end of a piece: the line end before a delimiter belongs to it.
+/// Returns the end of a piece. The line break before a delimiter belongs to the delimiter (RFC
+/// 2046, 5.1.1).
 fn before_line_end(raw: &[u8], start: usize, end: usize) -> usize {
     let piece = slice(raw, &(start..end));
     let shorter = match piece {
@@ -310,7 +313,7 @@ fn before_line_end(raw: &[u8], start: usize, end: usize) -> usize {
     end - shorter
 }
 
-/// The header section of a message.
+/// Returns the header section of a message.
 pub(crate) fn header_section(raw: &[u8]) -> &[u8] {
     let (head, _) = split(raw, 0..raw.len());
     slice(raw, &head)

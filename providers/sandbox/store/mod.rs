@@ -1,5 +1,4 @@
-//! Mail, people and calendars as the sandbox holds them, for no provider in
-//! particular.
+//! Mail, people and calendars of the sandbox, independent of any provider.
 
 pub(super) mod calendars;
 pub(super) mod head;
@@ -12,7 +11,7 @@ pub(super) mod search_text;
 pub(super) mod settings;
 pub(super) mod threads;
 
-/// The lines of a message, each with its line end.
+/// Returns the lines of a message, each with its line end.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = bytes;
     std::iter::from_fn(move || {

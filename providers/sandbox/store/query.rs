@@ -1,27 +1,26 @@
-//! Searches and filters, once they are read: conditions, what joins them, and the words
-//! that a message says.
+//! Parsed searches and filters: conditions, their combination, and matching of words.
 //!
-//! Words are whole words, whatever their case; an address or a domain is a phrase of its
-//! words, so that `example.com` finds everybody there.
+//! Words are whole words in any case. An address or a domain is a phrase of its words, so that
+//! `example.com` finds everyone at that domain.
 
 use super::message::Message;
 use super::search_text::{has_phrase, words};
 
-/// Conditions, joined.
+/// Conditions and their combinations.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum StoreQuery<T> {
-    /// All of them; none is no condition.
+    /// All of them. An empty list is always met.
     All(Vec<Self>),
     /// Any of them.
     Any(Vec<Self>),
-    /// Not this.
+    /// Negation.
     Not(Box<Self>),
     /// One condition.
     Test(T),
 }
 
 impl<T> StoreQuery<T> {
-    /// One part as it is, several joined.
+    /// Returns a single part unchanged, or combines several with `by`.
     pub fn join(mut parts: Vec<Self>, by: fn(Vec<Self>) -> Self) -> Self {
         match (parts.len(), parts.pop()) {
             (1, Some(part)) => part,
@@ -32,7 +31,7 @@ impl<T> StoreQuery<T> {
         }
     }
 
-    /// True when it is met; `meets` decides one condition.
+    /// Returns true if the query is met. `meets` evaluates one condition.
     pub fn is_met(&self, meets: &impl Fn(&T) -> bool) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.is_met(meets)),
@@ -42,7 +41,7 @@ impl<T> StoreQuery<T> {
         }
     }
 
-    /// The conditions, in their order.
+    /// Returns the conditions in order.
     pub fn tests(&mut self) -> Vec<&mut T> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter_mut().flat_map(Self::tests).collect(),
@@ -52,16 +51,16 @@ impl<T> StoreQuery<T> {
     }
 }
 
-/// Where words are looked for.
+/// The part of a message to search for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SearchField {
-    /// Headers and text.
+    /// Header fields and text.
     Anywhere,
     From,
     To,
     Cc,
     Bcc,
-    /// All to whom it goes.
+    /// All recipients: To, Cc and Bcc.
     Recipients,
     Subject,
     /// The text alone.
@@ -71,8 +70,8 @@ pub(crate) enum SearchField {
 }
 
 impl Message {
-    /// True when the words stand next to each other in a field. A phrase does not run
-    /// from a name into the address behind it.
+    /// Returns true if the words are adjacent in a field. A phrase does not extend from a name into
+    /// the address after it.
     pub fn says_in(&self, field: SearchField, phrase: &[String]) -> bool {
         let facts = &self.facts;
         let in_text = |text: &str| has_phrase(&words(text), phrase);

@@ -1,14 +1,13 @@
-//! Messages as a search sees them.
+//! Words and texts of messages, for searches.
 //!
-//! Words are those of `text/search_text.rs`. What stands here is about messages: words
-//! as numbers, and the visible text of HTML, which is what gets searched and
-//! shown in snippets.
+//! Words are defined in `text/words.rs`. This file has hashes of words, and the visible text of
+//! HTML for searches and snippets.
 
 pub(crate) use daysheet_core::text::search_text::{each_word, has_phrase, words};
 
-/// A word as a number, to keep sets of words small (FNV-1a).
+/// Returns a hash of a word (FNV-1a), which keeps sets of words small.
 ///
-/// Not kept across runs, and 64 bits make a clash in one mailbox a matter of
+/// Hashes are not stored across runs. With 64 bits, a collision within one mailbox is a matter of
 /// one in many billions.
 pub(super) fn number(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -16,9 +15,9 @@ pub(super) fn number(word: &str) -> u64 {
     })
 }
 
-/// The text of HTML that a reader would see, roughly: no tags, no comments, no
-/// styles and scripts, entities decoded. What styles hide is kept, as Gmail
-/// keeps it in its snippets.
+/// Returns approximately the text of HTML that a reader sees: without tags, comments, styles and
+/// scripts, and with entities decoded. Text that is hidden by styles is kept, as in Gmail's
+/// snippets.
 pub(crate) fn visible(html: &str) -> String {
     let mut out = String::with_capacity(html.len() / 4);
     let mut rest = html;
@@ -30,7 +29,7 @@ pub(crate) fn visible(html: &str) -> String {
             let (tag, after) = tag.split_once('>').unwrap_or((tag, ""));
             element(tag, after, &mut out)
         } else {
-            // A lone sign, as in `1 < 2`.
+            // A literal `<`, as in `1 < 2`.
             out.push('<');
             tag
         };
@@ -39,7 +38,7 @@ pub(crate) fn visible(html: &str) -> String {
     html_escape::decode_html_entities(&out).into_owned()
 }
 
-/// Passes a tag, and what it hides, and gives what comes after.
+/// Skips a tag and the content it hides, and returns the rest.
 fn element<'a>(tag: &str, after_tag: &'a str, out: &mut String) -> &'a str {
     let name = tag
         .split(|char: char| char.is_ascii_whitespace() || char == '/')
@@ -50,7 +49,7 @@ fn element<'a>(tag: &str, after_tag: &'a str, out: &mut String) -> &'a str {
             return after(find_ignoring_case(after_tag, end), ">");
         }
     }
-    // Inline tags stand inside words; all others end them.
+    // Inline tags may be inside a word; all others separate words.
     let inline = ["a", "b", "i", "u", "em", "strong", "span", "font", "wbr"];
     let name = tag.trim_start_matches('/');
     let name = name.split(|char: char| char.is_ascii_whitespace()).next();
@@ -60,12 +59,12 @@ fn element<'a>(tag: &str, after_tag: &'a str, out: &mut String) -> &'a str {
     after_tag
 }
 
-/// What comes after `end`; nothing when it never comes.
+/// Returns the text after `end`, or an empty text if `end` is missing.
 fn after<'a>(text: &'a str, end: &str) -> &'a str {
     text.split_once(end).map_or("", |(_, after)| after)
 }
 
-/// The text from an ASCII `needle` on, whatever its case.
+/// Returns the text from an ASCII `needle` on, found case-insensitively.
 fn find_ignoring_case<'a>(text: &'a str, needle: &str) -> &'a str {
     text.as_bytes()
         .windows(needle.len())
@@ -74,7 +73,7 @@ fn find_ignoring_case<'a>(text: &'a str, needle: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// The first words of a text on one line, at most `limit` characters.
+/// Returns the first words of a text on one line, at most `limit` characters.
 pub(super) fn beginning(text: &str, limit: usize) -> String {
     let mut line = String::new();
     let mut length = 0;

@@ -1,8 +1,8 @@
-//! What the owner of a mailbox has set, beyond messages and labels: signatures,
-//! the answer while away, filters, contacts made by hand.
+//! A mailbox owner's settings other than labels: signatures, automatic replies, filters, and
+//! contacts edited by hand.
 //!
-//! It is provider-neutral as far as the providers agree; what only one of them
-//! has is kept as it was sent, under a name of that provider's.
+//! Settings are provider-neutral where the providers agree. Settings that only one provider has are
+//! kept as sent, under a name of that provider.
 
 use std::collections::BTreeMap;
 
@@ -11,46 +11,45 @@ use serde_json::{Map, Value};
 /// The settings of one mailbox.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StoredSettings {
-    /// Signatures in HTML, by the address one sends as, in lower case.
+    /// Signatures in HTML, by sending address in lower case.
     pub signatures: BTreeMap<String, String>,
-    /// Names one sends under, by the same.
+    /// Display names, by sending address in lower case.
     pub names: BTreeMap<String, String>,
-    /// What was set as JSON, by names such as `gmail vacation`.
+    /// Settings kept as JSON, by names such as `gmail vacation`.
     pub values: BTreeMap<String, Value>,
-    /// Gmail's filters by their ids, in the order they were made.
+    /// Gmail's filters by id, in the order of their creation.
     pub filters: Vec<(String, Value)>,
-    /// Contacts by their ids: made by hand, changed from what the mail says, or
-    /// deleted, which is `None`.
+    /// Contacts by id: created by hand, or changed from what the mail yields. `None` if deleted.
     pub contacts: BTreeMap<u64, Option<SavedContact>>,
-    /// How many things have been made; ids are counted from it.
+    /// The number of objects created, from which ids are counted.
     made: u64,
 }
 
 impl StoredSettings {
-    /// A number that no thing made before has.
+    /// Returns a number that no earlier object has.
     pub fn number(&mut self) -> u64 {
         self.made += 1;
         self.made
     }
 }
 
-/// A contact that was made or changed by hand.
+/// A contact that was created or changed by hand. Missing texts are empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SavedContact {
-    /// How often it was changed; it is in the contact's tag.
+    /// The number of changes, which is part of the contact's etag.
     pub version: u64,
-    /// The given name; empty where there is none. So are all texts here.
+    /// The given name.
     pub given: String,
     /// The family name.
     pub family: String,
-    /// The addresses, the first one first.
+    /// The addresses, the primary one first.
     pub emails: Vec<String>,
-    /// What else a provider was sent, as it was sent, by the provider's names.
+    /// Further properties, as a provider's client sent them and under that provider's names.
     pub rest: Map<String, Value>,
 }
 
 impl SavedContact {
-    /// The whole name.
+    /// Returns the full name.
     pub fn name(&self) -> String {
         let both = format!("{} {}", self.given, self.family);
         both.trim().to_owned()

@@ -1,21 +1,20 @@
-//! Conversations, found as Gmail finds them.
+//! Threads, grouped as in Gmail.
 //!
-//! Two messages are of one conversation when one refers to the other, or both to
-//! a third (which need not be here), and their subjects agree but for `Re:` and
-//! the like: a changed subject begins a new conversation. Where an export names
-//! the conversation, that counts too.
+//! Two messages belong to one thread if one refers to the other, or both to a third (which may be
+//! missing), and their subjects are equal except for `Re:` and similar prefixes. A changed subject
+//! begins a new thread. Messages that an export assigns to one thread belong together as well.
 
 use std::collections::HashMap;
 
 use super::message::Message;
 use super::search_text::number;
 
-/// Prefixes that answers and forwarded messages get, in the tongues seen most.
+/// Subject prefixes of replies and forwarded messages, in the most common languages.
 const PREFIXES: [&str; 14] =
     ["re", "fwd", "fw", "aw", "wg", "sv", "vs", "antw", "tr", "rif", "res", "enc", "odp", "ynt"];
 
-/// Sets the thread of each message to the id of its conversation's first.
-/// The messages stand oldest first.
+/// Sets the thread of each message to the id of the thread's first message. The messages are sorted
+/// oldest first.
 pub(super) fn join(messages: &mut [Message]) {
     let mut sets: Vec<usize> = (0..messages.len()).collect();
     let mut seen: HashMap<u64, usize> = HashMap::new();
@@ -26,7 +25,7 @@ pub(super) fn join(messages: &mut [Message]) {
             }
         }
     }
-    // A set's root is its smallest place, which is the oldest message.
+    // A set's root is its lowest index, which is the oldest message.
     let roots: Vec<usize> = (0..messages.len()).map(|place| root(&sets, place)).collect();
     let ids: Vec<u64> = messages.iter().map(|message| message.id).collect();
     for (message, first) in messages.iter_mut().zip(roots) {
@@ -36,8 +35,8 @@ pub(super) fn join(messages: &mut [Message]) {
     }
 }
 
-/// What a message shares with the others of its conversation, as numbers: with
-/// any of them in common, two messages belong together.
+/// Returns the keys of a message as hashes. Two messages with a key in common belong to the same
+/// thread.
 pub(super) fn keys(message: &Message) -> Vec<u64> {
     let facts = &message.facts;
     let subject = subject(&facts.subject);
@@ -45,18 +44,20 @@ pub(super) fn keys(message: &Message) -> Vec<u64> {
     let mut keys: Vec<u64> = own
         .into_iter()
         .chain(&facts.references)
+        // The subject is part of the key, so that a reply under a new subject shares none.
         .map(|id| number(&format!("{subject}\n{id}")))
         .collect();
+    // Two line breaks, so that no Message-ID of a message without a subject yields the same text.
     keys.extend(facts.conversation.as_deref().map(|named| number(&format!("\n\n{named}"))));
     keys
 }
 
-/// A subject without the prefixes of answers, in lower case.
+/// Returns a subject in lower case, without prefixes of replies.
 pub(crate) fn subject(text: &str) -> String {
     let text = text.to_lowercase();
     let mut rest = text.trim();
     while let Some((prefix, after)) = rest.split_once(':') {
-        // Some count: `Re[2]:`.
+        // Some mailers count: `Re[2]:`.
         let word = prefix.split(['[', '(']).next().unwrap_or(prefix).trim();
         if !PREFIXES.contains(&word) {
             break;
@@ -66,7 +67,7 @@ pub(crate) fn subject(text: &str) -> String {
     rest.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The root of a place's set.
+/// Returns the root of an index's set.
 fn root(sets: &[usize], mut place: usize) -> usize {
     while let Some(parent) = sets.get(place).filter(|parent| **parent != place) {
         place = *parent;
@@ -74,7 +75,7 @@ fn root(sets: &[usize], mut place: usize) -> usize {
     place
 }
 
-/// Makes one set of two; the older root stays one.
+/// Unites two sets. The lower root, of the older message, remains.
 fn unite(sets: &mut [usize], one: usize, other: usize) {
     let (one, other) = (root(sets, one), root(sets, other));
     let (older, younger) = (one.min(other), one.max(other));

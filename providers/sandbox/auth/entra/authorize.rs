@@ -1,7 +1,7 @@
-//! The browser's half of Microsoft's sign-in: authorization and consent.
+//! Authorization and consent: the browser's part of Microsoft's sign-in.
 //!
-//! What is wrong with the client or its redirect is shown to the person, on a
-//! page; everything else goes back to the client (RFC 6749, 4.1.2.1).
+//! Errors in the client id or redirect URI are shown on a page; all others are sent to the client
+//! (RFC 6749, 4.1.2.1).
 
 use super::error::EntraError;
 use super::scopes;
@@ -11,7 +11,8 @@ use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 
-/// Checks an authorization request and shows the consent page.
+/// Checks an authorization request and shows the consent page. With the consent header and a known
+/// `login_hint`, answers at once.
 pub(in crate::auth) fn ask(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let (client_id, redirect_uri) = match client(request) {
         Ok(client) => client,
@@ -34,8 +35,8 @@ pub(in crate::auth) fn ask(state: &RequestState, request: &HttpRequest) -> HttpR
     }
 }
 
-/// Who asks, and where the answer goes: what must be right before anything is
-/// sent there.
+/// Returns the client id and redirect URI, which must be valid before anything is sent to the
+/// client.
 fn client(request: &HttpRequest) -> Result<(&str, &str), EntraError> {
     let need = |name: &str| {
         let value = request.param(name).filter(|value| !value.is_empty());
@@ -43,13 +44,15 @@ fn client(request: &HttpRequest) -> Result<(&str, &str), EntraError> {
     };
     let client_id = need("client_id")?;
     let redirect_uri = need("redirect_uri")?;
+    // Entra ignores the port of a registered `http://localhost` redirect; every client here counts
+    // as registered with all loopback addresses.
     if !is_loopback(redirect_uri) {
         return Err(EntraError::wrong_redirect(redirect_uri, client_id));
     }
     Ok((client_id, redirect_uri))
 }
 
-/// Reads the rest of an authorization request.
+/// Reads the remaining parameters of an authorization request.
 fn authorization(
     request: &HttpRequest,
     client_id: &str,
@@ -61,6 +64,8 @@ fn authorization(
         return Err(EntraError::wrong_response_type(kind));
     }
     let scopes = scopes::read(param("scope").ok_or_else(|| EntraError::missing("scope"))?)?;
+    // Stricter than Entra for public clients, which may leave PKCE out unless they are single-page
+    // applications: a client that forgets it is to be noticed.
     let challenge = param("code_challenge").ok_or_else(EntraError::no_challenge)?;
     if param("code_challenge_method") != Some("S256") || challenge.len() != oauth::CHALLENGE {
         return Err(EntraError::wrong_challenge());
@@ -76,7 +81,7 @@ fn authorization(
     })
 }
 
-/// Takes the consent page's form.
+/// Handles the consent page's form.
 pub(in crate::auth) fn consent(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let ticket = field(&form, "request").unwrap_or_default();
@@ -91,7 +96,7 @@ pub(in crate::auth) fn consent(state: &RequestState, request: &HttpRequest) -> H
     }
 }
 
-/// Sends the browser back with a code.
+/// Redirects the browser to the client with an authorization code.
 fn allow(
     state: &RequestState,
     authorization: AuthorizationRequest,
@@ -105,6 +110,7 @@ fn allow(
             return EntraError::failure(error.message()).redirect(&redirect_uri, &its_state);
         }
     };
+    // A client that sent no `state` must not get an empty one (RFC 6749, 4.1.2).
     let mut pairs = vec![("code", code.as_str())];
     if !its_state.is_empty() {
         pairs.push(("state", its_state.as_str()));
@@ -113,7 +119,7 @@ fn allow(
         .unwrap_or_else(|| EntraError::failure("redirect_uri is no URI").page())
 }
 
-/// Sends the browser back with the person's refusal.
+/// Redirects the browser to the client with the person's refusal.
 fn deny(authorization: &AuthorizationRequest) -> HttpResponse {
     EntraError::access_denied().redirect(&authorization.redirect_uri, &authorization.state)
 }

@@ -1,6 +1,5 @@
-//! The device code grant's first half (RFC 8628): the codes, and the page
-//! where a person types the short one. The device's questions are answered in
-//! `token.rs`.
+//! The first half of the device code grant (RFC 8628): the codes, and the page for entering the
+//! short one. Polls are answered in `token.rs`.
 
 use hyper::{Method, StatusCode};
 use serde_json::json;
@@ -13,7 +12,7 @@ use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 
-/// Gives a device its codes.
+/// Issues the codes of a device.
 pub(in crate::auth) fn issue(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let authorization = match authorization(&form) {
@@ -36,7 +35,7 @@ pub(in crate::auth) fn issue(state: &RequestState, request: &HttpRequest) -> Htt
             "device_code": device_code,
             "verification_uri": page,
             "expires_in": sign_in.devices.lifetime.as_secs(),
-            // Rounded up: a device that keeps to it is never too fast.
+            // Rounded up: a device that waits for whole seconds must never be too fast.
             "interval": interval.as_secs() + u64::from(interval.subsec_nanos() > 0),
             "message": format!(
                 "To sign in, use a web browser to open the page {page} and enter the code \
@@ -65,11 +64,12 @@ fn authorization(form: &[(String, String)]) -> Result<AuthorizationRequest, Entr
     })
 }
 
-/// The page where a person types the code: shown, or sent in. With the consent
-/// header, one request is enough, and a GET does.
+/// Shows the page for entering the code, or handles its form. With the consent header, a single GET
+/// request is enough.
 pub(in crate::auth) fn page(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     let form = request.form();
     let given = |name: &str| field(&form, name).or_else(|| request.param(name));
+    // `otc` is the name of the field on Microsoft's own page.
     let user_code = given("user_code").or_else(|| given("otc")).unwrap_or_default();
     let hint = given("mailbox").or_else(|| given("login_hint")).unwrap_or_default();
     let decision = match request.header(CONSENT_HEADER) {

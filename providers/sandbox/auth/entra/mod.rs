@@ -1,9 +1,8 @@
-//! Microsoft's sign-in (Entra ID, the OAuth 2.0 endpoints of version 2.0).
+//! Microsoft's sign-in: Entra ID's OAuth 2.0 endpoints, version 2.0.
 //!
-//! Any tenant will do. The browser's half is in `authorize.rs`, the device's in
-//! `device.rs`, the tokens' in `token.rs`, and what OpenID Connect adds in
-//! `openid.rs`. As with Google's, nobody
-//! enters a password, and everything else is checked as the service checks it.
+//! Every tenant is accepted. Authorization is in `authorize.rs`, the device code grant in
+//! `device.rs`, tokens in `token.rs`, and OpenID Connect in `openid.rs`. As at Google's sign-in, no
+//! password is needed, and everything else is checked as Entra checks it.
 
 pub(super) mod authorize;
 pub(super) mod device;

@@ -1,7 +1,7 @@
-//! OpenID Connect at Microsoft's sign-in: where its endpoints are, and who signed in.
+//! OpenID Connect at Microsoft's sign-in: discovery of the endpoints, and ID tokens.
 //!
-//! Client libraries look for the endpoints before anything else, and take the account from
-//! the token. It is not signed: one that comes from the token endpoint itself needs no
+//! Client libraries fetch the endpoints first, and read the account from the ID token. It is
+//! unsigned: a client that gets it directly from the token endpoint may rely on TLS instead of the
 //! signature (OpenID Connect Core, 3.1.3.7).
 
 use base64::Engine;
@@ -15,14 +15,14 @@ use crate::graph::ids::MailboxIds;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 
-/// The tenant of personal accounts, to which all mailboxes count.
+/// The tenant of personal accounts, to which all mailboxes belong.
 const TENANT: &str = "9188040d-6c67-4c5b-b112-36a304b66dad";
 
-/// The hosts of the sign-in, the one to call first.
+/// The hosts of the sign-in, the preferred one first.
 const HOSTS: [&str; 4] =
     ["login.microsoftonline.com", "login.windows.net", "login.microsoft.com", "sts.windows.net"];
 
-/// Where the endpoints of a tenant are.
+/// Returns the discovery document of a tenant.
 pub(in crate::auth) fn configuration(_: &RequestState, request: &HttpRequest) -> HttpResponse {
     let base = base(request);
     let tenant = request.path.first().map_or("common", String::as_str);
@@ -30,6 +30,8 @@ pub(in crate::auth) fn configuration(_: &RequestState, request: &HttpRequest) ->
     answer(
         StatusCode::OK,
         &json!({
+            // The endpoints are on loopback, but the issuer is Microsoft's: it has to equal `iss`
+            // of the ID token (OpenID Connect Discovery, 4.3).
             "issuer": issuer(),
             "authorization_endpoint": endpoint("authorize"),
             "token_endpoint": endpoint("token"),
@@ -42,7 +44,8 @@ pub(in crate::auth) fn configuration(_: &RequestState, request: &HttpRequest) ->
     )
 }
 
-/// Which hosts are one sign-in.
+/// Returns the hosts that count as one sign-in (instance discovery). Microsoft's libraries check
+/// their authority against it.
 pub(in crate::auth) fn instance(_: &RequestState, request: &HttpRequest) -> HttpResponse {
     let [network, cache, ..] = HOSTS;
     answer(
@@ -58,7 +61,8 @@ pub(in crate::auth) fn instance(_: &RequestState, request: &HttpRequest) -> Http
     )
 }
 
-/// The token that says to a client who signed in, issued at `now` for so many seconds.
+/// Returns an ID token that tells a client who signed in, issued at `now` and valid for this many
+/// seconds.
 pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64) -> String {
     let now = u64::try_from(now.as_second()).unwrap_or_default();
     let owner = MailboxIds::of(address);
@@ -78,18 +82,19 @@ pub(super) fn id_token(address: &str, client: &str, now: Timestamp, seconds: u64
     format!("{}.{}.", encoded(&json!({ "typ": "JWT", "alg": "none" })), encoded(&claims))
 }
 
-/// The same account as `client_info`, which clients of Microsoft's libraries request.
+/// Returns the account as `client_info`, which Microsoft's libraries request and key their cache
+/// by.
 pub(super) fn client_info(address: &str) -> String {
     encoded(&json!({ "uid": MailboxIds::of(address).mailbox(), "utid": TENANT }))
 }
 
-/// Who signs in, by the name that the service gives itself.
+/// Returns the issuer of all ID tokens.
 fn issuer() -> String {
     let [network, ..] = HOSTS;
     format!("https://{network}/{TENANT}/v2.0")
 }
 
-/// Where a request came to.
+/// Returns the base URL that a request was sent to.
 fn base(request: &HttpRequest) -> String {
     format!("http://{}", request.header("host").unwrap_or("127.0.0.1"))
 }

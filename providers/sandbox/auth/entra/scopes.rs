@@ -1,19 +1,18 @@
 //! The scopes of Microsoft's sign-in: Graph's permissions.
 //!
-//! A permission is named in short (`Mail.Read`) or in full, and in any case;
-//! grants are returned in the service's spelling and the form requested
-//! by the client. `.default` stands for all that the app was registered for: here, for every
-//! permission, or for what was granted before.
+//! A permission may be given in its short form (`Mail.Read`) or as a URI, in any case. It is
+//! reported in Graph's spelling and in the form requested. `.default` means all permissions that
+//! the app is registered for: here all permissions, or those granted before.
 
 use super::error::EntraError;
 
-/// What a permission's name begins with in full.
+/// The prefix of a permission's URI.
 const GRAPH: &str = "https://graph.microsoft.com/";
 
-/// What stands for all permissions of an app.
+/// The scope for all permissions of an app.
 const DEFAULT: &str = ".default";
 
-/// The scopes of OpenID Connect, which are named in short alone.
+/// The scopes of OpenID Connect, which have no URI.
 const OPENID: [&str; 3] = ["openid", "profile", "email"];
 
 /// The permissions the sandbox can grant, in Graph's spelling.
@@ -40,12 +39,12 @@ const PERMISSIONS: [&str; 20] = [
     "Tasks.ReadWrite",
 ];
 
-/// Scopes that were read.
+/// The result of reading a `scope` parameter.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ParsedScopes {
     /// The scopes granted and reported, separated by spaces.
     pub granted: String,
-    /// True when a refresh token was requested.
+    /// True if a refresh token was requested.
     pub offline: bool,
 }
 
@@ -54,6 +53,7 @@ pub(super) fn read(text: &str) -> Result<ParsedScopes, EntraError> {
     let mut granted: Vec<String> = Vec::new();
     let mut offline = false;
     for scope in text.split_ascii_whitespace() {
+        // Entra never lists it among the granted scopes; the refresh token itself is the answer.
         if scope.eq_ignore_ascii_case("offline_access") {
             offline = true;
             continue;
@@ -74,10 +74,11 @@ pub(super) fn read(text: &str) -> Result<ParsedScopes, EntraError> {
     Ok(ParsedScopes { granted: granted.join(" "), offline })
 }
 
-/// True when all that `requested` names was granted; what is unknown was not.
+/// Returns true if all scopes in `requested` were granted. Unknown scopes were not.
 pub(super) fn covers(granted: &str, requested: &str) -> bool {
     requested
         .split_ascii_whitespace()
+        // Neither of the two is ever among the granted scopes: `.default` asks for those that are.
         .filter(|scope| !scope.eq_ignore_ascii_case("offline_access") && short(scope) != DEFAULT)
         .all(|scope| {
             let mut granted = granted.split(' ');
@@ -85,19 +86,20 @@ pub(super) fn covers(granted: &str, requested: &str) -> bool {
         })
 }
 
-/// The granted scopes as the service reports them: with the `.default` that was requested.
+/// Returns the granted scopes as Entra reports them: with the `.default` that was requested.
 pub(super) fn reported(granted: &str, requested: &str) -> String {
     let default = requested.split_ascii_whitespace().find(|scope| short(scope) == DEFAULT);
     [granted].into_iter().chain(default).collect::<Vec<_>>().join(" ")
 }
 
-/// A scope in the service's spelling.
+/// Returns a scope in Entra's spelling; `None` if it is unknown.
 fn canonical_scope(scope: &str) -> Option<String> {
     let spelt = |names: &[&'static str], requested: &str| {
         let mut names = names.iter();
         names.find(|name| name.eq_ignore_ascii_case(requested)).copied()
     };
     let name = short(scope);
+    // The scopes of OpenID Connect exist only in their short form.
     if name.len() == scope.len() {
         spelt(&PERMISSIONS, name).or(spelt(&OPENID, name)).map(str::to_owned)
     } else {
@@ -105,7 +107,7 @@ fn canonical_scope(scope: &str) -> Option<String> {
     }
 }
 
-/// A permission without Graph's address.
+/// Returns a permission without Graph's prefix.
 fn short(scope: &str) -> &str {
     match scope.split_at_checked(GRAPH.len()) {
         Some((address, name)) if address.eq_ignore_ascii_case(GRAPH) => name,

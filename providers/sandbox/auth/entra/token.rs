@@ -1,4 +1,4 @@
-//! Microsoft's token endpoint: codes, refresh tokens and device codes traded.
+//! Microsoft's token endpoint: authorization codes, refresh tokens and device codes.
 
 use hyper::StatusCode;
 use jiff::Timestamp;
@@ -15,10 +15,10 @@ use crate::auth::tokens::{
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 
-/// The grant type of a device.
+/// The grant type of a device (RFC 8628, 3.4).
 pub(super) const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// Trades what the form brings for tokens.
+/// Answers a token request.
 pub(in crate::auth) fn answer(state: &RequestState, request: &HttpRequest) -> HttpResponse {
     trade(state, request).unwrap_or_else(|refusal| refusal.json())
 }
@@ -27,11 +27,13 @@ fn trade(state: &RequestState, request: &HttpRequest) -> Result<HttpResponse, En
     let form = TokenForm(request.form());
     let grant = form.need("grant_type")?;
     let client = form.need("client_id")?;
+    // Desktop apps are public clients, and Entra refuses a secret from them instead of ignoring it.
+    // An empty one counts as well.
     if form.has("client_secret") || form.has("client_assertion") {
         return Err(EntraError::public_client());
     }
-    // The requested scopes are checked, and all that were granted are given,
-    // as the service does it.
+    // The requested scopes are checked for their form, but all that were granted are issued, as
+    // Entra does it.
     if let Some(scope) = form.get("scope") {
         scopes::read(scope)?;
     }
@@ -44,6 +46,7 @@ fn trade(state: &RequestState, request: &HttpRequest) -> Result<HttpResponse, En
         }
         "refresh_token" => {
             let token = form.need("refresh_token")?;
+            // Checked first, because rotating would end the token's predecessor.
             may_refresh(&sign_in, &form, client, token)?;
             let issued = sign_in.rotate(token).transpose();
             issued.ok_or_else(EntraError::malformed)?
@@ -60,7 +63,7 @@ fn trade(state: &RequestState, request: &HttpRequest) -> Result<HttpResponse, En
     Ok(json_answer(StatusCode::OK, &body(&sign_in, issued, &form, client, state.clock.now())))
 }
 
-/// The fields of a token request.
+/// The fields of a token request. Empty fields count as missing.
 struct TokenForm(Vec<(String, String)>);
 
 impl TokenForm {
@@ -77,7 +80,7 @@ impl TokenForm {
     }
 }
 
-/// The authorization code grant's checks, with PKCE's.
+/// Checks an authorization code, with PKCE, and returns its grant.
 fn by_code(
     sign_in: &mut SignIn,
     form: &TokenForm,
@@ -85,7 +88,7 @@ fn by_code(
 ) -> Result<AuthorizationCode, EntraError> {
     let code = form.need("code")?;
     let redirect_uri = form.need("redirect_uri")?;
-    // A code is good for one try, so it is gone even if the try fails.
+    // A code can be used once (RFC 6749, 4.1.2), so a failed attempt consumes it too.
     let code = sign_in.take_code(TokenIssuer::Microsoft, code).map_err(|why| match why {
         NoCode::Unknown => EntraError::malformed(),
         NoCode::Spent => EntraError::spent_code(),
@@ -104,7 +107,7 @@ fn by_code(
     Ok(code)
 }
 
-/// The refresh token grant's checks.
+/// Checks a refresh token.
 fn may_refresh(
     sign_in: &SignIn,
     form: &TokenForm,
@@ -132,7 +135,7 @@ fn check_consent(form: &TokenForm, client: &str, granted: &str) -> Result<(), En
     }
 }
 
-/// The response to a device.
+/// Returns the request and mailbox of a device that was granted access.
 fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraError> {
     Err(match polled {
         PollResult::Granted { authorization, mailbox } => return Ok((authorization, mailbox)),
@@ -144,7 +147,7 @@ fn consent(polled: PollResult) -> Result<(AuthorizationRequest, String), EntraEr
     })
 }
 
-/// The answer with tokens.
+/// Returns the response with tokens.
 fn body(
     sign_in: &SignIn,
     issued: IssuedTokens,
@@ -163,6 +166,7 @@ fn body(
     });
     let access = sign_in.access(&issued.access);
     let address = access.map(|access| access.mailbox).unwrap_or_default();
+    // An ID token is issued only for the scope `openid` (OpenID Connect Core, 3.1.2.1).
     let openid = issued.scope.split(' ').any(|scope| scope == "openid");
     let more = [
         ("refresh_token", issued.refresh),

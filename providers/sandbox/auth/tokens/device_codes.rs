@@ -1,8 +1,7 @@
-//! Device codes: a program waits while a person types a short code elsewhere
-//! (RFC 8628).
+//! Device codes (RFC 8628): a program polls while a person enters a short code on another machine.
 //!
-//! Who may be let in, and the tokens, are the business of `tokens/mod.rs`; here is
-//! only the request, the person's decision, and the number of polls.
+//! This is only the pending request, the person's decision and the pace of polling. Consent and
+//! tokens are in `tokens/mod.rs`.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -11,27 +10,27 @@ use daysheet_core::error::Result;
 
 use super::{AuthorizationRequest, TokenIssuer, fill, random};
 
-/// How many codes are kept at a time; the oldest go first.
+/// The maximum number of codes; the oldest are dropped first.
 const MAX_DEVICES: usize = 256;
 
-/// The characters of a user code: none that is easily taken for another, and
-/// 32 of them, so that five random bits are one.
+/// The characters of a user code. Those that are easily confused (0 and O, 1 and I) are missing,
+/// and 32 remain, so five random bits make one character.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /// The length of a user code.
 const USER_CODE: usize = 9;
 
-/// The codes handed out.
+/// All issued codes.
 #[derive(Debug)]
 pub(crate) struct DeviceCodes {
-    /// How long a device waits between two questions.
+    /// The minimum time between two polls.
     pub interval: Duration,
-    /// How long a code is good.
+    /// The lifetime of a code.
     pub lifetime: Duration,
     devices: VecDeque<WaitingDevice>,
 }
 
-/// One waiting device.
+/// A device that waits for its tokens.
 #[derive(Debug)]
 struct WaitingDevice {
     device_code: String,
@@ -42,7 +41,7 @@ struct WaitingDevice {
     consent: DeviceConsent,
 }
 
-/// What the person answered.
+/// The person's decision.
 #[derive(Debug)]
 enum DeviceConsent {
     Pending,
@@ -50,35 +49,35 @@ enum DeviceConsent {
     Refused,
 }
 
-/// What a poll of a device returns.
+/// The result of a poll.
 #[derive(Debug)]
 pub(crate) enum PollResult {
-    /// No such code, or one whose tokens were fetched.
+    /// Unknown code, or one whose tokens were fetched.
     Unknown,
-    /// It asked sooner than it may.
+    /// Polled before the interval had passed.
     TooFast,
-    /// The person has not typed the code yet.
+    /// The code has not been entered yet.
     Pending,
-    /// The person said no.
+    /// The person declined.
     Declined,
-    /// The code's time is over.
+    /// The code has expired.
     Expired,
     /// The person agreed. This is reported once.
     Granted {
-        /// What was wished for.
+        /// The device's request.
         authorization: AuthorizationRequest,
-        /// Whose mail may be read.
+        /// The mailbox that the tokens open.
         mailbox: String,
     },
 }
 
 impl DeviceCodes {
-    /// No codes yet.
+    /// Creates an empty set of codes.
     pub fn new(interval: Duration, lifetime: Duration) -> Self {
         Self { interval, lifetime, devices: VecDeque::new() }
     }
 
-    /// Makes a pair of codes: the device's and the person's.
+    /// Issues a pair of codes: the device's and the person's.
     pub fn issue(&mut self, authorization: AuthorizationRequest) -> Result<(String, String)> {
         let device_code = random("", 160)?;
         let user_code = user_code()?;
@@ -94,8 +93,8 @@ impl DeviceCodes {
         Ok((device_code, user_code))
     }
 
-    /// The wish that waits for a user code, as typed by a person: in any case,
-    /// with spaces or hyphens.
+    /// Returns the pending request of a user code as a person types it: in any case, with spaces or
+    /// hyphens.
     pub fn authorization(&self, user_code: &str) -> Option<&AuthorizationRequest> {
         let code = normalize_code(user_code);
         let mut waiting = self.devices.iter().filter(|device| self.waits(device));
@@ -103,9 +102,11 @@ impl DeviceCodes {
         Some(&device.authorization)
     }
 
-    /// Keeps what the person said: yes for a mailbox, or no. False when no
-    /// device waits for that code.
+    /// Records the person's decision: a mailbox, or `None` to decline. Returns false if no device
+    /// waits for the code.
     pub fn say(&mut self, user_code: &str, mailbox: Option<String>) -> bool {
+        // An expired code is reported as unknown to the person too; only the device learns that it
+        // expired.
         if self.authorization(user_code).is_none() {
             return false;
         }
@@ -120,7 +121,7 @@ impl DeviceCodes {
         true
     }
 
-    /// Answers a device.
+    /// Answers a device's poll.
     pub fn poll(&mut self, issuer: TokenIssuer, client_id: &str, device_code: &str) -> PollResult {
         let place = self.devices.iter().position(|device| {
             device.device_code == device_code
@@ -133,6 +134,7 @@ impl DeviceCodes {
             return PollResult::Unknown;
         };
         let now = Instant::now();
+        // Early polls count as well: a device that ignores `slow_down` never gets its tokens.
         let before = device.last_poll.replace(now);
         if now.duration_since(device.issued) >= self.lifetime {
             return PollResult::Expired;
@@ -145,6 +147,7 @@ impl DeviceCodes {
             DeviceConsent::Refused => return PollResult::Declined,
             DeviceConsent::Granted { .. } => {}
         }
+        // Tokens are issued once per device code, so a repeated poll finds no code.
         match self.devices.remove(place) {
             Some(WaitingDevice {
                 authorization,
@@ -155,7 +158,7 @@ impl DeviceCodes {
         }
     }
 
-    /// Forgets all codes.
+    /// Drops all codes.
     pub fn clear(&mut self) {
         self.devices.clear();
     }
@@ -165,7 +168,7 @@ impl DeviceCodes {
     }
 }
 
-/// A user code as it is kept.
+/// Returns a user code in its stored form: upper case, without separators.
 fn normalize_code(user_code: &str) -> String {
     user_code
         .chars()
@@ -174,12 +177,13 @@ fn normalize_code(user_code: &str) -> String {
         .collect()
 }
 
-/// A random user code.
+/// Returns a random user code.
 fn user_code() -> Result<String> {
     let mut bytes = [0; USER_CODE];
     fill(&mut bytes)?;
     Ok(bytes
         .iter()
+        // 32 divides 256, so each character is equally likely.
         .filter_map(|byte| ALPHABET.get(usize::from(byte & 31)))
         .map(|digit| char::from(*digit))
         .collect())

@@ -1,8 +1,8 @@
-//! Codes and tokens: who was let in, to what, until when.
+//! Authorization codes and tokens of both sign-ins.
 //!
-//! Held in memory and gone with the process. Provider-neutral but for the look
-//! of the tokens; no request or answer is read or made here. The codes that
-//! people type for a device are in `device_codes.rs`.
+//! They are held in memory and end with the process. Only the appearance of the tokens depends on
+//! the provider; requests and answers are handled in `google.rs` and `entra/`. Device codes are in
+//! `device_codes.rs`.
 
 pub(crate) mod device_codes;
 
@@ -14,14 +14,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use device_codes::DeviceCodes;
 
-/// How long a code is good.
+/// The lifetime of an authorization code: RFC 6749, 4.1.2, recommends ten minutes at most.
 const CODE_LIFETIME: Duration = Duration::from_secs(600);
 
-/// How many consent pages may be open, and codes untraded, at a time.
+/// The maximum number of open consent pages, and of remembered codes.
 const MAX_OPEN: usize = 256;
 
-/// Whose sign-in a code or token came from. What one issuer gave out opens
-/// nothing at the other.
+/// The sign-in that issued a code or token, which is valid at this one only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenIssuer {
     /// Google's sign-in, for the Gmail and People APIs.
@@ -31,7 +30,7 @@ pub(crate) enum TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// A code in the issuer's looks.
+    /// Returns a random code in the issuer's format.
     fn code(self) -> Result<String> {
         match self {
             Self::Google => random("4/0A", 48),
@@ -39,9 +38,8 @@ impl TokenIssuer {
         }
     }
 
-    /// An access token in the issuer's looks. Microsoft's has the outside of a
-    /// JWT, and nothing inside that a client could come to depend on: Graph's
-    /// tokens are for Graph to read.
+    /// Returns a random access token in the issuer's format. Microsoft's only begins like a JWT:
+    /// its content is meant for Graph, and clients must not depend on it.
     fn access_token(self) -> Result<String> {
         match self {
             Self::Google => random("ya29.a0", 150),
@@ -53,7 +51,7 @@ impl TokenIssuer {
         }
     }
 
-    /// A refresh token in the issuer's looks.
+    /// Returns a random refresh token in the issuer's format.
     fn refresh_token(self) -> Result<String> {
         match self {
             Self::Google => random("1//0", 72),
@@ -65,13 +63,13 @@ impl TokenIssuer {
 /// An authorization request that passed the checks.
 #[derive(Debug, Clone)]
 pub(crate) struct AuthorizationRequest {
-    /// Whom it was sent to.
+    /// The sign-in that received it.
     pub issuer: TokenIssuer,
-    /// Who asks.
+    /// The client that sent it.
     pub client_id: String,
-    /// Where the answer goes; empty for a device, which fetches it.
+    /// The URI that the answer is sent to; empty for a device, which polls for it.
     pub redirect_uri: String,
-    /// The client's own mark, given back as it came.
+    /// The client's `state`, returned unchanged.
     pub state: String,
     /// The scopes, separated by spaces.
     pub scope: String,
@@ -81,43 +79,43 @@ pub(crate) struct AuthorizationRequest {
     pub offline: bool,
 }
 
-/// Why a code is not good.
+/// The reason why a code is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoCode {
-    /// It was never given out, or its time is over.
+    /// It was never issued, or has expired.
     Unknown,
-    /// It was traded before.
+    /// It was exchanged before.
     Spent,
 }
 
-/// How a refresh token stands.
+/// The status of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefreshStatus<'a> {
-    /// It was never given out.
+    /// It was never issued.
     Unknown,
-    /// Its successor was used, so it is over.
+    /// Its successor was used, so it is no longer valid.
     Rotated,
     /// Its grant was ended.
     Revoked,
-    /// It may be used by this client for these scopes.
+    /// It is valid for this client and these scopes.
     Good {
-        /// The client it was made for.
+        /// The client it was issued to.
         client_id: &'a str,
         /// The scopes granted, separated by spaces.
         scope: &'a str,
     },
 }
 
-/// A refresh token in the books.
+/// A stored refresh token.
 #[derive(Debug)]
 struct RefreshToken {
     grant: AccessGrant,
-    /// The token it was made by, where refresh tokens rotate.
+    /// The token it was rotated from, if any.
     parent: Option<String>,
     life: RefreshState,
 }
 
-/// A refresh token's life.
+/// The state of a refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RefreshState {
     Good,
@@ -125,16 +123,16 @@ enum RefreshState {
     Revoked,
 }
 
-/// A wish that was granted for a mailbox.
+/// A request that was granted for a mailbox.
 #[derive(Debug)]
 pub(crate) struct AuthorizationCode {
-    /// What was wished for.
+    /// The granted request.
     pub authorization: AuthorizationRequest,
-    /// Whose mail may be read.
+    /// The address of the mailbox that may be read.
     pub mailbox: String,
 }
 
-/// A granted access, as tokens name it.
+/// A grant, as its tokens refer to it.
 #[derive(Debug, Clone)]
 struct AccessGrant {
     number: u64,
@@ -144,7 +142,7 @@ struct AccessGrant {
     mailbox: String,
 }
 
-/// Tokens fresh from the press.
+/// Newly issued tokens.
 #[derive(Debug)]
 pub(crate) struct IssuedTokens {
     /// The access token.
@@ -155,10 +153,10 @@ pub(crate) struct IssuedTokens {
     pub refresh: Option<String>,
 }
 
-/// What an access token allows.
+/// The access that a token gives.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenAccess {
-    /// Who gave it out: the other issuer's APIs must refuse it.
+    /// The issuer: the other one's APIs must refuse the token.
     pub issuer: TokenIssuer,
     /// The mailbox's address.
     pub mailbox: String,
@@ -167,8 +165,8 @@ pub(crate) struct TokenAccess {
 }
 
 impl TokenAccess {
-    /// True when a scope of this name was granted, in short or as a URI that
-    /// ends in the name (`Mail.Read`, `https://graph.microsoft.com/mail.read`).
+    /// Returns true if a scope of this name was granted, in its short form or as a URI that ends in
+    /// the name (`Mail.Read`, `https://graph.microsoft.com/mail.read`). Case is ignored.
     pub fn has(&self, name: &str) -> bool {
         self.scope.split(' ').any(|scope| {
             let short = scope.rsplit_once('/').map_or(scope, |(_, short)| short);
@@ -183,16 +181,16 @@ pub(crate) struct SignIn {
     lifetime: Duration,
     grants: u64,
     open: VecDeque<(String, AuthorizationRequest)>,
-    /// A code that was traded leaves its place behind, so that it is known again.
+    /// An exchanged code leaves its entry behind, so that a second attempt is recognised.
     codes: VecDeque<(String, TokenIssuer, Instant, Option<AuthorizationCode>)>,
     access: HashMap<String, (Instant, AccessGrant)>,
     refresh: HashMap<String, RefreshToken>,
-    /// The codes that wait for people to type them.
+    /// The codes of devices that wait for a person.
     pub devices: DeviceCodes,
 }
 
 impl SignIn {
-    /// Nobody is signed in yet; access tokens will live for `lifetime`.
+    /// Creates an empty set of codes and tokens; access tokens are valid for `lifetime`.
     pub fn new(lifetime: Duration, devices: DeviceCodes) -> Self {
         Self {
             lifetime,
@@ -205,15 +203,16 @@ impl SignIn {
         }
     }
 
-    /// Keeps a wish until its consent page comes back with the ticket.
+    /// Stores a request until its consent page returns with the ticket.
     pub fn hold(&mut self, authorization: AuthorizationRequest) -> Result<String> {
         let ticket = random("", 24)?;
+        // Nothing else removes the requests of pages that are never submitted.
         self.open.truncate(MAX_OPEN - 1);
         self.open.push_front((ticket.clone(), authorization));
         Ok(ticket)
     }
 
-    /// Gives the wish of a ticket, once.
+    /// Returns and removes the request of a ticket.
     pub fn take(&mut self, issuer: TokenIssuer, ticket: &str) -> Option<AuthorizationRequest> {
         let place = self
             .open
@@ -222,7 +221,7 @@ impl SignIn {
         self.open.remove(place).map(|(_, authorization)| authorization)
     }
 
-    /// Grants a wish.
+    /// Issues the code of a granted request.
     pub fn issue_code(
         &mut self,
         authorization: AuthorizationRequest,
@@ -239,7 +238,7 @@ impl SignIn {
         Ok(code)
     }
 
-    /// Gives what a code was issued for, once and in time.
+    /// Returns the granted request of a code, once and before it expires.
     pub fn take_code(
         &mut self,
         issuer: TokenIssuer,
@@ -250,11 +249,12 @@ impl SignIn {
             .iter_mut()
             .find(|(known, from, ..)| known == code && *from == issuer)
             .ok_or(NoCode::Unknown)?;
+        // Taken before the time is checked: a late attempt consumes the code as well.
         let code = stored.take().ok_or(NoCode::Spent)?;
         if issued.elapsed() < CODE_LIFETIME { Ok(code) } else { Err(NoCode::Unknown) }
     }
 
-    /// Makes the tokens of a new grant.
+    /// Issues the tokens of a new grant.
     pub fn issue_tokens(
         &mut self,
         authorization: &AuthorizationRequest,
@@ -275,7 +275,7 @@ impl SignIn {
         Ok(issued)
     }
 
-    /// How a refresh token stands with an issuer.
+    /// Returns the status of a refresh token at an issuer.
     pub fn standing(&self, issuer: TokenIssuer, refresh_token: &str) -> RefreshStatus<'_> {
         let known = self.refresh.get(refresh_token);
         let Some(stored) = known.filter(|stored| stored.grant.issuer == issuer) else {
@@ -291,7 +291,8 @@ impl SignIn {
         }
     }
 
-    /// A new access token by a refresh token, which stays.
+    /// Issues an access token for a refresh token, which stays valid, as at Google. `None` if the
+    /// refresh token is not valid.
     pub fn refresh(&mut self, refresh_token: &str) -> Result<Option<IssuedTokens>> {
         match self.good_grant(refresh_token) {
             Some(grant) => self.issue_access(grant).map(Some),
@@ -299,15 +300,16 @@ impl SignIn {
         }
     }
 
-    /// A new access token and a new refresh token. The one that was used stays
-    /// good until its successor is used: should the answer get lost, the
-    /// client can ask again.
+    /// Issues an access token and a refresh token for a refresh token, as Entra does. The old
+    /// refresh token stays valid until its successor is used, so that a client whose answer was
+    /// lost can try again. `None` if the refresh token is not valid.
     pub fn rotate(&mut self, refresh_token: &str) -> Result<Option<IssuedTokens>> {
         let Some(grant) = self.good_grant(refresh_token) else {
             return Ok(None);
         };
         let mut issued = self.issue_access(grant.clone())?;
         issued.refresh = Some(self.issue_refresh(grant, Some(refresh_token.to_owned()))?);
+        // This use proves that the client has received the token, so the one before it can end.
         let parent = self.refresh.get(refresh_token);
         let parent = parent.and_then(|stored| stored.parent.clone());
         if let Some(parent) = parent.and_then(|parent| self.refresh.get_mut(&parent)) {
@@ -331,6 +333,7 @@ impl SignIn {
 
     fn issue_access(&mut self, grant: AccessGrant) -> Result<IssuedTokens> {
         let now = Instant::now();
+        // Expired tokens are dropped here, where the map grows, because nothing else removes them.
         self.access.retain(|_, (until, _)| *until > now);
         let access = grant.issuer.access_token()?;
         let scope = grant.scope.clone();
@@ -338,12 +341,12 @@ impl SignIn {
         Ok(IssuedTokens { access, scope, refresh: None })
     }
 
-    /// How long access tokens live.
+    /// Returns the lifetime of access tokens.
     pub fn lifetime(&self) -> Duration {
         self.lifetime
     }
 
-    /// What an access token allows, while it is good.
+    /// Returns the access that a token gives, if it is valid.
     pub fn access(&self, token: &str) -> Option<TokenAccess> {
         let (until, grant) = self.access.get(token)?;
         (*until > Instant::now()).then(|| TokenAccess {
@@ -353,8 +356,9 @@ impl SignIn {
         })
     }
 
-    /// Ends the grant of a token; false for a token that is not good.
+    /// Ends the grant of a token. Returns false for a token that is not valid.
     pub fn revoke(&mut self, issuer: TokenIssuer, token: &str) -> bool {
+        // Either token of the pair ends the whole grant, as at Google (RFC 7009, 2.1).
         let known = self.access.get(token).map(|(_, grant)| grant.clone());
         let known = known.or_else(|| self.good_grant(token));
         let Some(grant) = known.filter(|grant| grant.issuer == issuer) else {
@@ -365,7 +369,7 @@ impl SignIn {
         true
     }
 
-    /// Ends all grants, and what was on its way to one.
+    /// Ends all grants, and drops codes that are not exchanged yet.
     pub fn revoke_all(&mut self) {
         self.codes.clear();
         self.devices.clear();
@@ -376,18 +380,20 @@ impl SignIn {
     fn end_refresh_tokens(&mut self, which: impl Fn(&AccessGrant) -> bool) {
         for stored in self.refresh.values_mut() {
             if which(&stored.grant) {
+                // Kept instead of removed: Entra tells a revoked token (AADSTS50173) from an
+                // unknown one.
                 stored.life = RefreshState::Revoked;
             }
         }
     }
 
-    /// Ends all access tokens, as time would.
+    /// Ends all access tokens, as if they had expired.
     pub fn expire_access_tokens(&mut self) {
         self.access.clear();
     }
 }
 
-/// A token of so many random bytes.
+/// Returns a prefix followed by this many random bytes in base64url.
 pub(crate) fn random(prefix: &str, bytes: usize) -> Result<String> {
     let mut buffer = vec![0; bytes];
     fill(&mut buffer)?;

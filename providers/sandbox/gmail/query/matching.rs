@@ -1,20 +1,20 @@
-//! Gmail's search language, decided: does a message meet a query?
+//! Evaluation of Gmail's search language: deciding if a message matches a query.
 
 use super::{GmailQuery, GmailTest};
 use crate::store::mailbox::Mailbox;
 use crate::store::message::Message;
 
-/// The labels that are places; a message with none of them is archived.
+/// Labels that are locations. A message without any of them is archived.
 const PLACED: [&str; 5] = ["INBOX", "SENT", "DRAFT", "SPAM", "TRASH"];
 
-/// Decides for the messages of one mailbox.
+/// Evaluates queries on the messages of one mailbox.
 pub(crate) struct MessageMatcher<'a> {
-    /// Whose labels have names.
+    /// The mailbox, which has the names of labels.
     pub mailbox: &'a Mailbox,
 }
 
 impl MessageMatcher<'_> {
-    /// True when a message meets a query.
+    /// Returns true if a message matches a query.
     pub fn matches(&self, query: &GmailQuery, message: &Message) -> bool {
         query.is_met(&|test| self.meets(test, message))
     }
@@ -24,7 +24,7 @@ impl MessageMatcher<'_> {
             GmailTest::Says(field, phrase) => message.says_in(*field, phrase),
             GmailTest::Label(name) => self.has_label(name, message),
             GmailTest::Category(name) => category(name, message),
-            // Gmail takes `is:inbox` and `in:unread` as well.
+            // Gmail accepts `is:inbox` and `in:unread` as well.
             GmailTest::In(place) | GmailTest::Is(place) => self.is_in(place, message),
             GmailTest::Has(what) => what == "attachment" && !message.filenames().is_empty(),
             GmailTest::Larger(bytes) => message.raw.len() > *bytes,
@@ -41,7 +41,7 @@ impl MessageMatcher<'_> {
         meant.iter().any(|id| message.has(id))
     }
 
-    /// `in:`, which takes labels too.
+    /// Evaluates `in:`, which also accepts labels.
     fn is_in(&self, place: &str, message: &Message) -> bool {
         match place {
             "anywhere" | "all" => true,
@@ -56,13 +56,13 @@ impl MessageMatcher<'_> {
     }
 }
 
-/// The labels SPAM and TRASH, where a query asks for messages in them, which
-/// lists else leave out.
+/// Returns `SPAM` and `TRASH` if a query asks for messages in them. Lists leave them out otherwise.
 pub(crate) fn places_named(query: &GmailQuery) -> Vec<&'static str> {
     match query {
         GmailQuery::All(queries) | GmailQuery::Any(queries) => {
             queries.iter().flat_map(places_named).collect()
         }
+        // `-in:spam` mentions spam only to exclude it.
         GmailQuery::Not(_) => Vec::new(),
         GmailQuery::Test(GmailTest::In(name) | GmailTest::Is(name) | GmailTest::Label(name)) => {
             match name.as_str() {
@@ -76,13 +76,13 @@ pub(crate) fn places_named(query: &GmailQuery) -> Vec<&'static str> {
     }
 }
 
-/// True for a message of the inbox's first tab, where everything is that no other tab has.
+/// Returns true for a message of the inbox's first tab, which has all messages of no other tab.
 pub(crate) fn is_primary(message: &Message) -> bool {
     let other = message.labels.iter().any(|id| id.starts_with("CATEGORY_"));
     message.has("CATEGORY_PERSONAL") || message.has("INBOX") && !other
 }
 
-/// The tabs of the inbox.
+/// Evaluates the tabs of the inbox.
 fn category(name: &str, message: &Message) -> bool {
     match name {
         "primary" | "personal" => is_primary(message),

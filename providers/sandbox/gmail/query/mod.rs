@@ -1,16 +1,15 @@
-//! Gmail's search language, read: `from:ana (budget OR plan) -in:trash`.
+//! Parsing of Gmail's search language: `from:ana (budget OR plan) -in:trash`.
 //!
-//! Gmail never refuses a query, so this cannot fail: an operator nobody knows
-//! is a word with a colon in it, a quote that is not closed ends with the text,
-//! a bracket too many is not there. What the tests mean for a message is decided
-//! in `matching.rs`.
+//! Gmail never refuses a query, so parsing cannot fail: an unknown operator is a word with a colon,
+//! an unclosed quote ends with the text, and a surplus bracket is ignored. Queries are evaluated in
+//! `matching.rs`.
 
 pub(super) mod matching;
 
 use crate::store::query::{SearchField, StoreQuery};
 use crate::store::search_text::words;
 
-/// Brackets below this depth are not there either.
+/// The maximum depth of brackets. Groups below it are ignored.
 const MAX_DEPTH: usize = 40;
 
 /// A query, or a part of one.
@@ -19,47 +18,47 @@ pub(crate) type GmailQuery = StoreQuery<GmailTest>;
 /// A condition on one message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum GmailTest {
-    /// The words stand next to each other.
+    /// Adjacent words in a field.
     Says(SearchField, Vec<String>),
     /// A label by its name.
     Label(String),
     /// A tab of the inbox.
     Category(String),
-    /// A place: `in:`.
+    /// A location: `in:`.
     In(String),
     /// A state: `is:`.
     Is(String),
     /// A property: `has:`.
     Has(String),
-    /// More bytes than this.
+    /// A size above this many bytes.
     Larger(usize),
-    /// Fewer bytes than this.
+    /// A size below this many bytes.
     Smaller(usize),
-    /// Came before this time, in milliseconds.
+    /// An arrival before this time, in milliseconds since 1970.
     Before(i64),
-    /// Came at this time or later.
+    /// An arrival at or after this time, likewise.
     After(i64),
-    /// Has this Message-ID.
+    /// A Message-ID.
     MessageId(String),
-    /// Cannot be met: the value makes no sense.
+    /// A condition that is never met, because its value is invalid.
     Never,
 }
 
-/// Reads a query of the mailbox `me`.
+/// Parses a query of the mailbox `me`.
 pub(super) fn parse(text: &str, me: &str) -> GmailQuery {
     let mut parser = GmailParser { rest: text, me };
     parser.group(false, "", MAX_DEPTH)
 }
 
-/// A query on its way.
+/// A query being parsed.
 struct GmailParser<'a> {
     rest: &'a str,
     me: &'a str,
 }
 
 impl<'a> GmailParser<'a> {
-    /// Reads up to a closing bracket, or to the end. Words in it belong to the
-    /// operator in front of it, if any.
+    /// Parses up to a closing bracket or the end. Words in the group belong to the operator before
+    /// it.
     fn group(&mut self, inner: bool, operator: &str, depth: usize) -> GmailQuery {
         let mut items: Vec<GmailQuery> = Vec::new();
         let mut or = false;
@@ -85,7 +84,7 @@ impl<'a> GmailParser<'a> {
             let Some(item) = self.operand(operator, depth) else {
                 continue;
             };
-            // `OR` binds its two neighbours before the rest are joined.
+            // `OR` joins its two neighbours before the other terms are joined.
             match items.pop() {
                 Some(StoreQuery::Any(mut any)) if or => {
                     any.push(item);
@@ -102,11 +101,12 @@ impl<'a> GmailParser<'a> {
         StoreQuery::join(items, StoreQuery::All)
     }
 
-    /// Takes a connective that stands alone.
+    /// Skips a connective that is a word of its own.
     fn connective(&mut self, word: &str) -> bool {
         match self.rest.strip_prefix(word) {
             Some(rest)
                 if rest.is_empty()
+                    // `ORANGE` is a word, while `OR(` and `OR"` are connectives.
                     || rest.starts_with(|c: char| c.is_whitespace() || "(\"".contains(c)) =>
             {
                 self.rest = rest;
@@ -120,15 +120,15 @@ impl<'a> GmailParser<'a> {
         self.rest = self.rest.strip_prefix(char).unwrap_or(self.rest);
     }
 
-    /// Reads one word, phrase, group or operator; `None` for what says nothing.
+    /// Parses one word, phrase, group or operator. `None` for a term without content.
     fn operand(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
-        // As a loop, for nobody says how many signs there are.
+        // A loop instead of recursion, because the number of minus signs is not limited.
         let mut negated = false;
         while let Some(rest) = self.rest.strip_prefix('-') {
             negated = !negated;
             self.rest = rest;
         }
-        // A sign belongs to what it touches; one alone says nothing.
+        // A minus sign belongs to the term that it touches; one before white space is ignored.
         let operand = match self.rest.chars().next()? {
             space if space.is_whitespace() => None,
             _ => self.bare_operand(operator, depth),
@@ -136,7 +136,7 @@ impl<'a> GmailParser<'a> {
         if negated { operand.map(|operand| StoreQuery::Not(Box::new(operand))) } else { operand }
     }
 
-    /// The same, past its signs.
+    /// Parses a term after its minus signs.
     fn bare_operand(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
         let first = self.rest.chars().next()?;
         match first {
@@ -164,9 +164,9 @@ impl<'a> GmailParser<'a> {
         }
     }
 
-    /// Reads what an operator applies to: a word, a phrase or a group.
+    /// Parses the operand of an operator: a word, a phrase or a group.
     fn value(&mut self, operator: &str, depth: usize) -> Option<GmailQuery> {
-        // People write `from: ana`, and Gmail understands.
+        // Gmail accepts a space after the colon, as in `from: ana`.
         self.rest = self.rest.trim_start();
         match self.rest.chars().next()? {
             '(' | '"' => self.operand(operator, depth),
@@ -177,7 +177,7 @@ impl<'a> GmailParser<'a> {
         }
     }
 
-    /// Reads a phrase up to its closing quote, or to the end.
+    /// Parses a phrase up to its closing quote, or to the end.
     fn quoted_phrase(&mut self) -> &'a str {
         self.skip('"');
         let (phrase, rest) = self.rest.split_once('"').unwrap_or((self.rest, ""));
@@ -185,7 +185,7 @@ impl<'a> GmailParser<'a> {
         phrase
     }
 
-    /// Reads up to white space, a bracket or a quote.
+    /// Parses up to white space, a bracket or a quote.
     fn word(&mut self) -> &'a str {
         let end = |char: char| char.is_whitespace() || "()\"".contains(char);
         let end = self.rest.find(end).unwrap_or(self.rest.len());
@@ -194,13 +194,12 @@ impl<'a> GmailParser<'a> {
         word
     }
 
-    /// The condition that an operator makes of a value. The operators are
-    /// those of [`OPERATORS`].
+    /// Returns the condition of an operator and a value. Operators are listed in [`OPERATORS`].
     fn test(&self, operator: &str, value: &str) -> Option<GmailQuery> {
         let field = match operator {
             "" => Some(SearchField::Anywhere),
             "from" => Some(SearchField::From),
-            // Gmail finds copies too.
+            // Gmail's `to:` also finds Cc and Bcc.
             "to" => Some(SearchField::Recipients),
             "cc" => Some(SearchField::Cc),
             "bcc" => Some(SearchField::Bcc),
@@ -209,6 +208,7 @@ impl<'a> GmailParser<'a> {
             _ => None,
         };
         if let Some(field) = field {
+            // `me` is the account's own address, but an ordinary word in subjects and file names.
             let people =
                 [SearchField::From, SearchField::Recipients, SearchField::Cc, SearchField::Bcc];
             let me = people.contains(&field) && value.eq_ignore_ascii_case("me");
@@ -236,6 +236,7 @@ impl<'a> GmailParser<'a> {
             }
             _ => None,
         };
+        // Gmail answers a value without a meaning with no results rather than with an error.
         Some(StoreQuery::Test(test.unwrap_or(GmailTest::Never)))
     }
 }
@@ -246,14 +247,15 @@ const OPERATORS: [&str; 16] = [
     "larger", "smaller", "before", "after", "rfc822msgid",
 ];
 
-/// The operator a text begins with, and what follows its colon.
+/// Returns the operator at the beginning of a text, and the text after its colon.
 fn operator_in_front(text: &str) -> Option<(&'static str, &str)> {
     let (name, rest) = text.split_once(':')?;
     let known = OPERATORS.iter().find(|known| known.eq_ignore_ascii_case(name))?;
     Some((known, rest))
 }
 
-/// Seconds since 1970, in milliseconds. (A date would mean its midnight in California.)
+/// Converts seconds since 1970 to milliseconds. Dates, which Gmail would take for midnight in
+/// California, are not supported.
 fn instant(text: &str) -> Option<i64> {
     text.parse::<i64>().ok()?.checked_mul(1_000)
 }

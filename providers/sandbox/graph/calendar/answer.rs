@@ -1,5 +1,4 @@
-//! Graph's answers with events: by their ids, in lists, and as a calendar
-//! shows them.
+//! Answers with events: single ones, lists, and calendar views.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use jiff::tz::TimeZone;
@@ -19,26 +18,26 @@ use crate::graph::types::EVENT;
 use crate::store::calendars::expand::EventOccurrence;
 use crate::store::calendars::{SandboxCalendars, StoredEvent, same};
 
-/// The longest stretch of time that can be looked at.
+/// The longest time range, in days, as at Exchange.
 const MAX_DAYS: i64 = 1_825;
 
-/// What an id stands for.
+/// The event that an id refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct EventRef {
     /// The place of the event or the series.
     pub place: usize,
-    /// The occurrence of the series that is meant.
+    /// The occurrence of the series.
     pub original: Option<EventTime>,
 }
 
 impl EventRef {
-    /// The place of its calendar.
+    /// Returns the place of its calendar.
     pub fn calendar(&self, agenda: &SandboxCalendars) -> Result<usize, GraphError> {
         let event = agenda.event(self.place).ok_or_else(not_found)?;
         Ok(event.calendar)
     }
 
-    /// The event as it is shown.
+    /// Returns the event as its calendar shows it.
     pub fn look_up<'a>(
         &self,
         context: &'a CalendarContext<'_>,
@@ -47,6 +46,8 @@ impl EventRef {
             Some(original) => context.agenda.occurrence(self.place, original),
             None => as_is(context.agenda, self.place),
         };
+        // A cancelled occurrence is no longer one of the series, but its exception may still be
+        // shown.
         let it = it.or_else(|| {
             let event = context.agenda.event(self.place)?;
             let original = self.original?;
@@ -58,18 +59,19 @@ impl EventRef {
     }
 }
 
-/// True for an event that a calendar has.
+/// Returns true for an event that a calendar shows.
 fn is_there(event: &StoredEvent) -> bool {
     !event.deleted || called_off(event)
 }
 
-/// What was called off of some events after `from` and before `to`.
+/// Returns the cancelled events among some that overlap a time range.
 fn remains<'a>(
     context: &'a CalendarContext<'_>,
     events: impl Iterator<Item = (usize, &'a StoredEvent)>,
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<EventOccurrence<'a>> {
+    // If the series is deleted, its cancelled occurrences go with it.
     let mine = |event: &StoredEvent| match &event.instead_of {
         None => true,
         Some((series, _)) => context
@@ -85,12 +87,13 @@ fn remains<'a>(
         .collect()
 }
 
-/// True for what takes time after `from` and before `to`.
+/// Returns true if an event overlaps the time from `from` up to `to`.
 pub(crate) fn touches(it: &EventOccurrence<'_>, from: Timestamp, to: Timestamp) -> bool {
+    // An event without length counts if it is at the beginning of the range.
     it.from < to && (it.to > from || it.from >= from)
 }
 
-/// The event at a place, a series as one.
+/// Returns the event at a place, without expanding a series.
 pub(crate) fn as_is(agenda: &SandboxCalendars, place: usize) -> Option<EventOccurrence<'_>> {
     let event = agenda.event(place)?;
     let zone = agenda.zone_of(event);
@@ -102,7 +105,7 @@ pub(crate) fn as_is(agenda: &SandboxCalendars, place: usize) -> Option<EventOccu
     })
 }
 
-/// Finds what an id stands for.
+/// Returns the event that an id refers to.
 pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = context.ids().event_of(id).map_err(|()| malformed_id())?;
     let (place, second, _) = found.ok_or_else(not_found)?;
@@ -118,25 +121,26 @@ pub(super) fn find(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
         (Some(second), Some(_)) => {
             let start = Timestamp::from_second(second).map_err(|_| not_found())?;
             Some(match event.start {
+                // An id contains a second; for whole days it is midnight UTC.
                 ZonedTime::Day(_) => EventTime::Day(TimeZone::UTC.to_datetime(start).date()),
                 ZonedTime::At(..) => EventTime::At(start),
             })
         }
     };
     let found = EventRef { place, original };
-    // What stands for an occurrence goes by the occurrence's id.
+    // An exception is found only by its occurrence's id.
     let shown = found.look_up(context)?;
     if original.is_none() && shown.series.is_some() { Err(not_found()) } else { Ok(found) }
 }
 
-/// One event.
+/// Answers with one event.
 pub(super) fn event(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
     context.base.options.check_type(&EVENT)?;
     let found = find(context, id)?;
     single(context, found)
 }
 
-/// The answer with one event.
+/// Returns the body with one event.
 pub(super) fn single(
     context: &CalendarContext<'_>,
     found: EventRef,
@@ -151,7 +155,7 @@ pub(super) fn single(
     Ok(context.base.single(members, "events"))
 }
 
-/// The single events and the series of a calendar, the newest first.
+/// Answers with the single events and series of a calendar, newest first.
 pub(super) fn list(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
@@ -162,13 +166,14 @@ pub(super) fn list(
         .filter(|(_, event)| is_there(event))
         .filter_map(|(place, _)| as_is(context.agenda, place))
         .map(|it| ShownEvent::of(context, it))
+        // Graph lists exceptions only as instances of their series.
         .filter(|shown| shown.kind != EventKind::Exception);
     let mut events: Vec<ShownEvent<'_>> = events.collect();
     events.reverse();
     page(context, events, &of(at, "events"))
 }
 
-/// What a calendar shows of a stretch of time.
+/// Answers with the events of a time range.
 pub(super) fn view(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
@@ -182,8 +187,7 @@ pub(super) fn view(
     page(context, shown, &of(at, "calendarView"))
 }
 
-/// The occurrences of a series in a stretch of time; of what does not recur,
-/// none.
+/// Answers with the occurrences of a series in a time range. A single event has none.
 pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<GraphBody, GraphError> {
     let (from, to) = window(context)?;
     let found = find(context, id)?;
@@ -198,7 +202,7 @@ pub(super) fn instances(context: &CalendarContext<'_>, id: &str) -> Result<Graph
     page(context, shown, &format!("events('{id}')/instances"))
 }
 
-/// A page of events.
+/// Returns a page of events.
 fn page(
     context: &CalendarContext<'_>,
     events: Vec<ShownEvent<'_>>,
@@ -209,7 +213,7 @@ fn page(
     context.base.list(&events, DEFAULT_TOP, of, |_, shown| Value::Object(shown.json(context)))
 }
 
-/// The path to a calendar's collection, for the context.
+/// Returns the path to a calendar's collection, for the context URL.
 fn of(at: CalendarRef<'_>, what: &str) -> String {
     match at {
         CalendarRef::Any => what.to_owned(),
@@ -217,11 +221,12 @@ fn of(at: CalendarRef<'_>, what: &str) -> String {
     }
 }
 
-/// The stretch of time that a request is about.
+/// Returns the time range of a request.
 pub(crate) fn window(context: &CalendarContext<'_>) -> Result<(Timestamp, Timestamp), GraphError> {
     let query = &context.base.request.query;
     let text = |name: &str| {
         let mut pairs = query.iter();
+        // Graph's own error message writes them `StartDateTime`, its documentation `startDateTime`.
         let found = pairs.find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.trim())
     };

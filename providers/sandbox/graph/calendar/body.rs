@@ -1,12 +1,12 @@
-//! The description of an event as Exchange keeps it: always HTML, with what
-//! Teams adds for those who join online.
+//! The description of an event as Exchange stores it: always HTML, with the details for joining
+//! online that Teams adds.
 
 use crate::store::search_text;
 
-/// Where Teams' meetings are joined.
+/// The beginning of all addresses of Teams meetings.
 pub(super) const TEAMS: &str = "https://teams.microsoft.com/l/meetup-join/";
 
-/// The description of an event as returned: HTML, with what Teams adds.
+/// Returns the description as HTML, with the details that Teams adds.
 pub(super) fn html(notes: &str, link: Option<&str>) -> String {
     let mut html = if is_html(notes) {
         notes.to_owned()
@@ -23,9 +23,10 @@ pub(super) fn html(notes: &str, link: Option<&str>) -> String {
     }
 }
 
-/// The text of HTML, in lines.
+/// Returns the visible text of HTML, in lines.
 pub(super) fn plain(html: &str) -> String {
     let mut html = html.to_owned();
+    // A preview without these line breaks would run paragraphs together.
     for tag in ["<br", "<p", "</p", "<div", "</div", "<li", "<tr"] {
         html = html.replace(tag, &format!("\n{tag}"));
     }
@@ -35,17 +36,17 @@ pub(super) fn plain(html: &str) -> String {
     lines.join("\r\n").trim().to_owned()
 }
 
-/// What begins and ends the part of a body that is Teams' own.
+/// The beginning and end of the part of a body that Teams adds.
 const BLOB: [&str; 2] = ["<div class=\"teams-meeting\">", "</div>"];
 
-/// What Teams adds to a body.
+/// Returns the part that Teams adds to a body.
 fn blob(link: &str) -> String {
     let [begin, end] = BLOB;
     let link = html_escape::encode_double_quoted_attribute(link);
     format!("{begin}<a href=\"{link}\">Join the meeting now</a>{end}")
 }
 
-/// A body without what Teams added to it, and whether that was there.
+/// Returns a body without the part that Teams added, and whether it had one.
 pub(super) fn without_blob(html: &str) -> (String, bool) {
     let [begin, end] = BLOB;
     let parts =
@@ -56,7 +57,7 @@ pub(super) fn without_blob(html: &str) -> (String, bool) {
     }
 }
 
-/// True for a description that is written in HTML.
+/// Returns true if a description is HTML.
 pub(super) fn is_html(notes: &str) -> bool {
     let after = notes.split('<').skip(1);
     notes.contains('>')

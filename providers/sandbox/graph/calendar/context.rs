@@ -1,5 +1,5 @@
-//! What all requests for calendars share: the one that was let in, the
-//! calendars of its mailbox, and the one that its path names.
+//! The context of requests for calendars: the authorized request, the calendars of its mailbox, and
+//! the one in its path.
 
 use crate::graph::error::{GraphError, malformed_id, not_found};
 use crate::graph::ids::MailboxIds;
@@ -9,37 +9,37 @@ use crate::graph::request::RequestContext;
 use crate::graph::zones::RequestedZone;
 use crate::store::calendars::{self, SandboxCalendars};
 
-/// The calendar of a path.
+/// The calendar in a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CalendarRef<'a> {
-    /// None is named: the main one, for what needs one.
+    /// No calendar in the path: the main one.
     Any,
-    /// The one of an id.
+    /// The calendar with this id.
     Id(&'a str),
 }
 
-/// A request for calendars that was let in.
+/// An authorized request for calendars.
 pub(crate) struct CalendarContext<'a> {
     /// The request.
     pub base: &'a RequestContext<'a>,
     /// All calendars.
     pub agenda: &'a mut SandboxCalendars,
-    /// The zone that times are returned in.
+    /// The zone to return times in.
     pub zone: RequestedZone,
 }
 
 impl<'a> CalendarContext<'a> {
-    /// Whose calendars they are.
+    /// Returns the address of the calendars' owner.
     pub fn owner(&self) -> &'a str {
         &self.base.store.mailbox.address
     }
 
-    /// The ids of their mailbox.
+    /// Returns the ids of the owner's mailbox.
     pub fn ids(&self) -> &'a MailboxIds {
         self.base.store.ids()
     }
 
-    /// The place of the calendar of a path.
+    /// Returns the place of the calendar in a path.
     pub fn calendar_at(&self, at: CalendarRef<'_>) -> Result<usize, GraphError> {
         match at {
             CalendarRef::Any => self.agenda.main_of(self.owner()).ok_or_else(not_found),
@@ -54,7 +54,7 @@ impl<'a> CalendarContext<'a> {
         }
     }
 
-    /// What somebody is called; the address, where that is not known.
+    /// Returns the name of a person, or the address if the name is unknown.
     pub fn name_of(&self, address: &str) -> String {
         let people = self.base.store.people();
         let name = if calendars::same(address, self.owner()) {
@@ -67,7 +67,7 @@ impl<'a> CalendarContext<'a> {
         name.unwrap_or(address).to_owned()
     }
 
-    /// The address of a calendar, as links name it.
+    /// Returns the address of a calendar, as links have it.
     pub fn calendar_link(&self, place: usize) -> Option<String> {
         let id = self.ids().calendar(&self.agenda.calendar(place)?.id);
         Some(format!(

@@ -1,5 +1,4 @@
-//! What a client wants of an event: a body that was checked, made into a
-//! change of one.
+//! Changes of an event that a request body describes.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{EventGuest, EventVisibility, ShowAs};
@@ -14,27 +13,27 @@ use crate::graph::ids::named_guid;
 use crate::graph::zones::{RequestedZone, iana_name};
 use crate::store::calendars::{StoredEvent, same};
 
-/// People that a meeting can have.
+/// The maximum number of people in a meeting, as at Exchange.
 const MAX_PEOPLE: usize = 500;
 
-/// Properties only stored and returned.
+/// Properties that are only stored and returned.
 const KEPT: [&str; 3] = ["importance", "allowNewTimeProposals", "responseRequested"];
 
-/// A time as it was written: local, with IANA's name of its zone.
+/// A local time with the IANA name of its zone.
 type LocalTime = (DateTime, String);
 
-/// A body of an event.
+/// The body of an event.
 pub(super) struct EventDraft {
     members: Map<String, Value>,
 }
 
 impl EventDraft {
-    /// A body that was checked against the type of events.
+    /// Wraps a body that was checked against the type of events.
     pub fn new(members: Map<String, Value>) -> Self {
         Self { members }
     }
 
-    /// The text that keeps a request from being carried out twice.
+    /// Returns the id that prevents a repeated request from creating another event.
     pub fn transaction(&self) -> Option<&str> {
         self.text("transactionId")
     }
@@ -47,14 +46,15 @@ impl EventDraft {
         self.members.get(name).and_then(Value::as_bool)
     }
 
-    /// Makes an event what the body says. `zone` is the one its calendar's days
-    /// begin in, `owner` the calendar's.
+    /// Applies the body to an event. `zone` is the calendar's zone, in which its days begin;
+    /// `owner` is the calendar's owner.
     pub fn apply(
         &self,
         event: &mut StoredEvent,
         zone: &str,
         owner: &str,
     ) -> Result<(), GraphError> {
+        // Times come first: a recurrence is checked against the start.
         self.times(event, zone)?;
         self.recurrence(event, zone)?;
         if let Some(title) = self.members.get("subject") {
@@ -91,14 +91,15 @@ impl EventDraft {
             }
         }
         self.body(event);
-        // Once a meeting is online, only the Teams text in its body shows it.
+        // An online meeting cannot be turned off by this property: it ends when the Teams part is
+        // removed from the body.
         if self.truth("isOnlineMeeting") == Some(true) && event.link.is_none() {
             event.link = Some(teams_link(&event.uid));
         }
         Ok(())
     }
 
-    /// The start or the end, where the body has it.
+    /// Returns the start or end, if the body has it.
     fn time(&self, name: &str) -> Result<Option<LocalTime>, GraphError> {
         let Some(time) = self.members.get(name).filter(|time| time.is_object()) else {
             return Ok(None);
@@ -113,10 +114,12 @@ impl EventDraft {
         if start.is_none() && end.is_none() && whole == was_whole {
             return Ok(());
         }
+        // One of the two may be missing, and `isAllDay` may be changed alone.
         let (start, start_zone) = start.unwrap_or_else(|| local(&event.start, zone));
         let (end, end_zone) = end.unwrap_or_else(|| local(&event.end, zone));
         let (first, last) = if whole {
             let midnight = |time: DateTime| time.time() == jiff::civil::Time::midnight();
+            // Exchange refuses whole days that do not begin and end at midnight in one zone.
             if !midnight(start) || !midnight(end) || start_zone != end_zone || end <= start {
                 return Err(invalid_property());
             }
@@ -128,7 +131,7 @@ impl EventDraft {
         if at(&last) < at(&first) {
             return Err(invalid_property());
         }
-        // A series stays on the days of its rule, unless that comes along.
+        // A series stays on the days of its rule, unless the body has a rule as well.
         let day = |moment: &ZonedTime| local(moment, zone).0.date();
         let moved = day(&first) != day(&event.start);
         let ruled = self.members.contains_key("recurrence");
@@ -138,7 +141,7 @@ impl EventDraft {
         if first != event.start
             && let Some(repeat) = &mut event.repeat
         {
-            // What was left out was so at times that are no more.
+            // The deleted occurrences were at times at which the series no longer happens.
             repeat.except.clear();
         }
         (event.start, event.end) = (first, last);
@@ -148,24 +151,26 @@ impl EventDraft {
     fn recurrence(&self, event: &mut StoredEvent, zone: &str) -> Result<(), GraphError> {
         let recurrence = match self.members.get("recurrence") {
             None => return Ok(()),
+            // Null ends the series and keeps its first occurrence as a single event.
             Some(Value::Null) => {
                 event.repeat = None;
                 return Ok(());
             }
             Some(recurrence) => recurrence,
         };
+        // An exception cannot become a series.
         if event.instead_of.is_some() {
             return Err(invalid_property());
         }
         let start = local(&event.start, zone).0.date();
         let (mut repeat, first) = recurrence::read(recurrence, start)?;
+        // If only the end of the rule changes, deleted occurrences stay deleted.
         if let Some(before) = &event.repeat
             && endless(&before.rule) == endless(&repeat.rule)
         {
             repeat.except.clone_from(&before.except);
         }
-        // A start that the pattern does not allow gives way to the first that
-        // it does.
+        // If the pattern does not allow the start, the event moves to the first day that it allows.
         let later = start.duration_until(first);
         event.start = shift(&event.start, later);
         event.end = shift(&event.end, later);
@@ -192,10 +197,12 @@ impl EventDraft {
             let kind = attendee.get("type").and_then(Value::as_str);
             let (name, address) = person(attendee)?;
             let known = guests.iter().any(|guest| same(&guest.address, &address));
+            // Exchange does not list the organizer among the attendees.
             if known || same(&event.organizer.address, &address) {
                 continue;
             }
             guests.push(EventGuest {
+                // Answers come from the guests alone; those in a body are ignored.
                 answer: event.guest(&address).and_then(|guest| guest.answer),
                 me: same(&address, owner),
                 name,
@@ -219,6 +226,7 @@ impl EventDraft {
         };
         match (self.truth("isReminderOn"), minutes) {
             (Some(false), _) => event.reminder = Some(None),
+            // Minutes alone do not turn on a reminder that is off.
             (on, Some(minutes)) if on == Some(true) || event.reminder != Some(None) => {
                 event.reminder = Some(Some(minutes));
             }
@@ -235,6 +243,7 @@ impl EventDraft {
         let content = body.get("content").and_then(Value::as_str);
         let html = body.get("contentType").and_then(Value::as_str) == Some("html");
         let content = content.unwrap_or_default();
+        // The details for joining are added when the event is read, so they are not stored.
         let (notes, joinable) = if html {
             without_blob(content)
         } else {
@@ -246,13 +255,14 @@ impl EventDraft {
             html_escape::encode_text(&notes).replace('\n', "<br>")
         };
         let teams = event.link.as_deref().is_some_and(|link| link.starts_with(TEAMS));
+        // As at Exchange, a new description without the joining details removes the online meeting.
         if teams && !joinable {
             event.link = None;
         }
     }
 }
 
-/// A time with its zone; without one it is in UTC.
+/// Parses a time with its zone, UTC if there is none.
 pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let text = time.get("dateTime").and_then(Value::as_str);
     let text = text.ok_or_else(invalid_property)?;
@@ -260,7 +270,7 @@ pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     let name = name.filter(|name| !name.is_empty()).unwrap_or("UTC");
     let zone = RequestedZone::of(name)?;
     let iana = iana_name(name).ok_or_else(|| unknown_zone(name))?;
-    // One with an offset is what it is, wherever it is looked at.
+    // The offset in a time determines the instant; the zone only says where it is shown.
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok((zone.zone.to_datetime(at), iana));
     }
@@ -268,7 +278,7 @@ pub(crate) fn parse_time(time: &Value) -> Result<LocalTime, GraphError> {
     Ok((local, iana))
 }
 
-/// Somebody with an address.
+/// Returns the name and address of a recipient.
 pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), GraphError> {
     let text = |name: &str| {
         let pointer = format!("/emailAddress/{name}");
@@ -286,7 +296,7 @@ pub(crate) fn person(recipient: &Value) -> Result<(Option<String>, String), Grap
     }
 }
 
-/// A time as a local one; a day begins in `zone`.
+/// Returns a time as a local one. Days begin in `zone`.
 fn local(moment: &ZonedTime, zone: &str) -> LocalTime {
     match moment {
         ZonedTime::Day(day) => (day.at(0, 0, 0, 0), zone.to_owned()),
@@ -294,7 +304,7 @@ fn local(moment: &ZonedTime, zone: &str) -> LocalTime {
     }
 }
 
-/// The same local time on a later day.
+/// Returns the same local time on a later day.
 fn shift(moment: &ZonedTime, later: jiff::SignedDuration) -> ZonedTime {
     let days = later.as_hours() / 24;
     match moment {
@@ -305,16 +315,17 @@ fn shift(moment: &ZonedTime, later: jiff::SignedDuration) -> ZonedTime {
     }
 }
 
-/// A rule without its end.
+/// Returns the parts of a rule other than its end.
 fn endless(rule: &str) -> Vec<&str> {
     let parts = rule.split(';');
     let mut parts: Vec<&str> =
         parts.filter(|part| !part.starts_with("UNTIL=") && !part.starts_with("COUNT=")).collect();
+    // The parts of a rule may come in any order (RFC 5545, 3.3.10).
     parts.sort_unstable();
     parts
 }
 
-/// Where the meeting of a UID is joined.
+/// Returns the address of the Teams meeting for a UID.
 fn teams_link(uid: &str) -> String {
     let meeting = named_guid(&format!("meeting {uid}"));
     format!("{TEAMS}19%3ameeting_{meeting}%40thread.v2/0?context=%7b%7d")

@@ -1,6 +1,4 @@
-//! Graph's JSON of an event.
-//!
-//! As with messages, only what is wanted is made.
+//! Graph's JSON of an event. As for messages, only the selected properties are built.
 
 use std::cell::OnceCell;
 
@@ -21,13 +19,13 @@ use crate::graph::zones::{graph_time, windows_name};
 use crate::store::calendars::share::CALLED_OFF;
 use crate::store::calendars::{StoredEvent, same};
 
-/// The moment at which nothing has happened yet.
+/// Exchange's time for events that have not happened.
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
-/// Characters of a preview.
+/// The maximum length of a preview, in characters.
 const PREVIEW: usize = 255;
 
-/// What the properties of one event are made of.
+/// The source of an event's properties.
 pub(super) struct EventSerializer<'a> {
     context: &'a CalendarContext<'a>,
     shown: &'a ShownEvent<'a>,
@@ -38,7 +36,7 @@ pub(super) struct EventSerializer<'a> {
 }
 
 impl<'a> EventSerializer<'a> {
-    /// What writes an event's properties.
+    /// Prepares the properties of an event.
     pub fn of(context: &'a CalendarContext<'_>, shown: &'a ShownEvent<'_>) -> Self {
         let event = &*shown.it.event;
         let calendar = context.agenda.calendar(event.calendar);
@@ -51,7 +49,7 @@ impl<'a> EventSerializer<'a> {
         }
     }
 
-    /// One property; nothing for what this event does not have at all.
+    /// Returns a property; `None` if the event does not have it at all.
     pub fn property(&self, name: &str) -> Option<Value> {
         let (context, shown, event) = (self.context, self.shown, self.event);
         Some(match name {
@@ -67,6 +65,7 @@ impl<'a> EventSerializer<'a> {
             "originalStartTimeZone" => self.own_zone(&event.start).into(),
             "originalEndTimeZone" => self.own_zone(&event.end).into(),
             "iCalUId" => self.uid().into(),
+            // 15 minutes is Outlook's default.
             "reminderMinutesBeforeStart" => event.reminder.flatten().unwrap_or(15).into(),
             "isReminderOn" => (event.reminder != Some(None)).into(),
             "hasAttachments" | "isDraft" => false.into(),
@@ -87,6 +86,7 @@ impl<'a> EventSerializer<'a> {
             "isCancelled" => called_off(event).into(),
             "isOrganizer" => self.is_organizer().into(),
             "responseRequested" | "allowNewTimeProposals" => self.more(name, true.into()),
+            // The id is the organizer's own; guests do not see it.
             "transactionId" => {
                 if self.is_organizer() {
                     self.more(name, Value::Null)
@@ -119,7 +119,7 @@ impl<'a> EventSerializer<'a> {
             "recurrence" => self.recurrence(),
             "attendees" => event.guests.iter().map(|it| self.attendee(it)).collect(),
             "organizer" => {
-                // What nobody called, its owner wrote down.
+                // An event without an organizer belongs to the calendar's owner.
                 let (name, address) = match event.organizer.address.as_str() {
                     "" => (self.context.name_of(self.owner), self.owner),
                     address => (self.display_name(&event.organizer), address),
@@ -131,7 +131,7 @@ impl<'a> EventSerializer<'a> {
         })
     }
 
-    /// What was put into the event under this name.
+    /// Returns a stored property of the event.
     fn more(&self, name: &str, default: Value) -> Value {
         self.event.more.get(name).cloned().unwrap_or(default)
     }
@@ -140,7 +140,7 @@ impl<'a> EventSerializer<'a> {
         is_organizer(self.event, self.owner)
     }
 
-    /// Windows' name of the zone of a time; days have their calendar's.
+    /// Returns the Windows name of a time's zone. Days have their calendar's.
     fn own_zone(&self, moment: &ZonedTime) -> String {
         let calendar = || self.context.agenda.calendar(self.event.calendar);
         let zone = match moment {
@@ -150,7 +150,7 @@ impl<'a> EventSerializer<'a> {
         windows_name(zone.map_or("UTC", String::as_str)).to_owned()
     }
 
-    /// A time in the zone that was base for; days are days anywhere.
+    /// Returns a time in the requested zone. Days are the same in every zone.
     fn time(&self, moment: &ZonedTime, at: Timestamp) -> Value {
         let zone = &self.context.zone;
         let local = match moment {
@@ -160,8 +160,8 @@ impl<'a> EventSerializer<'a> {
         json!({ "dateTime": local, "timeZone": zone.name })
     }
 
-    /// Exchange's own UIDs hold the day of an occurrence; others stay as they
-    /// are.
+    /// Returns the UID. Exchange's own UIDs contain the day of an occurrence (MS-OXOCAL, 2.2.1.27);
+    /// others are the same for all of a series.
     fn uid(&self) -> String {
         let uid = &self.event.uid;
         let original = self.event.original().filter(|_| self.shown.series.is_some());
@@ -196,7 +196,7 @@ impl<'a> EventSerializer<'a> {
         show_as(self.event, self.owner)
     }
 
-    /// What the calendar's owner has answered.
+    /// Returns the answer of the calendar's owner.
     fn own_answer(&self) -> Value {
         let me = self.event.guest(self.owner);
         let (response, time) = match me {
@@ -204,6 +204,7 @@ impl<'a> EventSerializer<'a> {
             None => ("none", NEVER.to_owned()),
             Some(me) => match me.answer {
                 Some(answer) => (word(answer), self.answered_at(me)),
+                // For a guest's own answer Exchange says `notResponded`, for that of others `none`.
                 None => ("notResponded", NEVER.to_owned()),
             },
         };
@@ -240,7 +241,7 @@ impl<'a> EventSerializer<'a> {
         members.into()
     }
 
-    /// When somebody answered; when that is not known, as of the last change.
+    /// Returns the time of a guest's answer, or of the last change if it is unknown.
     fn answered_at(&self, guest: &EventGuest) -> String {
         let mut replies = self.event.replies.iter();
         let reply = replies.find(|reply| same(&reply.address, &guest.address));
@@ -259,8 +260,7 @@ impl<'a> EventSerializer<'a> {
             return Value::Null;
         };
         let zone = self.own_zone(&self.event.start);
-        // Exchange knows no rules that it cannot express; those of others come
-        // without one.
+        // Graph cannot express every rule; a series from elsewhere may have no recurrence here.
         let Ok(recurrence) = graph::pattern(repeat, &self.event.start, &zone) else {
             return Value::Null;
         };
@@ -271,7 +271,7 @@ impl<'a> EventSerializer<'a> {
             }
             all
         };
-        // What a pattern does not use is there too, with nothing in it.
+        // Graph returns the unused members of a pattern too, with these values.
         let pattern = json!({
             "month": 0,
             "dayOfMonth": 0,
@@ -282,7 +282,8 @@ impl<'a> EventSerializer<'a> {
         json!({ "pattern": part("pattern", pattern), "range": part("range", range) })
     }
 
-    /// The days on which a series does not happen.
+    /// Returns the occurrences that were deleted from a series, in Graph's format
+    /// (`OID.ID.YYYY-MM-DD`).
     fn cancelled(&self) -> Value {
         let zone = self.context.agenda.zone_of(self.event);
         let id = self.shown.id(self.context);
@@ -290,6 +291,7 @@ impl<'a> EventSerializer<'a> {
         let overrides = self.context.agenda.overrides(self.event.calendar, &self.event.id);
         let deleted =
             overrides.filter(|(_, event)| event.deleted).filter_map(|(_, event)| event.original());
+        // An occurrence is deleted as an exception date or as a deleted exception.
         left_out
             .chain(deleted)
             .map(|original| match original {
@@ -304,21 +306,21 @@ impl<'a> EventSerializer<'a> {
     }
 }
 
-/// True for UIDs that Exchange made.
+/// Returns true for a UID in Exchange's format.
 fn is_global_id(uid: &str) -> bool {
     uid.len() >= 80
         && uid.starts_with("040000008200E00074C5B7101A82E008")
         && uid.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// True when a calendar's owner called an event, or nobody else did.
+/// Returns true if the calendar's owner is the organizer, or there is none.
 pub(super) fn is_organizer(event: &StoredEvent, owner: &str) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, owner)
 }
 
-/// How the time of an event is shown in its owner's calendar: an invitation is
-/// tentative until it is answered.
+/// Returns the status of an event in its owner's calendar. An invitation is tentative until it is
+/// answered.
 pub(super) fn show_as(event: &StoredEvent, owner: &str) -> &'static str {
     if called_off(event) {
         return "free";
@@ -330,7 +332,7 @@ pub(super) fn show_as(event: &StoredEvent, owner: &str) -> &'static str {
         {
             "tentative"
         }
-        // Google's focus time is a meeting with nobody here.
+        // Outlook has no focus time.
         (ShowAs::Busy | ShowAs::Focus, _) => "busy",
         (ShowAs::Free, _) => "free",
         (ShowAs::Tentative, _) => "tentative",
@@ -339,7 +341,7 @@ pub(super) fn show_as(event: &StoredEvent, owner: &str) -> &'static str {
     }
 }
 
-/// An answer's word on the wire.
+/// Returns Graph's word for an answer.
 fn word(answer: InvitationAnswer) -> &'static str {
     match answer {
         InvitationAnswer::Accepted => "accepted",
@@ -348,19 +350,19 @@ fn word(answer: InvitationAnswer) -> &'static str {
     }
 }
 
-/// An instant to the second.
+/// Formats an instant to the second.
 pub(super) fn whole(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// An instant to the hundred nanoseconds.
+/// Formats an instant to 100 nanoseconds.
 fn precise(at: Timestamp) -> String {
     let fraction = at.subsec_nanosecond().unsigned_abs() / 100;
     format!("{}.{fraction:07}Z", at.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
 impl ShownEvent<'_> {
-    /// The properties that are wanted.
+    /// Returns the selected properties.
     pub fn json(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let options = context.base.options;
         let serializer = EventSerializer::of(context, self);
@@ -368,7 +370,7 @@ impl ShownEvent<'_> {
         members.insert("@odata.etag".to_owned(), self.etag(context).into());
         for name in EVENT.names() {
             let included = match name {
-                // Worked out for series alone, and only when it is base for.
+                // Only series have it, and only if it is selected by name.
                 "cancelledOccurrences" => options.names(name) && self.kind == EventKind::Master,
                 _ => name == "id" || options.wants(name),
             };
@@ -379,7 +381,7 @@ impl ShownEvent<'_> {
         members
     }
 
-    /// The few properties of an occurrence among changes.
+    /// Returns the few properties that a delta has of a regular occurrence.
     pub fn sketch(&self, context: &CalendarContext<'_>) -> Map<String, Value> {
         let serializer = EventSerializer::of(context, self);
         let mut members = Map::new();
@@ -391,8 +393,8 @@ impl ShownEvent<'_> {
     }
 }
 
-/// True for an event that was called off by somebody else: it stays in the
-/// calendar until its owner takes it out. A series does not stay.
+/// Returns true for an event that its organizer cancelled: it stays in a guest's calendar until it
+/// is removed there. A series does not stay.
 pub(crate) fn called_off(event: &StoredEvent) -> bool {
     let flag = event.more.get(CALLED_OFF).and_then(Value::as_bool);
     event.deleted && event.repeat.is_none() && flag == Some(true)

@@ -1,4 +1,4 @@
-//! Filters and orders of events: by the UID, and by the start.
+//! Filters and orders of events: by UID, and by start.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -13,7 +13,7 @@ use crate::graph::filter::{
     self, FilterComparison, FilterCondition, FilterExpression, FilterLiteral,
 };
 
-/// Keeps the events that the request's filter is for, in the order it wants.
+/// Returns the events that match the request's filter, in the requested order.
 pub(super) fn apply_filter<'a>(
     context: &CalendarContext<'_>,
     mut events: Vec<ShownEvent<'a>>,
@@ -42,9 +42,9 @@ pub(super) fn apply_filter<'a>(
     Ok(events)
 }
 
-/// An instant; a time without an offset is in UTC.
+/// Parses an instant. A time without an offset is in UTC.
 pub(super) fn instant(value: &str) -> Option<Timestamp> {
-    // A plus sign in an address is a space, where it was not written in signs.
+    // An unencoded plus sign in a query is read as a space.
     let value = value.replace(' ', "+");
     if let Ok(at) = value.parse::<Timestamp>() {
         return Some(at);

@@ -1,5 +1,5 @@
-//! Graph's calendars: where a request for one leads, and the calendars
-//! themselves. Events are answered in `answer.rs`.
+//! Graph's calendars: the handlers of requests for them, and the calendars themselves. Events are
+//! answered in `answer.rs`.
 
 pub(super) mod answer;
 mod body;
@@ -35,7 +35,7 @@ use crate::http::HttpRequest;
 use crate::state::RequestState;
 use crate::store::calendars::{self, CalendarAccess};
 
-/// What is wanted.
+/// A method of the API, with the ids in its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CalendarCall<'a> {
     Calendars,
@@ -49,10 +49,10 @@ pub(super) enum CalendarCall<'a> {
 }
 
 impl CalendarCall<'_> {
-    /// The permissions of which one is enough, for one's own mailbox and for
-    /// another's.
+    /// Returns the permissions for one's own mailbox and for another person's. Any one of them is
+    /// enough.
     fn permissions(&self, method: &Method) -> [&'static [&'static str]; 2] {
-        // Asking when people are busy is reading, by whatever method.
+        // `getSchedule` only reads, although it is a POST.
         if *method == Method::GET || *self == Self::Schedules {
             [
                 &["Calendars.Read", "Calendars.ReadWrite"],
@@ -63,7 +63,7 @@ impl CalendarCall<'_> {
         }
     }
 
-    /// The options it takes.
+    /// Returns the query options that the method takes.
     fn options(&self) -> &'static [&'static str] {
         match self {
             Self::Calendars => &["$select", "$top", "$skip", "$count", "$skiptoken"],
@@ -76,7 +76,7 @@ impl CalendarCall<'_> {
     }
 }
 
-/// Answers a request for calendars, or refuses it.
+/// Answers a request for calendars.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
@@ -89,6 +89,7 @@ pub(super) fn handle(
     let prefer = PreferHeader::read(request);
     let zone = prefer.zone.as_deref().map(RequestedZone::of).transpose()?;
     let base = RequestContext { state, request, store, options: &options, prefer: &prefer };
+    // Locked until the answer is built, so that checking `If-Match` and writing are one step.
     let mut agenda = state.agenda();
     let mut context = CalendarContext {
         base: &base,
@@ -140,7 +141,7 @@ impl CalendarContext<'_> {
         })
     }
 
-    /// One calendar.
+    /// Answers with one calendar.
     pub fn calendar(&self, place: usize) -> Result<GraphBody, GraphError> {
         self.check_select()?;
         let calendar = self.agenda.calendar(place).ok_or_else(not_found)?;
@@ -158,7 +159,7 @@ impl CalendarContext<'_> {
         let zone = main.and_then(|place| self.agenda.calendar(place));
         let zone = zone.map_or("UTC".to_owned(), |main| main.zone.clone());
         let mut calendar = calendars::StoredCalendar::further(self.owner(), name, &zone);
-        // A name that was there before makes the same id.
+        // A deleted calendar's name would give the same id.
         let mut again = 1;
         while self.agenda.calendars.iter().any(|it| it.id == calendar.id) {
             again += 1;
@@ -181,7 +182,7 @@ impl CalendarContext<'_> {
             return Err(denied());
         }
         if let Some(name) = name_in(&body) {
-            // The main one is called what the mailbox's language calls it.
+            // The main calendar's name depends on the mailbox's language.
             if calendar.main {
                 return Err(denied());
             }
@@ -207,7 +208,7 @@ impl CalendarContext<'_> {
         Ok(GraphResponse::empty(StatusCode::NO_CONTENT))
     }
 
-    /// The calendar of a name.
+    /// Returns the place of the calendar with a name.
     fn calendar_named(&self, name: &str) -> Option<usize> {
         let mut all = self.agenda.calendars_of(self.owner());
         let found = all.find(|(_, calendar)| shown_name(calendar).eq_ignore_ascii_case(name));
@@ -234,13 +235,13 @@ impl CalendarContext<'_> {
     }
 }
 
-/// The name in a calendar's body.
+/// Returns the name in a calendar's body.
 fn name_in(body: &Map<String, Value>) -> Option<&str> {
     let name = body.get("name").and_then(Value::as_str).map(str::trim);
     name.filter(|name| !name.is_empty())
 }
 
-/// What Outlook calls a calendar: the main one is just that.
+/// Returns the name of a calendar. Outlook's main calendar is called `Calendar`.
 fn shown_name(calendar: &calendars::StoredCalendar) -> &str {
     if calendar.main { "Calendar" } else { &calendar.name }
 }

@@ -1,4 +1,4 @@
-//! The rooms of the tenant.
+//! The tenant's rooms.
 
 use serde_json::{Value, json};
 
@@ -9,18 +9,18 @@ use crate::graph::request::RequestContext;
 use crate::graph::response::GraphBody;
 use crate::store::calendars::same;
 
-/// The rooms, as address, name, building and seats.
+/// The rooms: address, name, building and number of seats.
 const ROOMS: [(&str, &str, &str, i32); 2] = [
     ("room-fjord@example.com", "Fjord", "Harbour", 8),
     ("room-attic@example.com", "Attic", "Harbour", 20),
 ];
 
-/// True for the address of a room.
+/// Returns true for the address of a room.
 pub(super) fn is_room(address: &str) -> bool {
     ROOMS.iter().any(|(room, ..)| same(room, address))
 }
 
-/// The rooms of the tenant.
+/// Returns the tenant's rooms.
 pub(crate) fn rooms(base: &RequestContext<'_>) -> Result<GraphBody, GraphError> {
     let rows: Vec<Value> = ROOMS
         .iter()

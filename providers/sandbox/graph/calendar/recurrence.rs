@@ -1,7 +1,7 @@
-//! Checks incoming recurrences against Graph's rules: the members that each type of pattern needs,
-//! and the values that they can have.
+//! Checks of recurrences against Graph's rules: the members that each type of pattern needs, and
+//! their values.
 //!
-//! A pattern that passes is read as the adapter reads it, by `recurrence/graph.rs` of the core.
+//! A valid pattern is then read as the adapter reads it, by `recurrence/graph.rs` of the core.
 
 use daysheet_core::recurrence::EventRecurrence;
 use daysheet_core::recurrence::graph;
@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::graph::error::{GraphError, invalid_property, unknown_zone};
 use crate::graph::zones::iana_name;
 
-/// Days to look at for the first one that a pattern allows.
+/// The number of days in which the first occurrence is looked for.
 const SEARCH: usize = 366 * 8;
 
-/// Occurrences that can be counted out.
+/// The maximum number of occurrences of a numbered range.
 const MAX_COUNT: i64 = 999;
 
-/// Checks a recurrence of an event that starts on `start`: its rule, and the
-/// first day that it really happens on.
+/// Checks the recurrence of an event that starts on `start`. Returns its rule, and the day of its
+/// first occurrence.
 pub(super) fn read(recurrence: &Value, start: Date) -> Result<(EventRecurrence, Date), GraphError> {
     let pattern = recurrence.get("pattern").filter(|it| it.is_object());
     let range = recurrence.get("range").filter(|it| it.is_object());
@@ -27,6 +27,8 @@ pub(super) fn read(recurrence: &Value, start: Date) -> Result<(EventRecurrence, 
     check_pattern(pattern)?;
     check_range(range, start)?;
     let first = first_day(pattern, start).ok_or_else(invalid_property)?;
+    // The rule must begin with an actual occurrence: in iCalendar, the start counts as one even if
+    // the rule does not generate it (RFC 5545, 3.8.5.3).
     let mut settled = recurrence.clone();
     if let Some(day) = settled.pointer_mut("/range/startDate") {
         *day = first.to_string().into();
@@ -55,7 +57,7 @@ fn check_pattern(pattern: &Value) -> Result<(), GraphError> {
         Some("absoluteYearly") => {
             between("dayOfMonth", 1, 31)?;
             between("month", 1, 12)?;
-            // The 30th of February is no day of any year.
+            // No year has a 30 February.
             let month = number("month").unwrap_or_default();
             let longest = match month {
                 2 => 29,
@@ -80,6 +82,7 @@ fn check_range(range: &Value, start: Date) -> Result<(), GraphError> {
     if let Some(zone) = range.get("recurrenceTimeZone").and_then(Value::as_str) {
         iana_name(zone).ok_or_else(|| unknown_zone(zone))?;
     }
+    // Graph wants the range to begin on the event's start date.
     if day("startDate") != Some(start) {
         return Err(invalid_property());
     }
@@ -95,13 +98,13 @@ fn check_range(range: &Value, start: Date) -> Result<(), GraphError> {
     good.then_some(()).ok_or_else(invalid_property)
 }
 
-/// The first day from `start` on that a pattern allows.
+/// Returns the first day from `start` on that a pattern allows.
 fn first_day(pattern: &Value, start: Date) -> Option<Date> {
     let days = start.series(1.day()).take(SEARCH);
     days.into_iter().find(|day| allows(pattern, *day))
 }
 
-/// True for a day that a pattern allows, however long the time between two.
+/// Returns true if a pattern allows a day, apart from its interval.
 fn allows(pattern: &Value, day: Date) -> bool {
     let number = |name: &str| pattern.get(name).and_then(Value::as_i64);
     let named = || {
@@ -110,7 +113,7 @@ fn allows(pattern: &Value, day: Date) -> bool {
         days.any(|name| weekday(name) == Some(day.weekday()))
     };
     let month = || number("month") == Some(day.month().into());
-    // What is beyond the end of a month happens on its last day.
+    // In a shorter month, Exchange uses the last day.
     let on = || number("dayOfMonth") == Some(day.day().into());
     let clipped = || {
         let beyond = number("dayOfMonth").is_some_and(|it| it > day.days_in_month().into());
@@ -127,8 +130,8 @@ fn allows(pattern: &Value, day: Date) -> bool {
     }
 }
 
-/// True when a day is the one of its month that the index counts to, of all
-/// days of the week that are named.
+/// Returns true if a day has the pattern's index among all days of its month with the named
+/// weekdays.
 fn nth(pattern: &Value, day: Date) -> bool {
     let names = pattern.get("daysOfWeek").and_then(Value::as_array);
     let named: Vec<Weekday> =

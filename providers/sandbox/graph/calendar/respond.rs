@@ -1,5 +1,4 @@
-//! What is done with meetings: answering them, calling them off, forwarding
-//! them.
+//! Actions on meetings: answering, cancelling and forwarding them.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer, ShowAs};
@@ -17,7 +16,7 @@ use crate::graph::types::read::read;
 use crate::graph::types::{ACCEPT, CANCEL, DECLINE, FORWARD};
 use crate::store::calendars::{self, same};
 
-/// What is done with a meeting.
+/// An action on a meeting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MeetingAction {
     Respond(InvitationAnswer),
@@ -31,7 +30,7 @@ impl MeetingAction {
     pub const TENTATIVE: Self = Self::Respond(InvitationAnswer::Tentative);
 }
 
-/// Carries an action out.
+/// Carries out an action.
 pub(super) fn handle(
     context: &mut CalendarContext<'_>,
     id: &str,
@@ -51,6 +50,7 @@ pub(super) fn handle(
         MeetingAction::Cancel => {
             read(request, &CANCEL, false)?;
             let found = open(context, id)?;
+            // A guest can only delete or decline: Graph refuses to cancel another person's meeting.
             if !organizes(context, found)? {
                 return Err(invalid_request("You need to be an organizer to cancel a meeting."));
             }
@@ -88,11 +88,13 @@ fn respond(
         let value = shown.it.event.more.get(name).and_then(Value::as_bool);
         Ok(value.unwrap_or(true))
     };
+    // The organizer can turn off responses. An answer without a message is still accepted.
     if send && !allows("responseRequested")? {
         return Err(invalid_request("The meeting organizer hasn't requested a response."));
     }
     let proposed = body.get("proposedNewTime").filter(|it| it.is_object());
     let proposed = proposed.map(slot).transpose()?;
+    // A proposal reaches the organizer only with a response.
     if proposed.is_some() && (!send || !allows("allowNewTimeProposals")?) {
         return Err(invalid_request("A new time can't be proposed for this meeting."));
     }
@@ -104,6 +106,7 @@ fn respond(
         comment,
         proposed,
     };
+    // Any answer to a cancelled meeting removes it from the calendar.
     if called_off(&found.look_up(context)?.it.event) {
         return remove(context, found);
     }
@@ -119,13 +122,13 @@ fn respond(
         InvitationAnswer::Tentative => {
             context.agenda.change(place, false, |event| event.show = ShowAs::Tentative);
         }
-        // Outlook takes what was declined out of the calendar.
+        // Outlook removes a declined meeting from the calendar.
         InvitationAnswer::Declined => context.agenda.remove(place, false),
     }
     Ok(())
 }
 
-/// A start and an end.
+/// Returns a start and an end.
 fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     let time = |name: &str| {
         let time = slot.get(name).filter(|time| time.is_object());
@@ -141,7 +144,7 @@ fn slot(slot: &Value) -> Result<(ZonedTime, ZonedTime), GraphError> {
     }
 }
 
-/// Forwards a meeting: those it goes to are base from now on.
+/// Forwards a meeting. The recipients become guests.
 fn forward(
     context: &mut CalendarContext<'_>,
     found: EventRef,
@@ -152,6 +155,8 @@ fn forward(
     let recipients = recipients.ok_or_else(invalid_recipients)?;
     let people: Vec<(Option<String>, String)> =
         recipients.iter().map(person).collect::<Result<_, _>>()?;
+    // An organizer outside of this sandbox cannot be reached: the forward is accepted, as mail to
+    // unknown addresses is.
     let Some(place) = organizers_copy(context, found)? else {
         return Ok(());
     };
@@ -165,7 +170,7 @@ fn forward(
     Ok(())
 }
 
-/// The organizer's copy of a meeting, where it is in this sandbox.
+/// Returns the organizer's copy of a meeting, if it is in this sandbox.
 fn organizers_copy(
     context: &mut CalendarContext<'_>,
     found: EventRef,

@@ -1,4 +1,4 @@
-//! `getSchedule`: when people and rooms are busy.
+//! `getSchedule`: the busy times of people and rooms.
 
 use daysheet_core::event_time::resolve;
 use daysheet_core::provider::calendar::EventVisibility;
@@ -18,17 +18,17 @@ use crate::graph::types::read::read;
 use crate::graph::zones::{RequestedZone, windows_name};
 use crate::store::calendars::{StoredEvent, same};
 
-/// People and rooms of one request.
+/// The maximum number of people and rooms in one request.
 const MAX_PEOPLE: usize = 20;
 
-/// The time that can be looked at.
+/// The longest time range.
 const MAX_SPAN: SignedDuration = SignedDuration::from_hours(24 * 62);
 
-/// What is wanted.
+/// The times of a request.
 struct ScheduleRequest {
     from: Timestamp,
     to: Timestamp,
-    /// Minutes of a sign in the merged view.
+    /// The length of a slot in the availability view, in minutes.
     interval: i64,
 }
 
@@ -85,10 +85,11 @@ fn ask(body: &Map<String, Value>) -> Result<ScheduleRequest, GraphError> {
     Ok(ScheduleRequest { from, to, interval })
 }
 
-/// The schedule of one address.
+/// Returns the schedule of one address.
 fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest) -> Value {
     let main = context.agenda.main_of(address);
     if main.is_none() && !is_room(address) {
+        // An unknown person is an error of their schedule alone, not of the request.
         return json!({
             "scheduleId": address,
             "error": {
@@ -126,8 +127,8 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
     })
 }
 
-/// One stretch of somebody's time. Its subject is shown to themselves
-/// alone, for nobody has said that others may know.
+/// Returns one busy time. Its subject and place are returned to the owner alone, because no one
+/// else was given access to them.
 fn item(
     context: &CalendarContext<'_>,
     address: &str,
@@ -154,7 +155,7 @@ fn item(
     members.into()
 }
 
-/// The merged view: a sign for each interval, of the busiest that is in it.
+/// Returns the availability view: a digit for each slot, of the busiest event in it.
 fn merge_spans(spans: &[(Timestamp, Timestamp, &str)], ask: &ScheduleRequest) -> String {
     let length = SignedDuration::from_mins(ask.interval);
     let mut view = String::new();
@@ -169,6 +170,7 @@ fn merge_spans(spans: &[(Timestamp, Timestamp, &str)], ask: &ScheduleRequest) ->
             "oof" => '3',
             _ => '0',
         });
+        // The digits increase with priority, so the greatest one wins.
         view.push(sign.max().unwrap_or('0'));
         from = to;
     }

@@ -1,5 +1,5 @@
-//! Events that are made, changed and deleted. Graph always tells the others of
-//! a meeting; there is no way to ask it not to.
+//! Creation, changes and deletion of events. Graph always notifies the other people of a meeting;
+//! this cannot be turned off.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::EventGuest;
@@ -19,10 +19,11 @@ use crate::graph::types::read::read;
 use crate::store::calendars::share::CALLED_OFF;
 use crate::store::calendars::{CalendarAccess, StoredEvent, event_id, same};
 
-/// How far from an occurrence its neighbours are looked for.
+/// The time around an occurrence in which its neighbours are looked for: more than a year, for
+/// yearly series.
 const NEIGHBOURS: SignedDuration = SignedDuration::from_hours(24 * 400);
 
-/// Makes an event.
+/// Creates an event.
 pub(super) fn create(
     context: &mut CalendarContext<'_>,
     at: CalendarRef<'_>,
@@ -36,6 +37,7 @@ pub(super) fn create(
         return Err(invalid_property());
     }
     let draft = EventDraft::new(members);
+    // A client repeats a creation under the same `transactionId` if the response was lost.
     if let Some(place) = draft.transaction().and_then(|id| made_by(context, id)) {
         return created_response(context, place);
     }
@@ -55,7 +57,7 @@ pub(super) fn create(
     created_response(context, place)
 }
 
-/// The mailbox's owner, as who calls a meeting.
+/// Returns the mailbox's owner as an organizer.
 fn organizer(context: &CalendarContext<'_>) -> EventGuest {
     EventGuest {
         name: Some(context.name_of(context.owner())),
@@ -65,7 +67,7 @@ fn organizer(context: &CalendarContext<'_>) -> EventGuest {
     }
 }
 
-/// The answer with an event that was made.
+/// Returns the response with a created event.
 fn created_response(
     context: &CalendarContext<'_>,
     place: usize,
@@ -95,16 +97,20 @@ pub(super) fn update(
     let (zone, owner) = (calendar.zone.clone(), calendar.owner.clone());
     let mut after = before.clone();
     EventDraft::new(members).apply(&mut after, &zone, &owner)?;
+    // Only a moved occurrence can collide with its neighbours.
     if found.original.is_some() && (after.start != before.start || after.end != before.end) {
         keep_apart(context, found, &after)?;
     }
     if after != before {
+        // Only now, because it turns a regular occurrence into an exception: a change without
+        // effect must not.
         let place = own_place(context, found)?;
         if after.organizer.address.is_empty() {
             after.organizer = organizer(context);
         }
         context.agenda.change(place, true, |event| {
             *event = StoredEvent {
+                // A new exception has these of its own; those in `after` are its series'.
                 id: event.id.clone(),
                 created: event.created,
                 updated: event.updated,
@@ -117,7 +123,7 @@ pub(super) fn update(
     Ok(GraphResponse::of(answer::single(context, found)?))
 }
 
-/// Deletes an event; those who were base to one's own hear of it.
+/// Deletes an event. The guests of the owner's own meeting are notified.
 pub(super) fn delete(
     context: &mut CalendarContext<'_>,
     id: &str,
@@ -127,9 +133,10 @@ pub(super) fn delete(
     Ok(GraphResponse::empty(StatusCode::NO_CONTENT))
 }
 
-/// Takes an event out of its calendar.
+/// Removes an event from its calendar.
 pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Result<(), GraphError> {
     let shown = found.look_up(context)?;
+    // The organizer has cancelled it already, so there is no one to notify.
     if called_off(&shown.it.event) {
         let place = shown.it.place;
         context.agenda.alter(place, |event| {
@@ -150,7 +157,11 @@ pub(super) fn remove(context: &mut CalendarContext<'_>, found: EventRef) -> Resu
     Ok(())
 }
 
-/// Finds what is to be written, if it may be and nobody was quicker.
+/// Returns the event to write.
+///
+/// # Errors
+///
+/// 403 if the calendar is read-only, 412 if the event changed since the version in `If-Match`.
 pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, GraphError> {
     let found = answer::find(context, id)?;
     writable(context, found.calendar(context.agenda)?)?;
@@ -158,6 +169,7 @@ pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     if let Some(if_match) = if_match.filter(|if_match| *if_match != "*") {
         let shown = found.look_up(context)?;
         let key = shown.change_key(context);
+        // Clients send the etag or the `changeKey`.
         if if_match != shown.etag(context) && if_match.trim_matches('"') != key {
             return Err(conflict());
         }
@@ -165,13 +177,15 @@ pub(super) fn open(context: &CalendarContext<'_>, id: &str) -> Result<EventRef, 
     Ok(found)
 }
 
-/// The place of an event, or of an occurrence that is its own from now on.
+/// Returns the place of an event. A regular occurrence becomes an exception, with a place of its
+/// own.
 pub(super) fn own_place(
     context: &mut CalendarContext<'_>,
     found: EventRef,
 ) -> Result<usize, GraphError> {
     match found.original {
         None => Ok(found.place),
+        // A cancelled occurrence is an exception already, and `exception` refuses cancelled ones.
         Some(_) if called_off(&found.look_up(context)?.it.event) => {
             Ok(found.look_up(context)?.it.place)
         }
@@ -182,7 +196,7 @@ pub(super) fn own_place(
     }
 }
 
-/// Refuses to write where one may only read.
+/// Refuses writes to a read-only calendar.
 pub(super) fn writable(context: &CalendarContext<'_>, place: usize) -> Result<(), GraphError> {
     let calendar = context.agenda.calendar(place).ok_or_else(not_found)?;
     match calendar.access {
@@ -191,7 +205,7 @@ pub(super) fn writable(context: &CalendarContext<'_>, place: usize) -> Result<()
     }
 }
 
-/// The event that was made under a transaction's id.
+/// Returns the event that was created under a transaction's id.
 fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
     let mine = context.agenda.calendars_of(context.owner());
     let mut events = mine.flat_map(|(place, _)| context.agenda.events_of(place));
@@ -203,7 +217,7 @@ fn made_by(context: &CalendarContext<'_>, id: &str) -> Option<usize> {
     found.map(|(place, _)| place)
 }
 
-/// An occurrence stays between the days of those before and after it.
+/// Refuses to move an occurrence to or past the day of a neighbour, as Exchange does.
 fn keep_apart(
     context: &CalendarContext<'_>,
     found: EventRef,
@@ -241,7 +255,7 @@ fn keep_apart(
     }
 }
 
-/// The half hour after `now`: when an event is that does not say so.
+/// Returns the half hour after `now`, the default time of an event.
 fn soon(now: Timestamp) -> (ZonedTime, ZonedTime) {
     let now = TimeZone::UTC.to_datetime(now);
     let minute = if now.minute() < 30 { 30 } else { 60 };
@@ -252,7 +266,7 @@ fn soon(now: Timestamp) -> (ZonedTime, ZonedTime) {
     (ZonedTime::At(start, utc()), ZonedTime::At(end, utc()))
 }
 
-/// A UID as Exchange makes them.
+/// Returns a UID in Exchange's format, a GlobalObjectId.
 fn global_id(owner: &str, mark: u64) -> String {
     let unique = crate::graph::ids::named_guid(&format!("event {owner} {mark}"));
     let unique = unique.replace('-', "").to_ascii_uppercase();

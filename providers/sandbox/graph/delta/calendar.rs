@@ -1,8 +1,7 @@
-//! What has changed in a stretch of a calendar.
+//! Changes within a time range of a calendar.
 //!
-//! Occurrences that are as their series has them come with their times alone;
-//! the series comes before them, whole. What lies outside the stretch and has
-//! changed is reported like what is deleted, as the service does.
+//! Regular occurrences of a series have only their times; the whole series comes before them.
+//! Events that changed and are outside of the range are reported as deleted, as Graph does.
 
 use daysheet_core::event_time::EventTime;
 use jiff::Timestamp;
@@ -16,10 +15,10 @@ use crate::graph::calendar::shown::{EventKind, ShownEvent, second};
 use crate::graph::error::GraphError;
 use crate::store::calendars::StoredEvent;
 
-/// Occurrences of a series that is gone, at most.
+/// The maximum number of occurrences reported for a deleted series.
 const MAX_OCCURRENCES: usize = 1_000;
 
-/// The entries of a round, in order.
+/// Returns the entries of a round in order.
 pub(super) fn changes(
     context: &CalendarContext<'_>,
     at: CalendarRef<'_>,
@@ -37,6 +36,7 @@ pub(super) fn changes(
             Some(_) => series(context, place, event, from, to),
             None => single(context, place, from, to),
         };
+        // A client without earlier entries has nothing to remove.
         if first {
             entries.retain(|entry| entry.get("@removed").is_none());
         }
@@ -46,7 +46,7 @@ pub(super) fn changes(
     Ok(rows)
 }
 
-/// A single event, or what stands for an occurrence.
+/// Returns the entry of a single event or an exception.
 fn single(
     context: &CalendarContext<'_>,
     place: usize,
@@ -56,6 +56,7 @@ fn single(
     let Some(it) = as_is(context.agenda, place) else {
         return Vec::new();
     };
+    // An event that its organizer cancelled stays in a guest's calendar until it is removed there.
     let there_still = !it.event.deleted || called_off(&it.event);
     let inside = there_still && touches(&it, from, to);
     let shown = ShownEvent::of(context, it);
@@ -66,7 +67,7 @@ fn single(
     }
 }
 
-/// A series, and its occurrences that are as it has them.
+/// Returns the entries of a series and its regular occurrences.
 fn series(
     context: &CalendarContext<'_>,
     place: usize,
@@ -81,6 +82,7 @@ fn series(
     let occurrences = context.agenda.instances(place, from, to);
     if event.deleted || occurrences.is_empty() {
         let mut entries = vec![id(None)];
+        // Clients know a series by its occurrences, so these are reported as removed one by one.
         if let Some(repeat) = event.repeat.as_ref().filter(|_| event.deleted) {
             let starts = repeat.occurrences(&event.start, from, to, MAX_OCCURRENCES);
             entries.extend(starts.into_iter().map(|original| id(Some(original))));
@@ -91,6 +93,7 @@ fn series(
         return Vec::new();
     };
     let mut entries = vec![there("event", ShownEvent::of(context, master).json(context))];
+    // Occurrences that were deleted from a series are reported by their ids alone.
     let left_out = event.repeat.iter().flat_map(|repeat| &repeat.except);
     let zone = context.agenda.zone_of(event);
     entries.extend(
@@ -103,6 +106,7 @@ fn series(
     );
     let same = occurrences.into_iter().map(|it| ShownEvent::of(context, it));
     entries.extend(
+        // Exceptions are events of their own, with their own marks.
         same.filter(|shown| shown.kind == EventKind::Occurrence)
             .map(|shown| there("event", shown.sketch(context))),
     );

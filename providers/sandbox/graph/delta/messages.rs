@@ -1,4 +1,4 @@
-//! What has changed among the messages of a folder.
+//! Changes to the messages of a folder.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::graph::request::RequestContext;
 use crate::graph::types::mail::MESSAGE;
 use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
 
-/// The entries of a round, in order.
+/// Returns the entries of a round in order.
 pub(super) fn changes(
     base: &RequestContext<'_>,
     folder: &str,
@@ -34,11 +34,11 @@ pub(super) fn changes(
     };
     let requested_type = change_type(base)?;
     let mailbox = store.mailbox;
+    // A first round starts over, which is how a client recovers from this error.
     if round.since > 0 && round.since < mailbox.forgotten {
         return Err(sync_state_lost());
     }
-    // Of each message, where it was before this round, and what has happened
-    // to it in it.
+    // The state of each message before the round, and its last change within it.
     let mut before: BTreeMap<u64, &HistoryRecord> = BTreeMap::new();
     let mut latest: BTreeMap<u64, &HistoryRecord> = BTreeMap::new();
     let mut came: Vec<u64> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn changes(
         let history = i64::try_from(record.history).unwrap_or(i64::MAX);
         if inside(record) {
             let Some(message) = mailbox.message(message) else {
-                // It went after this round; the next one tells.
+                // It was deleted after this round, so the next round reports it.
                 continue;
             };
             let kind = if was { "updated" } else { "created" };
@@ -72,9 +72,12 @@ pub(super) fn changes(
                 continue;
             }
             let json = message::json(store, message, options, base.prefer)?;
+            // Negative dates sort the newest first, and all of them before removals, whose keys are
+            // positive.
             let first = if by_date { -date } else { history };
             rows.push(((first, message.id), there("message", json)));
         } else if was && requested_type.is_none_or(|requested_type| requested_type == "deleted") {
+            // The id that the message had in this folder, which is the one the client knows.
             let id = store.ids().message_id(message, folder, base.prefer.immutable);
             rows.push(((history, message), removed_entry("message", id)));
         }
@@ -83,7 +86,7 @@ pub(super) fn changes(
     Ok(rows)
 }
 
-/// The only filter that there is: messages from a time on, in milliseconds.
+/// Reads the only supported filter: messages from a time on, in milliseconds since 1970.
 fn earliest(filter: &str) -> Result<i64, GraphError> {
     match filter::parse(filter).map_err(|why| invalid_filter(&why))? {
         FilterExpression::Test(FilterCondition::Compare(
@@ -99,7 +102,7 @@ fn earliest(filter: &str) -> Result<i64, GraphError> {
     }
 }
 
-/// The kind of changes that is wanted, where it is one alone.
+/// Returns the kind of changes requested, if it is only one.
 fn change_type<'a>(base: &'a RequestContext<'_>) -> Result<Option<&'a str>, GraphError> {
     let mut query = base.request.query.iter();
     let found = query.find(|(name, _)| name.eq_ignore_ascii_case("changeType"));

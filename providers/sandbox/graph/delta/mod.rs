@@ -1,10 +1,8 @@
-//! Changes since the last time: rounds of pages, the links from one to the
-//! next, and the tokens in them.
+//! Delta queries: rounds of pages, the links between them, and the tokens in the links.
 //!
-//! A round is about what has changed after one mark and up to another. Its
-//! first answer sets the end; what changes while a client turns pages comes in
-//! the next round. What has changed in a folder is worked out in
-//! `messages.rs`, in a calendar in `calendar.rs`.
+//! A round has the changes after one mark up to another. Its first page sets the end: changes that
+//! happen while a client turns pages belong to the next round. Changes of a folder are in
+//! `messages.rs`, those of a calendar in `calendar.rs`.
 
 mod calendar;
 mod messages;
@@ -27,18 +25,18 @@ use crate::auth::tokens::TokenAccess;
 use crate::http::HttpRequest;
 use crate::state::RequestState;
 
-/// Rows of a page unless said otherwise.
+/// The default number of rows of a page.
 const DEFAULT_TOP: usize = 10;
 
-/// Where an entry stands in its round.
+/// The sort key of an entry in its round.
 pub(super) type EntryKey = (i64, u64);
 
-/// Whose changes are wanted.
+/// The source of the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeltaCall<'a> {
-    /// A calendar's, within a stretch of time.
+    /// A calendar, within a time range.
     View(CalendarRef<'a>),
-    /// A folder's messages.
+    /// The messages of a folder.
     Messages(&'a str),
 }
 
@@ -55,7 +53,7 @@ impl DeltaCall<'_> {
         }
     }
 
-    /// The options of a first request.
+    /// Returns the query options of a first request.
     fn options(&self) -> &'static [&'static str] {
         match self {
             Self::View(_) => &["$deltatoken", "$skiptoken"],
@@ -69,15 +67,15 @@ impl DeltaCall<'_> {
 /// A round of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ChangeRound {
-    /// What has changed after this mark; everything there is, if it is zero.
+    /// The mark after which changes are reported; everything is reported if it is zero.
     pub since: u64,
-    /// What has changed up to this mark.
+    /// The mark up to which changes are reported.
     pub until: u64,
     /// The entry before this page.
     after: Option<EntryKey>,
 }
 
-/// Answers a request for changes.
+/// Answers a delta query.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,
@@ -86,6 +84,7 @@ pub(super) fn handle(
     call: DeltaCall<'_>,
 ) -> Result<GraphResponse, GraphError> {
     let store = access::let_in(state, access, user, call.permissions())?;
+    // Before the options are read, because Graph has an error of its own for these.
     supported(request, call)?;
     let token = {
         let options = QueryOptions::read(request, call.options())?;
@@ -94,7 +93,8 @@ pub(super) fn handle(
             .map(|token| DeltaToken::read(token, state, &question(request, &store.mailbox.address)))
             .transpose()?
     };
-    // What the first request base for holds for all of its rounds.
+    // The options of the first request apply to all rounds: Graph's links contain them in the
+    // token.
     let first = HttpRequest {
         method: request.method.clone(),
         path: request.path.clone(),
@@ -119,6 +119,7 @@ pub(super) fn handle(
     let top = options.top.or(prefer.page_size).unwrap_or(DEFAULT_TOP);
     let (kind, rows) = match call {
         DeltaCall::Messages(folder) => {
+            // Messages do not need the calendars, whose lock would keep other requests waiting.
             drop(agenda);
             let rows = messages::changes(&base, folder, &round)?;
             ("message", rows)
@@ -136,7 +137,7 @@ pub(super) fn handle(
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
-/// Refuses the options that a calendar's changes do not have.
+/// Refuses options that a calendar's delta does not support.
 fn supported(request: &HttpRequest, call: DeltaCall<'_>) -> Result<(), GraphError> {
     const REFUSED: [&str; 6] = ["$select", "$filter", "$orderby", "$expand", "$search", "$top"];
     let mut names = request.query.iter().map(|(name, _)| name.as_str());
@@ -152,7 +153,7 @@ fn supported(request: &HttpRequest, call: DeltaCall<'_>) -> Result<(), GraphErro
     }
 }
 
-/// An entry that is there.
+/// Returns the entry of an existing item.
 pub(super) fn there(kind: &str, members: Map<String, Value>) -> Value {
     let mut entry = Map::new();
     let name = format!("#microsoft.graph.{kind}");
@@ -161,7 +162,7 @@ pub(super) fn there(kind: &str, members: Map<String, Value>) -> Value {
     entry.into()
 }
 
-/// An entry that is not there any more.
+/// Returns the entry of a removed item.
 pub(super) fn removed_entry(kind: &str, id: String) -> Value {
     json!({
         "@odata.type": format!("#microsoft.graph.{kind}"),
@@ -170,7 +171,7 @@ pub(super) fn removed_entry(kind: &str, id: String) -> Value {
     })
 }
 
-/// A page of a round, whose entries are in the order of their keys.
+/// Returns a page of a round. The rows are in the order of their keys.
 fn page(
     state: &RequestState,
     base: &RequestContext<'_>,
@@ -180,6 +181,8 @@ fn page(
     top: usize,
 ) -> GraphBody {
     let mut left =
+        // By key, not by position: an item that changes or is deleted meanwhile leaves the round,
+        // and would shift the others.
         rows.into_iter().filter(|(key, _)| round.after.is_none_or(|after| *key > after)).peekable();
     let page: Vec<(EntryKey, Value)> = left.by_ref().take(top).collect();
     let last = page.last().map(|(key, _)| *key);
@@ -192,6 +195,7 @@ fn page(
         after: round.after,
         query: stable_query(&base.request.query),
     };
+    // Every round ends with a delta link, even if it is empty.
     let (link, name) = if more {
         ("@odata.nextLink", "%24skiptoken")
     } else {
@@ -210,7 +214,7 @@ fn page(
     GraphBody::Json(answer.into())
 }
 
-/// What a token carries.
+/// The contents of a token.
 struct DeltaToken {
     since: u64,
     until: u64,
@@ -219,7 +223,11 @@ struct DeltaToken {
 }
 
 impl DeltaToken {
-    /// Reads a token, if it is of this generation and this path.
+    /// Reads a token.
+    ///
+    /// # Errors
+    ///
+    /// 400 if it is malformed or of another path, 410 if it is of an earlier generation.
     fn read(text: &str, state: &RequestState, question: &str) -> Result<Self, GraphError> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok();
         let parsed = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
@@ -258,7 +266,7 @@ impl DeltaToken {
         URL_SAFE_NO_PAD.encode(token.to_string())
     }
 
-    /// The round that it stands for: the rest of its own, or the next.
+    /// Returns the round of a token: the rest of its own round, or the next one.
     fn round(&self, now: u64) -> ChangeRound {
         match self.after {
             Some(_) => ChangeRound { since: self.since, until: self.until, after: self.after },
@@ -267,7 +275,7 @@ impl DeltaToken {
     }
 }
 
-/// What of a query stays the same from round to round.
+/// Returns the part of a query that stays the same from round to round.
 fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
     let stable = query.iter();
     stable
@@ -276,7 +284,7 @@ fn stable_query(query: &[(String, String)]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What a token must fit.
+/// Returns a hash of the mailbox and path that a token belongs to.
 fn question(request: &HttpRequest, address: &str) -> String {
     named_guid(&format!("{address} {}", request.path.join("/")))
 }

@@ -1,12 +1,12 @@
-//! Folders: which there are, which message is in which, and their JSON.
+//! Folders: the folders of a mailbox, and the folder of each message.
 //!
-//! The folders are Exchange's own, and a few of a user's, empty: one in
-//! another, and two of the same name, as people have them. User labels make no
-//! folders, for a message can have many labels and is in one folder only. What a
-//! mailbox's folders become is in `mail/folders_write.rs`.
+//! Every mailbox has Exchange's folders and a few of a user's, which are empty: one is inside
+//! another, and two have the same name, as people have them. User labels are not folders, because a
+//! message can have many labels, but is in one folder only. Changes of folders are in
+//! `mail/folders_write.rs`.
 //!
-//! A message's labels say which folder it is in: those that are places in Gmail
-//! too, and one of this half's own for the others.
+//! The folder of a message is determined by its labels: Gmail's system labels where they have the
+//! same meaning, and labels of this half for all other folders.
 
 use std::borrow::Cow;
 
@@ -15,20 +15,20 @@ use crate::store::message::Message;
 /// A folder.
 #[derive(Debug, Clone)]
 pub(crate) struct MailFolder {
-    /// Its number, the same in every mailbox.
+    /// The number, the same in every mailbox.
     pub number: u16,
-    /// The name by which a path may call it; empty for a user's own.
+    /// The name that a path can use in place of an id; empty for a user's folder.
     pub well_known: &'static str,
-    /// The name shown.
+    /// The displayed name.
     pub name: Cow<'static, str>,
-    /// The number of the folder it is in.
+    /// The number of the parent folder.
     pub parent: u16,
-    /// True for those that lists leave out.
+    /// True if lists leave it out.
     pub hidden: bool,
 }
 
 impl MailFolder {
-    /// The well-known name, or the id of a folder that has none.
+    /// Returns the well-known name, or `id` if there is none.
     pub fn well_known_or<'a>(&'a self, id: &'a str) -> &'a str {
         match self.well_known {
             "" => id,
@@ -46,10 +46,10 @@ const fn folder(
     MailFolder { number, well_known, name: Cow::Borrowed(name), parent, hidden: false }
 }
 
-/// The number of the folder that all others are in.
+/// The number of the root folder.
 pub(crate) const ROOT: u16 = 1;
 
-/// All folders, in the order of their names within their parents.
+/// All initial folders, in the order of their names within their parents.
 static FOLDERS: [MailFolder; 18] = [
     folder(ROOT, "msgfolderroot", "Top of Information Store", 0),
     folder(33, "archive", "Archive", ROOT),
@@ -77,40 +77,39 @@ static FOLDERS: [MailFolder; 18] = [
     folder(38, "serverfailures", "Server Failures", 35),
 ];
 
-/// The folder of what was deleted.
+/// Deleted Items.
 pub(crate) const DELETED: u16 = 10;
 
-/// The folder of what waits to be sent.
+/// The outbox, for messages that are sent later.
 pub(crate) const OUTBOX: u16 = 11;
 
-/// The folder of drafts.
+/// Drafts.
 pub(crate) const DRAFTS: u16 = 15;
 
-/// The folder of what was sent.
+/// Sent Items.
 pub(crate) const SENT: u16 = 9;
 
-/// Where messages are that are nowhere else.
+/// The folder of messages whose labels name no other: what Gmail calls All Mail.
 const ARCHIVE: u16 = 33;
 
-/// The first number of a folder that somebody makes.
+/// The lowest number of folders that are created.
 pub(crate) const FIRST_OWN: u16 = 100;
 
-/// The labels that put a message into a folder against all others, the strongest
-/// first.
+/// The labels that decide the folder before all others, the strongest first.
 const STRONG: [(&str, u16); 2] = [("TRASH", DELETED), ("SPAM", 20)];
 
-/// Those that do where nothing else says where it is.
+/// The labels that decide the folder if no other does.
 const WEAK: [(&str, u16); 3] = [("DRAFT", DRAFTS), ("INBOX", 12), ("SENT", SENT)];
 
-/// What a label begins with that names a folder of this half alone.
+/// The prefix of a label that names a folder of this half.
 const OWN: &str = "Folder_";
 
-/// The number of the folder that a message is in.
+/// Returns the number of a message's folder.
 pub(crate) fn number_of(message: &Message) -> u16 {
     number_of_labels(&message.labels)
 }
 
-/// The number of the folder of what has these labels.
+/// Returns the number of the folder that these labels amount to.
 pub(crate) fn number_of_labels(labels: &[String]) -> u16 {
     let has = |name: &str| labels.iter().any(|label| label == name);
     let place = |places: &[(&str, u16)]| {
@@ -118,15 +117,16 @@ pub(crate) fn number_of_labels(labels: &[String]) -> u16 {
         found.map(|(_, number)| *number)
     };
     let own = || labels.iter().find_map(|label| own_number(label));
+    // Trash and spam come first: when Gmail's half deletes a message, its Graph folder label stays.
     place(&STRONG).or_else(own).or_else(|| place(&WEAK)).unwrap_or(ARCHIVE)
 }
 
-/// The number of the folder that a label of this half's own names.
+/// Returns the number in a label of this half.
 fn own_number(label: &str) -> Option<u16> {
     label.strip_prefix(OWN)?.parse().ok()
 }
 
-/// The labels of a message that is put into another folder.
+/// Returns the labels of a message after a move to another folder.
 pub(crate) fn labels_in(labels: &[String], folder: u16) -> Vec<String> {
     let place = |label: &&String| {
         own_number(label).is_some() || matches!(label.as_str(), "TRASH" | "SPAM" | "INBOX")
@@ -137,24 +137,27 @@ pub(crate) fn labels_in(labels: &[String], folder: u16) -> Vec<String> {
     if let Some((label, _)) = shared.find(|(_, number)| *number == folder) {
         labels.push((*label).to_owned());
     }
+    // Labels such as `SENT` and `DRAFT` stay, because Gmail never removes them, so a message may
+    // need a label of this half to be elsewhere.
     if number_of_labels(&labels) != folder {
         labels.push(format!("{OWN}{folder}"));
     }
     labels
 }
 
-/// The folders that every mailbox begins with.
+/// Returns the initial folders of every mailbox.
 pub(super) fn first() -> Vec<MailFolder> {
     FOLDERS.to_vec()
 }
 
-/// The folder of a well-known name, whatever its case.
+/// Returns the folder with a well-known name, in any case.
 pub(crate) fn well_known(name: &str) -> Option<&'static MailFolder> {
     let known = |folder: &&MailFolder| folder.well_known.eq_ignore_ascii_case(name);
+    // Folders without a well-known name have an empty one, which must not match.
     FOLDERS.iter().find(known).filter(|_| !name.is_empty())
 }
 
-/// The folders in a folder; in the root, where none is named.
+/// Returns the folders inside a folder, or inside the root if it is `None`.
 pub(crate) fn children(
     all: &[MailFolder],
     of: Option<&MailFolder>,

@@ -1,5 +1,4 @@
-//! What is read of a mailbox once, so that lists of ten thousand messages stay
-//! quick.
+//! An index of a mailbox, read once, so that lists of ten thousand messages stay quick.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -9,7 +8,7 @@ use crate::graph::ids::MailboxIds;
 use crate::graph::people::EmailAddress;
 use crate::store::mailbox::Mailbox;
 
-/// What Gmail's tabs are called; as categories they have these names.
+/// Gmail's tabs: their label ids, and their names as categories.
 pub(crate) const TABS: [(&str, &str); 5] = [
     ("CATEGORY_FORUMS", "forums"),
     ("CATEGORY_UPDATES", "updates"),
@@ -18,19 +17,19 @@ pub(crate) const TABS: [(&str, &str); 5] = [
     ("CATEGORY_SOCIAL", "social"),
 ];
 
-/// What is known of a mailbox beyond its messages.
+/// The data derived from a mailbox's messages and labels.
 #[derive(Debug)]
 pub(crate) struct MailboxIndex {
     pub(super) ids: MailboxIds,
-    /// Places in the mailbox by folder, newest first.
+    /// The messages' positions in the mailbox by folder, newest first.
     pub(super) folders: HashMap<u16, Vec<usize>>,
-    /// How many messages of a folder are unread.
+    /// The number of unread messages by folder.
     pub(super) unread: HashMap<u16, usize>,
-    /// The names of labels that are categories, by their ids.
+    /// The names of labels that are categories, by label id.
     pub(super) categories: HashMap<String, String>,
-    /// From and Sender of each message, by its place, once requested.
+    /// From and Sender by position, parsed on first use.
     pub(super) senders: Vec<OnceLock<[Option<EmailAddress>; 2]>>,
-    /// Places by message.
+    /// Positions by message.
     pub(super) places: HashMap<u64, usize>,
 }
 
@@ -53,6 +52,7 @@ impl MailboxIndex {
             folders,
             unread,
             categories: categories.map(|(id, name)| (id, name.to_owned())).collect(),
+            // Filled on first use: a list without senders should not parse every header section.
             senders: mailbox.messages.iter().map(|_| OnceLock::new()).collect(),
             places,
         }

@@ -1,8 +1,8 @@
-//! A mailbox as Exchange would hold it: every message in one folder, labels as
-//! categories, ids for all.
+//! A mailbox as Exchange has it: every message in one folder, labels as categories, ids for
+//! everything.
 //!
-//! The messages are the mailbox's own; what is read from them once is in
-//! `index.rs`, and what only Exchange has in `state.rs`.
+//! The messages are those of the shared store. Data derived from them is in `index.rs`, data that
+//! only Exchange has in `state.rs`.
 
 pub(super) mod folders;
 pub(crate) mod index;
@@ -36,18 +36,18 @@ pub(crate) struct ExchangeMailbox<'a> {
 }
 
 impl<'a> ExchangeMailbox<'a> {
-    /// The mailbox of an address.
+    /// Returns the mailbox of an address.
     pub fn of(state: &'a RequestState, address: &str) -> Option<Self> {
         let (mailbox, index) = state.indexed(address)?;
         Some(Self { mailbox, index, graph: &state.graph })
     }
 
-    /// Its ids.
+    /// Returns the mailbox's ids.
     pub fn ids(&self) -> &'a MailboxIds {
         &self.index.ids
     }
 
-    /// The messages of a folder, or all, newest first.
+    /// Returns the messages of a folder, or all, newest first.
     pub fn messages(&self, folder: Option<&MailFolder>) -> Vec<&'a Message> {
         let Some(folder) = folder else {
             return self.mailbox.messages.iter().map(AsRef::as_ref).collect();
@@ -61,27 +61,28 @@ impl<'a> ExchangeMailbox<'a> {
             .collect()
     }
 
-    /// How many messages of a folder there are, and how many of them unread.
+    /// Returns the number of messages in a folder, and of unread ones.
     pub fn counts(&self, folder: &MailFolder) -> (usize, usize) {
         let messages = self.index.folders.get(&folder.number);
         let unread = self.index.unread.get(&folder.number);
         (messages.map_or(0, Vec::len), unread.copied().unwrap_or(0))
     }
 
-    /// The id of a message.
+    /// Returns the id of a message.
     pub fn message_id(&self, message: &Message, immutable: bool) -> String {
         let folder = folders::number_of(message);
         self.ids().message_id(message.id, folder, immutable)
     }
 
-    /// The message of an id of either form.
+    /// Returns the message with a common or immutable id.
     pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         let (number, immutable) = self.ids().message_of(id).ok_or_else(malformed_id)?;
         let message = self.mailbox.message(number).ok_or_else(not_found)?;
+        // A common id names the folder, so it ends when the message moves, as at Exchange.
         if self.message_id(message, immutable) == id { Ok(message) } else { Err(not_found()) }
     }
 
-    /// The folder of an id or of a well-known name.
+    /// Returns the folder with an id or well-known name.
     pub fn folder(&self, id: &str) -> Result<MailFolder, GraphError> {
         if let Some(folder) = folders::well_known(id) {
             return Ok(folder.clone());
@@ -97,40 +98,43 @@ impl<'a> ExchangeMailbox<'a> {
             .ok_or_else(folder_not_found)
     }
 
-    /// All folders.
+    /// Returns all folders.
     pub fn folders(&self) -> Arc<Vec<MailFolder>> {
         self.with(|exchange| Arc::clone(&exchange.folders))
     }
 
-    /// What is known of a message beyond its bytes and labels.
+    /// Returns a message's data beyond its bytes and labels.
     pub fn notes(&self, message: &Message) -> MessageNotes {
         self.with(|exchange| exchange.notes.get(&message.id).cloned()).unwrap_or_default()
     }
 
-    /// Reads or changes what this half keeps of the mailbox.
+    /// Reads or changes the data that only this half keeps. `then` must not call this again,
+    /// because the lock is held.
     pub fn with<T>(&self, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
         self.graph.exchange(&self.mailbox.address, then)
     }
 
-    /// The version of a message: another after every change of it.
+    /// Returns the version of a message, which differs after every change.
     pub fn change_key(&self, message: &Message) -> String {
         let changes = self.notes(message).changes;
+        // Changes are counted in two places, the shared history and this half's notes; the
+        // rotations keep equal counts from cancelling each other.
         let version = message.id ^ message.history.rotate_left(40) ^ changes.rotate_left(20);
         self.ids().change_key(version)
     }
 
-    /// The categories of a message, in the order of its labels.
+    /// Returns the categories of a message, in the order of its labels.
     pub fn categories(&self, message: &Message) -> Vec<&'a str> {
         let names = message.labels.iter();
         names.filter_map(|id| self.index.categories.get(id)).map(String::as_str).collect()
     }
 
-    /// From of a message.
+    /// Returns the first person in a message's From.
     pub fn from(&self, message: &Message) -> Option<&'a EmailAddress> {
         self.people_of(message)?.first()?.as_ref()
     }
 
-    /// Sender of a message; who wrote it, where nobody else sent it.
+    /// Returns the person in a message's Sender, or else in From.
     pub fn sender(&self, message: &Message) -> Option<&'a EmailAddress> {
         let [from, sender] = self.people_of(message)?;
         sender.as_ref().or(from.as_ref())
@@ -145,7 +149,7 @@ impl<'a> ExchangeMailbox<'a> {
         }))
     }
 
-    /// A folder with all its properties.
+    /// Returns a folder with all its properties.
     pub fn folder_json(&self, folder: &MailFolder) -> Map<String, Value> {
         let (total, unread) = self.counts(folder);
         let value = json!({
@@ -163,7 +167,7 @@ impl<'a> ExchangeMailbox<'a> {
         }
     }
 
-    /// The owner, and everybody they write with.
+    /// Returns the owner, and everyone they write with.
     pub fn people(&self) -> &'a MailboxPeople {
         self.mailbox.people()
     }

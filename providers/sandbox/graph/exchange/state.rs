@@ -1,8 +1,7 @@
-//! What belongs to a mailbox that only Exchange has: its folders, rules,
-//! settings, categories and contacts, and what is noted of its messages.
+//! The data of a mailbox that only Exchange has: folders, rules, settings, categories, contacts,
+//! and notes about messages.
 //!
-//! It stands beside the mailbox, whose states are never altered, and is changed
-//! where it stands.
+//! It is kept apart from the mailbox, whose states are immutable, and is changed in place.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,25 +10,24 @@ use serde_json::{Map, Value};
 
 use super::folders::{self, MailFolder};
 
-/// What is kept of a mailbox.
+/// The data of one mailbox.
 #[derive(Debug)]
 pub(crate) struct ExchangeState {
     /// All folders.
     pub folders: Arc<Vec<MailFolder>>,
-    /// What is noted of messages, by their ids.
+    /// The notes about messages, by message number.
     pub notes: HashMap<u64, MessageNotes>,
-    /// The rules, in their order.
+    /// The rules in order.
     pub rules: Vec<Map<String, Value>>,
-    /// The settings that somebody has changed.
+    /// The settings that were changed.
     pub settings: Map<String, Value>,
-    /// The colours that somebody has chosen, by the category's name.
+    /// The colours that were chosen, by the category's name in lower case.
     pub colours: HashMap<String, String>,
-    /// Categories that are not in the list, though messages have them: names.
+    /// The categories that messages have, but the list does not: names in lower case.
     pub unlisted: HashSet<String>,
-    /// Contacts that were made or changed, by their ids; nothing for those that
-    /// were deleted.
+    /// The contacts that were created or changed, by id; `None` if deleted.
     pub contacts: BTreeMap<String, Option<Map<String, Value>>>,
-    /// Counts what is made.
+    /// The number of entities created.
     made: u64,
 }
 
@@ -49,13 +47,13 @@ impl Default for ExchangeState {
 }
 
 impl ExchangeState {
-    /// A number that was not given before.
+    /// Returns a new number.
     pub fn number(&mut self) -> u64 {
         self.made += 1;
         self.made
     }
 
-    /// Notes something of a message, which is another version then.
+    /// Changes the notes about a message, which gives it a new version.
     pub fn note(&mut self, message: u64, change: impl FnOnce(&mut MessageNotes)) {
         let notes = self.notes.entry(message).or_default();
         change(notes);
@@ -63,22 +61,21 @@ impl ExchangeState {
     }
 }
 
-/// What is noted of a message: what neither its bytes nor its labels say.
+/// The data about a message that neither its bytes nor its labels have.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct MessageNotes {
-    /// How often it was changed.
+    /// The number of changes.
     pub changes: u64,
-    /// When it was changed last, in milliseconds since 1970.
+    /// The time of the last change, in milliseconds since 1970.
     pub changed: Option<i64>,
-    /// True for one of little importance.
+    /// True for low importance.
     pub low: bool,
-    /// What follows up: the members of a flag beyond its state.
+    /// The members of a flag other than its state.
     pub flag: Map<String, Value>,
-    /// True for what was flagged and is done.
+    /// True if the flag is marked as complete.
     pub complete: bool,
-    /// Extended properties: id and value.
+    /// Extended properties as id and value.
     pub properties: Vec<(String, String)>,
-    /// When it is to be sent, in milliseconds since 1970, once somebody has
-    /// said that it is.
+    /// The time to send it, in milliseconds since 1970, once `send` was called.
     pub due: Option<i64>,
 }

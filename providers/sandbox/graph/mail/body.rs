@@ -1,8 +1,7 @@
-//! A message that is being written: what is in it, read from its bytes or from
-//! Graph's JSON, and written as MIME.
+//! A message being written: read from its bytes or from Graph's JSON, and written as MIME.
 //!
-//! Exchange keeps one body, HTML or plain, and so does this; a message with both
-//! becomes one of HTML when it is written anew.
+//! Like Exchange, it has one body, HTML or plain. A message with both keeps only the HTML when it
+//! is written again.
 
 use daysheet_core::compose;
 use mail_builder::MessageBuilder;
@@ -22,16 +21,16 @@ use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime::{self, ParsedPart};
 
-/// A message that is being written.
+/// A message being written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct EditableMessage {
-    /// The Message-ID without its brackets.
+    /// The Message-ID without angle brackets.
     pub message_id: String,
-    /// When it was written, in seconds since 1970.
+    /// The time of writing, in seconds since 1970.
     pub date: i64,
     /// From.
     pub from: Option<EmailAddress>,
-    /// Sender, where it is somebody else.
+    /// Sender, if it differs from From.
     pub sender: Option<EmailAddress>,
     /// To, Cc, Bcc and Reply-To.
     pub to: Vec<EmailAddress>,
@@ -40,28 +39,28 @@ pub(super) struct EditableMessage {
     pub reply_to: Vec<EmailAddress>,
     /// The subject.
     pub subject: String,
-    /// True for a body in HTML.
+    /// True if the body is HTML.
     pub html: bool,
     /// The body.
     pub content: String,
-    /// How much it matters: `low`, `normal` or `high`.
+    /// The importance: `low`, `normal` or `high`.
     pub importance: String,
-    /// The Message-IDs of In-Reply-To and References, without brackets.
+    /// The Message-IDs of In-Reply-To and References, without angle brackets.
     pub in_reply_to: Vec<String>,
     pub references: Vec<String>,
-    /// Header fields beyond those.
+    /// Further header fields.
     pub more: Vec<(String, String)>,
-    /// The files.
+    /// The attachments.
     pub files: Vec<MessageFile>,
 }
 
 impl EditableMessage {
-    /// A message with nothing in it.
+    /// Creates an empty message.
     pub fn new(message_id: String, date: i64) -> Self {
         Self { message_id, date, importance: "normal".to_owned(), ..Self::default() }
     }
 
-    /// What is in a message.
+    /// Reads a message.
     pub fn of(message: &Message) -> Self {
         let fields = head::fields(mime::header_section(&message.raw), &message.raw);
         let people = |name: &str| people::persons(&fields, name);
@@ -92,7 +91,7 @@ impl EditableMessage {
         }
     }
 
-    /// The message as MIME, with Bcc or without.
+    /// Returns the message as MIME, with or without Bcc.
     pub fn bytes(&self, bcc: bool) -> Vec<u8> {
         let mut out = MessageBuilder::new()
             .message_id(self.message_id.as_str())
@@ -109,6 +108,8 @@ impl EditableMessage {
         let lists =
             [("To", &self.to), ("Cc", &self.cc), ("Bcc", &self.bcc), ("Reply-To", &self.reply_to)];
         for (name, people) in lists {
+            // A stored draft needs Bcc; a message that is delivered must not show it (RFC 5322,
+            // 3.6.3).
             if !people.is_empty() && (bcc || name != "Bcc") {
                 let people = people.iter().map(address);
                 out = out.header(name, Address::new_list(people.collect()));
@@ -131,6 +132,7 @@ impl EditableMessage {
             out.text_body(self.content.as_str())
         };
         let numbers = self.files.iter().filter_map(|file| file.number);
+        // Ids of attachments contain these numbers, so a new file gets one that is not in use.
         let mut next = numbers.max().map_or(1, |last| last.saturating_add(1));
         let numbered = self.files.iter().map(|file| {
             let number = file.number.unwrap_or(next);
@@ -145,8 +147,7 @@ impl EditableMessage {
         out.write_to_vec().unwrap_or_default()
     }
 
-    /// Makes the message what a body says that was checked against the type of
-    /// messages.
+    /// Applies a body that was checked against the type of messages.
     pub fn apply(&mut self, members: &Map<String, Value>) -> Result<(), GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         if let Some(subject) = members.get("subject") {
@@ -154,6 +155,7 @@ impl EditableMessage {
         }
         if let Some(body) = members.get("body").and_then(Value::as_object) {
             let part = |name: &str| body.get(name).and_then(Value::as_str);
+            // A NUL is not allowed in a message (RFC 5322, 3.5).
             let content = part("content").unwrap_or_default().replace('\0', "");
             self.html = part("contentType").unwrap_or("text") == "html";
             self.content = if self.html { document(&content) } else { content };
@@ -184,7 +186,7 @@ impl EditableMessage {
         Ok(())
     }
 
-    /// Everybody it goes to, each once, in order.
+    /// Returns the addresses of all recipients in order, each once.
     pub fn recipients(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for person in self.to.iter().chain(&self.cc).chain(&self.bcc) {
@@ -197,14 +199,14 @@ impl EditableMessage {
     }
 }
 
-/// A recipient of Graph's.
+/// Reads a recipient of Graph's.
 pub(super) fn recipient(value: &Value) -> Result<EmailAddress, GraphError> {
     let (name, address) = person(value)?;
     let name = name.map_or_else(|| address.clone(), |name| line(&name));
     Ok(EmailAddress { name, address })
 }
 
-/// A Message-ID without its brackets.
+/// Returns a Message-ID without its angle brackets.
 fn message_id(text: &str) -> Result<String, GraphError> {
     let inner = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
     let good = |id: &&str| {
@@ -216,7 +218,7 @@ fn message_id(text: &str) -> Result<String, GraphError> {
         .ok_or_else(|| bad_request("The internetMessageId is malformed."))
 }
 
-/// HTML as Exchange keeps it: a document.
+/// Returns HTML as Exchange stores it: as a document.
 fn document(html: &str) -> String {
     if html.to_ascii_lowercase().contains("<html") {
         html.to_owned()
@@ -228,14 +230,16 @@ fn document(html: &str) -> String {
     }
 }
 
-/// Somebody for a header field.
+/// Returns a person as an address of a header field.
 fn address(person: &EmailAddress) -> Address<'_> {
+    // Graph repeats the address as the name of a person without one.
     let name = (person.name != person.address).then_some(person.name.as_str());
     Address::new_address(name, person.address.as_str())
 }
 
-/// A file as a part.
+/// Returns a file as a MIME part.
 fn part(file: &MessageFile, number: u32) -> MimePart<'_> {
+    // Without a Content-ID, no HTML can refer to it.
     let shown = file.inline && file.cid.is_some();
     let way = if shown { "inline" } else { "attachment" };
     let way = ContentType::new(way).attribute("filename", file.name.as_str());
@@ -248,14 +252,14 @@ fn part(file: &MessageFile, number: u32) -> MimePart<'_> {
     }
 }
 
-/// What stands in brackets, at most as many as a long conversation has.
+/// Returns the Message-IDs of a field, at most 100.
 fn bracketed(field: &str) -> Vec<String> {
     let pieces = field.split('<').skip(1);
     let ids = pieces.filter_map(|piece| Some(piece.split_once('>')?.0.trim().to_owned()));
     ids.filter(|id| !id.is_empty()).take(100).collect()
 }
 
-/// The header fields of somebody's own.
+/// Returns the header fields that a client may set: those that begin with `X-`, except Gmail's.
 fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
     let own = fields.iter().filter(|field| {
         let name = field.name.to_ascii_lowercase();
@@ -264,7 +268,7 @@ fn more(fields: &[HeaderField<'_>]) -> Vec<(String, String)> {
     own.map(|field| (field.name.to_owned(), field.value())).collect()
 }
 
-/// The files of a message.
+/// Returns the attachments of a message.
 pub(super) fn files(message: &Message) -> Vec<MessageFile> {
     let root = ParsedPart::of_message(&message.raw);
     let parts = attachments::numbered_attachments(message, &root).into_iter();

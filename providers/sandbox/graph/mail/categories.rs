@@ -1,5 +1,4 @@
-//! The list of categories of a mailbox, read and written. A category that is
-//! taken out of the list stays with the messages that have it.
+//! The category list of a mailbox. Messages keep a category that is removed from the list.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
@@ -15,16 +14,17 @@ use crate::graph::response::{GraphResponse, no_content};
 use crate::graph::types::mail::CATEGORY;
 use crate::graph::types::read::read;
 
-/// The set that categories are of.
+/// The path of the category list.
 const OF: &str = "outlook/masterCategories";
 
-/// The list: Gmail's tabs, the user's labels, and what was made.
+/// Returns the list: Gmail's tabs, the user's labels, and created categories.
 pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     let tabs = TABS.iter().map(|(_, name)| (*name).to_owned());
     let own = store.mailbox.labels.all().map(|(_, name)| name.to_owned());
     let names = tabs.chain(own);
     store.with(|exchange| {
         let listed = names.filter(|name| !exchange.unlisted.contains(&name.to_lowercase()));
+        // Graph has 25 colours, `preset0` to `preset24`.
         (0..25)
             .cycle()
             .zip(listed)
@@ -41,14 +41,14 @@ pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     })
 }
 
-/// The category of an id.
+/// Returns the category with an id.
 pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut all = all(store).into_iter();
     all.find(|category| category.get("id").and_then(Value::as_str) == Some(id))
         .ok_or_else(not_found)
 }
 
-/// Makes a category.
+/// Creates a category.
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let text = |name: &str| members.get(name).and_then(Value::as_str);
@@ -65,6 +65,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     }
     flag::category(context.state, &context.address, name).ok_or_else(not_found)?;
     context.with(|exchange| {
+        // Only now: a category that a message has, but the list has not, becomes part of the list.
         exchange.unlisted.remove(&name.to_lowercase());
         exchange.colours.insert(name.to_lowercase(), colour);
     });
@@ -72,7 +73,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     reply(context, made.ok_or_else(not_found)?, StatusCode::CREATED)
 }
 
-/// Gives a category another colour; its name stays.
+/// Changes the colour of a category. As at Graph, its name cannot be changed.
 pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CATEGORY, true)?;
     let known = one(context.store()?, id)?;
@@ -88,7 +89,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     reply(context, one(context.store()?, id)?, StatusCode::OK)
 }
 
-/// Takes a category out of the list.
+/// Removes a category from the list.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let known = one(context.store()?, id)?;
     let name = known.get("displayName").and_then(Value::as_str);

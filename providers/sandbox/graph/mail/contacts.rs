@@ -1,5 +1,4 @@
-//! Contacts, read and written: those that the mail makes known, and those that
-//! somebody made.
+//! Contacts: those derived from the mail, and those that were created here.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value};
@@ -13,20 +12,22 @@ use crate::graph::types::mail::CONTACT;
 use crate::graph::types::read::read;
 use crate::graph::zones::time;
 
-/// The addresses that a contact can have.
+/// The maximum number of addresses of a contact, as in Outlook.
 const MAX_ADDRESSES: usize = 3;
 
 /// Read-only properties.
 const READ_ONLY: [&str; 5] =
     ["id", "createdDateTime", "lastModifiedDateTime", "changeKey", "parentFolderId"];
 
-/// All contacts.
+/// Returns all contacts.
 pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     let people = store.people().others.iter();
     let known =
         people.filter(|person| person.saved).map(|person| people::contact(store.ids(), person));
     let mut own = store.with(|exchange| exchange.contacts.clone());
     let mut contacts: Vec<Map<String, Value>> = known
+        // A derived contact is never changed itself: its new version or its deletion is stored
+        // under its id.
         .filter_map(|contact| match own.remove(&id_of(&contact)) {
             Some(other) => other,
             None => Some(contact),
@@ -36,7 +37,7 @@ pub(crate) fn all(store: ExchangeMailbox<'_>) -> Vec<Map<String, Value>> {
     contacts
 }
 
-/// The contact of an id.
+/// Returns the contact with an id.
 pub(crate) fn one(store: ExchangeMailbox<'_>, id: &str) -> Result<Map<String, Value>, GraphError> {
     let mut contacts = all(store).into_iter();
     contacts.find(|contact| id_of(contact) == id).ok_or_else(not_found)
@@ -47,7 +48,7 @@ fn id_of(contact: &Map<String, Value>) -> String {
     id.unwrap_or_default().to_owned()
 }
 
-/// Makes a contact.
+/// Creates a contact.
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &CONTACT, true)?;
     let store = context.store()?;
@@ -84,13 +85,14 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     Ok(no_content())
 }
 
-/// A contact with what a body says, which is kept.
+/// Applies a body to a contact and stores it.
 fn merge_contact(
     context: &MailContext<'_>,
     mut contact: Map<String, Value>,
     members: Map<String, Value>,
 ) -> Result<Map<String, Value>, GraphError> {
     for (name, mut value) in members {
+        // Clients may send back a contact as they read it.
         if READ_ONLY.contains(&name.as_str()) {
             continue;
         }
@@ -103,6 +105,7 @@ fn merge_contact(
                 let text = address.get("address").and_then(Value::as_str);
                 let text = text.unwrap_or_default().to_owned();
                 let name = address.get("name").is_some_and(Value::is_string);
+                // An address without a name is returned with itself as its name.
                 if let Some(address) = address.as_object_mut().filter(|_| !name) {
                     address.insert("name".to_owned(), text.into());
                 }

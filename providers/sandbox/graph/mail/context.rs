@@ -1,5 +1,5 @@
-//! What all writes to a mailbox share: the request that was let in, what it
-//! reads and changes, and how it is answered.
+//! The context of writes to a mailbox: the authorized request, the mailbox's state, and the
+//! responses.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value};
@@ -19,60 +19,66 @@ use crate::state::RequestState;
 use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
-/// A write that was let in, and the mailbox it is for.
+/// An authorized write, and the mailbox it is for.
 pub(super) struct MailContext<'a> {
-    /// All there is.
+    /// The sandbox's state.
     pub state: &'a RequestState,
     /// The request.
     pub request: &'a HttpRequest,
-    /// What its token allows.
+    /// The access that its token gives.
     pub access: &'a TokenAccess,
-    /// Whose mailbox it is.
+    /// The address of the mailbox.
     pub address: String,
     /// Its preferences.
     pub prefer: &'a PreferHeader,
 }
 
 impl<'a> MailContext<'a> {
-    /// The mailbox as it is now.
+    /// Returns the mailbox in its present state.
     pub fn store(&self) -> Result<ExchangeMailbox<'a>, GraphError> {
         ExchangeMailbox::of(self.state, &self.address).ok_or_else(denied)
     }
 
-    /// The time of now in milliseconds.
+    /// Returns the present time in milliseconds since 1970.
     pub fn now(&self) -> i64 {
         self.state.clock.now().as_millisecond()
     }
 
-    /// The message of an id.
+    /// Returns the message with an id.
     pub fn message(&self, id: &str) -> Result<&'a Message, GraphError> {
         self.store()?.message(id)
     }
 
-    /// The message of an id, unless somebody was quicker than who writes.
+    /// Returns the message with an id.
+    ///
+    /// # Errors
+    ///
+    /// 412 if it changed since the version in `If-Match`.
     pub fn current(&self, id: &str) -> Result<&'a Message, GraphError> {
         let message = self.message(id)?;
         let if_match = self.request.header("if-match").map(str::trim);
         let key = self.store()?.change_key(message);
         let same = |if_match: &str| {
+            // Strictly, `If-Match` never matches a weak etag (RFC 9110, 13.1.1), but Graph's etags
+            // are all weak, and Exchange compares them by their `changeKey`.
             let if_match = if_match.strip_prefix("W/").unwrap_or(if_match);
             if_match == "*" || if_match.trim_matches('"') == key
         };
         if if_match.is_none_or(same) { Ok(message) } else { Err(conflict()) }
     }
 
-    /// Changes the mailbox; the id of the message that the change was about.
+    /// Changes the mailbox. Returns the number of the message that the change is about.
     pub fn change(&self, change: MailboxChange) -> Result<u64, GraphError> {
         let about = self.state.change(&self.address, |_| Some(change));
         about.ok_or_else(not_found)
     }
 
-    /// Reads or changes what only this half keeps of the mailbox.
+    /// Reads or changes the data that only this half keeps of the mailbox.
     pub fn with<T>(&self, then: impl FnOnce(&mut ExchangeState) -> T) -> T {
         self.state.graph.exchange(&self.address, then)
     }
 
-    /// Notes something of a message, now.
+    /// Changes the notes about a message, and the time of its last change.
     pub fn note(&self, message: u64, change: impl FnOnce(&mut MessageNotes)) {
         self.with(|exchange| {
             exchange.note(message, |notes| {
@@ -82,17 +88,18 @@ impl<'a> MailContext<'a> {
         });
     }
 
-    /// The address of something of the mailbox, as answers give it.
+    /// Returns the address of an entity of the mailbox.
     pub fn location(&self, path: &str) -> Result<String, GraphError> {
         let base = pages::base(self.request);
         let user = self.store()?.ids().mailbox();
         Ok(format!("{base}/v1.0/users('{user}')/{path}"))
     }
 
-    /// The answer with a message, as it is now.
+    /// Returns the response with a message in its present state.
     pub fn reply(&self, id: u64, status: StatusCode) -> Result<GraphResponse, GraphError> {
         let store = self.store()?;
         let message = store.mailbox.message(id).ok_or_else(not_found)?;
+        // Responses to writes honour `$select`, which keeps large bodies out of them.
         let options = QueryOptions::read(self.request, &["$select"])?;
         options.check_type(&MESSAGE)?;
         let json = message::json(store, message, &options, self.prefer)?;
@@ -100,7 +107,7 @@ impl<'a> MailContext<'a> {
         self.entity(json, "messages", &format!("messages('{id}')"), status)
     }
 
-    /// The answer with an entity; `of` is the set it is one of.
+    /// Returns the response with an entity. `of` is its entity set.
     pub fn entity(
         &self,
         members: Map<String, Value>,

@@ -1,7 +1,6 @@
-//! Drafts through Graph: made, changed, and made as answers to other messages.
+//! Drafts: created, changed, and created as replies to messages.
 //!
-//! What is sent already can only be put in order: read or not, flagged,
-//! categorised, more or less important.
+//! Other messages can only be marked: as read, flagged, categorised, and more or less important.
 
 use std::sync::Arc;
 
@@ -22,13 +21,13 @@ use crate::graph::types::read::read;
 use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
-/// The properties that only a draft can be given.
+/// The properties that can be set on drafts alone.
 const OF_DRAFTS: [&str; 9] = [
     "subject", "body", "toRecipients", "ccRecipients", "bccRecipients", "replyTo", "from",
     "sender", "internetMessageId",
 ];
 
-/// Makes a draft.
+/// Creates a draft.
 pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &MESSAGE, true)?;
     let mut editable = blank(context);
@@ -39,7 +38,7 @@ pub(super) fn create(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     context.reply(id, StatusCode::CREATED)
 }
 
-/// A message with nothing in it but its Message-ID, as Exchange makes them.
+/// Returns an empty message with a new Message-ID.
 fn blank(context: &MailContext<'_>) -> EditableMessage {
     let number = context.with(|exchange| exchange.number());
     let (local, domain) = context.address.split_once('@').unwrap_or((&context.address, ""));
@@ -48,22 +47,21 @@ fn blank(context: &MailContext<'_>) -> EditableMessage {
     EditableMessage::new(id, date.div_euclid(1_000))
 }
 
-/// The files in the body of a message.
+/// Returns the attachments in the body of a message.
 fn enclosed(members: &Map<String, Value>) -> Result<Vec<MessageFile>, GraphError> {
     let files = members.get("attachments").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_object);
     files.map(MessageFile::of).collect()
 }
 
-/// Puts a draft among the others; in the conversation of another message where
-/// that is said.
+/// Stores a draft, in the conversation of another message if there is one.
 fn put(context: &MailContext<'_>, raw: Vec<u8>, thread: Option<u64>) -> Result<u64, GraphError> {
     let labels = folders::labels_in(&["DRAFT".to_owned()], DRAFTS);
     let entry = entry(context, raw, labels, thread)?;
     context.change(MailboxChange::Enters(Box::new(entry)))
 }
 
-/// A message on its way into the mailbox, now.
+/// Returns a message to be stored with the present time.
 pub(super) fn entry(
     context: &MailContext<'_>,
     raw: Vec<u8>,
@@ -76,15 +74,17 @@ pub(super) fn entry(
     Ok(MailboxEntry { raw, facts, labels, thread })
 }
 
-/// Writes a draft anew in its place.
+/// Replaces the contents of a draft.
 pub(super) fn rewrite(
     context: &MailContext<'_>,
     message: &Message,
     editable: &EditableMessage,
 ) -> Result<(), GraphError> {
     let mut entry = entry(context, editable.bytes(true), message.labels.clone(), None)?;
+    // A changed draft keeps its time, as the order of lists depends on it.
     entry.facts.date = message.facts.date;
     context.change(MailboxChange::Rewrites(message.id, Box::new(entry)))?;
+    // Changes the version even if the labels stay the same.
     context.note(message.id, |_| {});
     Ok(())
 }
@@ -94,11 +94,12 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     let members = read(context.request, &MESSAGE, true)?;
     let message = context.current(id)?;
     let content = OF_DRAFTS.iter().any(|name| members.contains_key(*name));
+    // Of other messages, the importance is a mark and not in their bytes.
     let importance = members.contains_key("importance") && message.has("DRAFT");
     if content && !message.has("DRAFT") {
         return Err(not_draft());
     }
-    // A bad flag is reported before anything changes.
+    // An invalid flag is reported before anything changes.
     flag::of(&members)?;
     if content || importance {
         let mut editable = EditableMessage::of(message);
@@ -109,7 +110,7 @@ pub(super) fn change(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     context.reply(message.id, StatusCode::OK)
 }
 
-/// Gives a message what a body says of it beside its contents.
+/// Sets the properties of a message that are not part of its contents.
 pub(super) fn arrange(
     context: &MailContext<'_>,
     id: u64,
@@ -165,7 +166,7 @@ pub(super) fn arrange(
     Ok(())
 }
 
-/// Makes a draft that answers a message, with what the request says of it.
+/// Creates a draft that replies to a message. Properties in the request replace those of the reply.
 pub(super) fn answer(
     context: &MailContext<'_>,
     id: &str,
@@ -180,6 +181,7 @@ pub(super) fn answer(
     let mut editable = blank(context);
     reply_body::begin(context, &mut editable, original, how)?;
     editable.apply(&members)?;
+    // The conversation is the original's whatever subject the client chose.
     let id = put(context, editable.bytes(true), Some(original.thread))?;
     arrange(context, id, &members)?;
     context.reply(id, StatusCode::CREATED)

@@ -1,4 +1,4 @@
-//! The files that go with a message: as they are sent, and piece by piece.
+//! Attachments: sent at once, or piece by piece.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,25 +7,25 @@ use serde_json::{Map, Value};
 
 use crate::graph::error::{GraphError, invalid_property, wrong_body};
 
-/// A file that goes with a message.
+/// An attachment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MessageFile {
-    /// Its name.
+    /// The file name.
     pub name: String,
-    /// Its media type.
+    /// The media type.
     pub media: String,
-    /// Its Content-ID without brackets.
+    /// The Content-ID without angle brackets.
     pub cid: Option<String>,
-    /// The number that its id is made of, once it has one.
+    /// The number that its id contains, once it has one.
     pub number: Option<u32>,
-    /// True for what the text shows.
+    /// True if the text shows it.
     pub inline: bool,
-    /// What is in it.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
 impl MessageFile {
-    /// The file of an attachment's body, which was checked against its type.
+    /// Reads an attachment from a body that was checked against its type.
     pub fn of(members: &Map<String, Value>) -> Result<Self, GraphError> {
         let text = |name: &str| members.get(name).and_then(Value::as_str);
         let name = text("name").map(line).filter(|name| !name.is_empty());
@@ -48,25 +48,24 @@ impl MessageFile {
     }
 }
 
-/// A file that comes piece by piece.
+/// An upload session: a file that is sent piece by piece.
 #[derive(Debug)]
 pub(crate) struct FileUpload {
-    /// What its address ends with.
+    /// The last segment of its URL.
     pub token: String,
-    /// The mailbox.
+    /// The address of the mailbox.
     pub address: String,
-    /// The draft.
+    /// The number of the draft.
     pub message: u64,
-    /// The file, as far as it is here.
+    /// The file, with the bytes received so far.
     pub file: MessageFile,
-    /// How long it will be.
+    /// The final size in bytes.
     pub size: usize,
-    /// Until when its address is good.
+    /// The time when its URL expires.
     pub expires: Timestamp,
 }
 
-/// The media type of a file: the given one if it is one, else the one
-/// that the name says.
+/// Returns the media type of a file: the declared one if it is valid, or else the one of its name.
 pub(super) fn media(declared: Option<&str>, name: &str) -> String {
     let good = |media: &&str| {
         let token = |text: &str| {
@@ -83,7 +82,7 @@ pub(super) fn media(declared: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Text on one line: what goes into a header field must not end it.
+/// Returns text without control characters, which could end a header field.
 pub(super) fn line(text: &str) -> String {
     let mut text = text.to_owned();
     text.retain(|sign| !sign.is_control());

@@ -1,4 +1,4 @@
-//! Flags and categories of messages, as they are set through Graph.
+//! Flags and categories of messages.
 
 use serde_json::{Map, Value, json};
 
@@ -11,18 +11,18 @@ use crate::state::RequestState;
 use crate::store::labels::UserLabel;
 use crate::store::mailbox::change::MailboxChange;
 
-/// What a flag is to be.
+/// A flag to be set.
 #[derive(Debug)]
 pub(super) struct FlagChange {
-    /// True for one that is set and not done.
+    /// True if it is set and not complete.
     pub set: bool,
-    /// True for one that is done.
+    /// True if it is complete.
     complete: bool,
-    /// Its times, by their names.
+    /// The times by property name.
     times: Map<String, Value>,
 }
 
-/// The flag of a message's body, where it has one.
+/// Returns the flag in a message's body, if there is one.
 pub(super) fn of(members: &Map<String, Value>) -> Result<Option<FlagChange>, GraphError> {
     let Some(flag) = members.get("flag").and_then(Value::as_object) else {
         return Ok(None);
@@ -39,6 +39,7 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<FlagChange>, Gra
     }
     let status = flag.get("flagStatus").and_then(Value::as_str);
     let has = |name: &str| times.contains_key(name);
+    // Graph accepts a due date only together with a start date.
     if has("dueDateTime") && !has("startDateTime") {
         return Err(invalid_request("The startDateTime is required when the dueDateTime is set."));
     }
@@ -46,20 +47,20 @@ pub(super) fn of(members: &Map<String, Value>) -> Result<Option<FlagChange>, Gra
     if text("dueDateTime").is_some_and(|due| Some(due) < text("startDateTime")) {
         return Err(invalid_request("The dueDateTime is before the startDateTime."));
     }
-    // Times alone flag a message too.
+    // A flag with times but no status is set.
     let status = status.unwrap_or("flagged");
     Ok(Some(FlagChange { set: status == "flagged", complete: status == "complete", times }))
 }
 
 impl FlagChange {
-    /// Puts the flag into a message's notes.
+    /// Stores the flag in a message's notes.
     pub fn note(self, notes: &mut MessageNotes) {
         notes.complete = self.complete;
         if self.set { notes.flag.extend(self.times) } else { notes.flag.clear() }
     }
 }
 
-/// Labels with other categories: those that are no categories stay.
+/// Returns labels with other categories. Labels that are not categories stay.
 pub(super) fn categorised(
     context: &MailContext<'_>,
     labels: &[String],
@@ -79,8 +80,8 @@ pub(super) fn categorised(
     Ok(all)
 }
 
-/// The label of a category; one that nobody has heard of is made. Nothing if
-/// there is no such mailbox.
+/// Returns the label of a category, which is created if it is unknown. `None` if there is no such
+/// mailbox.
 pub(super) fn category(state: &RequestState, address: &str, name: &str) -> Option<String> {
     let mailbox = state.mailbox(address)?;
     let tab = TABS.iter().find(|(_, tab)| tab.eq_ignore_ascii_case(name));
@@ -93,6 +94,7 @@ pub(super) fn category(state: &RequestState, address: &str, name: &str) -> Optio
     let label = UserLabel::new(mailbox.labels.fresh(), name);
     let id = label.id.clone();
     state.change(address, |_| Some(MailboxChange::Label(Box::new(label))))?;
+    // As in Exchange, a category set on a message does not become part of the category list.
     state.graph.exchange(address, |exchange| {
         exchange.unlisted.insert(name.to_lowercase());
     });

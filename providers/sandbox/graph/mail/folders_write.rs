@@ -1,5 +1,4 @@
-//! Folders made, renamed and deleted through Graph. Those that every
-//! mailbox has stay as they are.
+//! Creation, renaming and deletion of folders. Those that every mailbox has cannot be changed.
 
 use std::sync::Arc;
 
@@ -16,13 +15,13 @@ use crate::graph::types::mail::FOLDER;
 use crate::graph::types::read::read;
 use crate::store::mailbox::change::MailboxChange;
 
-/// Folders that a mailbox can have.
+/// The maximum number of folders of a mailbox.
 const MAX_FOLDERS: usize = 10_000;
 
-/// The characters of a name at most.
+/// The maximum length of a name, in characters.
 const MAX_LEN: usize = 255;
 
-/// Makes a folder, in another or at the top.
+/// Creates a folder inside another one, or inside the root.
 pub(super) fn create(
     context: &MailContext<'_>,
     parent: Option<&str>,
@@ -64,11 +63,11 @@ pub(super) fn rename(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     reply(context, folder.number, StatusCode::OK)
 }
 
-/// Deletes a folder: into that of what was deleted, and out of it for good.
+/// Deletes a folder: moves it to Deleted Items, or deletes it permanently if it is in there.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let folder = own(context, id)?;
     if !lineage(context, folder.parent)?.contains(&DELETED) {
-        // Two of the same name can be there: nobody chose it.
+        // The name is not checked: Deleted Items may have two folders of the same name.
         alter(context, folder.number, |it| it.parent = DELETED)?;
         return Ok(no_content());
     }
@@ -85,6 +84,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
         .map(|message| message.id)
         .collect::<Vec<u64>>();
     if !messages.is_empty() {
+        // Before the folders, so that no message is ever in a folder that does not exist.
         context.change(MailboxChange::Goes(messages))?;
     }
     context.with(|exchange| {
@@ -94,7 +94,7 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     Ok(no_content())
 }
 
-/// The answer with a folder.
+/// Returns the response with a folder.
 fn reply(
     context: &MailContext<'_>,
     number: u16,
@@ -108,13 +108,13 @@ fn reply(
     context.entity(members, "mailFolders", &format!("mailFolders('{id}')"), status)
 }
 
-/// A folder that may be changed.
+/// Returns a folder that may be changed.
 fn own(context: &MailContext<'_>, id: &str) -> Result<MailFolder, GraphError> {
     let folder = context.store()?.folder(id)?;
     if folder.well_known.is_empty() { Ok(folder) } else { Err(distinguished_folder()) }
 }
 
-/// A folder's number and those of all it is in.
+/// Returns the numbers of a folder and of all folders that contain it.
 fn lineage(context: &MailContext<'_>, number: u16) -> Result<Vec<u16>, GraphError> {
     let folders = context.store()?.folders();
     let mut line = vec![number];
@@ -129,7 +129,7 @@ fn lineage(context: &MailContext<'_>, number: u16) -> Result<Vec<u16>, GraphErro
     Ok(line)
 }
 
-/// The name in a body, where there is one.
+/// Returns the name in a body, if there is one.
 fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
     let Some(name) = members.get("displayName").and_then(Value::as_str) else {
         return Ok(None);
@@ -140,7 +140,7 @@ fn name(members: &Map<String, Value>) -> Result<Option<String>, GraphError> {
     if good { Ok(Some(name.to_owned())) } else { Err(invalid_property()) }
 }
 
-/// Refuses a name that another folder of the same one has.
+/// Refuses a name that another folder with the same parent has. Case is ignored.
 fn free(context: &MailContext<'_>, parent: u16, name: &str, but: u16) -> Result<(), GraphError> {
     let folders = context.store()?.folders();
     let taken = folders.iter().any(|folder| {

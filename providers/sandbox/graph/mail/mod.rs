@@ -1,8 +1,7 @@
-//! Mail that is written through Graph: which writes there are, and who may.
+//! Writes to mail: the methods, and their permissions.
 //!
-//! What each write does is in a file of its own: drafts, sending, moving,
-//! attachments, folders, rules, settings; what all share is in `context.rs`. A write changes the mailbox and is
-//! answered from the state that comes of it.
+//! Drafts, sending, moving, attachments, folders, rules and settings each have a file of their own;
+//! all share `context.rs`. A write changes the mailbox, and is answered from the state after it.
 
 mod body;
 pub(super) mod categories;
@@ -34,14 +33,14 @@ use crate::state::RequestState;
 /// A write, with the ids of its path.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum WriteCall<'a> {
-    /// A draft is made.
+    /// Creates a draft.
     Create,
     Change(&'a str),
     Delete(&'a str),
     Erase(&'a str),
     Move(&'a str),
     Copy(&'a str),
-    /// A draft is made that answers a message.
+    /// Creates a draft that replies to or forwards a message.
     Reply(&'a str, ReplyKind),
     Send(&'a str),
     Attach(&'a str),
@@ -63,10 +62,11 @@ pub(super) enum WriteCall<'a> {
 }
 
 impl WriteCall<'_> {
-    /// The permissions of which one is enough, for one's own mailbox and for
-    /// another's.
+    /// Returns the permissions for one's own mailbox and for another person's. Any one of them is
+    /// enough.
     fn permissions(&self) -> [&'static [&'static str]; 2] {
         match self {
+            // Sending needs no permission to write, and writing does not include sending.
             Self::Send(_) => [&["Mail.Send"], &["Mail.Send.Shared"]],
             Self::CreateRule(_)
             | Self::ChangeRule(..)
@@ -83,7 +83,7 @@ impl WriteCall<'_> {
     }
 }
 
-/// Carries a write out.
+/// Carries out a write.
 pub(super) fn handle(
     state: &RequestState,
     request: &HttpRequest,

@@ -1,7 +1,6 @@
-//! Messages moved, copied and deleted through Graph.
+//! Moving, copying and deleting messages.
 //!
-//! A common id names the folder, so it is another one after a move; an
-//! immutable id stays.
+//! A common id contains the folder, so it changes with a move. An immutable id does not.
 
 use hyper::StatusCode;
 use serde_json::Value;
@@ -24,12 +23,13 @@ pub(super) fn relocate(context: &MailContext<'_>, id: &str) -> Result<GraphRespo
     context.reply(message.id, StatusCode::CREATED)
 }
 
-/// Copies a message; the copy is a message of its own.
+/// Copies a message.
 pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.message(id)?;
     let folder = destination(context)?;
     let notes = context.store()?.notes(message);
     let mut facts = message.facts.as_ref().clone();
+    // These are the labels of the file that the message was loaded from, not its present ones.
     facts.labels = None;
     let entry = MailboxEntry {
         raw: message.raw.clone(),
@@ -38,11 +38,12 @@ pub(super) fn copy(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
         thread: Some(message.thread),
     };
     let copy = context.change(MailboxChange::Enters(Box::new(entry)))?;
+    // A copy of a message that is waiting to be sent must not be sent as well.
     context.note(copy, |new| *new = MessageNotes { due: None, ..notes });
     context.reply(copy, StatusCode::CREATED)
 }
 
-/// Deletes a message: into the folder for that, and out of it for good.
+/// Deletes a message: moves it to Deleted Items, or deletes it permanently if it is in there.
 pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     if folders::number_of(message) == DELETED {
@@ -53,14 +54,14 @@ pub(super) fn delete(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     Ok(no_content())
 }
 
-/// Deletes a message for good.
+/// Deletes a message permanently.
 pub(super) fn erase(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let message = context.current(id)?;
     delete_for_good(context, message)?;
     Ok(no_content())
 }
 
-/// Puts a message into a folder.
+/// Moves a message to a folder.
 pub(super) fn put(
     context: &MailContext<'_>,
     message: &Message,
@@ -73,11 +74,12 @@ pub(super) fn put(
 
 fn delete_for_good(context: &MailContext<'_>, message: &Message) -> Result<(), GraphError> {
     context.change(MailboxChange::Goes(vec![message.id]))?;
+    // Notes are kept apart from the mailbox, so they do not end with the message.
     context.with(|exchange| exchange.notes.remove(&message.id));
     Ok(())
 }
 
-/// The folder that a request names.
+/// Returns the folder that a request names.
 pub(super) fn destination(context: &MailContext<'_>) -> Result<MailFolder, GraphError> {
     let members = read(context.request, &MOVE, true)?;
     let id = members.get("destinationId").and_then(Value::as_str);

@@ -1,6 +1,6 @@
-//! What Exchange puts into an answer by itself: subject, recipients and the chain
-//! of Message-IDs. The body, which Exchange begins with what is answered, is empty
-//! here: every client of ours writes it anew.
+//! The parts of a reply that Exchange fills in: subject, recipients, and the chain of Message-IDs.
+//! Unlike Exchange's, its body is empty instead of quoting the original, because our clients write
+//! it themselves.
 
 use super::body::EditableMessage;
 use super::context::MailContext;
@@ -9,7 +9,7 @@ use crate::graph::people::EmailAddress;
 use crate::graph::user;
 use crate::store::message::Message;
 
-/// How a message is answered.
+/// The kind of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyKind {
     Reply,
@@ -17,7 +17,7 @@ pub(crate) enum ReplyKind {
     Forward,
 }
 
-/// Begins an answer to a message.
+/// Begins a reply to a message.
 pub(super) fn begin(
     context: &MailContext<'_>,
     editable: &mut EditableMessage,
@@ -35,6 +35,8 @@ pub(super) fn begin(
     }
     if !original.message_id.is_empty() {
         editable.in_reply_to = vec![original.message_id.clone()];
+        // RFC 5322, 3.6.4: References of the original, or else its In-Reply-To, followed by its
+        // Message-ID.
         let chain = if original.references.is_empty() {
             &original.in_reply_to
         } else {
@@ -44,18 +46,19 @@ pub(super) fn begin(
         editable.references.retain(|id| *id != original.message_id);
         editable.references.push(original.message_id.clone());
     }
-    // Whoever answers writes the body, and what it quotes.
+    // The client writes the body, including the quoted text.
     editable.html = true;
-    // Files go on; pictures that the quoted text shows stay with it.
+    // A forward keeps all files, a reply only the pictures that the quoted text shows.
     editable.files = original.files;
     editable.files.retain(|file| how == ReplyKind::Forward || file.inline);
     for file in &mut editable.files {
+        // The numbers belong to the original's attachment ids.
         file.number = None;
     }
     Ok(())
 }
 
-/// A subject under a prefix that it does not have yet.
+/// Returns a subject with a prefix, unless it has it already.
 fn prefixed(subject: &str, prefix: &str) -> String {
     let known = subject
         .get(..prefix.len() - 1)
@@ -63,7 +66,7 @@ fn prefixed(subject: &str, prefix: &str) -> String {
     if known { subject.to_owned() } else { format!("{prefix}{subject}") }
 }
 
-/// Whom an answer goes to.
+/// Sets the recipients of a reply.
 fn recipients(
     context: &MailContext<'_>,
     editable: &mut EditableMessage,
@@ -97,7 +100,7 @@ fn recipients(
         let to = [editable.to.as_slice(), &original.to].concat();
         let taken = take(&to);
         editable.cc = take(&original.cc);
-        // Who answers only themselves does so.
+        // A reply to one's own message, with no one else on it, goes to oneself.
         if !taken.is_empty() || !editable.cc.is_empty() {
             editable.to = taken;
         }

@@ -1,4 +1,4 @@
-//! The rules of an inbox, kept as they were sent. They are not carried out.
+//! The rules of the inbox. They are stored as sent, but not applied to messages.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value};
@@ -11,10 +11,10 @@ use crate::graph::response::{GraphBody, GraphResponse, no_content};
 use crate::graph::types::mail::RULE;
 use crate::graph::types::read::read;
 
-/// The number of the folder that has rules.
+/// The number of the inbox, the only folder with rules.
 const INBOX: u16 = 12;
 
-/// The rules, in their order.
+/// Answers with the rules in order.
 pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<GraphBody, GraphError> {
     inbox(context.store, folder)?;
     context.options.check_type(&RULE)?;
@@ -23,7 +23,7 @@ pub(crate) fn list(context: &RequestContext<'_>, folder: &str) -> Result<GraphBo
     context.list(&rules, rules.len().max(1), of, |_, rule| context.options.cut(rule.clone()).into())
 }
 
-/// One rule.
+/// Answers with one rule.
 pub(crate) fn one(
     context: &RequestContext<'_>,
     folder: &str,
@@ -39,7 +39,7 @@ pub(crate) fn one(
     Ok(context.single(rule, "mailFolders('inbox')/messageRules"))
 }
 
-/// Makes a rule.
+/// Creates a rule.
 pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphResponse, GraphError> {
     inbox(context.store()?, folder)?;
     let members = read(context.request, &RULE, true)?;
@@ -63,7 +63,7 @@ pub(super) fn create(context: &MailContext<'_>, folder: &str) -> Result<GraphRes
     reply(context, rule, StatusCode::CREATED)
 }
 
-/// Changes a rule; conditions, actions and exceptions are replaced whole.
+/// Changes a rule. Conditions, actions and exceptions are replaced as a whole.
 pub(super) fn change(
     context: &MailContext<'_>,
     folder: &str,
@@ -92,7 +92,7 @@ pub(super) fn delete(
     if found { Ok(no_content()) } else { Err(not_found()) }
 }
 
-/// Only the inbox has rules.
+/// Refuses every folder but the inbox.
 fn inbox(store: ExchangeMailbox<'_>, folder: &str) -> Result<(), GraphError> {
     if store.folder(folder)?.number == INBOX {
         Ok(())
@@ -109,7 +109,7 @@ fn sequence(rule: &Map<String, Value>) -> i64 {
     rule.get("sequence").and_then(Value::as_i64).unwrap_or(1)
 }
 
-/// A rule with what a body says, in the order of the wire.
+/// Applies a body to a rule. The members are put into the order in which Graph returns them.
 fn merge_rule(
     context: &MailContext<'_>,
     mut rule: Map<String, Value>,
@@ -125,6 +125,7 @@ fn merge_rule(
         return Err(rule_refused("The sequence of a rule begins with 1."));
     }
     let action = |name: &str| rule.get("actions")?.get(name);
+    // Checked when a rule is saved, because rules are never applied here.
     for name in ["moveToFolder", "copyToFolder"] {
         if let Some(folder) = action(name).and_then(Value::as_str) {
             context
@@ -142,7 +143,7 @@ fn merge_rule(
     Ok(ordered)
 }
 
-/// Puts a rule into its place.
+/// Stores a rule in its place.
 fn keep(context: &MailContext<'_>, rule: Map<String, Value>) {
     context.with(|exchange| {
         let id = rule.get("id").and_then(Value::as_str).map(str::to_owned);

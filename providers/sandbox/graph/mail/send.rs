@@ -1,7 +1,7 @@
-//! Sending through Graph: a draft, and what waits for its time.
+//! Sending: drafts, and messages that are sent later.
 //!
-//! What is to be sent later stands in the outbox as a draft. Nothing looks at
-//! the clock by itself: a request that comes later finds what is due.
+//! A message to be sent later is a draft in the outbox. There is no timer: the next request sends
+//! the messages that are due.
 
 use hyper::StatusCode;
 use jiff::Timestamp;
@@ -21,7 +21,7 @@ use crate::state::RequestState;
 use crate::store::mailbox::change::MailboxChange;
 use crate::store::message::Message;
 
-/// The property that says when a message is to be sent.
+/// The property with the time to send a message (PidTagDeferredSendTime).
 const DEFERRED: &str = "systemtime 0x3fef";
 
 /// Sends a draft.
@@ -34,7 +34,7 @@ pub(super) fn send(context: &MailContext<'_>, id: &str) -> Result<GraphResponse,
     Ok(accepted())
 }
 
-/// Sends a draft, or puts it into the outbox until its time.
+/// Sends a draft, or moves it to the outbox until its time.
 fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     let store = context.store()?;
     let message = store.mailbox.message(draft).ok_or_else(not_found)?;
@@ -43,12 +43,14 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     if recipients.is_empty() || recipients.iter().any(|address| !address.contains('@')) {
         return Err(invalid_recipients());
     }
+    // The sender and date are only now known, and belong in the stored message.
     drafts::rewrite(context, message, &editable)?;
     let notes = store.notes(message);
     let due = notes.properties.iter();
     let due = due
         .filter_map(|(id, value)| deferred(id, value).ok().flatten())
         .next()
+        // A time in the past means at once.
         .filter(|due| *due > context.state.clock.now().as_millisecond());
     match due {
         Some(due) => {
@@ -61,7 +63,7 @@ fn send_draft(context: &MailContext<'_>, draft: u64) -> Result<(), GraphError> {
     }
 }
 
-/// Sends a draft that is ready; what it is marked with stays.
+/// Sends a draft that is complete. Its categories and flags stay.
 fn go(state: &RequestState, address: &str, message: &Message) -> Result<(), GraphError> {
     let marks: Vec<String> = message.labels.clone();
     let sent = delivery::deliver(state, address, message.id, SendOptions::EXCHANGE);
@@ -71,16 +73,18 @@ fn go(state: &RequestState, address: &str, message: &Message) -> Result<(), Grap
     });
     let marks: Vec<String> =
         marks.into_iter().filter(|label| label != "DRAFT").chain(["SENT".to_owned()]).collect();
+    // A deferred message comes from the outbox, whose label must not stay.
     let labels = folders::labels_in(&marks, folders::SENT);
     state.change(address, |_| Some(MailboxChange::Labels(sent, labels)));
     Ok(())
 }
 
-/// Sends what has waited long enough, in all mailboxes.
+/// Sends the messages that are due, in all mailboxes.
 pub(crate) fn send_due(state: &RequestState) {
     let now = state.clock.now().as_millisecond();
     let addresses: Vec<String> = state.mailboxes().map(|mailbox| mailbox.address.clone()).collect();
     for address in addresses {
+        // Collected first, because sending takes the same lock.
         let due: Vec<u64> = state.graph.exchange(&address, |exchange| {
             let notes = exchange.notes.iter();
             notes
@@ -90,11 +94,11 @@ pub(crate) fn send_due(state: &RequestState) {
         });
         for id in due {
             let message = state.mailbox(&address).and_then(|it| it.message(id));
-            // Who takes it out of the outbox does not want it sent.
+            // A message that was moved out of the outbox is no longer to be sent.
             let waits = message
                 .filter(|message| message.has("DRAFT") && folders::number_of(message) == OUTBOX);
             if let Some(message) = waits {
-                // What cannot be sent stays where it is, as in Exchange.
+                // A message that cannot be sent stays in the outbox, as in Exchange.
                 let _ = go(state, &address, message);
             }
             state.graph.exchange(&address, |exchange| {
@@ -104,7 +108,7 @@ pub(crate) fn send_due(state: &RequestState) {
     }
 }
 
-/// A message with who it is from, if they may send it.
+/// Returns a message with its sender, if the caller may send as them.
 fn signed(
     context: &MailContext<'_>,
     mut editable: EditableMessage,
@@ -119,6 +123,7 @@ fn signed(
         None => me.clone(),
         Some(from) if is_own(&from) => from,
         Some(from) => {
+            // Every mailbox of the sandbox counts as one that allows others to send on its behalf.
             let shared = context.access.has("Mail.Send.Shared");
             if !shared || context.state.mailbox(&from.address).is_none() {
                 return Err(send_as_denied());
@@ -135,7 +140,7 @@ fn signed(
     Ok(editable)
 }
 
-/// The time of a property that says when to send.
+/// Returns the time to send in milliseconds since 1970, if the property has it.
 fn deferred(id: &str, value: &str) -> Result<Option<i64>, GraphError> {
     if !id.trim().eq_ignore_ascii_case(DEFERRED) {
         return Ok(None);
@@ -145,7 +150,7 @@ fn deferred(id: &str, value: &str) -> Result<Option<i64>, GraphError> {
     Ok(Some(time.as_millisecond()))
 }
 
-/// Why nothing was sent, as Exchange says it.
+/// Returns Exchange's error for a message that was not sent.
 fn unsent(why: UnsentReason) -> GraphError {
     match why {
         UnsentReason::NotThere => not_found(),

@@ -1,4 +1,4 @@
-//! How a mailbox is set up: automatic answers, zone, language, working hours.
+//! The settings of a mailbox: automatic replies, time zone, language, working hours.
 
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
@@ -15,10 +15,10 @@ use crate::graph::zones::RequestedZone;
 /// Read-only properties.
 const READ_ONLY: [&str; 2] = ["archiveFolder", "userPurpose"];
 
-/// The times of automatic answers.
+/// The properties with the times of automatic replies.
 const TIMES: [&str; 2] = ["scheduledStartDateTime", "scheduledEndDateTime"];
 
-/// Changes the settings that a body names.
+/// Changes the settings in a body.
 pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphError> {
     let mut members = read(context.request, &SETTINGS, true)?;
     members.retain(|name, value| !READ_ONLY.contains(&name.as_str()) && !value.is_null());
@@ -46,11 +46,12 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
                 && parts.all(|part| (2..=8).contains(&part.len()) && messages(part))
         };
         let locale = locale.filter(good).ok_or_else(invalid_property)?.to_owned();
-        // The service names the language itself; this one knows no names.
+        // Exchange sets the language's name itself. The sandbox has no list of names.
         language.insert("displayName".to_owned(), locale.into());
     }
     context.with(|exchange| {
         for (name, value) in members {
+            // Members that the body does not name keep their values, within each setting too.
             let stored = exchange.settings.get(&name).or_else(|| before.get(&name));
             let merged = match (stored, value) {
                 (Some(Value::Object(stored)), Value::Object(new)) => {
@@ -68,7 +69,7 @@ pub(super) fn change(context: &MailContext<'_>) -> Result<GraphResponse, GraphEr
     context.entity(settings, "mailboxSettings", "mailboxSettings", StatusCode::OK)
 }
 
-/// Checks the times of automatic answers and writes them as the service does.
+/// Checks the times of automatic replies and puts them into Exchange's format.
 fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result<(), GraphError> {
     for name in TIMES {
         let Some(time) = replies.get(name).filter(|time| time.is_object()) else {
@@ -81,6 +82,7 @@ fn scheduled(replies: &mut Map<String, Value>, before: Option<&Value>) -> Result
         let time = json!({ "dateTime": text, "timeZone": zone });
         replies.insert(name.to_owned(), time);
     }
+    // The times may have been set by an earlier request.
     if replies.get("status").and_then(Value::as_str) == Some("scheduled") {
         let of = |name: &str| {
             let stored = || before.and_then(|before| before.get(name));

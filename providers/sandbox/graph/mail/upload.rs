@@ -1,5 +1,4 @@
-//! Files put into drafts through Graph: at once, or piece by piece under an
-//! address of their own, which needs no token.
+//! Attachments of drafts: added at once, or by an upload session, whose URL needs no token.
 
 use std::sync::Arc;
 
@@ -30,17 +29,18 @@ use crate::state::RequestState;
 use crate::store::mailbox::change::{MailboxChange, MailboxEntry};
 use crate::store::message::Message;
 
-/// The bytes of a file that is sent at once, at most.
+/// The maximum size of a file that is sent at once.
 const AT_ONCE: usize = 3 << 20;
 
-/// The bytes of a file at all.
+/// The maximum size of a file.
 const MAX_FILE: i64 = 150 << 20;
 
-/// How long an address is good.
+/// The lifetime of an upload session.
 const LIFETIME: SignedDuration = SignedDuration::from_hours(24 * 7);
 
-/// Puts a file into a draft.
+/// Adds a file to a draft.
 pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
+    // Read here, because the check of the body removes annotations.
     let kind = serde_json::from_slice::<Value>(&context.request.body).ok();
     let kind = kind.as_ref().and_then(|body| body.get("@odata.type")?.as_str());
     match kind {
@@ -67,6 +67,7 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     let message = store.mailbox.message(message.id).ok_or_else(not_found)?;
     let options = QueryOptions::default();
     let list = attachments::list(store, message, &options, context.prefer);
+    // The new file was appended, so it is the last in reading order.
     let Some(Value::Object(last)) = list.into_iter().next_back() else {
         return Err(not_found());
     };
@@ -76,7 +77,7 @@ pub(super) fn attach(context: &MailContext<'_>, id: &str) -> Result<GraphRespons
     context.entity(last, &of, &path, StatusCode::CREATED)
 }
 
-/// Takes a file out of a draft.
+/// Removes a file from a draft.
 pub(super) fn detach(
     context: &MailContext<'_>,
     id: &str,
@@ -93,13 +94,13 @@ pub(super) fn detach(
     Ok(no_content())
 }
 
-/// The draft of an id; files go into nothing else.
+/// Returns the draft with an id. Other messages cannot get attachments.
 fn draft<'a>(context: &MailContext<'a>, id: &str) -> Result<&'a Message, GraphError> {
     let message = context.message(id)?;
     if message.has("DRAFT") { Ok(message) } else { Err(not_draft()) }
 }
 
-/// Gives the address under which a file can be sent up.
+/// Creates an upload session.
 pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse, GraphError> {
     let members = read(context.request, &UPLOAD, true)?;
     let item = members.get("attachmentItem").and_then(Value::as_object);
@@ -114,6 +115,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     }
     let message = draft(context, id)?;
     let number = context.with(|exchange| exchange.number());
+    // The URL is all that protects the session, so it must not be guessable.
     let secret = tokens::random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
     let upload = FileUpload {
@@ -145,17 +147,18 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     })
 }
 
-/// The routes of an upload's own address.
+/// The routes of an upload session's URL.
 pub(crate) const PUT: &str = "PUT /v1.0/uploads/token";
 pub(crate) const GET: &str = "GET /v1.0/uploads/token";
 
-/// Answers at the address of an upload.
+/// Answers a request to the URL of an upload session.
 pub(crate) fn answer(
     state: &RequestState,
     request: &HttpRequest,
     token: &str,
 ) -> Result<GraphResponse, GraphError> {
     let now = state.clock.now();
+    // Expired sessions are dropped here, because there is no timer.
     state.graph.uploads(|all| all.retain(|upload| upload.expires > now));
     match request.method {
         Method::PUT => piece(state, request, token).inspect(|_| state.hit(PUT)),
@@ -168,7 +171,7 @@ pub(crate) fn answer(
     }
 }
 
-/// What of a file is still to come.
+/// Returns the ranges of a file that are still missing.
 fn standing(upload: &FileUpload) -> GraphResponse {
     let next = format!("{}-", upload.file.bytes.len());
     GraphResponse::of(GraphBody::Json(json!({
@@ -177,7 +180,7 @@ fn standing(upload: &FileUpload) -> GraphResponse {
     })))
 }
 
-/// Takes a piece of a file; after the last, the draft has it.
+/// Adds a piece to a file. The last one completes the attachment.
 fn piece(
     state: &RequestState,
     request: &HttpRequest,
@@ -190,6 +193,7 @@ fn piece(
         let place = place.ok_or_else(no_session)?;
         let upload = all.get_mut(place).ok_or_else(no_session)?;
         let here = upload.file.bytes.len();
+        // Graph wants the pieces in order and without overlap, each as long as its range says.
         let fits = from == here
             && total == upload.size
             && to < total
@@ -199,6 +203,7 @@ fn piece(
         }
         upload.file.bytes.extend_from_slice(&request.body);
         if upload.file.bytes.len() == upload.size {
+            // Removed under the lock, so that a repeated last piece cannot attach the file twice.
             Ok(Err(all.swap_remove(place)))
         } else {
             Ok(Ok(standing(upload)))
@@ -210,7 +215,7 @@ fn piece(
     }
 }
 
-/// Puts a file that is whole into its draft.
+/// Adds a complete file to its draft.
 fn finish(
     state: &RequestState,
     request: &HttpRequest,
@@ -218,12 +223,14 @@ fn finish(
 ) -> Result<GraphResponse, GraphError> {
     let store = ExchangeMailbox::of(state, &upload.address).ok_or_else(no_session)?;
     let message = store.mailbox.message(upload.message).ok_or_else(not_found)?;
+    // The draft may have been sent since the session began.
     if !message.has("DRAFT") {
         return Err(not_draft());
     }
     let mut editable = EditableMessage::of(message);
     editable.files.push(upload.file);
     let raw: Arc<[u8]> = editable.bytes(true).into();
+    // The draft keeps its date: an attachment does not move it in lists.
     let facts = delivery::facts_at(&raw, message.facts.date).map_err(|_| no_session())?;
     let entry = MailboxEntry { raw, facts, labels: message.labels.clone(), thread: None };
     let rewritten = MailboxChange::Rewrites(message.id, Box::new(entry));
@@ -246,7 +253,7 @@ fn finish(
     })
 }
 
-/// `bytes 0-9/20`: the first byte, the last, and all there are.
+/// Parses `bytes 0-9/20`: the first byte, the last one, and the total.
 fn range(text: &str) -> Option<(usize, usize, usize)> {
     let rest = text.trim().strip_prefix("bytes")?.trim_start();
     let (range, total) = rest.split_once('/')?;

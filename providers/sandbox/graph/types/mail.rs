@@ -1,12 +1,11 @@
-//! The types of what clients send for mail: messages and what belongs to them,
-//! and the parameters of actions. Bodies are held against them in
-//! `read.rs`.
+//! The types of request bodies for mail: messages and their parts, and the parameters of actions.
+//! Bodies are checked against them in `read.rs`.
 
 use PropertyType::{Instant, Many, Number, Of, Text, Truth, Word};
 
 use super::{ADDRESS, BODY, ObjectType, PropertyType, RECIPIENT, TIME, WEEKDAYS, action, object};
 
-/// How much something matters.
+/// The importance of a message.
 const IMPORTANCE: PropertyType = Word(&["low", "normal", "high"]);
 
 static FLAG: ObjectType = object! { "followupFlag";
@@ -19,13 +18,13 @@ static HEADER: ObjectType = object("internetMessageHeader", &[("name", Text), ("
 static PROPERTY: ObjectType =
     object("singleValueLegacyExtendedProperty", &[("id", Text), ("value", Text)]);
 
-/// An attachment that is a file.
+/// A file attachment.
 pub(crate) static ATTACHMENT: ObjectType = object! { "fileAttachment";
     "id": Text, "lastModifiedDateTime": Instant, "name": Text, "contentType": Text, "size": Number,
     "isInline": Truth, "contentId": Text, "contentLocation": Text, "contentBytes": Text,
 };
 
-/// A message; what is only read may be sent too, and is passed over.
+/// A message. Read-only properties are accepted and ignored, as Graph does.
 pub(crate) static MESSAGE: ObjectType = object! { "message";
     "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
     "categories": Many(&Text), "receivedDateTime": Instant, "sentDateTime": Instant,
@@ -39,8 +38,8 @@ pub(crate) static MESSAGE: ObjectType = object! { "message";
     "singleValueExtendedProperties": Many(&Of(&PROPERTY)),
 };
 
-/// The parameters of what makes a draft of a message: what is to be otherwise than
-/// Exchange makes it.
+/// The parameters of `createReply`, `createReplyAll` and `createForward`: the properties that
+/// should differ from those that Exchange chooses.
 pub(crate) static ANSWER: ObjectType = action(&[("message", Of(&MESSAGE))]);
 
 /// The parameters of `move` and `copy`.
@@ -79,7 +78,7 @@ static ACTIONS: ObjectType = object! { "messageRuleActions";
     "permanentDelete": Truth, "redirectTo": Many(&Of(&RECIPIENT)), "stopProcessingRules": Truth,
 };
 
-/// A rule of the inbox.
+/// An inbox rule.
 pub(crate) static RULE: ObjectType = object! { "messageRule";
     "id": Text, "displayName": Text, "sequence": Number, "isEnabled": Truth, "hasError": Truth,
     "isReadOnly": Truth, "conditions": Of(&PREDICATES), "actions": Of(&ACTIONS),

@@ -1,8 +1,7 @@
-//! The types of what clients send for calendars: events, calendars, and the
-//! parameters of actions; those for mail are in `mail.rs`. Bodies are held against them in
-//! `read.rs`.
+//! The types of request bodies for calendars: events, calendars, and the parameters of actions.
+//! Those for mail are in `mail.rs`. Bodies are checked against them in `read.rs`.
 
-/// A type by its name, and the names and types of its members.
+/// A type with its name, and the names and types of its members.
 macro_rules! object {
     ($of:literal; $($name:literal: $kind:expr),+ $(,)?) => {
         $crate::graph::types::object($of, &[$(($name, $kind)),+])
@@ -12,14 +11,14 @@ macro_rules! object {
 pub(super) mod mail;
 pub(super) mod read;
 
-/// A type.
+/// The type of a value.
 pub(crate) enum PropertyType {
     Text,
     Truth,
     Number,
     Day,
     Instant,
-    /// A word of a list, whatever its case.
+    /// A word of an enumeration, in any case.
     Word(&'static [&'static str]),
     Many(&'static PropertyType),
     Of(&'static ObjectType),
@@ -27,16 +26,16 @@ pub(crate) enum PropertyType {
 
 /// A type with members.
 pub(crate) struct ObjectType {
-    /// Its name below `microsoft.graph`.
+    /// The name below `microsoft.graph`.
     pub name: &'static str,
-    /// True when the names of members are read whatever their case.
+    /// True if the names of members are case-insensitive.
     pub loose: bool,
-    /// Its members.
+    /// The members, in the order in which Graph returns them.
     pub members: &'static [(&'static str, PropertyType)],
 }
 
 impl ObjectType {
-    /// The names of its members, in the order of the wire.
+    /// Returns the names of the members, in the order in which Graph returns them.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.members.iter().map(|(name, _)| *name)
     }
@@ -50,6 +49,7 @@ pub(super) const fn object(
 }
 
 pub(super) const fn action(members: &'static [(&'static str, PropertyType)]) -> ObjectType {
+    // Graph's documentation writes the parameters of actions in both cases: `Comment`, `comment`.
     ObjectType { name: "action", loose: true, members }
 }
 
@@ -106,7 +106,7 @@ static RECURRENCE: ObjectType =
 
 static ONLINE: ObjectType = object("onlineMeetingInfo", &[("joinUrl", Text)]);
 
-/// An event; what is only read may be sent too, and is passed over.
+/// An event. Read-only properties are accepted and ignored, as Graph does.
 pub(super) static EVENT: ObjectType = object! { "event";
     "id": Text, "createdDateTime": Instant, "lastModifiedDateTime": Instant, "changeKey": Text,
     "categories": Many(&Text), "transactionId": Text, "originalStart": Instant,

@@ -1,6 +1,5 @@
-//! Bodies held against the types of `types/mod.rs`: Graph refuses what
-//! a type does not have, and values of other kinds, before anybody looks at what
-//! they mean.
+//! Checks of request bodies against the types of `types/mod.rs`. Unknown properties and values of
+//! the wrong type are refused before the values are interpreted, as Graph does.
 
 use PropertyType::{Day, Instant, Many, Number, Of, Text, Truth, Word};
 use hyper::body::Bytes;
@@ -12,8 +11,7 @@ use super::{ObjectType, PropertyType};
 use crate::graph::error::{GraphError, bad_request, unreadable_body, wrong_body};
 use crate::http::HttpRequest;
 
-/// Reads a body of a type, which may be left out where nothing in it is
-/// needed. Members with annotations, and those that are null, are gone from it.
+/// Reads a body of a type. It may be empty unless it is `needed`. Annotations are removed.
 pub(crate) fn read(
     request: &HttpRequest,
     object: &'static ObjectType,
@@ -27,6 +25,7 @@ pub(crate) fn read(
         };
     }
     let kind = request.header("content-type").unwrap_or_default();
+    // Graph reads JSON only if it is declared as such.
     if !kind.to_ascii_lowercase().starts_with("application/json") {
         return Err(unreadable_body());
     }
@@ -42,13 +41,14 @@ fn parse(body: &Bytes, object: &'static ObjectType) -> Result<Map<String, Value>
     check_members(members, object)
 }
 
-/// Checks the members of a shape; their names come back as they are defined.
+/// Checks the members of an object. They are returned under the names of the type.
 fn check_members(
     members: Map<String, Value>,
     object: &'static ObjectType,
 ) -> Result<Map<String, Value>, GraphError> {
     let mut out = Map::new();
     for (name, mut value) in members {
+        // Annotations, such as `@odata.type`, belong to no type.
         if name.contains('@') {
             continue;
         }
@@ -75,10 +75,11 @@ fn check_members(
     Ok(out)
 }
 
-/// Checks a value; words come to be spelled as in their list.
+/// Checks a value. Words are returned in the case of their enumeration.
 fn check(value: &mut Value, kind: &'static PropertyType) -> Result<(), GraphError> {
     let taken = value.take();
     *value = match (kind, taken) {
+        // Collections are never null in OData, unlike all other properties.
         (Many(_), Value::Null) => return Err(node(&Value::Null, "StartArray")),
         (_, Value::Null) => Value::Null,
         (Text, Value::String(text)) => text.into(),
@@ -92,6 +93,7 @@ fn check(value: &mut Value, kind: &'static PropertyType) -> Result<(), GraphErro
             Err(_) => return Err(literal(&text, "Edm.Int32")),
         },
         (Day, Value::String(text)) => match text.parse::<Date>() {
+            // Only `YYYY-MM-DD`: the parser also accepts other ISO forms.
             Ok(day) if text.len() == 10 => day.to_string().into(),
             _ => return Err(literal(&text, "Edm.Date")),
         },
@@ -112,6 +114,7 @@ fn check(value: &mut Value, kind: &'static PropertyType) -> Result<(), GraphErro
             for value in &mut values {
                 check(value, inner)?;
             }
+            // A null element says nothing that the callers could use.
             values.retain(|value| !value.is_null());
             values.into()
         }

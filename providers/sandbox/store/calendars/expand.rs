@@ -1,7 +1,7 @@
-//! Occurrences: what a calendar shows of a stretch of time.
+//! Occurrences of events within a range of time.
 //!
-//! The rules are expanded by `recurrence.rs`; here what differs is put in the
-//! place of what it replaces, and what is cancelled is left out.
+//! Recurrence rules are expanded by `recurrence.rs`. This file replaces occurrences by their
+//! exceptions and leaves out cancelled ones.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,30 +13,30 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{SandboxCalendars, StoredEvent, instance_id};
 
-/// Occurrences of one series in one answer, at most.
+/// The maximum number of occurrences of one series in one answer.
 const MAX_OCCURRENCES: usize = 5_000;
 
-/// More than any zone is away from UTC: a day begins and ends within it.
+/// A margin around a range, wider than any zone's offset from UTC, so that whole-day events at its
+/// edges are found in every zone.
 const MARGIN: SignedDuration = SignedDuration::from_hours(48);
 
 /// A single event, or one occurrence of a series.
 #[derive(Debug, Clone)]
 pub(crate) struct EventOccurrence<'a> {
-    /// The place of the event to write to; that of the series when the
+    /// The place of the event to write to: that of the exception, or of the series if the
     /// occurrence does not differ from it.
     pub place: usize,
-    /// What is shown: id, start and end are the occurrence's own, it does not
-    /// recur, and `instead_of` says which occurrence it is.
+    /// The occurrence as an event, with its own id, start and end. It does not recur, and
+    /// `instead_of` names its series and original start.
     pub event: Cow<'a, StoredEvent>,
-    /// When it starts; a day begins in its calendar's zone.
+    /// The start. Days begin in the calendar's zone.
     pub from: Timestamp,
-    /// When it ends, likewise.
+    /// The end, likewise.
     pub to: Timestamp,
 }
 
 impl SandboxCalendars {
-    /// What takes time in a calendar after `from` and before `to`: single
-    /// events and occurrences, by their start.
+    /// Returns the single events and occurrences of a calendar between `from` and `to`, by start.
     pub fn occurrences(
         &self,
         calendar: usize,
@@ -44,6 +44,7 @@ impl SandboxCalendars {
         to: Timestamp,
     ) -> Vec<EventOccurrence<'_>> {
         let mut found = Vec::new();
+        // Exceptions are entries of their own here, with their own times.
         for (place, event) in self.events_of(calendar).filter(|(_, event)| !event.deleted) {
             match event.repeat {
                 Some(_) => self.expand(place, event, from, to, &mut found),
@@ -53,7 +54,7 @@ impl SandboxCalendars {
         within(found, from, to)
     }
 
-    /// The occurrences of one series after `from` and before `to`, by their
+    /// Returns the occurrences of one series between `from` and `to`, exceptions included, by
     /// start.
     pub fn instances(
         &self,
@@ -64,6 +65,8 @@ impl SandboxCalendars {
         let mut found = Vec::new();
         if let Some(event) = self.event(series).filter(|event| !event.deleted) {
             self.expand(series, event, from, to, &mut found);
+            // An exception may have moved into the range or out of it; `within` checks its own
+            // time.
             for (place, event) in self.overrides(event.calendar, &event.id) {
                 if !event.deleted {
                     found.extend(self.whole(place, event));
@@ -73,8 +76,7 @@ impl SandboxCalendars {
         within(found, from, to)
     }
 
-    /// The occurrences of one series that do not differ from it, though it be
-    /// gone.
+    /// Returns the occurrences that do not differ from their series, even if the series is deleted.
     pub fn expanded(
         &self,
         series: usize,
@@ -88,8 +90,8 @@ impl SandboxCalendars {
         within(found, from, to)
     }
 
-    /// The occurrence of a series that starts at `original` by its rule,
-    /// unless it is cancelled.
+    /// Returns the occurrence of a series whose original start is `original`, unless it is
+    /// cancelled.
     pub fn occurrence(&self, series: usize, original: EventTime) -> Option<EventOccurrence<'_>> {
         let event = self.event(series).filter(|event| !event.deleted)?;
         if let Some(place) = self.override_of(event.calendar, &event.id, original) {
@@ -99,7 +101,7 @@ impl SandboxCalendars {
         self.falls_on(event, original).then(|| self.occurrence_at(series, event, original))?
     }
 
-    /// An event or an occurrence by its id, unless it is gone.
+    /// Returns an event or occurrence by its id, unless it is deleted.
     pub fn instance(&self, calendar: usize, id: &str) -> Option<EventOccurrence<'_>> {
         if let Some(place) = self.find(calendar, id) {
             let event = self.event(place).filter(|event| !event.deleted)?;
@@ -109,16 +111,17 @@ impl SandboxCalendars {
         self.occurrence(series, original)
     }
 
-    /// The series and the start that an occurrence's id names, whether there is
-    /// such an occurrence or not.
+    /// Returns the series and original start in an occurrence's id. There may be no such
+    /// occurrence.
     pub fn series_of(&self, calendar: usize, id: &str) -> Option<(usize, EventTime)> {
+        // Event ids are base32hex and have no underscore; the last one precedes the start.
         let (series, stamp) = id.rsplit_once('_')?;
         let place = self.find(calendar, series)?;
         self.event(place)?.repeat.as_ref()?;
         Some((place, read_stamp(stamp)?))
     }
 
-    /// True when the rule of a series makes it start at `original`.
+    /// Returns true if the rule of a series generates an occurrence at `original`.
     pub fn falls_on(&self, event: &StoredEvent, original: EventTime) -> bool {
         let Some(repeat) = &event.repeat else {
             return false;
@@ -129,13 +132,13 @@ impl SandboxCalendars {
         starts.contains(&original)
     }
 
-    /// The zone in which an event's days begin.
+    /// Returns the zone in which an event's days begin.
     pub fn zone_of(&self, event: &StoredEvent) -> TimeZone {
         let calendar = self.calendar(event.calendar);
         calendar.map_or(TimeZone::UTC, |calendar| calendar.time_zone())
     }
 
-    /// The occurrences of a series that nothing stands for.
+    /// Adds the occurrences of a series that no exception replaces.
     fn expand<'a>(
         &'a self,
         place: usize,
@@ -150,8 +153,10 @@ impl SandboxCalendars {
         let zone = self.zone_of(series);
         let start = series.start.when().instant(&zone);
         let length = start.duration_until(series.end.when().instant(&zone));
+        // An occurrence that began before the range may still be going on in it.
         let first = earlier(earlier(from, length.max(SignedDuration::ZERO)), MARGIN);
         let starts = repeat.occurrences(&series.start, first, later(to, MARGIN), MAX_OCCURRENCES);
+        // Tombstones count as well: a cancelled occurrence must not return from the rule.
         let replaced: HashSet<String> = self
             .overrides(series.calendar, &series.id)
             .map(|(_, event)| event.id.clone())
@@ -162,7 +167,7 @@ impl SandboxCalendars {
         found.extend(left.filter_map(|original| self.occurrence_at(place, series, original)));
     }
 
-    /// An occurrence that does not differ from its series.
+    /// Returns an occurrence that does not differ from its series.
     fn occurrence_at<'a>(
         &'a self,
         place: usize,
@@ -187,7 +192,7 @@ impl SandboxCalendars {
         })
     }
 
-    /// An event that is shown as it is.
+    /// Returns an event as an occurrence of its own.
     fn whole<'a>(&'a self, place: usize, event: &'a StoredEvent) -> Option<EventOccurrence<'a>> {
         let zone = self.zone_of(event);
         Some(EventOccurrence {
@@ -199,20 +204,22 @@ impl SandboxCalendars {
     }
 }
 
-/// Keeps what touches a range, in order.
+/// Keeps the occurrences that overlap a range, sorted by start and id.
 fn within(
     found: Vec<EventOccurrence<'_>>,
     from: Timestamp,
     to: Timestamp,
 ) -> Vec<EventOccurrence<'_>> {
+    // A zero-length event at the start of the range is within it, although it does not end after
+    // it.
     let mut found: Vec<_> =
         found.into_iter().filter(|it| it.from < to && (it.to > from || it.from >= from)).collect();
     found.sort_by(|one, other| (one.from, &one.event.id).cmp(&(other.from, &other.event.id)));
     found
 }
 
-/// Start and end of an occurrence: as long as the first one (RFC 5545, 3.8.5.3:
-/// the same exact duration).
+/// Returns the start and end of an occurrence, which has the same exact duration as the first one
+/// (RFC 5545, 3.8.5.3).
 fn span(series: &StoredEvent, original: EventTime) -> Option<(ZonedTime, ZonedTime)> {
     match (&series.start, &series.end, original) {
         (ZonedTime::Day(first), ZonedTime::Day(last), EventTime::Day(day)) => {
@@ -224,17 +231,18 @@ fn span(series: &StoredEvent, original: EventTime) -> Option<(ZonedTime, ZonedTi
             let end = at.checked_add(length).ok()?;
             Some((moment(at, zone), moment(end, end_zone)))
         }
+        // RFC 5545, 3.8.2.2: start and end have the same value type.
         _ => None,
     }
 }
 
-/// The instant of a time that is no day.
+/// Returns the instant of a time that is not a whole day.
 fn instant(moment: &ZonedTime) -> Timestamp {
     moment.when().instant(&TimeZone::UTC)
 }
 
-/// An instant as a time in a zone; in UTC where the local time means an earlier
-/// instant, for clocks were set back.
+/// Returns an instant as a local time in a zone, or in UTC if the clocks were set back and the
+/// local time would mean the earlier of two instants.
 pub(crate) fn moment(at: Timestamp, zone: &str) -> ZonedTime {
     let known = find_zone(zone).unwrap_or(TimeZone::UTC);
     let local = known.to_datetime(at);
@@ -245,7 +253,7 @@ pub(crate) fn moment(at: Timestamp, zone: &str) -> ZonedTime {
     }
 }
 
-/// The start that an instance id ends with.
+/// Reads the original start at the end of an occurrence's id.
 fn read_stamp(stamp: &str) -> Option<EventTime> {
     match stamp.strip_suffix('Z') {
         Some(local) => {

@@ -1,11 +1,8 @@
-//! The sandbox's calendars: what they hold and how they change, for no
-//! provider in particular.
+//! The sandbox's calendars and events, independent of any provider.
 //!
-//! Every address has calendars; every calendar has events. A recurring event is
-//! one entry with a rule; an occurrence that differs is an entry of its own that
-//! names its series and the start it stands for. Nothing is ever forgotten:
-//! what is deleted stays as a tombstone, so that both halves can tell what has
-//! changed since a mark.
+//! Every address has calendars, and every calendar has events. A recurring event is one entry with
+//! a rule; an exception is an entry of its own that names its series and original start. Deleted
+//! events remain as tombstones, so that both providers can report what changed after a given mark.
 
 pub(crate) mod expand;
 pub(crate) mod share;
@@ -24,16 +21,15 @@ use sha2::{Digest, Sha256};
 
 /// All calendars of a sandbox.
 ///
-/// Calendars and events are named by their places, which never change. What is
-/// read of them is here; `expand.rs` works out occurrences,
-/// `write.rs` changes events, and `share.rs` carries a change to
+/// Calendars and events are identified by their places, which never change. This file reads them;
+/// `expand.rs` computes occurrences, `write.rs` changes events, and `share.rs` carries changes to
 /// the other people of a meeting.
 #[derive(Debug)]
 pub(crate) struct SandboxCalendars {
     clock: Clock,
     pub(crate) calendars: Vec<StoredCalendar>,
     pub(crate) events: Vec<StoredEvent>,
-    /// How many changes there have been; the mark of the last one.
+    /// The number of changes so far, and so the mark of the last one.
     pub(crate) mark: u64,
     /// The places of each calendar's events.
     by_calendar: Vec<Vec<usize>>,
@@ -41,28 +37,28 @@ pub(crate) struct SandboxCalendars {
     by_id: HashMap<(usize, String), usize>,
     /// The places of all events with a UID.
     by_uid: HashMap<String, Vec<usize>>,
-    /// The places of what stands for occurrences, by calendar and series.
+    /// The places of exceptions, by calendar and series.
     by_series: HashMap<(usize, String), Vec<usize>>,
 }
 
 /// A calendar.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredCalendar {
-    /// Its id: the address for a main calendar, else as Google makes them.
+    /// The id: the address for a main calendar, else in Google's form.
     pub id: String,
-    /// Whose it is.
+    /// The address of the owner.
     pub owner: String,
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub notes: String,
-    /// IANA's name of its zone.
+    /// The IANA name of the zone.
     pub zone: String,
     /// True for the owner's main calendar.
     pub main: bool,
-    /// What the owner may do with it.
+    /// The owner's access to it.
     pub access: CalendarAccess,
-    /// Google's number of its colour.
+    /// Google's number for its colour.
     pub colour: u8,
     /// True once it is deleted.
     pub deleted: bool,
@@ -71,7 +67,7 @@ pub(crate) struct StoredCalendar {
 }
 
 impl StoredCalendar {
-    /// The main calendar of an address.
+    /// Returns the main calendar of an address.
     pub fn main(address: &str, zone: &str) -> Self {
         Self {
             id: address.to_owned(),
@@ -87,8 +83,9 @@ impl StoredCalendar {
         }
     }
 
-    /// A further calendar; the same owner and name make the same id.
+    /// Returns a further calendar. The same owner and name yield the same id.
     pub fn further(owner: &str, name: &str, zone: &str) -> Self {
+        // The zero byte keeps the pairs (`ab`, `c`) and (`a`, `bc`) from sharing an id.
         let digest = Sha256::new()
             .chain_update(owner.to_lowercase())
             .chain_update([0])
@@ -106,101 +103,100 @@ impl StoredCalendar {
         }
     }
 
-    /// Its zone; one that is not known is UTC.
+    /// Returns the zone, or UTC if it is unknown.
     pub fn time_zone(&self) -> TimeZone {
         event_time::find_zone(&self.zone).unwrap_or(TimeZone::UTC)
     }
 }
 
-/// What somebody may do with a calendar.
+/// A person's access to a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CalendarAccess {
-    /// All.
+    /// Everything.
     Owner,
-    /// Write events.
+    /// Writing events.
     #[expect(dead_code, reason = "no calendar is loaded with it yet")]
     Writer,
-    /// Read events.
+    /// Reading events.
     Reader,
-    /// See when it is busy.
+    /// Seeing busy times only.
     Busy,
 }
 
-/// An event, a series, or an occurrence that differs from its series.
+/// An event, a series, or an exception of one.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredEvent {
-    /// Its id as Google writes them (base32hex); Graph's is made from it.
+    /// The id in Google's form (base32hex); Graph's id is derived from it.
     pub id: String,
     /// The place of its calendar.
     pub calendar: usize,
     /// The iCalendar UID.
     pub uid: String,
-    /// For an occurrence that differs: the id of its series and the start that
-    /// it stands for.
+    /// For an exception: the id of its series and its original start.
     pub instead_of: Option<(String, EventTime)>,
-    /// When it starts.
+    /// The start.
     pub start: ZonedTime,
-    /// When it ends.
+    /// The end.
     pub end: ZonedTime,
-    /// How it recurs.
+    /// The recurrence rule and its exceptions.
     pub repeat: Option<EventRecurrence>,
-    /// What it is called.
+    /// The title.
     pub title: String,
-    /// Where it is.
+    /// The location.
     pub place: String,
-    /// Its description; HTML as it was written, or plain text.
+    /// The description: the HTML that was written, or plain text.
     pub notes: String,
-    /// Who called it.
+    /// The person who called it.
     pub organizer: EventGuest,
-    /// Who is asked, without the organizer.
+    /// The guests, without the organizer.
     pub guests: Vec<EventGuest>,
-    /// How its time is shown.
+    /// Free, busy, or another status of the time.
     pub show: ShowAs,
-    /// Who may see what it is about.
+    /// The visibility of the details.
     pub visibility: EventVisibility,
-    /// Minutes before the start to remind at; `None` for the calendar's default.
+    /// The reminder in minutes before the start: `None` for the calendar's default, `Some(None)`
+    /// for no reminder.
     pub reminder: Option<Option<u32>>,
-    /// Google's number of its colour.
+    /// Google's number for its colour.
     pub colour: Option<u8>,
     /// Outlook's categories.
     pub categories: Vec<String>,
-    /// Where the online meeting is joined.
+    /// The address of the online meeting.
     pub link: Option<String>,
     /// True once it is cancelled or deleted.
     pub deleted: bool,
-    /// When it was made.
+    /// The time of creation.
     pub created: Timestamp,
-    /// When it was last changed.
+    /// The time of the last change.
     pub updated: Timestamp,
-    /// The mark of its last change; what etags are made of.
+    /// The mark of the last change, from which etags are made.
     pub mark: u64,
     /// iCalendar's SEQUENCE.
     pub sequence: u32,
-    /// What people wrote with their answers, of each the last.
+    /// The guests' answers with comments or proposals, only the latest of each person.
     pub replies: Vec<GuestAnswer>,
-    /// What only one provider's API knows of, by its own names there. A half
-    /// looks here for nothing but what it put in itself.
+    /// Properties that only one provider's API has, under that API's names. Each provider's half
+    /// reads only the ones that it has stored itself.
     pub more: Map<String, Value>,
-    /// The same, but of this copy alone: what one of several people has added
-    /// for themselves.
+    /// Properties of the same kind that one person added to their own copy.
     pub private: Map<String, Value>,
 }
 
-/// An answer as it was sent.
+/// A guest's answer, as sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GuestAnswer {
-    /// Whose it is.
+    /// The guest's address.
     pub address: String,
-    /// When it was sent.
+    /// The time of sending.
     pub at: Timestamp,
-    /// What it says besides.
+    /// The comment.
     pub comment: Option<String>,
-    /// The start and end that it proposes.
+    /// The proposed start and end.
     pub proposed: Option<(ZonedTime, ZonedTime)>,
 }
 
 impl StoredEvent {
-    /// An event with nothing said but when it is, created at `now`.
+    /// Returns an event with an id, a UID and a time, created at `now`, and defaults for all else.
     pub fn new(
         calendar: usize,
         id: &str,
@@ -239,34 +235,34 @@ impl StoredEvent {
         }
     }
 
-    /// The guest of an address.
+    /// Returns the guest with an address.
     pub fn guest(&self, address: &str) -> Option<&EventGuest> {
         self.guests.iter().find(|guest| same(&guest.address, address))
     }
 
-    /// The start that it stands for in its series.
+    /// Returns the original start of an exception.
     pub fn original(&self) -> Option<EventTime> {
         self.instead_of.as_ref().map(|(_, original)| *original)
     }
 }
 
-/// True for two spellings of one address.
+/// Returns true if two addresses differ at most in case.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// The id of a UID's event, the same on every run, in the messages that Google
-/// takes for ids (base32hex).
+/// Returns the event id for a UID, the same on every run, in the characters that Google accepts in
+/// ids (base32hex).
 pub(crate) fn event_id(uid: &str) -> String {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghijklmnopqrstuv";
     let digest = Sha256::digest(uid);
+    // Google's own event ids have 26 characters.
     let bytes = digest.iter().take(26);
     let digits = bytes.filter_map(|byte| DIGITS.get(usize::from(byte & 31)));
     digits.map(|digit| char::from(*digit)).collect()
 }
 
-/// The id of an occurrence, as Google writes it: the id of the series and the
-/// start by its rule.
+/// Returns the id of an occurrence in Google's form: the id of the series and the original start.
 pub(crate) fn instance_id(series: &str, original: EventTime) -> String {
     match original {
         EventTime::Day(day) => format!("{series}_{}", day.strftime("%Y%m%d")),
@@ -275,7 +271,7 @@ pub(crate) fn instance_id(series: &str, original: EventTime) -> String {
 }
 
 impl SandboxCalendars {
-    /// No calendars yet.
+    /// Returns an agenda without calendars.
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
@@ -289,12 +285,12 @@ impl SandboxCalendars {
         }
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Adds a calendar; its place.
+    /// Adds a calendar and returns its place.
     pub fn add_calendar(&mut self, mut calendar: StoredCalendar) -> usize {
         self.mark += 1;
         calendar.mark = self.mark;
@@ -303,7 +299,8 @@ impl SandboxCalendars {
         self.calendars.len() - 1
     }
 
-    /// Puts an event in as it is, only with a mark; its place. No mail is sent.
+    /// Adds an event unchanged except for its mark, and returns its place. The guests are not
+    /// notified.
     pub fn load(&mut self, mut event: StoredEvent) -> usize {
         let place = self.events.len();
         self.mark += 1;
@@ -323,7 +320,7 @@ impl SandboxCalendars {
         place
     }
 
-    /// The calendars of an address that are there, the main one first.
+    /// Returns the calendars of an address that are not deleted, the main one first.
     pub fn calendars_of<'a>(
         &'a self,
         address: &'a str,
@@ -335,54 +332,53 @@ impl SandboxCalendars {
         main.into_iter().chain(rest)
     }
 
-    /// The same with those that are deleted.
+    /// Returns the calendars of an address, followed by the deleted ones.
     pub fn all_of<'a>(&'a self, address: &'a str) -> impl Iterator<Item = &'a StoredCalendar> {
         let there = self.calendars_of(address).map(|(_, calendar)| calendar);
         let all = self.calendars.iter();
         there.chain(all.filter(move |it| it.deleted && same(&it.owner, address)))
     }
 
-    /// The main calendar of an address.
+    /// Returns the main calendar of an address.
     pub fn main_of(&self, address: &str) -> Option<usize> {
         let first = self.calendars_of(address).next();
         first.filter(|(_, it)| it.main).map(|(place, _)| place)
     }
 
-    /// The calendar at a place.
+    /// Returns the calendar at a place.
     pub fn calendar(&self, place: usize) -> Option<&StoredCalendar> {
         self.calendars.get(place)
     }
 
-    /// An address's calendar by its id; `primary` is not one.
+    /// Returns an address's calendar by its id. The alias `primary` is not resolved here.
     pub fn calendar_by_id(&self, address: &str, id: &str) -> Option<usize> {
         let mut mine = self.calendars_of(address);
         mine.find(|(_, calendar)| same(&calendar.id, id)).map(|(place, _)| place)
     }
 
-    /// The event at a place, a tombstone too.
+    /// Returns the event at a place, or its tombstone.
     pub fn event(&self, place: usize) -> Option<&StoredEvent> {
         self.events.get(place)
     }
 
-    /// The place of an event, a tombstone too; an occurrence that does not
-    /// differ from its series has none.
+    /// Returns the place of an event or tombstone. Occurrences without an exception have no place.
     pub fn find(&self, calendar: usize, id: &str) -> Option<usize> {
         self.by_id.get(&(calendar, id.to_owned())).copied()
     }
 
-    /// The events of a calendar, tombstones too, in the order they came.
+    /// Returns the events of a calendar, tombstones included, in the order of their arrival.
     pub fn events_of(&self, calendar: usize) -> impl Iterator<Item = (usize, &StoredEvent)> {
         let places = self.by_calendar.get(calendar).into_iter().flatten();
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
     }
 
-    /// The events with a UID in all calendars, tombstones too.
+    /// Returns the events with a UID in all calendars, tombstones included.
     pub fn with_uid(&self, uid: &str) -> impl Iterator<Item = (usize, &StoredEvent)> {
         let places = self.by_uid.get(uid).into_iter().flatten();
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
     }
 
-    /// What stands for occurrences of a series, tombstones too.
+    /// Returns the exceptions of a series, tombstones included.
     pub fn overrides(
         &self,
         calendar: usize,
@@ -393,14 +389,14 @@ impl SandboxCalendars {
         places.filter_map(|place| Some((*place, self.events.get(*place)?)))
     }
 
-    /// What stands for one occurrence of a series, a tombstone too.
+    /// Returns the exception at one original start of a series, or its tombstone.
     pub fn override_of(&self, calendar: usize, series: &str, original: EventTime) -> Option<usize> {
         let mut overrides = self.overrides(calendar, series);
         let found = overrides.find(|(_, event)| event.original() == Some(original));
         found.map(|(place, _)| place)
     }
 
-    /// What has changed in a calendar since a mark, tombstones too, in the
+    /// Returns the events of a calendar that changed after a mark, tombstones included, in the
     /// order of the changes.
     pub fn changed_since(&self, calendar: usize, mark: u64) -> Vec<(usize, &StoredEvent)> {
         let mut changed: Vec<_> =

@@ -1,19 +1,20 @@
-//! Meetings of several people of the sandbox: a change of the organizer's event
-//! goes to the copies in the others' main calendars, and their answers come
-//! back. All copies have one UID.
+//! Meetings with several people of the sandbox.
+//!
+//! A change of the organizer's event is carried to the copies in the guests' main calendars, and
+//! the guests' answers are returned to the organizer. All copies have the same UID.
 
 use daysheet_core::provider::calendar::{EventGuest, InvitationAnswer};
 use serde_json::Map;
 
 use super::{GuestAnswer, SandboxCalendars, StoredEvent, instance_id, same};
 
-/// What an event has among its `more` that was called off by somebody else.
+/// The key in [`StoredEvent::more`] of a copy that the organizer withdrew, named as Graph names the
+/// property.
 pub(crate) const CALLED_OFF: &str = "isCancelled";
 
 impl SandboxCalendars {
-    /// Answers an invitation, a series with all that stands for its
-    /// occurrences. With `tell`, the organizer's copy and the others' hear of
-    /// it.
+    /// Answers an invitation, and all exceptions if it is a series. With `tell`, the organizer's
+    /// copy and the other guests' copies show the answer.
     pub fn answer(
         &mut self,
         place: usize,
@@ -27,6 +28,8 @@ impl SandboxCalendars {
         let mut places: Vec<usize> = self
             .overrides(event.calendar, &event.id)
             .filter(|(_, it)| !it.deleted)
+            // A guest answers a series as a whole, so the answer replaces earlier ones to its
+            // exceptions.
             .map(|(place, _)| place)
             .collect();
         places.insert(0, place);
@@ -43,6 +46,7 @@ impl SandboxCalendars {
         let Some((event, owner)) = self.with_owner(place) else {
             return;
         };
+        // Only the organizer's copy is authoritative: a guest's changes stay in their own calendar.
         if !calls(&event, &owner) {
             return;
         }
@@ -57,8 +61,8 @@ impl SandboxCalendars {
         self.withdraw(place, &event, &owner);
     }
 
-    /// Carries the removal of an event to the other people's calendars: one's
-    /// own meeting is gone for all; an invitation is declined.
+    /// Carries the removal of an event to the other people's calendars. The organizer's removal
+    /// withdraws it from everyone; with `tell`, a guest's removal declines it.
     pub(super) fn share_removal(&mut self, place: usize, tell: bool) {
         let Some((event, owner)) = self.with_owner(place) else {
             return;
@@ -70,29 +74,33 @@ impl SandboxCalendars {
         }
     }
 
-    /// Makes or updates a guest's copy.
+    /// Creates or updates a guest's copy.
     fn bring(&mut self, event: &StoredEvent, main: usize, guest: &EventGuest, tell: bool) {
         if let Some(copy) = self.copy_in(main, event) {
             let deleted = self.event(copy).is_some_and(|copy| copy.deleted);
-            // What they have declined by deleting it stays deleted.
+            // A guest who declined by deleting the event does not get it back with every change,
+            // only with a new invitation.
             if !deleted || (tell && guest.answer.is_none()) {
                 self.alter(copy, |copy| follow(copy, event, &guest.address));
             }
             return;
         }
         if !tell {
-            // An occurrence of a series they have follows all the same.
+            // Without notification, no new copy appears, except for an exception of a series that
+            // the guest already has.
             let series = self.series_in(main, event);
             if series.is_none_or(|series| self.event(series).is_none_or(|it| it.deleted)) {
                 return;
             }
         }
+        // A newly invited guest needs the exceptions as well, or the rule would show them
+        // unchanged.
         let mut copies = vec![event.clone()];
         let overrides = self.overrides(event.calendar, &event.id);
         copies.extend(overrides.map(|(_, event)| event.clone()));
         for event in copies {
             let mut copy = self.copy_into(&event, main);
-            // An occurrence that they are not asked to.
+            // A guest of the series who is not a guest of this occurrence gets its tombstone.
             copy.deleted |= event.guest(&guest.address).is_none();
             match self.copy_in(main, &event) {
                 None => {
@@ -105,8 +113,9 @@ impl SandboxCalendars {
         }
     }
 
-    /// Takes an event away from those who are not asked any more.
+    /// Removes an event from the calendars of people who are no longer guests.
     fn withdraw(&mut self, place: usize, event: &StoredEvent, owner: &str) {
+        // A deleted event has no guests left, so all copies are withdrawn.
         let is_guest = |address: &str| !event.deleted && event.guest(address).is_some();
         let lost: Vec<usize> = self
             .with_uid(&event.uid)
@@ -116,8 +125,8 @@ impl SandboxCalendars {
                     && !it.deleted
                     && owner_of.is_some_and(|it| !same(it, owner) && !is_guest(it))
             })
-            // The one occurrence, or the whole series but for what they are
-            // asked to besides.
+            // For an exception, its one counterpart. For a series, all of it, except the
+            // occurrences whose own guest list still includes the person.
             .filter(|(_, it)| match (event.original(), it.original()) {
                 (None, Some(original)) if !event.deleted => {
                     let own = self.override_of(event.calendar, &event.id, original);
@@ -137,7 +146,8 @@ impl SandboxCalendars {
         let Some(original) = event.original() else {
             return;
         };
-        // Those who have the series lose the occurrence by a tombstone of it.
+        // A guest of the series has no entry for this occurrence yet; it is created to be
+        // withdrawn.
         let series: Vec<usize> = self
             .with_uid(&event.uid)
             .filter(|(_, it)| it.repeat.is_some() && !it.deleted && it.calendar != event.calendar)
@@ -154,7 +164,7 @@ impl SandboxCalendars {
         }
     }
 
-    /// Brings an answer to the organizer's copy.
+    /// Brings an answer to the organizer's copy, and from there to the other guests' copies.
     fn send_back(
         &mut self,
         place: usize,
@@ -164,12 +174,13 @@ impl SandboxCalendars {
     ) {
         if let Some(target) = self.at_organizer(place) {
             self.note(target, owner, answer, reply);
+            // The other guests' copies show the answer, but no one new is invited.
             self.share(target, false);
         }
     }
 
-    /// Lets somebody who is asked ask others: through the organizer, if they
-    /// are in the sandbox.
+    /// Adds guests on behalf of another guest, in the organizer's copy if the organizer is in the
+    /// sandbox.
     pub fn ask_more(&mut self, place: usize, more: Vec<EventGuest>, tell: bool) {
         let target = self.at_organizer(place).unwrap_or(place);
         self.change(target, tell, |event| {
@@ -181,8 +192,8 @@ impl SandboxCalendars {
         });
     }
 
-    /// The organizer's copy of an event; an occurrence of it becomes an event
-    /// of its own there, too.
+    /// Returns the place of the organizer's copy of an event. For an occurrence, an exception is
+    /// created there if necessary.
     fn at_organizer(&mut self, place: usize) -> Option<usize> {
         let event = self.event(place).cloned()?;
         let at_organizer = |agenda: &Self, it: &StoredEvent| {
@@ -197,6 +208,7 @@ impl SandboxCalendars {
         let exact = theirs.iter().find(|(_, at)| *at == event.original());
         match (exact, event.original()) {
             (Some((place, _)), _) => Some(*place),
+            // The guest has an exception, but the organizer still has only the series.
             (None, Some(original)) => theirs
                 .iter()
                 .find(|(_, at)| at.is_none())
@@ -205,7 +217,7 @@ impl SandboxCalendars {
         }
     }
 
-    /// Writes down an answer.
+    /// Records an answer in one copy.
     fn note(
         &mut self,
         place: usize,
@@ -221,14 +233,16 @@ impl SandboxCalendars {
                 guest.answer = answer;
             }
             if let Some(reply) = reply {
+                // Only the latest answer of a person counts.
                 event.replies.retain(|known| !same(&known.address, who));
                 event.replies.push(reply);
             }
         });
     }
 
-    /// An event as it comes into another calendar.
+    /// Returns a copy of an event for another calendar.
     fn copy_into(&self, event: &StoredEvent, main: usize) -> StoredEvent {
+        // Reminders, colours and categories are personal in Google Calendar and in Outlook.
         let mut copy = StoredEvent {
             calendar: main,
             reminder: None,
@@ -239,7 +253,7 @@ impl SandboxCalendars {
             updated: self.now(),
             ..event.clone()
         };
-        // Where the series is there under another id, so is the occurrence.
+        // The guest's series may have another id, and its occurrences derive their ids from it.
         if let Some((_, original)) = event.instead_of
             && let Some(series) = self.series_in(main, event).and_then(|it| self.event(it))
         {
@@ -249,7 +263,7 @@ impl SandboxCalendars {
         copy
     }
 
-    /// The copy of an event in a calendar, a tombstone too.
+    /// Returns the place of an event's copy in a calendar, or of its tombstone.
     fn copy_in(&self, calendar: usize, event: &StoredEvent) -> Option<usize> {
         let mut copies = self.with_uid(&event.uid);
         let found =
@@ -257,7 +271,7 @@ impl SandboxCalendars {
         found.map(|(place, _)| place)
     }
 
-    /// The series of an occurrence in another calendar.
+    /// Returns the place of an occurrence's series in another calendar.
     fn series_in(&self, calendar: usize, event: &StoredEvent) -> Option<usize> {
         let mut copies = self.with_uid(&event.uid);
         let found = copies.find(|(_, it)| it.calendar == calendar && it.repeat.is_some());
@@ -271,26 +285,26 @@ impl SandboxCalendars {
     }
 }
 
-/// Takes a copy away from somebody who did not request it. Outlook goes on
-/// to show it, as cancelled.
+/// Withdraws a copy from a person who did not delete it. Outlook continues to show it, as
+/// cancelled.
 fn call_off(copy: &mut StoredEvent) {
     copy.deleted = true;
     copy.more.insert(CALLED_OFF.to_owned(), true.into());
 }
 
-/// True for an event that an address has called, or that nobody has.
+/// Returns true if an address is the organizer of an event, or the event has no organizer.
 fn calls(event: &StoredEvent, address: &str) -> bool {
     let organizer = &event.organizer.address;
     organizer.is_empty() || same(organizer, address)
 }
 
-/// Makes a copy what the organizer's event is, but for what is the guest's own
-/// affair.
+/// Updates a guest's copy from the organizer's event, except for personal properties.
 fn follow(copy: &mut StoredEvent, event: &StoredEvent, guest: &str) {
-    // Who is asked again has not answered yet.
+    // A person who is invited again has not answered yet.
     let own = copy.guest(guest).filter(|_| !copy.deleted);
     let own = own.and_then(|guest| guest.answer);
     let old = copy.clone();
+    // `alter` compares with the copy before, so mark and time of change must not differ yet.
     *copy = StoredEvent {
         id: old.id,
         calendar: old.calendar,
@@ -305,7 +319,7 @@ fn follow(copy: &mut StoredEvent, event: &StoredEvent, guest: &str) {
         mark: old.mark,
         ..event.clone()
     };
-    // An answer that was kept from the organizer is still theirs.
+    // An answer that was not sent to the organizer is kept in the guest's copy.
     for guest in copy.guests.iter_mut().filter(|it| same(&it.address, guest)) {
         guest.answer = guest.answer.or(own);
     }

@@ -1,24 +1,22 @@
-//! How events change: every change has its mark, and what is deleted stays as a
-//! tombstone.
+//! Changes of events. Every change gets a mark, and deleted events remain as tombstones.
 
 use daysheet_core::event_time::EventTime;
 
 use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 
 impl SandboxCalendars {
-    /// Adds an event; its place. With `tell`, the people who are asked get it
-    /// into their main calendars.
+    /// Adds an event and returns its place. With `tell`, it also appears in the main calendars of
+    /// its guests.
     pub fn insert(&mut self, event: StoredEvent, tell: bool) -> usize {
         let place = self.load(event);
         self.share(place, tell);
         place
     }
 
-    /// Changes an event. Copies of it in other people's calendars follow; with
-    /// `tell`, people who are newly asked get one. `SEQUENCE` counts up when
-    /// the change is one that people have to hear of.
+    /// Changes an event, and its copies in other people's calendars. With `tell`, new guests get a
+    /// copy. `SEQUENCE` is incremented if the time or the rule changes.
     ///
-    /// Id, UID, calendar and series of an event are not to be changed.
+    /// The change must keep the event's id, UID, calendar and series.
     pub fn change(&mut self, place: usize, tell: bool, change: impl FnOnce(&mut StoredEvent)) {
         if self.alter(place, change) {
             self.prune(place);
@@ -26,9 +24,8 @@ impl SandboxCalendars {
         }
     }
 
-    /// Deletes an event; a series with all of its occurrences. The copies of
-    /// one's own meeting go too; with `tell`, deleting an invitation declines
-    /// it.
+    /// Deletes an event, or a series with all its occurrences. The guests' copies of the owner's
+    /// own meeting are deleted too; with `tell`, deleting an invitation declines it.
     pub fn remove(&mut self, place: usize, tell: bool) {
         let Some(event) = self.event(place).filter(|event| !event.deleted) else {
             return;
@@ -40,16 +37,17 @@ impl SandboxCalendars {
         }
         self.alter(place, |event| {
             event.deleted = true;
+            // RFC 5546, 3.2.5: a cancellation increments SEQUENCE.
             event.sequence += 1;
         });
         self.share_removal(place, tell);
     }
 
-    /// Makes an occurrence of a series an event of its own, to be changed or
-    /// removed; its place. Nothing when there is no such occurrence, or it is
-    /// cancelled.
+    /// Makes an occurrence an exception, to be changed or removed, and returns its place. `None` if
+    /// the occurrence does not exist or is cancelled.
     pub fn exception(&mut self, series: usize, original: EventTime) -> Option<usize> {
         let occurrence = self.occurrence(series, original)?;
+        // It already is an exception.
         if occurrence.place != series {
             return Some(occurrence.place);
         }
@@ -61,8 +59,7 @@ impl SandboxCalendars {
         Some(self.load(event))
     }
 
-    /// Deletes an occurrence, as [`SandboxCalendars::remove`] does; false when there is
-    /// none.
+    /// Deletes an occurrence as [`SandboxCalendars::remove`] does. Returns false if it does not exist.
     pub fn remove_occurrence(&mut self, series: usize, original: EventTime, tell: bool) -> bool {
         let Some(place) = self.exception(series, original) else {
             return false;
@@ -80,30 +77,33 @@ impl SandboxCalendars {
         }
     }
 
-    /// Deletes a calendar with all of its events.
+    /// Deletes a calendar and all its events.
     pub fn remove_calendar(&mut self, place: usize) {
         let events: Vec<usize> = self
             .events_of(place)
             .filter(|(_, event)| !event.deleted)
             .map(|(place, _)| place)
             .collect();
+        // Event by event, so that the guests of its meetings lose their copies as well.
         for event in events {
             self.remove(event, true);
         }
         self.change_calendar(place, |calendar| calendar.deleted = true);
     }
 
-    /// Changes one event and nothing else; false when that changes nothing.
+    /// Changes a single event, without its copies. Returns false if nothing changed.
     pub(crate) fn alter(&mut self, place: usize, change: impl FnOnce(&mut StoredEvent)) -> bool {
         let Some(event) = self.events.get_mut(place) else {
             return false;
         };
         let before = event.clone();
         change(event);
+        // An unchanged event keeps its mark and thus its etag, and is not listed as changed.
         if *event == before {
             return false;
         }
-        // RFC 5546, 2.1.4: a new time is one that all have to answer.
+        // RFC 5546, 2.1.4: a new time or rule increments SEQUENCE. A copy that follows the
+        // organizer's event already has the new number.
         if before.start != event.start || before.end != event.end || before.repeat != event.repeat {
             event.sequence = event.sequence.max(before.sequence + 1);
         }
@@ -113,8 +113,7 @@ impl SandboxCalendars {
         true
     }
 
-    /// What stands for occurrences that a new rule does not have any more is
-    /// gone.
+    /// Deletes the exceptions whose original start the rule of a series no longer generates.
     fn prune(&mut self, series: usize) {
         let Some(event) = self.event(series) else {
             return;

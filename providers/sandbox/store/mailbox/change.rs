@@ -1,9 +1,8 @@
-//! Mailboxes that change while the sandbox runs, and the record of it.
+//! Changes of mailboxes while the sandbox runs, and their record.
 //!
-//! A mailbox is never altered: a change makes the next state of it, and
-//! requests under way keep the one they began with (`state.rs`). What has
-//! changed is listed in numbered records, which Gmail's history and Graph's delta
-//! are made of.
+//! A mailbox is never altered: each change creates its next state, and requests in progress keep
+//! the state they began with (`state.rs`). Changes are listed in numbered records, from which
+//! Gmail's history and Graph's deltas are built.
 
 use std::sync::Arc;
 
@@ -11,79 +10,80 @@ use super::{ArrivingMessage, Mailbox};
 use crate::store::labels::UserLabel;
 use crate::store::message::{Message, MessageFacts};
 
-/// What becomes of a mailbox.
+/// A change of a mailbox.
 pub(crate) enum MailboxChange {
-    /// A message comes, under the labels of its header section; one that is
-    /// there already, to the byte, does not.
+    /// Adds a message under the labels of its header section, unless the same bytes are already in
+    /// the mailbox.
     Comes(Box<ArrivingMessage>),
-    /// A message comes that gets an id of its own, however often it comes.
+    /// Adds a message under an id of its own, even if the same bytes are already in the mailbox.
     Enters(Box<MailboxEntry>),
-    /// A message has these labels from now on.
+    /// Sets the labels of a message.
     Labels(u64, Vec<String>),
-    /// Messages have these labels from now on. Ids of none are passed over.
+    /// Sets the labels of messages. Unknown ids are skipped.
     Relabels(Vec<(u64, Vec<String>)>),
-    /// A message has other contents from now on, and labels; its id and its
-    /// conversation stay. Provided for drafts that are worked on in place.
+    /// Replaces the contents and labels of a message, which keeps its id and thread. Meant for
+    /// drafts that are edited in place.
     Rewrites(u64, Box<MailboxEntry>),
-    /// A message is deleted and another comes, which is of the same draft and,
-    /// unless it names one, of the same conversation.
+    /// Deletes a message and adds another one, which belongs to the same draft and, unless it names
+    /// another, to the same thread.
     Replaces(u64, Box<MailboxEntry>),
-    /// Messages are deleted for good. Ids of none are passed over.
+    /// Deletes messages permanently. Unknown ids are skipped.
     Goes(Vec<u64>),
-    /// A user's label is made, or another one of its id changed.
+    /// Creates a user's label, or replaces the one with the same id.
     Label(Box<UserLabel>),
-    /// A user's label is deleted, and every message loses it.
+    /// Deletes a user's label and removes it from all messages.
     LabelGoes(String),
-    /// Nothing is known any more of what has happened so far.
+    /// Makes all history so far unavailable.
     Forgets,
 }
 
-/// A message on its way into a mailbox, with everything about it.
+/// A new message with all its properties.
 #[derive(Debug, Clone)]
 pub(crate) struct MailboxEntry {
-    /// Its bytes.
+    /// The bytes.
     pub raw: Arc<[u8]>,
-    /// What its header section says, and when it comes.
+    /// The facts of its header section, and its time of arrival.
     pub facts: MessageFacts,
-    /// The ids of its labels; with `DRAFT` it is a draft.
+    /// The ids of its labels. With `DRAFT`, it is a draft.
     pub labels: Vec<String>,
-    /// The id of the conversation it belongs to; without one, or without
-    /// messages of it, its conversation is looked for.
+    /// The thread it asks for. If there is none or it has no messages, the thread is determined
+    /// from the header fields.
     pub thread: Option<u64>,
 }
 
-/// One thing that has happened.
+/// A recorded change of one message.
 #[derive(Debug, Clone)]
 pub(crate) struct HistoryRecord {
-    /// Its number; they grow.
+    /// The history id, which increases from record to record.
     pub history: u64,
     /// The message's id.
     pub message: u64,
-    /// The id of its conversation.
+    /// The id of the thread.
     pub thread: u64,
-    /// The message's labels afterwards, or when it went.
+    /// The message's labels after the change, or at its deletion.
     pub labels: Vec<String>,
-    /// What has happened to it.
+    /// The kind of change.
     pub what: HistoryEvent,
 }
 
-/// What has happened to a message.
+/// A kind of change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HistoryEvent {
-    /// It came.
+    /// The message arrived.
     Added,
-    /// It has labels more, and labels less; with neither, other contents.
+    /// Labels that were added and removed; if both are empty, the contents changed.
     Labels(Vec<String>, Vec<String>),
-    /// It was deleted for good.
+    /// The message was deleted permanently.
     Deleted,
 }
 
 impl Mailbox {
-    /// The next state of the mailbox, and the id of the message that the change
-    /// is about: the last of several, 0 for none. Nothing if there is no such
-    /// message or label, or the message is there already.
+    /// Returns the next state of the mailbox, and the id of the message that was changed: the last
+    /// one if there are several, 0 if there is none. `None` if the message or label does not exist,
+    /// or the message is already in the mailbox.
     pub fn next(&self, change: MailboxChange) -> Option<(Self, u64)> {
         let mut next = self.clone();
+        // The contacts are derived from the messages and are computed anew for the next state.
         next.people.take();
         let about = next.apply(change)?;
         Some((next, about))
@@ -126,7 +126,7 @@ impl Mailbox {
             MailboxChange::Replaces(id, mut entry) => {
                 let thread = self.message(id)?.thread;
                 entry.thread.get_or_insert(thread);
-                // The new one comes first: a conversation of this draft alone
+                // The new message is added first: the thread may consist of this draft alone, and
                 // must not end in between.
                 let new = self.enters(*entry);
                 self.hand_on_draft(id, new);
@@ -134,6 +134,7 @@ impl Mailbox {
                 Some(new)
             }
             MailboxChange::Goes(ids) => {
+                // A batch deletion skips ids that do not exist, as in Gmail's `batchDelete`.
                 let deleted = ids.into_iter().filter(|id| self.goes(*id));
                 deleted.last()
             }
@@ -158,6 +159,8 @@ impl Mailbox {
                 Some(0)
             }
             MailboxChange::Forgets => {
+                // Incremented first, so that ids that clients hold are refused and the new one is
+                // accepted.
                 self.history += 1;
                 self.forgotten = self.history;
                 Some(0)
@@ -165,8 +168,9 @@ impl Mailbox {
         }
     }
 
-    /// Takes a message in under an id of its own, which it gives.
+    /// Adds a message under an id of its own, and returns the id.
     fn enters(&mut self, entry: MailboxEntry) -> u64 {
+        // The history id makes the message's id unique, even if the same bytes are added twice.
         let later = Some(self.history + 1);
         let id = Self::message_id(&self.address, &entry.facts, &entry.raw, later);
         let message = Message::new(id, entry.labels, entry.facts, entry.raw);
@@ -174,8 +178,9 @@ impl Mailbox {
         id
     }
 
-    /// Takes a message in, in the conversation that it names or belongs to.
+    /// Adds a message to the thread that it names, or else to the one its header fields lead to.
     fn comes(&mut self, mut message: Message, thread: Option<u64>) {
+        // The thread may have lost its last message since the request was read.
         let thread = thread.filter(|thread| self.thread(*thread).is_some());
         let thread = thread.or_else(|| self.conversation_of(&message));
         message.thread = thread.unwrap_or(message.id);
@@ -183,7 +188,7 @@ impl Mailbox {
         self.put(message);
     }
 
-    /// Gives a message other labels; what has them already is left alone.
+    /// Sets the labels of a message. A message that already has them is left unchanged.
     fn relabel(&mut self, id: u64, labels: Vec<String>) {
         let Some(old) = self.message(id) else {
             return;
@@ -198,7 +203,7 @@ impl Mailbox {
         self.put(message);
     }
 
-    /// Deletes a message; false if there is none.
+    /// Deletes a message. Returns false if it does not exist.
     fn goes(&mut self, id: u64) -> bool {
         let Some(message) = self.lose(id) else {
             return false;
@@ -208,7 +213,7 @@ impl Mailbox {
         true
     }
 
-    /// Notes what has happened to a message, under the next number.
+    /// Records a change of a message under the next history id.
     fn record(&mut self, message: &mut Message, what: HistoryEvent) {
         self.history += 1;
         message.history = self.history;
@@ -216,7 +221,7 @@ impl Mailbox {
     }
 }
 
-/// The labels more and the labels less.
+/// Returns the added and the removed labels.
 fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
     let without = |all: &[String], these: &[String]| -> Vec<String> {
         let left = all.iter().filter(|label| !these.contains(label));
@@ -226,7 +231,7 @@ fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
 }
 
 impl HistoryRecord {
-    /// What has happened to a message at its history id.
+    /// Returns the record of a change at the message's history id.
     pub fn of(message: &Message, what: HistoryEvent) -> Self {
         Self {
             history: message.history,

@@ -1,9 +1,8 @@
-//! The people of a mailbox: who wrote, and whom its owner wrote to.
+//! The people of a mailbox: senders, and recipients of the owner's messages.
 //!
-//! The sandbox keeps no address book of its own; it makes one of the mail, so
-//! that a look-up finds the people the messages are about. Whom the owner wrote
-//! to counts as saved, as if by hand; everybody else is known from mail only.
-//! Provider-neutral: each provider's shapes are made of it elsewhere.
+//! The sandbox has no address book. It derives one from the mail, so that a lookup finds the people
+//! whom the messages are about. People the owner has written to count as saved contacts; all others
+//! are known only from mail. Provider-neutral: each API's shapes are built elsewhere.
 
 use std::collections::HashMap;
 
@@ -17,40 +16,39 @@ use crate::store::message::Message;
 use crate::store::mime;
 use crate::store::search_text::words;
 
-/// Mail under these labels makes nobody known.
+/// Labels of messages that are not evaluated.
 const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];
 
-/// The most people taken from one message; a longer list is a mailing.
+/// The maximum number of people taken from one message; longer lists are mailings.
 const MAX_PER_MESSAGE: usize = 100;
 
 /// All people of a mailbox.
 #[derive(Debug, Default)]
 pub(crate) struct MailboxPeople {
-    /// The owner's name, where a message of theirs gives one.
+    /// The owner's name, if a message from the owner has one.
     pub owner: Option<String>,
-    /// Everybody else, those of most messages first.
+    /// All other people, sorted by their number of messages, descending.
     pub others: Vec<MailboxPerson>,
 }
 
-/// One person, that is, one address.
+/// One person, identified by one address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MailboxPerson {
-    /// The name in the newest message that gives one; else empty.
+    /// The name in the newest message that has one; else empty.
     pub name: String,
     /// The address in lower case.
     pub email: String,
-    /// How many messages were exchanged.
+    /// The number of messages exchanged.
     pub count: usize,
-    /// True when the owner wrote to them.
+    /// True if the owner has written to them.
     pub saved: bool,
-    /// A number of this person's own, the same on every run.
+    /// The person's id, the same on every run.
     pub id: u64,
 }
 
 impl MailboxPerson {
-    /// True when the question stands at the beginning of a word of the name or
-    /// address: its last word may be cut short, those before are whole. An
-    /// empty question finds nobody.
+    /// Returns true if the words of the question are consecutive words of the name or address. The
+    /// last word may be a prefix. An empty question matches no person.
     pub fn matches(&self, question: &str) -> bool {
         let query_words = words(question);
         let Some((last, whole)) = query_words.split_last() else {
@@ -66,7 +64,7 @@ impl MailboxPerson {
     }
 }
 
-/// Reads the people out of a mailbox's messages.
+/// Collects the people from a mailbox's messages.
 pub(super) fn people(mailbox: &Mailbox) -> MailboxPeople {
     let mut owner = None;
     let mut known: HashMap<String, MailboxPerson> = HashMap::new();
@@ -106,7 +104,7 @@ pub(super) fn people(mailbox: &Mailbox) -> MailboxPeople {
     MailboxPeople { owner, others }
 }
 
-/// True for the owner's address, and for their address with a tag (`me+news@`).
+/// Returns true for the owner's address, with or without a tag (`me+news@`).
 fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
     let plain = email.rsplit_once('@').map(|(local, domain)| {
         let local = local.split_once('+').map_or(local, |(local, _)| local);
@@ -116,7 +114,7 @@ fn is_owner(mailbox: &Mailbox, email: &str) -> bool {
     own.eq_ignore_ascii_case(email) || plain.is_some_and(|plain| own.eq_ignore_ascii_case(&plain))
 }
 
-/// Names and addresses of some header fields, each address once.
+/// Returns the names and addresses in header fields, each address once.
 fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     for field in head::fields(mime::header_section(&message.raw), &message.raw) {
@@ -135,7 +133,7 @@ fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
                 continue;
             }
             let name = entry.name.as_deref().unwrap_or_default().trim();
-            // Many mailers put the address where the name belongs.
+            // Many mailers repeat the address as the name.
             let name = if name.contains('@') { "" } else { name };
             found.push((name.to_owned(), email));
         }
@@ -143,7 +141,7 @@ fn addresses(message: &Message, names: &[&str]) -> Vec<(String, String)> {
     found
 }
 
-/// A person's number in a mailbox.
+/// Returns a person's id in a mailbox.
 fn id(mailbox: &Mailbox, email: &str) -> u64 {
     let digest = Sha256::new()
         .chain_update("contact\0")

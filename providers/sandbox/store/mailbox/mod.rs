@@ -1,8 +1,8 @@
-//! A mailbox: messages in order, in conversations, under labels.
+//! A mailbox: messages in order, in threads, under labels.
 //!
-//! It is the same for every provider; Gmail's shapes are made of it elsewhere.
-//! A mailbox is built of messages; what becomes of it is in `change.rs`,
-//! which works on copies. They are cheap: messages and records are shared.
+//! It is the same for all providers; the shapes of each API are built elsewhere. A mailbox is
+//! constructed from messages, and changed in `change.rs` by way of copies. Copies are cheap,
+//! because messages and records are shared.
 
 pub(crate) mod change;
 pub(crate) mod contacts;
@@ -19,49 +19,49 @@ use super::message::{Message, MessageFacts};
 use super::search_text::number;
 use super::threads;
 
-/// The history id before the first message came.
+/// The history id before the first message.
 const FIRST_HISTORY: u64 = 100_000;
 
-/// A message on its way into a mailbox.
+/// A message to be added to a mailbox.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrivingMessage {
-    /// Where it was found, for the report.
+    /// The file or position it was read from, for the report.
     pub name: String,
-    /// Its bytes.
+    /// The bytes.
     pub raw: Arc<[u8]>,
-    /// What its header section says.
+    /// The facts of its header section.
     pub facts: MessageFacts,
 }
 
 /// One person's mail.
 #[derive(Debug, Clone)]
 pub(crate) struct Mailbox {
-    /// Whose mail it is.
+    /// The owner's address.
     pub address: String,
     /// The messages, newest first.
     pub messages: Vec<Arc<Message>>,
-    /// The labels beyond the provider's own.
+    /// The labels other than the provider's own.
     pub labels: UserLabels,
-    /// The history id of now.
+    /// The current history id.
     pub history: u64,
-    /// What has happened, in order; the messages it began with came too.
+    /// All changes in order, beginning with the arrival of the initial messages.
     pub records: Vec<Arc<HistoryRecord>>,
-    /// Changes up to this history id are no longer listed.
+    /// The last history id whose change is no longer listed.
     pub forgotten: u64,
     by_id: HashMap<u64, Arc<Message>>,
-    /// The messages of a conversation, oldest first.
+    /// The messages of each thread, oldest first.
     threads: HashMap<u64, Arc<Vec<Arc<Message>>>>,
-    /// Conversations by what their messages share.
+    /// Threads by the keys that their messages share.
     keys: HashMap<u64, u64>,
-    /// The ids of drafts, by the messages they have now.
+    /// The ids of drafts by the ids of their current messages.
     drafts: HashMap<u64, u64>,
-    /// Worked out at the first need.
+    /// The people, computed when first needed.
     pub(crate) people: OnceLock<Arc<MailboxPeople>>,
 }
 
 impl Mailbox {
-    /// Puts messages into a mailbox; a message that is there already, to the
-    /// byte, is reported by name to `twice` and left out.
+    /// Creates a mailbox from messages. A message whose bytes are already present is left out and
+    /// its name passed to `twice`.
     pub fn new(
         address: String,
         arrivals: Vec<ArrivingMessage>,
@@ -79,8 +79,8 @@ impl Mailbox {
             let labels = labels.ids(arrival.facts.labels.as_deref());
             messages.push(Message::new(id, labels, arrival.facts, arrival.raw));
         }
-        // Oldest first, for history and conversations; equal times by id, so
-        // that the order does not hang on where the messages came from.
+        // Oldest first, for history and threads. Equal times are sorted by id, so that the order
+        // does not depend on the files the messages came from.
         messages.sort_by_key(|message| (message.facts.date, message.id));
         for (message, history) in messages.iter_mut().zip(FIRST_HISTORY + 1..) {
             message.history = history;
@@ -102,13 +102,14 @@ impl Mailbox {
             people: OnceLock::new(),
             messages: messages.into_iter().rev().map(Arc::new).collect(),
         };
+        // Oldest first: `enter` gives a shared key to the first thread that has it.
         for message in mailbox.messages.clone().into_iter().rev() {
             mailbox.enter(message);
         }
         mailbox
     }
 
-    /// Puts a message into its place, or in the place of its former self.
+    /// Adds a message at its position, or replaces its previous state.
     pub(crate) fn put(&mut self, message: Message) {
         self.take(message.id);
         let message = Arc::new(message);
@@ -117,14 +118,14 @@ impl Mailbox {
         self.enter(message);
     }
 
-    /// Takes a message out for good.
+    /// Removes a message permanently.
     pub(super) fn lose(&mut self, id: u64) -> Option<Arc<Message>> {
         self.drafts.remove(&id);
         self.take(id)
     }
 
-    /// Gives the draft of one message another message; one that is no draft, such
-    /// as a message that was sent, ends it.
+    /// Transfers the draft of one message to another. If the other message is not a draft, as after
+    /// sending, the draft ends.
     pub(super) fn hand_on_draft(&mut self, from: u64, to: u64) {
         let draft = self.drafts.remove(&from);
         let is_draft = self.message(to).is_some_and(|message| message.has("DRAFT"));
@@ -133,8 +134,7 @@ impl Mailbox {
         }
     }
 
-    /// The conversation that a message belongs to, where one is here already:
-    /// the oldest of several.
+    /// Returns the existing thread that a message belongs to, the oldest if there are several.
     pub(super) fn conversation_of(&self, message: &Message) -> Option<u64> {
         threads::keys(message)
             .iter()
@@ -144,15 +144,17 @@ impl Mailbox {
             .map(|(_, thread)| thread)
     }
 
-    /// Notes where a message is that has its place in the list.
+    /// Adds a message that is already in the list to all indexes.
     fn enter(&mut self, message: Arc<Message>) {
         for key in threads::keys(&message) {
             let known = self.keys.entry(key).or_insert(message.thread);
+            // The key of a thread whose messages are all gone passes to this one.
             if !self.threads.contains_key(known) {
                 *known = message.thread;
             }
         }
         if message.has("DRAFT") {
+            // Gmail's draft ids contain a signed number; the shift keeps ours positive.
             let draft = || number(&format!("draft {:x}", message.id)) >> 1;
             self.drafts.entry(message.id).or_insert_with(draft);
         } else {
@@ -164,10 +166,11 @@ impl Mailbox {
         self.by_id.insert(message.id, message);
     }
 
-    /// Takes a message out of all places but its draft.
+    /// Removes a message from the list and all indexes except that of drafts.
     fn take(&mut self, id: u64) -> Option<Arc<Message>> {
         let message = self.by_id.remove(&id)?;
         self.messages.retain(|known| known.id != id);
+        // Keys are left in place: readers ignore keys of threads that have ended.
         if let Some(thread) = self.threads.get_mut(&message.thread) {
             let thread = Arc::make_mut(thread);
             thread.retain(|known| known.id != id);
@@ -178,48 +181,50 @@ impl Mailbox {
         Some(message)
     }
 
-    /// The message of an id.
+    /// Returns the message with an id.
     pub fn message(&self, id: u64) -> Option<&Message> {
         self.by_id.get(&id).map(Arc::as_ref)
     }
 
-    /// The message of a draft's id.
+    /// Returns the message of a draft, by the draft's id.
     pub fn draft(&self, draft: u64) -> Option<&Message> {
         let mut drafts = self.drafts.iter();
         let (message, _) = drafts.find(|(_, known)| **known == draft)?;
         self.message(*message)
     }
 
-    /// The draft's id of a message; nothing for one that is no draft.
+    /// Returns the draft's id for a message; `None` if the message is not a draft.
     pub fn draft_id(&self, message: u64) -> Option<u64> {
         self.drafts.get(&message).copied()
     }
 
-    /// The message of a Message-ID, without its brackets.
+    /// Returns the message with a Message-ID (without angle brackets).
     pub fn by_message_id(&self, id: &str) -> Option<&Message> {
         let mut messages = self.messages.iter();
         messages.find(|message| message.facts.message_id == id).map(Arc::as_ref)
     }
 
-    /// The messages of a conversation, oldest first.
+    /// Returns the messages of a thread, oldest first.
     pub fn thread(&self, id: u64) -> Option<Vec<&Message>> {
         let messages = self.threads.get(&id)?;
         Some(messages.iter().map(Arc::as_ref).collect())
     }
 
-    /// The people of its messages.
+    /// Returns the people of the mailbox's messages.
     pub fn people(&self) -> &MailboxPeople {
         self.people.get_or_init(|| Arc::new(contacts::people(self)))
     }
 
-    /// How many conversations there are.
+    /// Returns the number of threads.
     pub fn thread_count(&self) -> usize {
         self.threads.len()
     }
 
-    /// The id of a message. Of those at the start: the same for the same message
-    /// in the same mailbox, on every run. Of one that comes later under a
-    /// history id: one of its own, however often the same bytes come.
+    /// Returns the id of a message.
+    ///
+    /// Initial messages have the same id on every run, for the same bytes in the same mailbox.
+    /// Messages that arrive later add their history id, `later`, and so get a new id even if the
+    /// bytes are the same.
     pub(super) fn message_id(
         address: &str,
         facts: &MessageFacts,
@@ -238,12 +243,12 @@ impl Mailbox {
         }
         let digest = digest.finalize();
         let first = digest.first_chunk().copied().unwrap_or_default();
-        // Real ids begin with 1 and stay below the sign bit.
+        // Gmail's ids begin with 1 as 16 hexadecimal digits, and are positive as signed numbers.
         (u64::from_be_bytes(first) >> 4) | (1 << 60)
     }
 }
 
-/// What messages are ordered by, the oldest first.
+/// Returns the sort key of a message, ascending with age from the oldest.
 fn order(message: &Message) -> (i64, u64) {
     (message.facts.date, message.id)
 }

@@ -1,8 +1,7 @@
-//! Graph's attachments: files, and messages in messages.
+//! Graph's attachments: files, and messages inside messages.
 //!
-//! What Gmail's half calls an attachment is one here too, and so are the
-//! pictures that the text shows; those say that they are inline. `contentBytes`
-//! belongs to files alone, so `$select` has to name it with their type.
+//! These are the same parts as in Gmail's half, and also pictures that the text shows, which are
+//! marked as inline. `contentBytes` exists only for files, so `$select` names it with the type.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -35,13 +34,13 @@ pub(crate) const PROPERTIES: [&str; 9] = [
     "microsoft.graph.fileAttachment/contentBytes",
 ];
 
-/// The header field of a part that has its number.
+/// The header field with the number of a part.
 pub(crate) const NUMBER: &str = "X-Part-Number";
 
-/// Those of files alone.
+/// The properties that only files have.
 const OF_FILES: [&str; 3] = ["contentId", "contentLocation", "contentBytes"];
 
-/// The attachments of a message, as far as they are wanted.
+/// Returns the attachments of a message with the selected properties.
 pub(crate) fn list(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -60,7 +59,7 @@ pub(crate) fn list(
         .collect()
 }
 
-/// One attachment by its id, of either form.
+/// Returns the attachment with a common or immutable id.
 pub(crate) fn one(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -72,7 +71,7 @@ pub(crate) fn one(
     Ok(attachment(message, part, id.to_owned(), options))
 }
 
-/// The bytes of an attachment.
+/// Returns the content of an attachment.
 pub(crate) fn bytes(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -83,7 +82,7 @@ pub(crate) fn bytes(
     Ok(part.decode(&message.raw).into_owned())
 }
 
-/// The place of an attachment among those of its message.
+/// Returns the position of an attachment within its message.
 pub(crate) fn place(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -96,7 +95,7 @@ pub(crate) fn place(
     place.ok_or_else(not_found)
 }
 
-/// The id of a message's last attachment.
+/// Returns the id of a message's last attachment.
 pub(crate) fn last_id(store: ExchangeMailbox<'_>, message: &Message) -> Option<String> {
     let root = ParsedPart::of_message(&message.raw);
     let all = numbered_attachments(message, &root);
@@ -105,8 +104,8 @@ pub(crate) fn last_id(store: ExchangeMailbox<'_>, message: &Message) -> Option<S
     Some(store.ids().attachment(message, folder, *number, false))
 }
 
-/// The parts that are attachments, with their numbers: those that drafts give
-/// them, so that they stay when others go; else their places in reading order.
+/// Returns the attachments with their numbers. Drafts store the numbers, so that they stay when
+/// another attachment is removed; in other messages, they are positions in reading order.
 pub(crate) fn numbered_attachments<'a>(
     message: &Message,
     root: &'a ParsedPart,
@@ -122,6 +121,8 @@ pub(crate) fn numbered_attachments<'a>(
     let given: Option<Vec<u32>> = given.collect();
     let given = given.unwrap_or_default();
     let distinct: HashSet<u32> = given.iter().copied().collect();
+    // Only if all parts have different numbers: the field may come from a message that was
+    // received.
     if distinct.len() == parts.len() {
         for ((number, _), given) in parts.iter_mut().zip(given) {
             *number = given;
@@ -130,7 +131,7 @@ pub(crate) fn numbered_attachments<'a>(
     parts
 }
 
-/// The part of an attachment's id.
+/// Returns the part with an attachment's id.
 fn find<'a>(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -144,12 +145,13 @@ fn find<'a>(
     let is = |number, immutable| store.ids().attachment(message, folder, number, immutable) == id;
     let mut parts = numbered_attachments(message, root).into_iter();
     parts
+        // A client may have read the id with another preference than this request has.
         .find(|(number, _)| is(*number, false) || is(*number, true))
         .map(|(_, part)| part)
         .ok_or_else(not_found)
 }
 
-/// An attachment's JSON.
+/// Returns an attachment's JSON.
 fn attachment(
     message: &Message,
     part: &ParsedPart,
@@ -171,13 +173,14 @@ fn attachment(
     }));
     if part.is_message() {
         members.insert("@odata.type".to_owned(), "#microsoft.graph.itemAttachment".into());
-        // An item is no file: it has neither a media type nor bytes.
+        // An item attachment has neither a media type nor bytes.
         members.shift_remove("@odata.mediaContentType");
         members.insert("contentType".to_owned(), Value::Null);
         return options.cut(members);
     }
     for name in OF_FILES {
         let full = format!("microsoft.graph.fileAttachment/{name}");
+        // `cut` below would not know these by their full names, so they are selected here.
         if !options.wants(&full) {
             continue;
         }
@@ -200,7 +203,7 @@ fn attachment(
     members
 }
 
-/// The name shown: a file's, or a message's subject.
+/// Returns the displayed name: a file's, or a message's subject.
 fn name(message: &Message, part: &ParsedPart) -> String {
     let inner = part.parts.first().filter(|_| part.is_message());
     let subject = inner.and_then(|inner| {

@@ -1,4 +1,4 @@
-//! Graph's lists of messages: which messages, in which order, and which page.
+//! Graph's lists of messages: selection, order and pages.
 
 use serde_json::Value;
 
@@ -14,13 +14,13 @@ use crate::graph::types::mail::MESSAGE;
 use crate::http::HttpRequest;
 use crate::store::message::Message;
 
-/// Rows of a page unless said otherwise.
+/// The default number of rows of a page.
 pub(crate) const DEFAULT_TOP: usize = 10;
 
-/// A search finds no more than this.
+/// The maximum number of results of a search.
 const MAX_FOUND: usize = 1_000;
 
-/// One page of the messages in a folder, or in all.
+/// Returns a page of the messages in a folder, or in all folders.
 pub(crate) fn messages(
     request: &HttpRequest,
     store: ExchangeMailbox<'_>,
@@ -48,13 +48,14 @@ pub(crate) fn messages(
     Ok(pages::answer(request, options, &page, total, context, rows))
 }
 
-/// The messages a request is answered with, in their order.
+/// Returns the messages that match a request, in order.
 fn matching_messages<'a>(
     store: ExchangeMailbox<'a>,
     folder: Option<&MailFolder>,
     options: &QueryOptions<'_>,
 ) -> Result<Vec<&'a Message>, GraphError> {
     if let Some(search) = options.search {
+        // Graph combines neither option with `$search`, which always returns the newest first.
         let refused =
             [("$filter", options.filter.is_some()), ("$orderby", options.orderby.is_some())];
         if let Some((option, _)) = refused.iter().find(|(_, given)| *given) {
@@ -65,6 +66,8 @@ fn matching_messages<'a>(
         let messages = store.messages(folder).into_iter();
         return Ok(messages
             .filter(|message| search::matches(&query, message))
+            // The limit comes after the selection, so that `@odata.nextLink` ends after 1,000
+            // results.
             .take(MAX_FOUND)
             .collect());
     }

@@ -1,8 +1,7 @@
-//! Filters and orders of messages, decided.
+//! Filters and orders of messages.
 //!
-//! A filter is checked once against the properties that the store can compare,
-//! and then tested on each message. Texts compare whatever their case, as in
-//! Exchange.
+//! A filter is first checked against the properties that Exchange can compare, and then applied to
+//! each message. Texts are compared without regard to case, as in Exchange.
 
 use super::message::{self, MessageImportance};
 use crate::graph::error::{
@@ -18,15 +17,15 @@ use crate::graph::ids::MailboxIds;
 use crate::graph::types::mail::MESSAGE;
 use crate::store::message::Message;
 
-/// What a property is compared as.
+/// The type that a property is compared as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PropertyType {
     Text,
-    /// Text of which pieces can be looked for too.
+    /// Text that can also be searched in part.
     Words,
     Truth,
     Time,
-    /// A word of a list.
+    /// A word of an enumeration.
     Enum,
     Conversation,
     Folder,
@@ -53,7 +52,7 @@ const FILTERED: [(&str, PropertyType); 17] = [
     ("sender/emailAddress/name", PropertyType::Words),
 ];
 
-/// A property's value in one message.
+/// The value of a property in a message.
 #[derive(Debug)]
 enum PropertyValue {
     Text(String),
@@ -61,7 +60,7 @@ enum PropertyValue {
     Time(i64),
 }
 
-/// Reads a filter of messages and checks that the store can carry it out.
+/// Parses a filter of messages, and checks that Exchange supports it.
 pub(super) fn filter(
     store: ExchangeMailbox<'_>,
     text: &str,
@@ -71,8 +70,8 @@ pub(super) fn filter(
     Ok(filter)
 }
 
-/// Checks a condition, and puts numbers in the place of ids: making ten thousand
-/// ids to compare them with one would take its time.
+/// Checks a condition, and replaces ids by numbers: building ten thousand ids to compare them with
+/// one would be slow.
 fn check(store: ExchangeMailbox<'_>, condition: &mut FilterCondition) -> Result<(), GraphError> {
     match condition {
         FilterCondition::Compare(path, comparison, literal) => {
@@ -93,6 +92,8 @@ fn check(store: ExchangeMailbox<'_>, condition: &mut FilterCondition) -> Result<
                 let number = match kind {
                     PropertyType::Conversation => {
                         let thread = store.ids().thread(id).map_err(|()| malformed_id())?;
+                        // No thread has the number zero: a conversation of another mailbox matches
+                        // nothing.
                         Some(thread.unwrap_or_default())
                     }
                     PropertyType::Folder => Some(folder(store, id)?.into()),
@@ -102,6 +103,7 @@ fn check(store: ExchangeMailbox<'_>, condition: &mut FilterCondition) -> Result<
                     *id = number.to_string();
                 }
             }
+            // Enumerations, flags and ids have no order.
             let equal = matches!(comparison, FilterComparison::Equal | FilterComparison::NotEqual);
             if equal
                 || matches!(kind, PropertyType::Time | PropertyType::Words | PropertyType::Text)
@@ -122,8 +124,8 @@ fn check(store: ExchangeMailbox<'_>, condition: &mut FilterCondition) -> Result<
     }
 }
 
-/// The number of a folder's id; that of none for a well-formed id of nothing.
-/// Well-known names are for paths only.
+/// Returns the number of the folder with an id, or zero if it does not exist. Well-known names are
+/// allowed in paths only.
 fn folder(store: ExchangeMailbox<'_>, id: &str) -> Result<u16, GraphError> {
     if MailboxIds::is_folder(id) {
         Ok(store.folder(id).map_or(0, |folder| folder.number))
@@ -132,7 +134,7 @@ fn folder(store: ExchangeMailbox<'_>, id: &str) -> Result<u16, GraphError> {
     }
 }
 
-/// The kind of a property that can be filtered by.
+/// Returns the type of a property that can be filtered by.
 fn kind(path: &str) -> Result<PropertyType, GraphError> {
     match FILTERED.iter().find(|(known, _)| *known == path) {
         Some((_, kind)) => Ok(*kind),
@@ -143,7 +145,7 @@ fn kind(path: &str) -> Result<PropertyType, GraphError> {
     }
 }
 
-/// True when a message meets a filter that was checked.
+/// Returns true if a message meets a checked filter.
 pub(super) fn meets(
     store: ExchangeMailbox<'_>,
     filter: &FilterExpression,
@@ -161,6 +163,7 @@ pub(super) fn meets(
                 (Some(PropertyValue::Time(value_of)), FilterLiteral::Time(time)) => {
                     value_of.cmp(time)
                 }
+                // A missing value differs from every other, and is neither less nor greater.
                 _ => return *comparison == FilterComparison::NotEqual,
             };
             match comparison {
@@ -190,7 +193,7 @@ pub(super) fn meets(
     })
 }
 
-/// What a message has of a property.
+/// Returns the value of a property in a message.
 fn value_of(store: ExchangeMailbox<'_>, path: &str, message: &Message) -> Option<PropertyValue> {
     let text = |text: &str| Some(PropertyValue::Text(text.to_owned()));
     match path {
@@ -199,7 +202,7 @@ fn value_of(store: ExchangeMailbox<'_>, path: &str, message: &Message) -> Option
             Some(PropertyValue::Time(changed / 1_000 * 1_000))
         }
         "receivedDateTime" | "sentDateTime" | "createdDateTime" => {
-            // The wire has whole seconds, and so has the comparison.
+            // Graph returns whole seconds, so a time that a client read must compare as equal.
             Some(PropertyValue::Time(message.facts.date / 1_000 * 1_000))
         }
         "isRead" => Some(PropertyValue::Truth(!message.has("UNREAD"))),
@@ -209,7 +212,7 @@ fn value_of(store: ExchangeMailbox<'_>, path: &str, message: &Message) -> Option
         "flag/flagStatus" => text(message::flag(message, &store.notes(message))),
         "subject" => text(&message.facts.subject),
         "internetMessageId" => Some(PropertyValue::Text(message::internet_message_id(message)?)),
-        // Numbers, as `check` has put into the filter.
+        // Numbers, because `check` replaced the ids in the filter.
         "conversationId" => Some(PropertyValue::Text(message.thread.to_string())),
         "parentFolderId" => Some(PropertyValue::Text(folders::number_of(message).to_string())),
         "from/emailAddress/address" => text(&store.from(message)?.address),
@@ -220,9 +223,9 @@ fn value_of(store: ExchangeMailbox<'_>, path: &str, message: &Message) -> Option
     }
 }
 
-/// Reads an order, which is by time alone, and checks it against the filter it comes
-/// with: the store walks one index for both, so the time must come first in it. True
-/// for one that begins with the oldest.
+/// Reads `$orderby`, which supports only the time of receipt, and checks it against the filter:
+/// Exchange uses one index for both, so the time must come first in the filter. Returns true for
+/// oldest first.
 pub(super) fn order(
     text: Option<&str>,
     filter: Option<&mut FilterExpression>,

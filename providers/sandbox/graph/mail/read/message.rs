@@ -1,7 +1,7 @@
 //! Graph's JSON of a message.
 //!
-//! Everything is read from the message on request. What takes decoding is only
-//! made where it is wanted, so that a list of subjects costs no bodies.
+//! It is built from the message on each request. Properties that need decoding are built only if
+//! they are selected, so that a list of subjects decodes no bodies.
 
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ use crate::store::head::{self, HeaderField};
 use crate::store::message::Message;
 use crate::store::mime;
 
-/// How much a message matters.
+/// The importance of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageImportance {
     Low,
@@ -27,12 +27,12 @@ pub(crate) enum MessageImportance {
 }
 
 impl MessageImportance {
-    /// By the label that Gmail gives.
+    /// Returns the importance according to Gmail's label.
     pub fn of(message: &Message) -> Self {
         if message.has("IMPORTANT") { Self::High } else { Self::Normal }
     }
 
-    /// By that, and by what was said of it here.
+    /// Returns the importance according to Gmail's label and the notes of this half.
     pub fn from_notes(message: &Message, notes: &MessageNotes) -> Self {
         match (Self::of(message), notes.low) {
             (Self::Normal, true) => Self::Low,
@@ -40,7 +40,7 @@ impl MessageImportance {
         }
     }
 
-    /// The word on the wire.
+    /// Returns Graph's word for it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -50,13 +50,14 @@ impl MessageImportance {
     }
 }
 
-/// `focused`, but for the tabs that Gmail takes out of the inbox.
+/// Returns `other` for messages in the tabs that Gmail keeps out of the primary inbox, and
+/// `focused` for all others.
 fn inference(message: &Message) -> &'static str {
     let aside = |id: &String| id.starts_with("CATEGORY_") && id != "CATEGORY_PERSONAL";
     if message.labels.iter().any(aside) { "other" } else { "focused" }
 }
 
-/// The state of the flag.
+/// Returns the state of the flag.
 pub(crate) fn flag(message: &Message, notes: &MessageNotes) -> &'static str {
     match (message.has("STARRED"), notes.complete) {
         (true, _) => "flagged",
@@ -65,30 +66,31 @@ pub(crate) fn flag(message: &Message, notes: &MessageNotes) -> &'static str {
     }
 }
 
-/// The flag of a message as it is returned.
+/// Returns the flag of a message in Graph's format.
 fn flag_json(message: &Message, notes: &MessageNotes) -> Value {
     let status = flag(message, notes);
     let mut flag = Map::new();
     flag.insert("flagStatus".to_owned(), status.into());
+    // Gmail's half may have removed the star since the times were set.
     if status != "notFlagged" {
         flag.extend(notes.flag.clone());
     }
     flag.into()
 }
 
-/// The Message-ID with its brackets, where there is one.
+/// Returns the Message-ID with its angle brackets, if there is one.
 pub(super) fn internet_message_id(message: &Message) -> Option<String> {
     let id = &message.facts.message_id;
     (!id.is_empty()).then(|| format!("<{id}>"))
 }
 
-/// When a message was changed last, in milliseconds since 1970.
+/// Returns the time of a message's last change, in milliseconds since 1970.
 pub(super) fn last_modified(message: &Message, notes: &MessageNotes) -> i64 {
     let date = message.facts.date;
     notes.changed.map_or(date, |changed| changed.max(date))
 }
 
-/// A message with the properties that are wanted.
+/// Returns a message with the selected properties.
 pub(crate) fn json(
     store: ExchangeMailbox<'_>,
     message: &Message,
@@ -101,6 +103,8 @@ pub(crate) fn json(
     let mut json = Map::new();
     if let Some(method) = message.calendar_method() {
         let kind = match method.to_ascii_uppercase().as_str() {
+            // Clients recognise meeting messages by this type, because the calendar part is not in
+            // the body.
             "REQUEST" => "eventMessageRequest",
             "REPLY" | "COUNTER" => "eventMessageResponse",
             _ => "eventMessage",
@@ -113,7 +117,7 @@ pub(crate) fn json(
     for name in MESSAGE.names() {
         let included = match name {
             "id" => true,
-            // Comes only when it is named.
+            // Returned only if it is selected by name.
             "internetMessageHeaders" => options.names(name),
             _ => options.wants(name),
         };
@@ -122,14 +126,14 @@ pub(crate) fn json(
         }
     }
     if options.sizes {
-        // Exchange writes the number without its leading zero.
+        // Exchange writes the property's number without its leading zero.
         let size = json!({"id": "Integer 0xe08", "value": message.raw.len().to_string()});
         json.insert("singleValueExtendedProperties".to_owned(), json!([size]));
     }
     Ok(json)
 }
 
-/// What a message is made of.
+/// The source of a message's properties.
 struct MessageSerializer<'a> {
     store: ExchangeMailbox<'a>,
     message: &'a Message,
@@ -139,7 +143,7 @@ struct MessageSerializer<'a> {
 }
 
 impl MessageSerializer<'_> {
-    /// One property; nothing for what this message does not have at all.
+    /// Returns a property; `None` if the message does not have it at all.
     fn property(&self, name: &str) -> Option<Value> {
         let (store, message) = (self.store, self.message);
         let ids = store.ids();
@@ -169,7 +173,7 @@ impl MessageSerializer<'_> {
                 .map(|(name, value)| json!({ "name": name, "value": value }))
                 .collect(),
             "body" => self.body(),
-            // A draft that nobody has begun to send has neither.
+            // A draft has neither until it is sent.
             "from" => store.from(message)?.json(),
             "sender" => store.sender(message)?.json(),
             "toRecipients" => self.recipients("To"),
@@ -186,7 +190,7 @@ impl MessageSerializer<'_> {
         people.iter().map(EmailAddress::json).collect()
     }
 
-    /// The body as it was written: HTML where there is some, else plain text.
+    /// Returns the body: HTML if there is one, or else plain text.
     fn body(&self) -> Value {
         let (plain, html) = self.message.shown_texts();
         let (kind, texts) = if html.is_empty() { ("text", plain) } else { ("html", html) };

@@ -1,4 +1,4 @@
-//! Messages as Graph shows them: lists, one message, what has changed.
+//! Messages in Graph's shapes: single ones, lists, and attachments.
 
 pub(crate) mod attachments;
 pub(crate) mod list;

@@ -1,8 +1,8 @@
-//! Graph's `$search` over mail: Keyword Query Language, read and decided.
+//! Graph's `$search` for mail: parsing and matching of the Keyword Query Language (KQL).
 //!
-//! Here is the query without the quotes around it. Connectives are in capitals; two conditions side by
-//! side are joined by AND; NOT binds closer than AND, and AND closer than OR.
-//! A property that mail does not have is a word with a sign in it.
+//! The query comes without its quotes. Connectives are in capitals, and adjacent conditions are
+//! joined by AND. NOT binds tighter than AND, and AND tighter than OR. An unknown property is
+//! searched as a word that contains a sign.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -12,39 +12,44 @@ use crate::store::message::Message;
 use crate::store::query::{SearchField, StoreQuery};
 use crate::store::search_text::words;
 
-/// Brackets below this depth are refused.
+/// The maximum nesting of brackets and NOT.
 const MAX_DEPTH: usize = 40;
 
-/// A query, or a part of one.
+/// A query, or part of one.
 pub(super) type KqlQuery = StoreQuery<KqlTest>;
 
-/// A condition on one message.
+/// A condition on a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum KqlTest {
-    /// The words stand next to each other.
+    /// The field contains the words next to each other.
     Says(SearchField, Vec<String>),
-    /// Has attachments.
+    /// The message has attachments.
     HasAttachments,
-    /// Is important.
+    /// The message is important.
     Important,
-    /// Has at least so many bytes, and fewer than so many.
+    /// The size in bytes is at least the first number, and less than the second.
     Size(u64, u64),
-    /// Came at this time or later, and before that one, in milliseconds.
+    /// The message was received at the first time or later, and before the second, in milliseconds
+    /// since 1970.
     Time(i64, i64),
     /// Met by every message.
     Always,
-    /// Met by none: the value makes no sense.
+    /// Met by no message: the value is invalid.
     Never,
 }
 
-/// Reads a query, or says what is wrong with it.
+/// Parses a query.
+///
+/// # Errors
+///
+/// The first syntax error, as a sentence.
 pub(super) fn parse(text: &str) -> Result<KqlQuery, String> {
     let mut parser = KqlParser { text, rest: text };
     let query = parser.any(MAX_DEPTH)?;
     if parser.rest.is_empty() { Ok(query) } else { Err(parser.wrong()) }
 }
 
-/// The signs between a property and its value.
+/// The operator between a property and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SearchOperator {
     Equal,
@@ -53,7 +58,7 @@ enum SearchOperator {
     GreaterEqual,
 }
 
-/// The longer sign first, for the shorter one begins it.
+/// The operators. `>=` comes before `>`, with which it begins.
 const SIGNS: [(&str, SearchOperator); 4] = [
     (">=", SearchOperator::GreaterEqual),
     ("<", SearchOperator::Less),
@@ -61,7 +66,7 @@ const SIGNS: [(&str, SearchOperator); 4] = [
     (":", SearchOperator::Equal),
 ];
 
-/// The properties that mail has, as far as anybody asks for them.
+/// The searchable properties of mail, as far as clients use them.
 const PROPERTIES: [(&str, Option<SearchField>); 11] = [
     ("from", Some(SearchField::From)),
     ("to", Some(SearchField::To)),
@@ -76,14 +81,14 @@ const PROPERTIES: [(&str, Option<SearchField>); 11] = [
     ("received", None),
 ];
 
-/// A query on its way.
+/// The state of the parser.
 struct KqlParser<'a> {
     text: &'a str,
     rest: &'a str,
 }
 
 impl<'a> KqlParser<'a> {
-    /// The complaint about this place.
+    /// Returns a syntax error at the current position.
     fn wrong(&self) -> String {
         let position = self.text.len() - self.rest.len();
         match self.rest.chars().next() {
@@ -95,7 +100,7 @@ impl<'a> KqlParser<'a> {
         }
     }
 
-    /// Takes a connective that stands alone.
+    /// Consumes a connective that is a word of its own.
     fn connective(&mut self, word: &str) -> bool {
         self.rest = self.rest.trim_start();
         match self.rest.strip_prefix(word) {
@@ -110,7 +115,7 @@ impl<'a> KqlParser<'a> {
         }
     }
 
-    /// Conditions joined by OR.
+    /// Parses conditions joined by OR.
     fn any(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let mut parts = vec![self.all(depth)?];
         while self.connective("OR") {
@@ -119,7 +124,7 @@ impl<'a> KqlParser<'a> {
         Ok(StoreQuery::join(parts, StoreQuery::Any))
     }
 
-    /// Conditions joined by AND or by nothing.
+    /// Parses conditions joined by AND or by nothing.
     fn all(&mut self, depth: usize) -> Result<KqlQuery, String> {
         let mut parts = vec![self.one(depth)?];
         loop {
@@ -127,6 +132,7 @@ impl<'a> KqlParser<'a> {
                 parts.push(self.one(depth)?);
                 continue;
             }
+            // OR is only looked at here; the caller consumes it.
             let rest = self.rest;
             let ends = rest.is_empty() || rest.starts_with(')') || self.connective("OR");
             self.rest = rest;
@@ -137,12 +143,14 @@ impl<'a> KqlParser<'a> {
         }
     }
 
-    /// One condition, one group, or the opposite of one.
+    /// Parses a condition or a group, possibly negated.
     fn one(&mut self, depth: usize) -> Result<KqlQuery, String> {
+        // Recursion is bounded, because a query comes from outside and could overflow the stack.
         let depth = depth.checked_sub(1).ok_or_else(|| self.wrong())?;
         if self.connective("NOT") {
             return Ok(StoreQuery::Not(Box::new(self.one(depth)?)));
         }
+        // A connective where a condition is expected is an error, not a word to search for.
         for word in ["AND", "OR"] {
             let here = self.rest;
             if self.connective(word) {
@@ -171,7 +179,7 @@ impl<'a> KqlParser<'a> {
         self.rest = self.rest.strip_prefix(char).unwrap_or(self.rest);
     }
 
-    /// A word, a phrase, or a property with its value.
+    /// Parses a word, a phrase, or a property with its value.
     fn condition(&mut self) -> Result<KqlQuery, String> {
         let messages = |c: char| !c.is_ascii_alphabetic();
         let end = self.rest.find(messages).unwrap_or(self.rest.len());
@@ -187,7 +195,7 @@ impl<'a> KqlParser<'a> {
         Ok(says(SearchField::Anywhere, &self.value()?))
     }
 
-    /// A phrase in quotes, or a word up to white space or a bracket.
+    /// Parses a phrase in quotes, or a word up to white space or a bracket.
     fn value(&mut self) -> Result<String, String> {
         if let Some(rest) = self.rest.strip_prefix('"') {
             let Some((phrase, rest)) = rest.split_once('"') else {
@@ -210,7 +218,7 @@ impl<'a> KqlParser<'a> {
     }
 }
 
-/// The condition that a property, a sign and a value make.
+/// Returns the condition of a property, an operator and a value.
 fn restriction(
     name: &str,
     field: Option<SearchField>,
@@ -227,10 +235,11 @@ fn restriction(
         (None, "importance", SearchOperator::Equal) if value == "high" => Some(KqlTest::Important),
         _ => None,
     };
+    // An invalid value finds nothing, instead of being an error.
     StoreQuery::Test(test.unwrap_or(KqlTest::Never))
 }
 
-/// The time before a day in UTC, from one on, or during one.
+/// Returns a range of time relative to a day in UTC.
 fn time(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     let midnight = |day: Date| Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
     let day: Date = value.parse().ok()?;
@@ -243,7 +252,7 @@ fn time(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     })
 }
 
-/// A size in bytes.
+/// Returns a range of sizes in bytes.
 fn size(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     let bytes: u64 = value.parse().ok()?;
     let next = bytes.checked_add(1)?;
@@ -255,7 +264,8 @@ fn size(sign: SearchOperator, value: &str) -> Option<KqlTest> {
     })
 }
 
-/// The words of a value, in a field. A value without words says nothing.
+/// Returns the condition that a field contains the words of a value. A value without words is
+/// always met.
 fn says(field: SearchField, value: &str) -> KqlQuery {
     let phrase = words(value);
     if phrase.is_empty() {
@@ -265,7 +275,7 @@ fn says(field: SearchField, value: &str) -> KqlQuery {
     }
 }
 
-/// True when a message meets a query.
+/// Returns true if a message meets a query.
 pub(super) fn matches(query: &KqlQuery, message: &Message) -> bool {
     query.is_met(&|test| match test {
         KqlTest::Says(field, phrase) => message.says_in(*field, phrase),

@@ -1,5 +1,5 @@
-//! Names of labels as Gmail's search takes them. A query means the same at Outlook, so
-//! that its adapter goes by them, too.
+//! Label names as Gmail's search spells them. Outlook's adapter uses the same rules, so that a
+//! query has the same meaning at both.
 
 /// Gmail's own categories; any other category is searched for as a label.
 const CATEGORIES: &[&str] =
@@ -10,7 +10,7 @@ pub fn same_label(one: &str, other: &str) -> bool {
     label(one) == label(other)
 }
 
-/// Returns true for a name of Gmail's own.
+/// Returns true for one of Gmail's categories.
 pub fn is_category(name: &str) -> bool {
     CATEGORIES.contains(&name.to_lowercase().as_str())
 }

@@ -37,11 +37,11 @@ use daysheet_core::provider::TokenSource;
 use daysheet_core::provider::calendar::Calendars;
 use daysheet_core::provider::{Account, Mailbox, ProviderConnector, ServiceSettings, TokenStore};
 
-/// An account's id, and whose sign-in opens it: an account that is added again as a
-/// shared mailbox, or no longer as one, is opened anew.
+/// An account's id, and the account whose sign-in opens it. An account that becomes a shared
+/// mailbox, or ceases to be one, is therefore opened again.
 type OpenedAccount = (String, Option<String>);
 
-/// Opens mailboxes of the providers that are compiled in, each once.
+/// Opens the mailboxes of the compiled-in providers, each once.
 #[cfg_attr(
     not(any(feature = "google", feature = "microsoft", feature = "jmap")),
     expect(dead_code, reason = "without a provider there is nothing to open")
@@ -54,7 +54,7 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// Providers at the endpoints of `services`, with the access that `tokens` gives.
+    /// Creates providers at the endpoints of `services`, with access from `tokens`.
     pub fn new(services: ServiceSettings, tokens: Arc<dyn TokenStore>) -> Self {
         Self {
             services,
@@ -113,12 +113,13 @@ impl Providers {
     }
 }
 
-/// Returns the object open under a key; opens it if it is not.
+/// Returns the object that is open under a key, or opens it.
 fn get_or_open<T: ?Sized>(
     open: &Mutex<HashMap<OpenedAccount, Arc<T>>>,
     account: &Account,
     make: impl FnOnce() -> Result<Arc<T>>,
 ) -> Result<Arc<T>> {
+    // Held while opening, so that concurrent calls open a mailbox once.
     let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (account.id.clone(), account.via.clone());
     if let Some(known) = open.get(&key) {

@@ -1,9 +1,10 @@
-//! Limits the pace of calls to one account: how many at once, when to wait, when to retry.
+//! Limits the rate of calls to one account: how many run at once, when they wait, and when they are
+//! retried.
 //!
-//! Every read goes through [`RateLimiter::read`]: it limits the calls in flight, holds all of them back
-//! if the provider throttles, retries temporary errors, and gets one new token if one was
-//! refused. Every write goes through [`RateLimiter::write`], which repeats only what the provider
-//! certainly has not carried out. It knows no provider; the callers interpret responses.
+//! Every read goes through [`RateLimiter::read`]: it limits the calls in flight, holds them all
+//! back if the provider throttles, retries temporary errors, and renews a refused token once. Every
+//! write goes through [`RateLimiter::write`], which repeats only calls that the provider has
+//! certainly not carried out. No provider is known here; the callers interpret responses.
 
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
@@ -21,19 +22,19 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use tracing::field::Empty;
 
-/// The maximum wait for one response. A call that took this long is not repeated,
-/// because the user is waiting.
+/// The maximum wait for one response. A call that took this long is not repeated, because the user
+/// is waiting.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// Attempts at one call, the first included.
+/// The maximum number of attempts at one call.
 const ATTEMPTS: u32 = 5;
-/// The maximum time that a response can hold an account back; a service that requests
-/// more is broken, or hostile.
+/// The maximum time for which a response can hold an account back. A service that requests more is
+/// broken or hostile.
 const MAX_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
-/// The maximum wait before another attempt; a longer one that the provider requests is
-/// reported to the caller instead.
+/// The maximum wait before another attempt. If the provider requests a longer one, the error is
+/// returned instead.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
-/// Awaits the response to a request to a provider, which is counted and traced.
+/// Awaits the response to a request, counting and tracing it.
 pub async fn counted<T>(
     share: &UpstreamShare,
     provider: &'static str,
@@ -54,14 +55,14 @@ pub async fn counted<T>(
 }
 
 tokio::task_local! {
-    /// Present while a change is rehearsed: true once its first write was reached.
+    /// Set while a change is rehearsed; true once its first write was reached.
     static REHEARSED: Cell<bool>;
 }
 
-/// Carries a change out up to its first write, and does not make that one.
+/// Runs a change up to its first write, which is not made.
 ///
 /// # Errors
-/// Whatever the change is refused for before that.
+/// The error of the change, if it failed before its first write.
 pub async fn rehearse<T>(change: impl Future<Output = Result<T>>) -> Result<()> {
     let until = async {
         let done = change.await;
@@ -73,7 +74,7 @@ pub async fn rehearse<T>(change: impl Future<Output = Result<T>>) -> Result<()> 
     }
 }
 
-/// Stops a change that is only rehearsed.
+/// Stops the write of a rehearsed change.
 fn in_earnest() -> Result<()> {
     match REHEARSED.try_with(|reached| reached.set(true)) {
         Ok(()) => Err(Error::new(ErrorKind::Internal, "a rehearsal ends here")),
@@ -84,21 +85,21 @@ fn in_earnest() -> Result<()> {
 /// The rate limiter of one account's calls.
 pub struct RateLimiter {
     tokens: TokenSource,
-    /// The provider's name in commands, and for people.
+    /// The provider's name in commands.
     provider: &'static str,
     title: &'static str,
     in_flight: Semaphore,
     share: UpstreamShare,
-    /// How long the effect of a write is looked for if its response was lost.
+    /// The time for which the effect of a write is looked up after its response was lost.
     look: Duration,
     clock: Clock,
-    /// No call starts before this instant, because the last response said to wait.
+    /// No call starts before this instant, because a response requested a wait.
     quiet_until: Mutex<Option<Instant>>,
 }
 
 impl RateLimiter {
-    /// Creates the pace of the account with these tokens, with at most `in_flight`
-    /// calls at once. `provider` is the name in commands, `title` that for people.
+    /// Creates the limiter of an account with these tokens, which allows `in_flight` calls at once.
+    /// `provider` is the name in commands, `title` the name for people.
     pub fn new(
         tokens: TokenSource,
         provider: &'static str,
@@ -128,7 +129,7 @@ impl RateLimiter {
         &self.clock
     }
 
-    /// Returns the share of the process's requests that the account's belong to.
+    /// Returns the share of the process's requests that this account uses.
     pub fn share(&self) -> &UpstreamShare {
         &self.share
     }
@@ -136,8 +137,8 @@ impl RateLimiter {
     /// Makes a call that only reads.
     ///
     /// `make` makes one attempt with the given access token, and reports errors as
-    /// [`ErrorKind::RateLimited`], [`ErrorKind::Network`] or [`ErrorKind::Provider`] with the status;
-    /// temporary ones are retried. Other errors are final.
+    /// [`ErrorKind::RateLimited`], [`ErrorKind::Network`] or [`ErrorKind::Provider`] with the status. Temporary
+    /// errors are retried; others are final.
     pub async fn read<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -147,8 +148,8 @@ impl RateLimiter {
 
     /// Makes a call that writes.
     ///
-    /// As [`RateLimiter::read`], but it is repeated only after a response that it was
-    /// throttled, or that its token is invalid: then nothing has been done.
+    /// It is repeated only after throttling, or with a new token after a 401, because the provider
+    /// has not carried it out then.
     pub async fn write<T, F>(&self, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -156,8 +157,8 @@ impl RateLimiter {
         self.write_within(PATIENCE, make).await
     }
 
-    /// Makes a call as [`RateLimiter::write`] does with another time limit, for large
-    /// requests; never less than the usual one.
+    /// Writes like [`RateLimiter::write`] with a longer time limit, for large requests. The usual
+    /// limit is the minimum.
     pub async fn write_within<T, F>(
         &self,
         patience: Duration,
@@ -171,8 +172,8 @@ impl RateLimiter {
         self.attempts(1, patience.max(PATIENCE), is_rate_limited, make).await
     }
 
-    /// Makes a call as [`RateLimiter::write`] does, for one that the provider carries out as
-    /// `weight` calls at once.
+    /// Writes like [`RateLimiter::write`], for a call that the provider carries out as `weight`
+    /// calls at once.
     pub async fn write_weighted<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -182,8 +183,8 @@ impl RateLimiter {
         self.attempts(weight, PATIENCE, is_rate_limited, make).await
     }
 
-    /// Makes a call once, whatever the response: only an invalid token is replaced,
-    /// because then nothing has been done.
+    /// Makes a call once, whatever the response. Only an invalid token is replaced, because the
+    /// call was not carried out then.
     pub async fn send_once<T, F>(&self, patience: Duration, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -193,13 +194,13 @@ impl RateLimiter {
         self.attempts(1, patience.max(PATIENCE), |_| false, make).await
     }
 
-    /// Looks up the effect of a write that was interrupted with `error`, repeatedly
-    /// until `look` finds it: a service may carry a request out seconds after its
-    /// connection broke. Errors that leave nothing open are returned unchanged.
+    /// Looks up the effect of a write that was interrupted with `error`, repeatedly until `look`
+    /// finds it: services may carry out a request seconds after its connection broke. Errors
+    /// without doubt about the outcome are returned unchanged.
     ///
     /// # Errors
-    /// `error`, if it was not found in time. The write may still be carried out later,
-    /// so it stays open.
+    /// `error`, if no effect was found in time. The write may still be carried out later, so it
+    /// stays in doubt.
     pub async fn settle<T, F>(&self, error: Error, look: impl Fn() -> F) -> Result<T>
     where
         F: Future<Output = Result<Option<T>>>,
@@ -207,12 +208,13 @@ impl RateLimiter {
         if !error.is_open() {
             return Err(error);
         }
+        // Errors of a lookup count as not found yet.
         let found = || async { look().await.ok().flatten() };
         Box::pin(look_for(self.look, found)).await.ok_or(error)
     }
 
-    /// Makes a call as [`RateLimiter::read`] does, for one that the provider carries out as
-    /// `weight` calls at once; no more than it allows.
+    /// Reads like [`RateLimiter::read`], for a call that the provider carries out as `weight` calls
+    /// at once, at most as many as it allows.
     pub async fn read_weighted<T, F>(&self, weight: u32, make: impl Fn(String) -> F) -> Result<T>
     where
         F: Future<Output = Result<T>>,
@@ -234,21 +236,22 @@ impl RateLimiter {
         let mut refreshed = false;
         loop {
             attempt += 1;
+            // Requested for every attempt, because the token may expire during a wait.
             let token = self.tokens.bearer().await?;
-            // In a box: the futures around it would each have room for it.
+            // Boxed, because every surrounding future would otherwise contain it.
             let request = Box::pin(make(token.clone()));
             let error = match self.once(weight, patience, request).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            // Refused before anything was done, so even a write may be repeated with a new token.
+            // The call was refused before anything was done, so even a write may be repeated.
             if error.kind() == ErrorKind::Provider(401) && !refreshed {
                 refreshed = true;
                 self.tokens.refreshed_after_401(&token).await?;
                 continue;
             }
             if let ErrorKind::RateLimited(after) = error.kind() {
-                // All calls of the account wait, not only this one.
+                // All calls of the account wait.
                 self.pause_for(after.unwrap_or_else(|| backoff(attempt)));
             }
             match self.wait(attempt, &error).filter(|_| again(&error)) {
@@ -269,6 +272,7 @@ impl RateLimiter {
             .acquire_many(weight)
             .await
             .map_err(|_| Error::new(ErrorKind::Internal, "the account's call limit is gone"))?;
+        // Read after the permit was acquired: another call may have been throttled meanwhile.
         let quiet = *self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = quiet {
             let wait = until.saturating_duration_since(Instant::now());
@@ -280,7 +284,7 @@ impl RateLimiter {
             }
             tokio::time::sleep_until(until).await;
         }
-        // Last, so that an account that is held back holds back no other.
+        // Acquired last, so that a throttled account does not hold back others.
         let _place = self.share.place().await;
         let response = async {
             tokio::time::timeout(patience, attempt).await.unwrap_or_else(|_elapsed| {
@@ -293,7 +297,7 @@ impl RateLimiter {
         counted(&self.share, self.provider, response).await
     }
 
-    /// Holds back every call of the account for a while.
+    /// Holds back every call of the account.
     pub fn pause_for(&self, wait: Duration) {
         let until = Instant::now() + wait.min(MAX_PAUSE);
         let mut quiet = self.quiet_until.lock().unwrap_or_else(PoisonError::into_inner);
@@ -302,18 +306,19 @@ impl RateLimiter {
         }
     }
 
-    /// Returns how long to wait after the failed attempt number `attempt` (from 1) of a
-    /// call that the caller repeats; `None` if another attempt is pointless.
+    /// Returns the wait after the failed attempt number `attempt` (from 1) before a repetition;
+    /// `None` if another attempt is pointless.
     pub fn wait(&self, attempt: u32, error: &Error) -> Option<Duration> {
         let wait = match error.kind() {
             ErrorKind::RateLimited(after) => after.unwrap_or_else(|| backoff(attempt)),
             ErrorKind::Network | ErrorKind::Provider(500..=599) => backoff(attempt),
+            // Timeouts are not retried either: they have used up the user's patience.
             _ => return None,
         };
         (attempt < ATTEMPTS && wait <= MAX_WAIT).then_some(wait)
     }
 
-    /// Adds the next step for errors that are final here.
+    /// Adds the next step to an error that is final here.
     pub fn advise(&self, error: Error) -> Error {
         if error.next_step().is_some() {
             return error;
@@ -346,12 +351,13 @@ impl RateLimiter {
     }
 }
 
-/// Returns true for a refusal because of too many calls.
+/// Returns true for an error because of too many calls.
 fn is_rate_limited(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::RateLimited(_))
 }
 
-/// Returns 0.25 s, 0.5 s, 1 s, … plus up to a half, so that callers do not retry in step.
+/// Returns 0.25 s, 0.5 s, 1 s, …, plus up to half of it at random, so that callers do not retry in
+/// step.
 fn backoff(attempt: u32) -> Duration {
     let base = Duration::from_millis(250) * 2_u32.saturating_pow(attempt.saturating_sub(1));
     let mut random = [0_u8; 1];
@@ -362,10 +368,10 @@ fn backoff(attempt: u32) -> Duration {
     base + base * jitter / 512
 }
 
-/// The longest time to wait that is passed on: more is no plan.
+/// The maximum wait that is passed on; more could not be planned with.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Reads `Retry-After` (RFC 9110, 10.2.3): seconds, or a date to wait for; at most a day.
+/// Reads `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date; at most a day.
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {

@@ -1,13 +1,13 @@
-//! The one HTTPS client of the process.
+//! The HTTPS client of the process.
 //!
-//! Everything that talks to a provider shares this client and its connection pool: the
-//! sign-in flows through [`send`], Google's generated API client through [`exchange`].
-//! TLS is rustls with the `ring` provider and the web's root certificates; plain http
-//! is possible, and `config.rs` ensures that it is used only on loopback.
+//! All requests to providers share this client and its connection pool: the sign-in flows through
+//! [`send`], Google's generated API client through [`exchange`]. TLS is rustls with the `ring`
+//! provider and the web's root certificates. Plain http is possible, and `config.rs` allows it only
+//! on loopback.
 //!
-//! It handles only bytes: no retries, no tokens, no JSON, and it never follows a
-//! redirect, because most requests contain a secret. Responses may be compressed; `net/content.rs`
-//! reads their bodies.
+//! Only bytes are handled: there are no retries, tokens or JSON, and redirects are never followed,
+//! because most requests contain a secret. Responses may be compressed; `net/content.rs` reads
+//! their bodies.
 
 mod content;
 
@@ -36,7 +36,7 @@ const AGENT: &str = concat!("daysheet/", env!("CARGO_PKG_VERSION"), " (gzip)");
 /// A request body.
 type RequestBody = BoxBody<Bytes, hyper::Error>;
 
-/// Opens connections: TLS for `https`, TCP alone for `http`.
+/// Opens connections: TLS for `https`, TCP for `http`.
 type SchemeConnector = HttpsConnector<HttpConnector>;
 
 /// The client. Clones share one connection pool.
@@ -46,75 +46,77 @@ type HttpClient = Legacy<SchemeConnector, RequestBody>;
 pub const TIMEOUT: Duration = Duration::from_secs(15);
 /// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long an unused connection is kept. Longer than a pause between two tool calls,
-/// shorter than routers forget a connection.
+/// The time for which an unused connection is kept: longer than the pause between two tool calls,
+/// shorter than routers keep connections.
 const IDLE: Duration = Duration::from_secs(60);
-/// The maximum response that [`send`] reads, in bytes. A token response has two
-/// kilobytes; a longer one is not from a token endpoint.
+/// The maximum size of a response to [`send`], in bytes. A token response has two kilobytes; a
+/// longer one is not from a token endpoint.
 pub const BODY_CAP: usize = 1024 * 1024;
 
-/// A longer response than this waits for its turn, in bytes: only one of those is read
-/// at a time, because a few of them together would fill the memory.
+/// The size from which a response waits for its turn, in bytes. Only one long response is read at a
+/// time, because a few of them together would fill the memory.
 pub const LARGE: usize = 1024 * 1024;
 
-/// The flow-control window of a response, in bytes: how much of it a server may send before it is
-/// read (RFC 9113, section 5.2). Responses that wait for their turn are not read, and must leave
-/// room in the connection's window for the one that is; hyper's defaults of 2 and 5 MiB do not.
+/// The flow-control window of a response, in bytes: how much a server may send ahead of our reading
+/// (RFC 9113, section 5.2). Responses that wait for their turn are not read, and must leave room in
+/// the connection's window for the one being read; hyper's defaults of 2 and 5 MiB do not.
 pub const STREAM_WINDOW: u32 = 256 * 1024;
-/// The window of all responses of a connection, in bytes: enough for 128 that are not read, more
-/// than services send at once.
+/// The flow-control window of a connection, in bytes: enough for 128 unread responses, more than
+/// services send at once.
 pub const CONNECTION_WINDOW: u32 = 128 * STREAM_WINDOW;
 
 /// The permit to read a long response.
 static TURN: Semaphore = Semaphore::const_new(1);
 
-/// The permit for one long response, held until its data is smaller again.
+/// The permit for one long response, held until its data has been reduced.
 #[derive(Debug)]
 pub struct ResponsePermit {
     _common: SemaphorePermit<'static>,
     _own: OwnedSemaphorePermit,
 }
 
-/// Waits for the turn of a response of more than [`LARGE`] bytes. Other responses continue
-/// meanwhile. Each person waits with one response at a time, so that nobody has to wait for all
-/// the requests of another.
+/// Waits for the turn of a response longer than [`LARGE`]; other responses continue meanwhile. Each
+/// person waits with one response at a time, so that one person's requests cannot hold up everyone
+/// else.
 pub async fn turn(share: &UpstreamShare) -> Option<ResponsePermit> {
     let own = share.own_turn().await?;
     Some(ResponsePermit { _common: TURN.acquire().await.ok()?, _own: own })
 }
 
-/// Why there is no whole answer.
+/// The reason why a response is incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FetchFailure {
-    /// No connection could be made, for this reason.
+    /// No connection could be made; the text names the cause.
     Unreached(String),
-    /// The connection broke before all of the answer was there.
+    /// The connection broke before the response was complete.
     Broken(String),
-    /// The answer is longer than is read.
+    /// The response exceeds the limit.
     Long,
 }
 
-/// An answer, read whole.
+/// A complete response.
 #[derive(Debug)]
 pub struct WholeResponse {
-    /// Status, headers and body, which is not compressed.
+    /// Status, header fields and the uncompressed body.
     pub answer: Response<Vec<u8>>,
     /// The turn of a long response.
     pub turn: Option<ResponsePermit>,
 }
 
-/// Returns the client, which is built at the first call.
+/// Returns the client, which the first call builds.
 fn shared_client() -> Result<&'static HttpClient> {
     static CLIENT: OnceLock<HttpClient> = OnceLock::new();
     if let Some(client) = CLIENT.get() {
         return Ok(client);
     }
+    // `get_or_init` takes no fallible function; of two clients built at once, one is dropped.
     let built = build()?;
     Ok(CLIENT.get_or_init(|| built))
 }
 
 fn build() -> Result<HttpClient> {
     let mut http = HttpConnector::new();
+    // The TLS connector uses this one for `https`, too.
     http.enforce_http(false);
     http.set_nodelay(true);
     http.set_connect_timeout(Some(CONNECT_TIMEOUT));
@@ -134,32 +136,31 @@ fn build() -> Result<HttpClient> {
         .build(connector))
 }
 
-/// Returns `text` as one segment of a URL's path, with everything escaped that could
-/// end the segment or have a meaning in it. Two dots are not escaped, because a server
-/// would decode them: ids that can be `..` need a check of their own.
+/// Returns `text` as one segment of a URL's path, with all characters escaped that could end the
+/// segment or have a meaning in it. Dots are not escaped, because a server would decode them: ids
+/// that could be `..` need their own check.
 pub fn path_segment(text: &str) -> String {
     percent_encoding::utf8_percent_encode(text, SEGMENT).to_string()
 }
 
-/// Everything but the characters that RFC 3986 calls unreserved.
+/// All characters except the unreserved ones of RFC 3986.
 const SEGMENT: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// Sends one request and reads the whole answer, whatever its status.
-/// Takes at most [`TIMEOUT`] and reads at most [`BODY_CAP`] bytes.
+/// Sends one request and reads the complete response, whatever its status, within [`TIMEOUT`] and
+/// up to [`BODY_CAP`] bytes.
 ///
 /// # Errors
-/// [`ErrorKind::Network`] if there was no whole answer, [`ErrorKind::Timeout`] if it took
-/// too long. The message names the host and the cause, never the path, the
-/// query or the body.
+/// [`ErrorKind::Network`] for an incomplete response, [`ErrorKind::Timeout`] if it took too long. Messages
+/// name the host and the cause, never the path, the query or the body.
 pub async fn send(request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>> {
     send_within(request, TIMEOUT).await
 }
 
-/// Sends as [`send`] does, with another time limit, for large requests.
+/// Sends like [`send`] with another time limit, for large requests.
 ///
 /// # Errors
-/// As [`send`].
+/// See [`send`].
 pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<Response<Vec<u8>>> {
     let host = request
         .uri()
@@ -183,12 +184,11 @@ pub async fn send_within(request: Request<Vec<u8>>, limit: Duration) -> Result<R
     }
 }
 
-/// Sends one request and reads the whole response, at most `most` bytes of it, without
-/// a time limit; a long one in the turn of the person whose `share` it is. Lengths are those of
-/// the content without compression.
+/// Sends one request and reads the complete response, up to `most` bytes without compression. There
+/// is no time limit. A long response waits for its turn within `share`.
 ///
 /// # Errors
-/// The reason why there is no whole response.
+/// The reason why the response is incomplete.
 pub async fn exchange(
     request: Request<Vec<u8>>,
     most: usize,
@@ -211,7 +211,7 @@ pub async fn exchange(
     let (mut parts, mut body) = answer.into_parts();
     let mut content = match parts.headers.get(CONTENT_ENCODING) {
         Some(coding) if coding.as_bytes().eq_ignore_ascii_case(b"gzip") => {
-            // They are about the bytes that were sent.
+            // These fields describe the compressed bytes.
             parts.headers.remove(CONTENT_ENCODING);
             parts.headers.remove(CONTENT_LENGTH);
             LimitedContent::gzip(most)
@@ -238,8 +238,8 @@ pub async fn exchange(
     Ok(WholeResponse { answer, turn })
 }
 
-/// Returns the innermost error of a chain. hyper's own say "client error (Connect)";
-/// what a reader can use, such as "connection refused", is below.
+/// Returns the innermost error of a chain. hyper's own errors say "client error (Connect)"; the
+/// useful cause, such as "connection refused", is below.
 fn root_cause(error: &(dyn StdError + 'static)) -> String {
     let mut cause = error;
     while let Some(inner) = cause.source() {

@@ -1,17 +1,17 @@
-//! Lists from their end: the oldest first, where a service lists only the newest first.
+//! Lists sorted oldest first, where a service lists only newest first.
 //!
-//! The adapter lists the ids to the end, and this module finds the page among them. A
-//! cursor counts from the end, so that new mail, which comes at the beginning, moves no page.
+//! The adapter lists all ids, and this module selects the page among them. A cursor counts from the
+//! end, so that new mail, which comes at the beginning, does not shift pages.
 
 use daysheet_core::error::Error;
 use daysheet_core::provider::ListRequest;
 
-/// The most rows of a list that is read to its end.
+/// The maximum number of rows in a list that is read completely.
 pub(crate) const MAX_ROWS: usize = 2_000;
-/// Precedes a cursor, after which are the number of rows before it and the id of the last.
+/// The prefix of a cursor; the number of rows before it and the id of the last one follow.
 const CURSOR: &str = "oldest,";
 
-/// Returns a page of all rows, which are listed newest first, and its next one's cursor.
+/// Returns a page of `rows`, which are listed newest first, and the cursor of the next page.
 pub(crate) fn page<T>(
     mut rows: Vec<T>,
     ask: &ListRequest,
@@ -22,8 +22,8 @@ pub(crate) fn page<T>(
     let cursor = ask.cursor.as_deref().and_then(|cursor| cursor.strip_prefix(CURSOR));
     let start = cursor.and_then(|cursor| cursor.split_once(',')).map_or(0, |(before, last)| {
         let before: usize = before.parse().unwrap_or(0);
-        // If the last row is gone, some before it may be: the page begins with those of
-        // the page before, which the caller drops.
+        // If the last row was deleted, others may have been, too: the previous page is repeated,
+        // and the caller drops known rows.
         let found = rows.iter().position(|row| id(row) == last);
         found.map_or(before.saturating_sub(limit), |at| at + 1)
     });
@@ -34,7 +34,7 @@ pub(crate) fn page<T>(
     (rows.split_off(start.min(end)), next)
 }
 
-/// Returns the error for a list that is too long to be read to its end.
+/// Returns the error for a list that is too long to be read completely.
 pub(crate) fn too_many(service: &str) -> Error {
     Error::argument(format!(
         "{service} lists the newest first, and more than {MAX_ROWS} match, too many to read them all"

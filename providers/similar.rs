@@ -1,17 +1,18 @@
-//! Names that resemble one that was not found: a word of them, or all but a few characters.
+//! Suggestions of names that resemble an unknown one: they share a word, or differ in a few
+//! characters.
 //!
-//! What is compared, folders, labels or categories, is up to the adapters.
+//! The adapters provide the names of folders, labels or categories.
 
 use daysheet_core::query::place;
 use daysheet_core::text::quoted_list;
 
-/// The number of names that an error offers.
+/// The maximum number of names in an error.
 const OFFERED: usize = 5;
-/// The longest name that is compared character by character, in characters.
+/// The maximum length of names that are compared by character, in characters.
 const MAX_LEN: usize = 255;
 
-/// Returns the next step of an error about the unknown name `requested`: to use one of those
-/// of `names` that resemble it, most similar first, or else to look them up by `lookup`.
+/// Returns the next step after the unknown name `requested`: to use one of the similar `names`,
+/// most similar first, or to look them up by `lookup`.
 pub fn instead<'n>(
     requested: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -32,8 +33,9 @@ pub fn instead<'n>(
     }
 }
 
-/// Returns the distance of two names; `None` if they have nothing in common. One within the
-/// other is nearest, then names that share a word, then those that differ by a few characters.
+/// Returns the distance between two names; `None` if they have nothing in common. Names that
+/// contain each other come first, then names that share a word, then names that differ in a few
+/// characters.
 fn distance(requested: &str, name: &str) -> Option<usize> {
     let last = name.rsplit('/').next().unwrap_or(name);
     if name.contains(requested) || requested.contains(last) {
@@ -41,6 +43,7 @@ fn distance(requested: &str, name: &str) -> Option<usize> {
     }
     let words = |text: &str| -> Vec<String> {
         text.split(|c: char| !c.is_alphanumeric())
+            // Unrelated names often share words of one or two letters.
             .filter(|word| word.chars().count() > 2)
             .map(str::to_owned)
             .collect()

@@ -1,8 +1,7 @@
-//! What a cursor knows of the items of a feed, to say later how they differ.
+//! The states of a feed's items in a cursor, by which later differences are named.
 //!
-//! Cursors are on disk, where no mail may be: they have short hashes of ids and of
-//! texts, marks for flags, and when events start. Pure; the adapters decide what they
-//! track.
+//! Cursors are stored on disk, where no mail may be. They have short hashes of ids and texts, marks
+//! for flags, and start times of events. No I/O; the adapters decide which items to track.
 
 use std::collections::BTreeMap;
 
@@ -13,48 +12,48 @@ use serde::{Deserialize, Serialize};
 
 use super::written::hash;
 
-/// The maximum number of items that are tracked in one feed; those seen last stay.
+/// The maximum number of tracked items per feed; those tracked last are kept.
 const MAX_TRACKED: usize = 2_000;
-/// The number of characters of the hash of a text, and of the id of a series.
+/// The lengths of the hash of a text and of the short id of a series, in characters.
 const SHORT: usize = 3;
 const SERIES: usize = 4;
 
-/// The states of the items of a feed, by short hashes of their ids, the latest last.
+/// The states of a feed's items, by short hashes of their ids, the latest last.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct TrackedItems {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     states: Vec<(String, String)>,
-    /// The ids of series with occurrences or exceptions among them, by their short forms.
+    /// The full ids of series that have tracked parts, by their short ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     series: BTreeMap<String, String>,
-    /// True if every item of the feed is among them; false in cursors of old versions.
+    /// True if every item of the feed is tracked; false in cursors of old versions.
     #[serde(default)]
     complete: bool,
 }
 
-/// What is known of an event of a calendar.
+/// The tracked state of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrackedEvent {
-    /// An event, a series or an exception.
+    /// A single event, a series or an exception.
     Event(EventState),
-    /// An occurrence as its series has it: its series, shortened, and its start.
+    /// An unchanged occurrence: the short id of its series, and its start.
     Occurrence(String, EventTime),
     /// A cancelled occurrence.
     Cancelled,
 }
 
-/// The properties of an event that a change is looked for in.
+/// The properties of an event that are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventState {
     start: EventTime,
     minutes: i64,
-    /// The owner's answer, how its time appears, whether it is cancelled.
+    /// Marks for the owner's answer, for how the time is shown, and for a cancellation.
     marks: [char; 3],
     /// Short hashes of the properties in [`PARTS`].
     parts: Vec<String>,
 }
 
-/// What differs, in the order of the flags and of the parts.
+/// The words for differences, in the order of the marks and of the parts.
 const FLAGS: [&str; 3] = ["your answer", "show", "cancelled"];
 const PARTS: [&str; 7] = [
     "title",
@@ -67,12 +66,12 @@ const PARTS: [&str; 7] = [
 ];
 
 impl TrackedItems {
-    /// Creates the states of a feed that is followed from now on, with all that it has.
+    /// Creates the state of an empty feed, or of one whose items are all added next.
     pub fn new() -> Self {
         Self { complete: true, ..Self::default() }
     }
 
-    /// Returns true if an item without a state is not in the feed.
+    /// Returns true if an untracked item was not in the feed.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
@@ -89,51 +88,54 @@ impl TrackedItems {
         states.find(|(known, _)| *known == key).map(|(_, state)| state.as_str())
     }
 
-    /// Keeps the state of an item.
+    /// Records the state of an item.
     pub fn put(&mut self, id: &str, state: String) {
         self.remove(id);
         if self.states.len() >= MAX_TRACKED {
+            // The oldest state is dropped; from now on, an untracked item may have been in the
+            // feed.
             self.states.remove(0);
             self.complete = false;
         }
         self.states.push((hash(id), state));
     }
 
-    /// Forgets an item that is not in the feed any more.
+    /// Drops an item that has left the feed.
     pub fn remove(&mut self, id: &str) {
         let key = hash(id);
         self.states.retain(|(known, _)| *known != key);
     }
 
-    /// Keeps the state of an event, with the series of an exception; of an event without a
-    /// time, only that it exists.
+    /// Records the state of an event, with the series of an exception. For an event without a time,
+    /// only its existence is recorded.
     pub fn put_event(&mut self, id: &str, series: &str, event: Option<&EventData>) {
         let mut state = event.map(|event| EventState::of(event).to_string()).unwrap_or_default();
+        // The short id of the series is the fourth field; `part` reads it.
         if !series.is_empty() && event.is_some() {
             state = format!("{state} {}", self.put_series(series));
         }
         self.put(id, state);
     }
 
-    /// Keeps an occurrence that is as its series has it.
+    /// Records an unchanged occurrence.
     pub fn put_occurrence(&mut self, id: &str, series: &str, start: EventTime) {
         let series = self.put_series(series);
         self.put(id, format!("o{series} {}", write_time(start)));
     }
 
-    /// Keeps the id of a series, and returns its short form.
+    /// Records the id of a series, and returns its short form.
     fn put_series(&mut self, id: &str) -> String {
         let short = short_series(id);
         self.series.entry(short.clone()).or_insert_with(|| id.to_owned());
         short
     }
 
-    /// Keeps that an occurrence is cancelled.
+    /// Records the cancellation of an occurrence.
     pub fn put_cancelled(&mut self, id: &str) {
         self.put(id, "x".to_owned());
     }
 
-    /// Returns what is known of an event.
+    /// Returns the tracked state of an event.
     pub fn event(&self, id: &str) -> Option<TrackedEvent> {
         let text = self.get(id)?;
         if text == "x" {
@@ -146,12 +148,12 @@ impl TrackedItems {
         EventState::read(text).map(TrackedEvent::Event)
     }
 
-    /// Returns the id of the series with this short form.
+    /// Returns the full id of a series.
     pub fn series(&self, short: &str) -> Option<&str> {
         self.series.get(short).map(String::as_str)
     }
 
-    /// Returns the short form of the series that an event was part of, and when it started.
+    /// Returns the short id of an event's series, and the event's start.
     pub fn part(&self, id: &str) -> Option<(String, EventTime)> {
         match self.event(id)? {
             TrackedEvent::Event(state) => {
@@ -163,7 +165,7 @@ impl TrackedItems {
         }
     }
 
-    /// Returns when an event started.
+    /// Returns the start of an event.
     pub fn start(&self, id: &str) -> Option<EventTime> {
         match self.event(id)? {
             TrackedEvent::Event(state) => Some(state.start),
@@ -172,8 +174,8 @@ impl TrackedItems {
         }
     }
 
-    /// Returns how an event differs from what is known of it, an exception also from
-    /// its series; `None` if nothing is known.
+    /// Returns the difference between an event and its tracked state, or for an untracked
+    /// exception, that of its series. `None` without a tracked state.
     pub fn difference(&self, id: &str, series: &str, event: &EventData) -> Option<ItemDifference> {
         let now = EventState::of(event);
         let before = match self.event(id) {
@@ -181,7 +183,7 @@ impl TrackedItems {
             _ => match self.event(series)? {
                 TrackedEvent::Event(series) => EventState {
                     start: event.original?,
-                    // An exception has no rule.
+                    // An exception has no rule of its own.
                     parts: series.parts.iter().take(6).chain(now.parts.get(6)).cloned().collect(),
                     ..series
                 },
@@ -214,6 +216,7 @@ impl EventState {
             remarks.join(",")
         };
         let repeat = event.repeat.as_ref();
+        // Services may reorder the parts of a rule.
         let rule = repeat.map(|repeat| {
             let mut parts: Vec<&str> = repeat.rule.split(';').collect();
             parts.sort_unstable();
@@ -260,7 +263,7 @@ impl EventState {
 
     fn difference(&self, now: &Self) -> ItemDifference {
         let mut difference = ItemDifference::default();
-        // Seconds are not stored.
+        // Only whole minutes are stored.
         if write_time(self.start) != write_time(now.start) {
             difference.words.push("time".to_owned());
             difference.was = Some(self.start);
@@ -282,7 +285,7 @@ impl EventState {
     }
 }
 
-/// The form in which it is stored.
+/// Writes the stored form.
 impl std::fmt::Display for EventState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let marks: String = self.marks.iter().collect();
@@ -290,13 +293,13 @@ impl std::fmt::Display for EventState {
     }
 }
 
-/// Returns the short form of the id of a series.
+/// Returns the short form of a series' id.
 pub fn short_series(id: &str) -> String {
     hash(id).chars().take(SERIES).collect()
 }
 
-/// Returns how a message got from one folder to another, by the words of the column
-/// `folder`; `None` if it did not.
+/// Describes a move of a message between folders, by the words of the column `folder`; `None` if
+/// the folder is the same.
 pub fn moved(from: &str, to: &str) -> Option<String> {
     match (from, to) {
         _ if from == to => None,
@@ -308,7 +311,7 @@ pub fn moved(from: &str, to: &str) -> Option<String> {
     }
 }
 
-/// Returns the short hash of a text, to recognize it.
+/// Returns the short hash of a text for recognizing it.
 pub fn short(text: &str) -> String {
     hash(text).chars().take(SHORT).collect()
 }

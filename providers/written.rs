@@ -1,6 +1,6 @@
-//! Recognizes what was written, and ids that were seen.
+//! Recognition of written content and of ids seen before. No I/O.
 //!
-//! Pure: JSON in, yes or no out. The adapters decide where to look, and for how long.
+//! The adapters decide which objects to compare, and for how long to look.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,19 +11,19 @@ use sha2::{Digest, Sha256};
 
 use super::json::text;
 
-/// Returns eight messages for an id, to recognize it.
+/// Returns eight characters by which an id is recognized.
 pub fn hash(id: &str) -> String {
     let digest = Sha256::digest(id.as_bytes());
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
-/// The members that hold HTML.
+/// The members that contain HTML.
 const HTML: [&str; 4] = ["content", "signature", "internalReplyMessage", "externalReplyMessage"];
 
-/// Returns true if the written values are there, whatever else the provider returns: so
-/// a write whose response was lost is recognized. Null and false mean left out. Times
-/// are compared as instants, lists in any order; case and surrounding space do not
-/// count, and HTML may have been put into a document.
+/// Returns true if the written values are present, whatever else the provider returns; this
+/// identifies a write whose response was lost. Null and false mean an absent value. Times are
+/// compared as instants and lists in any order; case and surrounding space do not count, and HTML
+/// may have become part of a document.
 pub fn holds(there: Option<&Value>, written: &Value) -> bool {
     let there = there.unwrap_or(&Value::Null);
     match written {
@@ -44,6 +44,7 @@ pub fn holds(there: Option<&Value>, written: &Value) -> bool {
             Value::String(found) => alike(found, expected),
             there => expected.is_empty() && there.is_null(),
         },
+        // Google writes 64-bit numbers as text.
         Value::Number(expected) => match there {
             Value::Number(found) => found.as_f64() == expected.as_f64(),
             there => there.as_str() == Some(expected.to_string().as_str()),
@@ -62,8 +63,8 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Returns true for texts that differ in case, in space, or in the order of their parts
-/// between semicolons, as recurrence rules may.
+/// Returns true for texts that differ in case, in space, or in the order of parts between
+/// semicolons, as recurrence rules may.
 fn alike(one: &str, other: &str) -> bool {
     let parts = |text: &str| {
         let lower = text.to_lowercase();
@@ -76,13 +77,13 @@ fn alike(one: &str, other: &str) -> bool {
     one == other || parts(one) == parts(other)
 }
 
-/// Returns true if a document shows the HTML that was put into it.
+/// Returns true if a document contains the HTML that was written.
 fn shows(document: &str, html: &str) -> bool {
     let bare = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     bare(document).contains(&bare(html)) && (html.trim().is_empty() == document.trim().is_empty())
 }
 
-/// Returns the instant of a `dateTime`, which has an offset or a zone beside it.
+/// Returns the instant of a `dateTime`, by its own offset or the zone given with it.
 fn moment(value: &Value) -> Option<Timestamp> {
     let time = value.get("dateTime")?.as_str()?;
     let zone = match text(value, "timeZone") {

@@ -1,17 +1,17 @@
 //! Signed-in accounts and their tokens.
 //!
-//! [`Accounts::bearer`] always returns an access token that is valid for a while, and
-//! refreshes it if necessary. Of concurrent callers, in this process and in others that
-//! share the store, one refreshes and the others use the result: some providers end a
-//! grant whose refresh token is used twice. The new tokens are saved before anyone uses
-//! them, and a refresh once begun is finished even if its caller has gone away.
+//! [`Accounts::bearer`] returns an access token with some lifetime left, refreshing it if
+//! necessary. Of concurrent callers, in this process and in others over the same store, one
+//! refreshes and the others use its result, because some providers revoke a grant whose refresh
+//! token is used twice. New tokens are saved before they are used, and a refresh that has begun is
+//! finished even if its caller disconnects.
 //!
-//! An account changes its status only if the provider refuses its grant. Broken
-//! networks and busy servers are errors of the call and nothing more.
+//! An account changes its status only if the provider refuses its grant. Network failures and busy
+//! servers are only errors of the call.
 //!
-//! `accounts/token_manager.rs` keeps tokens fresh, the protocol is in `oauth.rs`, the rows are
-//! in `store/accounts.rs`. The caller, who knows the provider's API, must find out
-//! whose mailbox a new account is.
+//! `accounts/token_manager.rs` keeps tokens fresh, `oauth.rs` has the protocol, and
+//! `store/accounts.rs` the rows. The caller, who knows the provider's API, must determine the
+//! address of a new account's mailbox.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,36 +31,34 @@ mod token_manager;
 
 use token_manager::{CachedTokens, TokenManager};
 
-/// The next step if there is no account, and no page to connect one.
+/// The next step without any account and without a page for connecting one.
 const HOW_TO_ADD: &str = "call accounts with op=add, or run `daysheet account add google` or \
                               `daysheet account add microsoft`";
 
 tokio::task_local! {
-    /// The rows that the call of this task began with, and where they are.
+    /// The rows at the beginning of this task's call, and their store.
     static BEGAN_WITH: Arc<OnceCell<(Store, Arc<[AccountRow]>)>>;
 }
 
-/// Carries out a call that changes nothing: all its parts see the accounts as they were when the
-/// first one read them.
+/// Runs a call that changes nothing. All its parts see the accounts as its first part read them.
 pub async fn steady<T>(call: impl Future<Output = T>) -> T {
     BEGAN_WITH.scope(Arc::default(), call).await
 }
 
-/// What became of the grant of an account that was signed out. Its tokens are deleted
-/// in any case.
+/// The outcome for the grant of a removed account, whose tokens are deleted in any case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SignedOut {
-    /// The provider has ended it.
+    /// The provider has revoked the grant.
     Revoked,
-    /// The provider ends grants only on its own page, at this address.
+    /// The provider revokes grants only on its own page, at this address.
     ByHand(&'static str),
-    /// The provider did not end it, for this reason.
+    /// The grant was not revoked, for this reason.
     NotRevoked(Error),
-    /// There was none: tokens came from a command, or a service account.
+    /// The account had no grant: its tokens came from a command or a service account.
     NoGrant,
 }
 
-/// A clause for people.
+/// Writes a clause for people.
 impl std::fmt::Display for SignedOut {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -92,7 +90,7 @@ impl From<AccountRow> for Account {
     }
 }
 
-/// The accounts of one store. Clones share the tokens in memory.
+/// The accounts in one store. Clones share the cached tokens.
 #[derive(Clone)]
 pub struct Accounts {
     store: Store,
@@ -100,13 +98,13 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Creates the accounts of `store`, refreshed as `config` says. Reads nothing yet.
+    /// Creates the accounts in `store`; `config` determines how they are refreshed. Reads nothing
+    /// yet.
     pub fn new(config: Arc<Config>, store: Store) -> Self {
         Self::counted(config, store, UpstreamRequests::new(upstream::MAX_IN_FLIGHT))
     }
 
-    /// Creates them as [`Accounts::new`] does; sign-ins and refreshes are counted among the
-    /// requests of `upstream`.
+    /// Creates accounts like [`Accounts::new`], with sign-ins and refreshes counted in `upstream`.
     pub fn counted(config: Arc<Config>, store: Store, upstream: Arc<UpstreamRequests>) -> Self {
         Self { tokens: Arc::new(TokenManager::new(config, store.clone(), upstream)), store }
     }
@@ -114,22 +112,22 @@ impl Accounts {
     /// Returns all accounts, the oldest first.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if they cannot be read.
     pub async fn list(&self) -> Result<Vec<Account>> {
         Ok(self.rows().await?.iter().cloned().map(Account::from).collect())
     }
 
-    /// Returns all accounts as they are now, even in a call that began with others.
+    /// Returns the present accounts, even in a call that began with others.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if they cannot be read.
     pub async fn list_now(&self) -> Result<Vec<Account>> {
         let rows = self.store.account_rows().await?;
         Ok(rows.into_iter().map(Account::from).collect())
     }
 
-    /// Returns the rows of all accounts, the oldest first: those that the call began with, if it
-    /// is one that changes nothing.
+    /// Returns the rows of all accounts, the oldest first. In a call that changes nothing, they are
+    /// the rows at its beginning.
     async fn rows(&self) -> Result<Arc<[AccountRow]>> {
         let now = async || Ok::<_, Error>(self.store.account_rows().await?.into());
         let Ok(began_with) = BEGAN_WITH.try_with(Arc::clone) else {
@@ -137,27 +135,28 @@ impl Accounts {
         };
         let read = async || Ok((self.store.clone(), now().await?));
         let (store, rows) = began_with.get_or_try_init(read).await?;
-        // A call is one person's; should a part of it ever be another's, these are not theirs.
+        // A call belongs to one person. The check guards against a part of it that uses another
+        // person's store.
         if store.is(&self.store) { Ok(rows.clone()) } else { now().await }
     }
 
-    /// Returns the label of each account, by its id: its address, or the id itself if
-    /// two have the same address.
+    /// Returns the label of each account by id: its address, or the id if two accounts have the
+    /// same address.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if they cannot be read.
     pub async fn labels(&self) -> Result<HashMap<String, String>> {
         let rows = self.rows().await?;
         let label = |row: &AccountRow| (row.id.clone(), label(row, &rows));
         Ok(rows.iter().map(label).collect())
     }
 
-    /// Adds the account that the `tokens` of a sign-in belong to, or gives an existing one new
-    /// tokens. `email` is the address that the provider reports, not the one typed.
+    /// Adds the account of a sign-in's `tokens`, or replaces the tokens of an existing one. `email`
+    /// is the address that the provider reports, not the one typed.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if it cannot be stored, [`ErrorKind::Argument`] if `email` is not an
-    /// address, [`ErrorKind::Auth`] if there is no refresh token.
+    /// [`ErrorKind::Store`] if it cannot be stored, [`ErrorKind::Argument`] if `email` is not an address,
+    /// [`ErrorKind::Auth`] without a refresh token.
     pub async fn add(&self, tokens: GrantedTokens, email: &str) -> Result<Account> {
         self.put(tokens, email, None).await
     }
@@ -165,7 +164,7 @@ impl Accounts {
     /// Adds the mailbox `email`, which is shared with `via`, the person who signed in.
     ///
     /// # Errors
-    /// As [`Accounts::add`].
+    /// See [`Accounts::add`].
     pub async fn add_shared(
         &self,
         tokens: GrantedTokens,
@@ -212,32 +211,33 @@ impl Accounts {
         let stored = self.store.put_account(&row).await.map_err(|error| {
             error.context(format!("the sign-in of {} could not be stored", row.email))
         })?;
+        // The cached tokens belong to the previous sign-in.
         self.tokens.forget(&stored.id);
         self.tokens.upstream.count(CountKind::SignIn, &stored.provider, "ok");
         Ok(stored.into())
     }
 
-    /// Signs an account out, named by its id or whole address: asks the provider to end
-    /// the grant and deletes the tokens. Its handles stay. Returns what became of the
-    /// grant; the tokens are deleted in any case.
+    /// Signs out the account with this id or full address: deletes its tokens and asks the provider
+    /// to revoke the grant. Its handles stay. Returns the outcome for the grant; the tokens are
+    /// deleted in any case.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAccount`] if there is none, [`ErrorKind::Store`].
+    /// [`ErrorKind::NoAccount`] for an unknown account, [`ErrorKind::Store`] if it cannot be deleted.
     pub async fn remove(&self, name: &str) -> Result<SignedOut> {
         let rows = self.store.account_rows().await?;
         let account = exact(&rows, name)?.ok_or_else(|| self.unknown(&rows))?;
-        // The store first: if it cannot be written, everything stays. In the other
-        // order, an account without a grant could remain.
+        // The store comes first: if it cannot be written, nothing changes. In the reverse order, an
+        // account without a grant could remain.
         let grant = self.tokens.grant(account).await;
         self.forget(&account.id).await?;
         Ok(self.tokens.revoke(account, grant).await)
     }
 
-    /// Deletes the account with this id and its tokens, without a word to the
-    /// provider. Its handles stay. One that is not there is no error.
+    /// Deletes the account with this id and its tokens, without notice to the provider. Its handles
+    /// stay. An unknown account is ignored.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if it cannot be deleted.
     pub async fn forget(&self, id: &str) -> Result<()> {
         self.store.delete_account(id).await?;
         self.store.forget_use(id).await?;
@@ -245,13 +245,13 @@ impl Accounts {
         Ok(())
     }
 
-    /// Returns the account meant by `name`: an id, an address, a provider with one account, a
-    /// unique prefix of an id or address, or a unique part of an address. Without a name, the
-    /// only account.
+    /// Returns the account named by `name`: an id, an address, a provider with one account, a
+    /// unique prefix of an id or address, or a unique part of an address. Without a name, returns
+    /// the only account.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAccount`] if there is none, [`ErrorKind::Argument`] if it is ambiguous,
-    /// with the addresses to choose from.
+    /// [`ErrorKind::NoAccount`] for an unknown account, [`ErrorKind::Argument`] for an ambiguous name, with
+    /// the addresses to choose from.
     pub async fn find(&self, name: Option<&str>) -> Result<Account> {
         let rows = self.rows().await?;
         let name = name.unwrap_or_default().trim().to_lowercase();
@@ -262,6 +262,7 @@ impl Accounts {
             row.provider == name || row.email.starts_with(&name) || row.id.starts_with(&name)
         };
         let mut meant: Vec<&AccountRow> = rows.iter().filter(begins).collect();
+        // A part of an address counts only if it is not the beginning of another account's.
         if meant.is_empty() {
             meant = rows.iter().filter(|row| row.email.contains(&name)).collect();
         }
@@ -275,10 +276,10 @@ impl Accounts {
         }
     }
 
-    /// Returns the account with exactly this id, as handles and cursors name it.
+    /// Returns the account with exactly this id, as in handles and cursors.
     ///
     /// # Errors
-    /// [`ErrorKind::NoAccount`] if it is no longer signed in, [`ErrorKind::Store`].
+    /// [`ErrorKind::NoAccount`] if it is no longer signed in, [`ErrorKind::Store`] if it cannot be read.
     pub async fn by_id(&self, id: &str) -> Result<Account> {
         match self.rows().await?.iter().find(|row| row.id == id) {
             Some(row) => Ok(row.clone().into()),
@@ -300,21 +301,21 @@ impl Accounts {
         }
     }
 
-    /// Returns when accounts were last used, in seconds since 1970, to within ten minutes, by
-    /// their ids.
+    /// Returns the time at which each account was last used, by id, in seconds since 1970 and
+    /// accurate to ten minutes.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if they cannot be read.
     pub async fn last_uses(&self) -> Result<HashMap<String, i64>> {
         self.store.last_uses().await
     }
 
-    /// Returns the next step if there is no account.
+    /// Returns the next step without any account.
     pub fn how_to_add(&self) -> String {
         self.tokens.how_to_add()
     }
 
-    /// Returns the error that there is no account, or none of that name.
+    /// Returns the error for an unknown account, or for the lack of any account.
     fn unknown(&self, rows: &[AccountRow]) -> Error {
         if rows.is_empty() {
             return Error::new(ErrorKind::NoAccount, "no account is signed in")
@@ -328,18 +329,18 @@ impl Accounts {
     /// Returns an access token of the account with this id, valid for at least a minute.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] if the account must sign in again, [`ErrorKind::NoAccount`] if it was
-    /// removed, [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`] if a
-    /// necessary refresh failed temporarily, [`ErrorKind::Store`].
+    /// [`ErrorKind::Auth`] if the account must sign in again, [`ErrorKind::NoAccount`] if it was removed,
+    /// [`ErrorKind::Network`], [`ErrorKind::Timeout`] or [`ErrorKind::Provider`] if a necessary refresh failed
+    /// temporarily, [`ErrorKind::Store`] if the tokens cannot be read.
     pub async fn bearer(&self, id: &str) -> Result<String> {
         self.tokens.access(id, None).await
     }
 
     /// Returns an access token other than `rejected`, which the provider has answered with 401
-    /// although it should have been valid. Refreshes once, unless there is a newer token already.
+    /// although it should be valid. Refreshes once, unless a newer token is available.
     ///
     /// # Errors
-    /// As [`Accounts::bearer`].
+    /// See [`Accounts::bearer`].
     pub async fn refreshed_after_401(&self, id: &str, rejected: &str) -> Result<String> {
         self.tokens.access(id, Some(rejected)).await
     }
@@ -356,7 +357,7 @@ impl TokenStore for Accounts {
     }
 }
 
-/// Returns the account with this id or whole address, if there is one.
+/// Returns the account with this id or full address, if there is one.
 fn exact<'a>(rows: &'a [AccountRow], name: &str) -> Result<Option<&'a AccountRow>> {
     let name = name.trim();
     if let Some(row) = rows.iter().find(|row| row.id.eq_ignore_ascii_case(name)) {
@@ -376,8 +377,8 @@ fn ambiguous(what: &str, meant: &[&AccountRow], rows: &[AccountRow]) -> Error {
     Error::argument(what).next(format!("name one as `account`: {}", names.join(", ")))
 }
 
-/// Returns the label of an account among others: its address, or its id if two have the
-/// same address, which would identify neither.
+/// Returns an account's label among others: its address, or its id if another account has the same
+/// address, which would be ambiguous.
 fn label(row: &AccountRow, rows: &[AccountRow]) -> String {
     let same = rows.iter().filter(|one| one.email == row.email);
     match same.count() {

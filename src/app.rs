@@ -1,4 +1,4 @@
-//! Assembles the parts: config, store, accounts, providers and pipeline.
+//! Assembles the program: config, store, accounts, providers and pipeline.
 
 #[cfg(feature = "http")]
 use std::collections::HashMap;
@@ -25,38 +25,38 @@ use crate::server::Server;
 use crate::store::LOCAL;
 use crate::store::Store;
 
-/// Everything a command needs.
+/// The assembled program, as commands use it.
 pub struct App {
     /// The settings.
     pub config: Arc<Config>,
     /// The signed-in accounts.
     pub accounts: Arc<Accounts>,
-    /// The way to the providers.
+    /// Opens mailboxes and calendars at the providers.
     pub connect: Arc<dyn ProviderConnector>,
     /// The pipeline, which carries out calls.
     pub pipeline: Arc<Pipeline>,
-    /// The requests to providers, of all people.
+    /// The requests to providers, for all people.
     pub upstream: Arc<UpstreamRequests>,
     /// MCP over the pipeline.
     server: Server,
-    /// The stores on disk: the state, and the accounts if they are elsewhere.
+    /// The stores: for the state, and for the accounts, which may be separate.
     stores: [Store; 2],
-    /// The settings of people, which those with the same access share: by whether they are the
-    /// machine's own, and by access.
+    /// The settings of people, shared by people with the same access: by whether they are the
+    /// machine's own person, and by access.
     #[cfg(feature = "http")]
     of_people: Mutex<HashMap<(bool, AccessLevel, AccessBy), Arc<Config>>>,
-    /// The folder of an embedded sandbox's sign-ins; removed with the app.
+    /// The folder with an embedded sandbox's sign-ins; deleted with the app.
     _sign_ins: Option<TempDir>,
 }
 
 impl App {
-    /// Assembles the parts; nothing is opened before it is needed.
+    /// Assembles the program. Nothing is opened before it is needed.
     pub fn new(config: Config) -> Self {
         let store = Store::new(&config);
         Self::over(Arc::new(config), store.clone(), store, None)
     }
 
-    /// Assembles the parts over these stores; `sign_ins` lives as long.
+    /// Assembles the program over these stores. `sign_ins` lives as long as the app.
     pub(super) fn over(
         config: Arc<Config>,
         store: Store,
@@ -67,7 +67,7 @@ impl App {
         Self { _sign_ins: sign_ins, ..Self::sharing(config, [store, account_store], share) }
     }
 
-    /// Assembles the parts of a person with this share of the requests to providers.
+    /// Assembles the program for a person with this share of the requests to providers.
     fn sharing(config: Arc<Config>, stores: [Store; 2], share: UpstreamShare) -> Self {
         let upstream = share.upstream().clone();
         let [store, account_store] = stores.clone();
@@ -93,11 +93,12 @@ impl App {
         }
     }
 
-    /// Returns the app of one person over HTTP: over their rows, with this access, which `by` keeps
-    /// from being higher. Other instances may answer the same person.
+    /// Returns the app of one person over HTTP, over their rows and with this access level, which
+    /// `by` limits. Other instances may serve the same person.
     #[must_use]
     #[cfg(feature = "http")]
     pub fn of_person(&self, owner: &str, access: AccessLevel, by: AccessBy) -> Self {
+        // A token cannot allow more than the server's settings.
         let (own, access) = (owner == LOCAL, access.min(self.config.access));
         let mut of_people = self.of_people.lock().unwrap_or_else(PoisonError::into_inner);
         let config = of_people.entry((own, access, by)).or_insert_with(|| {
@@ -123,10 +124,10 @@ impl App {
         store
     }
 
-    /// Deletes everything that is stored for the owner; the grants at the providers stay.
+    /// Deletes everything stored for the owner. The grants at the providers remain.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if a store cannot be written.
     pub async fn erase(&self) -> Result<()> {
         for store in &self.stores {
             store.erase().await?;
@@ -134,19 +135,20 @@ impl App {
         Ok(())
     }
 
-    /// Checks that the master key is available, before serving.
+    /// Checks before serving that the master key is available.
     ///
     /// # Errors
-    /// Those of [`Store::check_keys`].
+    /// See [`Store::check_keys`].
     pub async fn check_keys(&self) -> Result<()> {
         let [_, accounts] = &self.stores;
         accounts.check_keys().await
     }
 
-    /// Checks that the database answers and that the keys of tokens are at hand; changes nothing.
+    /// Checks that the database responds and that the keys of tokens are available, without
+    /// changing anything.
     ///
     /// # Errors
-    /// Those of [`Store::compare_keys`].
+    /// See [`Store::compare_keys`].
     #[cfg(feature = "http")]
     pub async fn ready(&self) -> Result<()> {
         for store in &self.stores {
@@ -161,7 +163,7 @@ impl App {
         state.purge_daily().await
     }
 
-    /// Closes the stores, at the end of a command.
+    /// Closes the stores at the end of a command.
     pub async fn close(&self) {
         for store in &self.stores {
             store.close().await;

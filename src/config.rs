@@ -1,13 +1,13 @@
-//! The settings: read once at start, checked once, and constant from then on.
+//! The settings: read and checked once at start, and constant afterwards.
 //!
-//! A setting comes from the environment or from a TOML file (`DAYSHEET_CONFIG`, else
-//! `config.toml` in the state folder); the environment wins. [`Config::from`] is the complete
-//! list: it names each setting's key once, with its allowed values; `config/settings.rs` finds
-//! and checks them one by one, and an error names the variable or key to correct. A missing OAuth
+//! A setting comes from the environment or from a TOML file (`DAYSHEET_CONFIG`, or else
+//! `config.toml` in the state folder); the environment takes precedence. [`Config::from`] is the
+//! complete list: it names each key once, with its allowed values. `config/settings.rs` finds and
+//! checks settings one by one, and errors name the variable or key to correct. A missing OAuth
 //! client is an error only at sign-in, because most commands never need one.
 //!
-//! This module opens no database and no connection, and nothing reads the environment
-//! after start.
+//! This module opens no database and no connection, and the environment is not read after the
+//! start.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -46,25 +46,25 @@ pub use keys::{GivenKeys, RetentionDays};
 use settings::{FoundSetting, SettingSources, absolute, is_loopback, set};
 pub use settings::{TENANTS, tenant, unknown};
 
-/// The environment variable of the state folder. It has no key in the file,
-/// because the file is looked for in that folder.
+/// The environment variable of the state folder. It has no key in the file, because the file is
+/// searched in that folder.
 const HOME: &str = "DAYSHEET_HOME";
-/// The environment variable that names the settings file.
+/// The environment variable with the path of the settings file.
 const FILE: &str = "DAYSHEET_CONFIG";
 
-/// How long a lost write is looked for, because services have carried out a request
-/// seconds after its connection broke.
+/// The time for which the effect of a lost write is looked up: services have carried out requests
+/// seconds after the connection broke.
 const LOOK: Duration = Duration::from_secs(8);
 
-/// Microsoft's tenant for everybody: work, school and personal accounts.
+/// Microsoft's tenant for all accounts: work, school and personal.
 const COMMON: &str = "common";
 
-/// Everything that can be set. `Debug` never shows a client secret.
+/// All settings. `Debug` never shows a client secret.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// The state folder, absolute: database, key file, settings file.
     pub home: PathBuf,
-    /// The settings file that was read, if there was one.
+    /// The settings file, if one was read.
     pub file: Option<PathBuf>,
     /// The providers' endpoints.
     pub endpoints: ProviderEndpoints,
@@ -77,18 +77,18 @@ pub struct Config {
     /// The commands that print access tokens, each a program and its arguments, by account,
     /// such as `google:mira@example.com`.
     pub token_commands: BTreeMap<String, Vec<String>>,
-    /// Who may sign in at Microsoft: `common`, `organizations`, `consumers`, or the
-    /// GUID or domain of a directory.
+    /// The Microsoft tenant: `common`, `organizations`, `consumers`, or the GUID or domain of a
+    /// directory.
     pub microsoft_tenant: String,
     /// The location of the key that encrypts tokens.
     pub key_store: KeyStore,
-    /// The PostgreSQL database, if the state is not in the state folder.
+    /// The PostgreSQL database; `None` if the state is in the state folder.
     pub database: Option<DatabaseUrl>,
-    /// The maximum number of connections to it per process.
+    /// The maximum number of database connections per process.
     pub database_connections: usize,
-    /// The master keys that are used instead of one that Daysheet keeps.
+    /// The source of master keys; `None` if Daysheet keeps its own.
     pub keys: Option<GivenKeys>,
-    /// How long rows are stored.
+    /// The retention of rows.
     pub retention: RetentionDays,
     /// The default output format.
     pub format: Format,
@@ -96,86 +96,85 @@ pub struct Config {
     pub stats: bool,
     /// The default budget of an answer in tokens.
     pub budget: usize,
-    /// The tokens of that budget, or of the one that a call names, that are left to the caller.
+    /// The tokens of the budget (from this setting or from a call) that are left to the caller.
     pub reserve: usize,
-    /// True if a setting says so: answers are then made for that budget alone, and not for what the
-    /// client passes on.
+    /// True if a setting has the budget. Answers are then fitted to it alone, and not to the
+    /// client's limit.
     pub budget_is_set: bool,
-    /// The tokenizer that counts.
+    /// The tokenizer for counting tokens.
     pub tokenizer: Tokenizer,
-    /// Where shortened answers are stored in full.
+    /// The storage for the full text of shortened answers.
     pub outputs: OutputStorage,
     /// The value functions that were set, by tool.
     pub values: Vec<(String, ValueStrategy)>,
-    /// False where sign-in pages are to be printed and not opened.
+    /// False if sign-in pages are printed rather than opened.
     pub browser: bool,
-    /// The time at which the clock stands still over a sandbox; none lets it run.
+    /// The time at which the clock stands still over a sandbox; `None` lets it run.
     pub sandbox_now: Option<Timestamp>,
     /// The clock; no setting stops it for real accounts.
     pub clock: Clock,
-    /// The day that the dates of the sandbox's samples are moved to, by whole weeks; none leaves
-    /// them as written. No setting changes it; the sandbox modes do.
+    /// The day to which the dates of the sandbox's samples are moved, by whole weeks; `None` leaves
+    /// them unchanged. No setting changes it; the sandbox modes do.
     pub sample_day: Option<Date>,
-    /// The zone dates are shown in. It always has an IANA name; the system's
-    /// zone unless set, UTC where the system's is unknown.
+    /// The zone that dates are shown in. It always has an IANA name: the setting's, the system's,
+    /// or UTC if the system's zone is unknown.
     pub zone: TimeZone,
     /// The access level, which determines tools and scopes.
     pub access: AccessLevel,
-    /// What keeps it from being higher. No setting changes it; a server of many does.
+    /// The limit that determines the access level. No setting changes it; a server for many people
+    /// does.
     pub access_by: AccessBy,
-    /// The tools that are offered, by the beginnings of their names, such as `mail`;
-    /// all if empty.
+    /// The offered tools, by prefixes of their names, such as `mail`; empty means all.
     pub tools: Vec<String>,
-    /// The folders of files that may be attached or saved, absolute; files are saved to
-    /// the first by default.
+    /// The folders of files that may be attached or saved, absolute. By default, files are saved to
+    /// the first.
     pub files: Vec<PathBuf>,
-    /// The largest file that is attached or saved, in bytes.
+    /// The maximum size of a file that is attached or saved, in bytes.
     pub largest_file: u64,
-    /// The allow-list: addresses, and domains as `@example.com`, in lower case; empty
+    /// The allowed recipients: addresses, and domains as `@example.com`, in lower case; empty
     /// allows everyone.
     pub recipients: Vec<String>,
-    /// What to do with a message to an address that was never written to, once the
-    /// process has shown untrusted text.
+    /// The treatment of a message to a new recipient after the process has shown untrusted text.
     pub new_recipients: NewRecipients,
-    /// True if whatever reaches other people needs the user's approval, and is refused where the
-    /// user cannot be asked.
+    /// True if every write that reaches other people needs the user's approval, and is refused if
+    /// the user cannot be asked.
     pub always_confirm: bool,
-    /// True if mail may be written with pictures that load from elsewhere.
+    /// True if mail may be written with pictures that load from other servers.
     pub remote_pictures: bool,
     /// The maximum number of messages sent within an hour.
     pub sends_per_hour: usize,
-    /// The most recipients written to within an hour.
+    /// The maximum number of recipients written to within an hour.
     pub recipients_per_hour: usize,
-    /// How long the effect of a write is looked for if its response was lost, before it
+    /// The time for which the effect of a write is looked up after its response was lost, before it
     /// is reported as unknown. No setting changes it; tests do.
     pub look: Duration,
-    /// The signature of messages from Outlook: text, or HTML. Graph does not expose the
-    /// one that Outlook itself uses.
+    /// The signature of messages from Outlook, as text or HTML. Graph does not expose the signature
+    /// that Outlook itself uses.
     pub outlook_signature: Option<String>,
     /// The limits of each person on a shared server.
     pub limits: PersonLimits,
-    /// Who may call over HTTP.
+    /// The settings that identify callers over HTTP.
     pub identity: IdentitySettings,
     /// The settings of the HTTP server.
     pub http: HttpSettings,
-    /// The address on which a server serves its metrics; none by default.
+    /// The address for serving metrics; `None` by default.
     pub metrics: Option<SocketAddr>,
-    /// A `tracing` filter such as `daysheet=debug`, as it was set.
+    /// The `tracing` filter that was set, such as `daysheet=debug`.
     pub log: Option<String>,
-    /// True for one person of many, whose machine is another one: see [`Config::share`].
+    /// True for one person of many, who uses another machine; see [`Config::share`].
     pub shared: bool,
-    /// What is probably wrong with the environment, in sentences for the log.
+    /// Probable mistakes in the environment, as sentences for the log.
     pub warnings: Vec<String>,
-    /// The URL of the pages where people connect accounts, ending in a slash; none unless HTTP
-    /// is served. No setting changes it; the server that serves them does.
+    /// The URL of the pages where people connect accounts, ending in a slash; `None` unless HTTP is
+    /// served. No setting changes it; the server does.
     pub pages: Option<Url>,
-    /// Starts the processes that read files; none in a program that is not Daysheet. No setting
+    /// Starts the processes that read files; `None` in programs other than Daysheet. No setting
     /// changes it; the command line does.
     #[cfg(feature = "documents")]
     pub worker: Option<Worker>,
 }
 
-/// What keeps the access level of a person from being higher: the lowest of three counts.
+/// The limit that determines a person's access level, which is the lowest of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum AccessBy {
     /// The settings.
@@ -187,31 +186,31 @@ pub enum AccessBy {
     Token,
 }
 
-/// How much each person may use of a server for many.
+/// The limits of each person on a server for many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PersonLimits {
-    /// Calls at once; further ones wait for a while.
+    /// Calls at once; others wait for a while.
     pub calls_at_once: usize,
     /// Calls per minute; 0 means no limit.
     pub calls_per_minute: usize,
     /// Tokens of answers per day (UTC); 0 means no limit.
     pub tokens_per_day: usize,
-    /// Requests to providers at once, of all people together; one person gets at most a quarter.
+    /// Concurrent requests to providers of all people together; one person gets at most a quarter.
     pub upstream_at_once: usize,
-    /// Requests to the server at once, of all people together; further ones are refused.
+    /// Concurrent requests to the server of all people together; others are refused.
     pub requests_at_once: usize,
 }
 
 /// The OAuth client that a user registered with a provider.
 #[derive(Debug, Clone, Default)]
 pub struct OauthClient {
-    /// The client id; without it nobody can sign in.
+    /// The client id; without it, sign-in is impossible.
     pub id: Option<ClientId>,
-    /// The client secret; public clients have none.
+    /// The client secret; `None` for a public client.
     pub secret: Option<ClientSecret>,
 }
 
-/// A Google service account, as its key file names it. `Debug` never shows the key.
+/// A Google service account, as in its key file. `Debug` never shows the key.
 #[derive(Debug, Clone)]
 pub struct ServiceAccount {
     /// Its address.
@@ -225,26 +224,26 @@ pub struct ServiceAccount {
 /// The location of the key that encrypts tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyStore {
-    /// The operating system's keychain; a key file where there is none.
+    /// The operating system's keychain, or a key file on systems without a keychain.
     #[default]
     Keychain,
     /// A file in the state folder that only its owner can read.
     File,
 }
 
-/// What to do with a message to a new recipient.
+/// The treatment of a message to a new recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NewRecipients {
-    /// The user is asked; if nobody can be asked, it is refused.
+    /// The user is asked; the message is refused if the user cannot be asked.
     #[default]
     Confirm,
-    /// It is refused.
+    /// The message is refused.
     Refuse,
-    /// It is sent as any other.
+    /// The message is sent like any other.
     Allow,
 }
 
-/// Where shortened answers are stored in full.
+/// The storage for the full text of shortened answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputStorage {
     /// In the memory of the process.
@@ -255,13 +254,13 @@ pub enum OutputStorage {
 }
 
 impl Config {
-    /// Reads the settings of this process: its environment and the settings
-    /// file. `zone` takes the place of the system's zone; `clock` is the program's.
+    /// Reads the settings of this process from its environment and its settings file. `zone`
+    /// replaces the system's zone; `clock` is the program's.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`], naming the variable or the key to correct.
+    /// [`ErrorKind::Config`] with the variable or the key to correct.
     pub fn load(zone: Option<TimeZone>, clock: Clock) -> Result<Self> {
-        // Each setting looks its variable up: those are all that there are.
+        // Every setting looks up its variable, so these are all known variables.
         let known = RefCell::new(Vec::new());
         let var = |name: &str| {
             known.borrow_mut().push(name.to_owned());
@@ -277,6 +276,7 @@ impl Config {
                 let path = home(&var)?.join("config.toml");
                 match std::fs::read_to_string(&path) {
                     Ok(text) => Some((path, text)),
+                    // Only the default file is optional; one named by the environment must exist.
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
                     Err(error) => return Err(unreadable(&path, &error)),
                 }
@@ -289,16 +289,15 @@ impl Config {
         Ok(Self { warnings: unknown(all, &known.take()), ..config })
     }
 
-    /// Stops the clock where the settings say, for a process over a sandbox.
+    /// Stops the clock at the time in the settings, for a process over a sandbox.
     pub fn stop_clock(&mut self) {
         if let Some(now) = self.sandbox_now {
             self.clock = Clock::fixed(now);
         }
     }
 
-    /// Points every endpoint at a sandbox on this machine that answers at `base`
-    /// with the providers' own paths, and names an OAuth client, which the
-    /// sandbox does not look up.
+    /// Points every endpoint at a sandbox on this machine, which has the providers' own paths below
+    /// `base`, and sets an OAuth client, which the sandbox does not check.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `base` is not on this machine.
@@ -314,15 +313,15 @@ impl Config {
                 secret: None,
             };
         }
-        // Its accounts are nobody's own, so that no real token or key is for them.
+        // Real tokens and keys must not be used for the sandbox's accounts.
         self.google_service_account = None;
         self.token_commands.clear();
-        // The sandbox is no directory that somebody's own settings could mean.
+        // A tenant in the user's settings does not exist in the sandbox.
         self.microsoft_tenant = COMMON.to_owned();
         Ok(())
     }
 
-    /// Returns the page where an account of `provider` is connected, with what `with` suggests;
+    /// Returns the page for connecting an account of `provider`, with the suggestions in `with`;
     /// `None` unless HTTP is served.
     pub fn connect_page(&self, provider: &str, with: &[(&str, Option<&str>)]) -> Option<Url> {
         let mut page = self.pages.as_ref()?.join("connect/").ok()?.join(provider).ok()?;
@@ -333,8 +332,8 @@ impl Config {
         Some(page)
     }
 
-    /// Removes what only the machine's own user may use, for one person of many: its files, and
-    /// access that needs no sign-in.
+    /// Removes settings that are only for the machine's own user: its files, and access without
+    /// sign-in.
     pub fn share(&mut self) {
         self.shared = true;
         self.files.clear();
@@ -343,7 +342,7 @@ impl Config {
         self.outlook_signature = None;
     }
 
-    /// Returns the settings of the adapters of a single person.
+    /// Returns the settings for the adapters of a single person.
     pub fn services(&self) -> ServiceSettings {
         ServiceSettings {
             endpoints: self.endpoints.clone(),
@@ -353,12 +352,12 @@ impl Config {
         }
     }
 
-    /// Reads the settings from the given sources: an environment, the settings file
-    /// with its path (relative paths in it are taken from its folder), the system's
-    /// zone and its clock. A `credentials.json` named by a setting is still read from disk.
+    /// Reads the settings from the given sources: an environment, the settings file with its path
+    /// (relative paths in it are resolved against its folder), the system's zone, and a clock. A
+    /// `credentials.json` named by a setting is still read from disk.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`], naming the variable or the key to correct.
+    /// [`ErrorKind::Config`] with the variable or the key to correct.
     pub fn from(
         var: impl Fn(&str) -> Option<String>,
         file: Option<(&Path, &str)>,
@@ -490,8 +489,9 @@ impl Config {
             worker: None,
             home,
         };
+        // Last, because it knows only the keys that were looked up.
         settings.nothing_else()?;
-        // A sandbox that runs in a process of its own.
+        // With all endpoints on this machine, this is a sandbox in another process.
         if config.endpoints.all().into_iter().all(is_loopback) {
             config.stop_clock();
         }
@@ -499,7 +499,7 @@ impl Config {
     }
 }
 
-/// Returns the services' own endpoints, or the configured ones.
+/// Returns the endpoints: the configured ones, or the services' own.
 fn endpoints(settings: &SettingSources) -> Result<ProviderEndpoints> {
     let base = |key, default| settings.url(key, default, true);
     let page = |key, default| settings.url(key, default, false);
@@ -522,11 +522,12 @@ fn endpoints(settings: &SettingSources) -> Result<ProviderEndpoints> {
 }
 
 impl OauthClient {
-    /// Returns the client of `provider`: the configured id and secret, else those of
-    /// the configured `credentials.json`.
+    /// Returns the client of `provider`: the configured id and secret, or those in the configured
+    /// `credentials.json`.
     fn from(settings: &SettingSources, provider: &str, file: Option<FoundSetting>) -> Result<Self> {
         let id = settings.get(&format!("{provider}.client_id"))?.map(|found| found.value);
         let secret = settings.get(&format!("{provider}.client_secret"))?.map(|found| found.value);
+        // The secret of a file belongs to the id in the same file, so a set id disables both.
         let (id, beside) = match (id, file) {
             (None, Some(found)) => credentials(&found)?,
             (id, _) => (id, None),
@@ -536,8 +537,8 @@ impl OauthClient {
     }
 }
 
-/// Reads client id and secret from a `credentials.json` as Google issues it: under
-/// `installed` for desktop clients, under `web` for others.
+/// Reads client id and secret from a `credentials.json` as Google issues it: under `installed` for
+/// desktop clients, under `web` for others.
 fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)> {
     let path = found.path()?;
     let text = read(&path).map_err(|error| error.context(&found.origin))?;
@@ -562,7 +563,7 @@ fn credentials(found: &FoundSetting) -> Result<(Option<String>, Option<String>)>
     Ok((Some(id), text("client_secret")))
 }
 
-/// Reads the key file of a service account, as Google's console creates it.
+/// Reads the key file of a service account as Google's console creates it.
 fn service_account(found: &FoundSetting) -> Result<ServiceAccount> {
     let path = found.path()?;
     let text = read(&path).map_err(|error| error.context(&found.origin))?;
@@ -579,7 +580,7 @@ fn service_account(found: &FoundSetting) -> Result<ServiceAccount> {
     Ok(ServiceAccount { email, key: ClientSecret::new(key), key_id: text("private_key_id") })
 }
 
-/// Returns the state folder: `DAYSHEET_HOME`, else the platform's data folder.
+/// Returns the state folder: `DAYSHEET_HOME`, or the platform's data folder.
 fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
     match set(var, HOME) {
         Some(path) => absolute(&path).map_err(|error| error.context(HOME)),
@@ -592,7 +593,7 @@ fn home(var: &dyn Fn(&str) -> Option<String>) -> Result<PathBuf> {
     }
 }
 
-/// Reads the allow-list. A list with an error in it must not allow everyone.
+/// Reads the list of allowed recipients. A list with an error must not allow everyone.
 fn recipients(settings: &SettingSources) -> Result<Vec<String>> {
     let words = settings.words("recipients")?;
     match settings.get("recipients")? {
@@ -603,15 +604,15 @@ fn recipients(settings: &SettingSources) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the default folder for files: one of ours among the downloads, else in the
-/// state folder.
+/// Returns the default folder for files: our own folder below the downloads, or one in the state
+/// folder.
 fn files(home: &Path) -> PathBuf {
     let downloads = directories::UserDirs::new()
         .and_then(|dirs| dirs.download_dir().map(|dir| dir.join("Daysheet")));
     downloads.unwrap_or_else(|| home.join("files"))
 }
 
-/// Returns the configured zone, else the system's if it has an IANA name, else UTC.
+/// Returns the configured zone, the system's if it has an IANA name, or UTC.
 fn zone(settings: &SettingSources, system: Option<TimeZone>) -> Result<TimeZone> {
     match settings.get("zone")? {
         Some(found) => TimeZone::get(&found.value).map_err(|_unknown| {
@@ -621,7 +622,7 @@ fn zone(settings: &SettingSources, system: Option<TimeZone>) -> Result<TimeZone>
     }
 }
 
-/// Reads value functions by tool, written `mail_search=query_match, lookup=uniform`.
+/// Reads value functions by tool, written as `mail_search=query_match, lookup=uniform`.
 fn values(settings: &SettingSources) -> Result<Vec<(String, ValueStrategy)>> {
     let Some(found) = settings.get("values")? else {
         return Ok(Vec::new());

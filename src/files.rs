@@ -1,9 +1,9 @@
-//! Files of this machine, only in the allowed folders.
+//! Files of this machine, only in allowed folders.
 //!
-//! Paths come from a model, and names from untrusted senders. A path is resolved to its
-//! real location before it is judged, and opened folder by folder without following a
-//! link again, so that nothing can be swapped in meanwhile. Hidden files are not read,
-//! nor are the program's own. This module knows nothing of mail.
+//! Paths come from a model, and names from untrusted senders. A path is resolved to its real
+//! location before it is checked, and then opened folder by folder without following links, so that
+//! no part of it can be replaced in between. Hidden files and the program's own are not read. Mail
+//! is unknown here.
 
 use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +14,7 @@ use cap_std::fs::{Dir, File, OpenOptions};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::text::{brief, quoted};
 
-/// The most files that have one name and a number.
+/// The maximum number of files with the same name and a number.
 const MAX_NUMBERED: usize = 99;
 
 /// The folders that files may be read from and saved to.
@@ -34,33 +34,33 @@ pub struct SaveFolder {
 /// A file that was saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// True if it was there already, with the same content.
+    /// True if it existed already, with the same content.
     pub existing: bool,
 }
 
 /// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalFile {
-    /// Its name, without a path.
+    /// The file's name, without a path.
     pub name: String,
-    /// Its content.
+    /// The file's content.
     pub bytes: Vec<u8>,
 }
 
 impl AllowedFolders {
-    /// Allows these folders, absolute, the first by default; nothing is read or saved
-    /// in `home`, the state folder, except in an allowed folder within it.
+    /// Allows these absolute folders, the first of which is the default. In `home`, the state
+    /// folder, nothing is read or saved except in an allowed folder within it.
     pub fn new(allowed: &[PathBuf], home: &Path) -> Self {
         Self { allowed: allowed.to_vec(), home: home.to_path_buf() }
     }
 
-    /// Returns the folder to save to: the first, or the one given, which must be one of them or
-    /// below; a relative one is below the first. What does not exist of it is created.
+    /// Returns the folder to save to: the first one, or the given one, which must be an allowed
+    /// folder or below one. A relative path is below the first folder. Missing folders are created.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for any other, and if it cannot be created.
+    /// [`ErrorKind::Argument`] for any other folder, or if it cannot be created.
     pub fn folder(&self, input: Option<&str>) -> Result<SaveFolder> {
         let first = self.first()?;
         private(first)?;
@@ -81,12 +81,12 @@ impl AllowedFolders {
         Ok(SaveFolder { opened, path })
     }
 
-    /// Reads a file in one of the folders or below, of at most `most` bytes; a relative
-    /// path is below the first folder that has it.
+    /// Reads a file of at most `most` bytes in or below an allowed folder. A relative path is below
+    /// the first folder that has it.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for a file elsewhere, a hidden one, one that is too large,
-    /// and for what is not a regular file; [`ErrorKind::NotFound`] if it does not exist.
+    /// [`ErrorKind::Argument`] for a file in another folder, a hidden file, a file that is too large, or
+    /// anything except a regular file; [`ErrorKind::NotFound`] if it does not exist.
     pub fn read(&self, input: &str, most: u64) -> Result<LocalFile> {
         let relative = Path::new(input).is_relative();
         let mut last = None;
@@ -113,7 +113,7 @@ impl AllowedFolders {
                 .next("give the path of a file"));
         };
         let dir = open_folder(&root, &inside).map_err(|error| failed(path, &error))?;
-        // Non-blocking, so that opening a pipe does not wait.
+        // Non-blocking, so that opening a named pipe does not wait.
         let file = dir.open_with(&name, no_link().read(true).nonblock(true));
         let file = file.map_err(|error| failed(path, &error))?;
         let about = file.metadata().map_err(|error| failed(path, &error))?;
@@ -143,7 +143,7 @@ impl AllowedFolders {
         self.allowed.first().ok_or_else(none_allowed)
     }
 
-    /// Returns the allowed folder that a path really is in, and the way from there.
+    /// Returns the allowed folder that a path is really in, and the names from there.
     fn place(&self, path: &Path, input: &str) -> Result<AllowedPath> {
         if input.contains('\0') {
             return Err(Error::argument("a path has NUL in it").next("correct the path"));
@@ -157,11 +157,12 @@ impl AllowedFolders {
             let Ok(inside) = real.strip_prefix(&root) else {
                 continue;
             };
-            // The state folder holds secrets; only an allowed folder within it is open.
+            // The state folder contains secrets; only an allowed folder within it is accessible.
             if real.starts_with(&home) && !root.starts_with(&home) {
                 break;
             }
-            // Reported only within the folders: elsewhere nobody learns what exists.
+            // Errors are reported only within the folders, so that a caller cannot probe which
+            // other files exist.
             let missing = parts(&rest);
             return match (parts(inside), missing, absent) {
                 (Some(inside), Some(missing), absent)
@@ -184,15 +185,15 @@ impl AllowedFolders {
 /// A path in an allowed folder.
 struct AllowedPath {
     root: PathBuf,
-    /// The names from the root to the last that exists.
+    /// The names from the root to the last one that exists.
     inside: Vec<PathBuf>,
-    /// The names after it.
+    /// The names after that, which do not exist.
     missing: Vec<PathBuf>,
-    /// The error of the first name that does not exist.
+    /// The error for the first missing name.
     absent: Option<io::Error>,
 }
 
-/// Returns the names that a path has; none if it also has something else, such as `..`.
+/// Returns the names in a path; `None` if it has other components, such as `..`.
 fn parts(path: &Path) -> Option<Vec<PathBuf>> {
     let part = |part| match part {
         Component::Normal(name) => Some(PathBuf::from(name)),
@@ -201,7 +202,7 @@ fn parts(path: &Path) -> Option<Vec<PathBuf>> {
     path.components().map(part).collect()
 }
 
-/// Returns where a path really leads; if it does not exist, its existing part, the rest
+/// Returns the real location of a path. If it does not exist, returns its existing part, the rest
 /// and the error.
 fn nearest(path: &Path) -> (PathBuf, PathBuf, Option<io::Error>) {
     let mut absent = None;
@@ -212,7 +213,7 @@ fn nearest(path: &Path) -> (PathBuf, PathBuf, Option<io::Error>) {
                 return (real, rest, absent);
             }
             Err(error) => {
-                // Where a link would lead if there were something is nobody's business.
+                // The target of a broken link must not be revealed.
                 if way.is_symlink() {
                     break;
                 }
@@ -223,20 +224,20 @@ fn nearest(path: &Path) -> (PathBuf, PathBuf, Option<io::Error>) {
     (PathBuf::new(), PathBuf::new(), None)
 }
 
-/// Makes a folder for its owner alone and opens it.
+/// Creates a folder that only its owner can use, and opens it.
 fn new_folder(dir: &Dir, name: &Path) -> io::Result<Dir> {
     let mut builder = cap_std::fs::DirBuilder::new();
     #[cfg(unix)]
     cap_std::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match dir.create_dir_with(name, &builder) {
-        // Another call made it meanwhile.
+        // Another call created it meanwhile.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         made => made?,
     }
     dir.open_dir_nofollow(name)
 }
 
-/// Opens the folder at the end of a path without any links.
+/// Opens the folder at the end of a path, in which no name may be a link.
 fn open_folder(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
     let root = File::open_ambient_with(
         root,
@@ -247,7 +248,7 @@ fn open_folder(root: &Path, inside: &[PathBuf]) -> io::Result<Dir> {
     inside.iter().try_fold(root, |dir, part| dir.open_dir_nofollow(part))
 }
 
-/// Returns the options for opening a file or folder that must not be a link.
+/// Returns options for opening a file or folder that must not be a link.
 fn no_link() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.follow(FollowSymlinks::No);
@@ -255,11 +256,11 @@ fn no_link() -> OpenOptions {
 }
 
 impl SaveFolder {
-    /// Saves a file for its owner only, completely or not at all. A name that another file
-    /// has gets a number, unless that file is to be replaced or has the same content.
+    /// Saves a file that only its owner can read, completely or not at all. If another file has the
+    /// name, a number is added, unless that file may be replaced or has the same content.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if something that is not a file has the name.
+    /// [`ErrorKind::Conflict`] if something other than a file has the name, or if too many files do.
     pub fn save(&self, name: &str, bytes: &[u8], overwrite: bool) -> Result<SavedFile> {
         for number in 1..=MAX_NUMBERED {
             let name = &numbered(name, number);
@@ -279,7 +280,8 @@ impl SaveFolder {
                 }
                 Some(true) => continue,
                 None => match self.create(name) {
-                    // Nobody else gets the name while the file is written.
+                    // The name is claimed, so that no other file takes it while this one is
+                    // written.
                     Ok(_) => true,
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                     Err(error) => return Err(failed(&path, &error)),
@@ -295,12 +297,13 @@ impl SaveFolder {
         .next("give another folder as `dir`"))
     }
 
-    /// Writes a file; `claimed` if its name was made for it.
+    /// Writes a file; `claimed` means that its name was created for it.
     fn write(&self, name: &str, bytes: &[u8], claimed: bool) -> Result<()> {
         let mut random = [0_u8; 8];
         getrandom::fill(&mut random)
             .map_err(|_| Error::new(ErrorKind::Internal, "the system random generator failed"))?;
         let random = u64::from_le_bytes(random);
+        // A hidden name, so that the file is not read while it is incomplete.
         let temporary = format!(".{name}.{random:016x}.part");
         let written = self.create(&temporary).and_then(|mut file| {
             file.write_all(bytes)?;
@@ -308,7 +311,7 @@ impl SaveFolder {
             self.opened.rename(&temporary, &self.opened, name)
         });
         written.map_err(|error| {
-            // A temporary file left behind does no harm.
+            // A temporary file that remains does no harm.
             let _ = self.opened.remove_file(&temporary);
             if claimed {
                 let _ = self.opened.remove_file(name);
@@ -317,7 +320,7 @@ impl SaveFolder {
         })
     }
 
-    /// Returns true if the file of that name has exactly this content.
+    /// Returns true if the file of this name has exactly this content.
     fn holds(&self, name: &str, bytes: &[u8]) -> bool {
         let same = || -> io::Result<bool> {
             let file = self.opened.open_with(name, no_link().read(true).nonblock(true))?;
@@ -331,12 +334,12 @@ impl SaveFolder {
         same().unwrap_or(false)
     }
 
-    /// Returns true for a file of that name, false for anything else, `None` if the name is free.
+    /// Returns true if the name is a file's, false if it is something else's, `None` if it is free.
     fn is_file(&self, name: &str) -> Option<bool> {
         self.opened.symlink_metadata(name).ok().map(|about| about.is_file())
     }
 
-    /// Creates a new file for its owner only.
+    /// Creates a new file that only its owner can read.
     fn create(&self, name: &str) -> io::Result<File> {
         let mut options = no_link();
         #[cfg(unix)]
@@ -350,7 +353,7 @@ fn hidden(part: &std::path::Path) -> bool {
     part.to_string_lossy().starts_with('.')
 }
 
-/// Makes the first folder, for its owner alone.
+/// Creates the first folder so that only its owner can use it.
 fn private(path: &Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -359,7 +362,7 @@ fn private(path: &Path) -> Result<()> {
     builder.create(path).map_err(|error| failed(path, &error))
 }
 
-/// Returns the name with a number before its ending; the first is the name itself.
+/// Returns the name with a number before its extension; the first is the name unchanged.
 fn numbered(name: &str, number: usize) -> String {
     if number == 1 {
         return name.to_owned();

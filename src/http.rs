@@ -1,11 +1,11 @@
 //! MCP for many people over HTTP: `serve --http`.
 //!
-//! Every request belongs to one person, whom its bearer token names, and is answered by their own
-//! [`App`] ([`people`]): their rows in the store, their accounts, their caches. Only those caches
-//! outlive a request, so any instance can answer any request.
+//! Every request belongs to one person, identified by its bearer token, and is answered by that
+//! person's own [`App`] ([`people`]) with their rows in the store, accounts and caches. Only the
+//! caches outlive a request, so any instance can answer any request.
 //!
-//! The routes are here, the checks of every request in [`guard`], and connections in [`listen`].
-//! `server` implements MCP, and the crate `daysheet-auth` finds out who calls.
+//! The routes are in this module, the checks of every request in [`guard`], and connections in
+//! [`listen`]. `server` implements MCP; the crate `daysheet-auth` identifies callers.
 
 pub mod guard;
 pub mod identity;
@@ -49,38 +49,38 @@ use tokio::sync::{Mutex, Semaphore};
 use crate::app::App;
 use crate::server::{RequestPermit, WRITES_END, unanswered};
 
-/// How often apps that nobody uses any more are dropped.
+/// The interval at which unused apps are dropped.
 const SWEEP: Duration = Duration::from_secs(60);
-/// How long the database, and at first the issuer, may take to respond.
+/// The time limit for responses of the database, and initially of the issuer, to a probe.
 const READY: Duration = Duration::from_secs(2);
-/// How long the outcome of a probe counts for later ones.
+/// The time for which the outcome of a probe is reused.
 const PROBED: Duration = Duration::from_secs(3);
 
-/// What all requests share.
+/// The state shared by all requests.
 pub struct HttpState {
     people: PersonApps,
     verifier: TokenVerifier,
     challenge: AuthChallenge,
-    /// True if people sign in to the pages with printed links only.
+    /// True if people can sign in to the pages only with printed links.
     links: bool,
     /// True once the server is shutting down.
     ending: AtomicBool,
-    /// The outcome of the last probe that asked the database, the keys and the issuer, and when.
+    /// The outcome of the last probe of the database, the keys and the issuer, and its time.
     probed: Mutex<Option<(Instant, Result<()>)>>,
     limits: Arc<RequestLimits>,
     metrics: Arc<ServiceMetrics>,
-    /// Permits for requests.
+    /// Permits for requests in progress.
     places: Arc<Semaphore>,
 }
 
 impl HttpState {
-    /// Creates the service of an app whose store has everybody's rows.
+    /// Creates the service of an app whose store has the rows of all people.
     pub fn new(app: Arc<App>, verifier: TokenVerifier) -> Arc<Self> {
         Self::with(app, verifier, false)
     }
 
-    /// Creates the service of `daysheet ui`: pages for the one person of this machine, who signs
-    /// in with [`pages::link`], and nothing for programs.
+    /// Creates the service of `daysheet ui`: pages for the one person of this machine, who signs in
+    /// with [`pages::link`], without access for programs.
     pub fn of_pages(app: Arc<App>) -> Arc<Self> {
         Self::with(app, TokenVerifier::known(HashMap::new()), true)
     }
@@ -108,16 +108,16 @@ impl HttpState {
         })
     }
 
-    /// Returns the person who sends a request.
+    /// Returns the sender of a request.
     async fn person(&self, request: &Parts) -> std::result::Result<CallingPerson, RequestDenial> {
         self.verifier.verify(identity::bearer(request)?).await
     }
 
-    /// Reads the body of a person's request, for which it makes a place first. Returns it with the
-    /// permit to hold until the request has been answered.
+    /// Reads the body of a person's request, after reserving memory for it. The permit must be held
+    /// until the request has been answered.
     ///
     /// # Errors
-    /// The response to a body that is too long or too slow, or one of too many.
+    /// The response for a body that is too long or too slow, or that exceeds the person's limits.
     async fn body(
         &self,
         owner: &str,
@@ -125,15 +125,16 @@ impl HttpState {
         body: Body,
     ) -> std::result::Result<(Bytes, RequestPermit), Response> {
         let most = guard::CALL.bytes;
-        // Chunked bodies do not state their length; longer ones than allowed are refused below.
+        // A chunked body states no length; if it is longer than allowed, reading it fails.
         let length = guard::stated_length(headers).unwrap_or(most).min(most);
         let place = self.limits.body(owner, length).await.map_err(outputs::refusal)?;
         let body = guard::read(guard::CALL, headers, body).await?;
+        // The body has arrived; only its memory stays reserved.
         drop(place.arriving);
         Ok((body, place.room))
     }
 
-    /// Returns the response to a denied request, and counts it.
+    /// Counts a denied request, and returns the response to it.
     fn denied(&self, denial: &RequestDenial) -> Response {
         self.metrics.denied(match denial {
             RequestDenial::Missing => "missing_token",
@@ -145,13 +146,14 @@ impl HttpState {
         self.challenge.denied(denial)
     }
 
-    /// Returns the metrics as Prometheus reads them.
+    /// Returns the metrics in the format of Prometheus.
     pub fn metrics(&self) -> String {
         self.metrics.text(self.people.count())
     }
 
-    /// Answers requests until `ended`, and then finishes the ones in progress. Serves metrics at
-    /// an address of their own if the settings name one. Calls `begun` once nothing can hinder it.
+    /// Answers requests until `ended`, and finishes requests in progress afterwards. Serves metrics
+    /// at a separate address if the settings name one. Calls `begun` once nothing can prevent
+    /// serving.
     ///
     /// # Errors
     /// [`ErrorKind::Config`] if the certificate or its key cannot be used, [`ErrorKind::Network`] if metrics
@@ -163,6 +165,7 @@ impl HttpState {
         ended: impl Future<Output = ()> + Send + 'static,
     ) -> Result<()> {
         let settings = &self.people.base().config.http;
+        // Read before `begun`, so that an unusable certificate is reported at the start.
         let tls = settings.tls.as_ref().map(|(certificate, key)| listen::tls(certificate, key));
         let tls = tls.transpose()?;
         let ended = async {
@@ -193,6 +196,7 @@ impl HttpState {
         if self.ending.load(Ordering::Relaxed) {
             return Err(Error::new(ErrorKind::Network, "the server is shutting down"));
         }
+        // Held during the probe, so that concurrent probes wait for its outcome.
         let mut probed = self.probed.lock().await;
         if let Some((at, outcome)) = &*probed
             && at.elapsed() < PROBED
@@ -201,7 +205,7 @@ impl HttpState {
         }
         let all = async {
             self.people.base().ready().await?;
-            // Without the issuer's keys, every caller would be refused here.
+            // Without the issuer's keys, every caller would be refused.
             self.verifier.ready().await
         };
         let outcome = tokio::time::timeout(READY, all).await;
@@ -234,13 +238,13 @@ async fn ready(State(service): State<Arc<HttpState>>) -> Response {
         Ok(()) => "ok\n".into_response(),
         Err(error) => {
             tracing::warn!(%error, "not ready");
-            // The reason goes to the log only: it may contain a path.
+            // The reason may contain a path, so it is only logged.
             (StatusCode::SERVICE_UNAVAILABLE, "not ready\n").into_response()
         }
     }
 }
 
-/// Keeps something until the response has been sent, or given up.
+/// Keeps a value until the response has been sent or dropped.
 fn keeping(response: Response, kept: impl Send + 'static) -> Response {
     response.map(|body| {
         Body::new(body.map_frame(move |frame| {
@@ -253,10 +257,10 @@ fn keeping(response: Response, kept: impl Send + 'static) -> Response {
 /// Counts a request, and refuses it if too many are in progress.
 async fn counted(State(service): State<Arc<HttpState>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    // A probe asks whether the instance works, however busy it is.
+    // Probes ask whether the instance works, however busy it is.
     let probe = route.as_ref().is_some_and(|route| route.as_str().ends_with("z"));
     let response = match service.places.clone().try_acquire_owned() {
-        // A stream is in progress until its end.
+        // A streamed response is in progress until its end.
         Ok(place) => keeping(next.run(request).await, place),
         Err(_full) if probe => next.run(request).await,
         Err(_full) => {
@@ -299,6 +303,7 @@ async fn mcp(State(service): State<Arc<HttpState>>, request: Request) -> Respons
         Ok(read) => read,
         Err(refusal) => return refusal,
     };
+    // Only an HTTP response can ask for a higher scope, so this comes before MCP.
     if let Some(challenge) = service.challenge.step_up(&person, &body) {
         return challenge;
     }

@@ -1,17 +1,16 @@
 //! Sign-in: OAuth 2.0 over the `oauth2` crate.
 //!
-//! The differences between providers are one [`OAuthProvider`] entry each (`oauth/providers.rs`):
-//! endpoints, extra parameters, words. The flows are the same for all: consent in a browser that
-//! redirects to this machine (`oauth/sign_in.rs`, whose listener is `oauth/listener.rs`) or to the
-//! pages of a server (`oauth/web.rs`), consent on another machine with a code
-//! (`oauth/device.rs`), and in this module the requests to the token endpoint with a code or a
-//! refresh token. Accounts that nobody signs in to get their
-//! tokens from a command (`oauth/command.rs`) or with the key of a service account
-//! (`oauth/service.rs`). `oauth/error_response.rs` reads the refusals of an endpoint, and
-//! `oauth/error_messages.rs` explains them, with `oauth/entra.rs` for Microsoft's numbers.
+//! The differences between providers are in one [`OAuthProvider`] entry each
+//! (`oauth/providers.rs`): endpoints, extra parameters, words. The flows are the same for all:
+//! consent in a browser that redirects to this machine (`oauth/sign_in.rs` with
+//! `oauth/listener.rs`) or to the pages of a server (`oauth/web.rs`), consent on another machine
+//! with a code (`oauth/device.rs`), and the requests to the token endpoint in this module. Accounts
+//! without sign-in get tokens from a command (`oauth/command.rs`) or with the key of a service
+//! account (`oauth/service.rs`). `oauth/error_response.rs` reads refusals, and
+//! `oauth/error_messages.rs` explains them, with Microsoft's numbers in `oauth/entra.rs`.
 //!
-//! It stores nothing: `accounts.rs` keeps the tokens. No token, code or client secret gets into
-//! an error, a log or a `Debug` output, and redirects of a token endpoint are not followed.
+//! Nothing is stored here: `accounts.rs` keeps the tokens. Errors, logs and `Debug` output contain
+//! no tokens, codes or client secrets, and redirects of token endpoints are not followed.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -45,15 +44,15 @@ pub use providers::{OAuthProvider, PROVIDERS, provider_named};
 pub use sign_in::{BrowserPage, ResponseReceiver, SignIn};
 pub use web::WebSignIn;
 
-/// The assumed lifetime of an access token if the provider does not report it. Google
-/// and Microsoft do: about an hour.
+/// The assumed lifetime of an access token if the provider states none. Google and Microsoft do:
+/// about an hour.
 const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
 
-/// The issuer of tokens: a provider, and its tenant.
+/// A provider and its tenant, which issue tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenAuthority {
     provider: &'static OAuthProvider,
-    /// Empty if the provider has no tenants.
+    /// The tenant; empty if the provider has no tenants.
     tenant: String,
 }
 
@@ -61,7 +60,7 @@ impl TokenAuthority {
     /// Returns `provider` at `tenant`, or at the tenant of the settings.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an unknown provider and for an invalid tenant.
+    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant.
     pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
         let provider = provider_named(provider)?;
         let tenant = match (tenant, (provider.tenant)(config)) {
@@ -86,8 +85,8 @@ impl TokenAuthority {
     }
 }
 
-/// Returns how to sign an account in again, as `run ...` or `open ...`: at its tenant, if that
-/// differs from the settings, and for its mailbox, if that is not its own.
+/// Returns the way to sign an account in again, as `run ...` or `open ...`: at its tenant, if that
+/// differs from the settings, and for its mailbox, if that is a shared one.
 pub(crate) fn again(
     config: &Config,
     provider: &str,
@@ -111,26 +110,25 @@ pub(crate) fn again(
 pub struct GrantedTokens {
     /// The provider's name, such as `google`.
     pub provider: &'static str,
-    /// The tenant that issued them, if the provider has tenants. A refresh has to go to the same.
+    /// The issuing tenant, if the provider has tenants. Refreshes have to go to the same one.
     pub tenant: Option<String>,
     /// The token sent with requests.
     pub access: AccessToken,
-    /// The token that obtains the next access token. There always is one after a
-    /// sign-in; after a refresh only if the provider changed it. Accounts that nobody
-    /// signs in to have none.
+    /// The token that obtains the next access token. Present after a sign-in; after a refresh, only
+    /// if the provider changed it; never for accounts without sign-in.
     pub refresh: Option<RefreshToken>,
-    /// When the access token expires, in seconds since 1970.
+    /// The expiry of the access token, in seconds since 1970.
     pub expires: i64,
-    /// The scopes granted; people may have unticked some of those requested. After a
-    /// refresh they may be empty, which means unchanged.
+    /// The granted scopes; people may have unticked some of the requested ones. Empty after a
+    /// refresh means unchanged.
     pub scopes: Vec<String>,
 }
 
 impl GrantedTokens {
-    /// Reads the tokens of a response that came at `now`, in seconds since 1970.
+    /// Reads the tokens of a response received at `now`, in seconds since 1970.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] for an access token that no request could carry.
+    /// [`ErrorKind::Auth`] for an access token that no request can carry.
     fn new(authority: &TokenAuthority, answer: &BasicTokenResponse, now: i64) -> Result<Self> {
         let TokenAuthority { provider, tenant } = authority;
         let lifetime = answer.expires_in().unwrap_or(DEFAULT_LIFETIME);
@@ -156,8 +154,8 @@ impl GrantedTokens {
         })
     }
 
-    /// Reads the tokens of a sign-in that requested `requested`, which must have scopes and
-    /// a refresh token.
+    /// Reads the tokens of a sign-in, which must include a refresh token. Without granted scopes,
+    /// the `requested` ones are assumed.
     fn signed_in(
         authority: &TokenAuthority,
         answer: &BasicTokenResponse,
@@ -165,36 +163,38 @@ impl GrantedTokens {
         now: i64,
     ) -> Result<Self> {
         let mut tokens = Self::new(authority, answer, now)?;
+        // Without it the sign-in would end within the hour.
         if tokens.refresh.is_none() {
             return Err(error_messages::no_refresh_token(authority.provider));
         }
         if tokens.scopes.is_empty() {
-            // A provider may leave out the scopes if all requested ones were granted.
+            // Providers may omit the scopes if all requested ones were granted (RFC 6749, 5.1).
             tokens.scopes = requested.to_vec();
         }
         Ok(tokens)
     }
 }
 
-/// Returns true for an access token that is valid in a header (RFC 6750, section 2.1,
-/// is stricter): with a line break in it, it would be another header or none.
+/// Returns true for an access token that can be sent in a header (RFC 6750, section 2.1, is
+/// stricter): a line break would end the header field.
 pub(crate) fn is_sendable(token: &AccessToken) -> bool {
     let token = token.secret();
     !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-/// The way to an account's access tokens that needs no sign-in, as the settings say.
+/// A source of an account's access tokens that needs no sign-in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum UnattendedAccess<'a> {
-    /// A command that prints them.
+    /// A command that prints tokens.
     Command(&'a [String]),
     /// A Google service account that acts for the account's owner.
     Service(&'a ServiceAccount),
 }
 
-/// Returns the way to the tokens of the account `id` that needs no sign-in, if there is one.
+/// Returns the source of tokens without sign-in for the account `id`, if the settings have one.
 pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<UnattendedAccess<'a>> {
     match config.token_commands.get(id) {
+        // A command for one account takes precedence over the service account of its domain.
         Some(command) => Some(UnattendedAccess::Command(command)),
         None if id.starts_with("google:") => {
             config.google_service_account.as_ref().map(UnattendedAccess::Service)
@@ -204,11 +204,11 @@ pub(crate) fn unattended<'a>(config: &'a Config, id: &str) -> Option<UnattendedA
 }
 
 impl UnattendedAccess<'_> {
-    /// Gets tokens for the account `id`, such as `google:mira@example.com`. A command says
-    /// nothing of the scopes, so that all of `scopes` count as granted.
+    /// Gets tokens for the account `id`, such as `google:mira@example.com`. A command does not
+    /// report scopes, so all of `scopes` count as granted.
     ///
     /// # Errors
-    /// Those of the command, or of Google's token endpoint.
+    /// An error of the command, or of Google's token endpoint.
     pub(crate) async fn tokens(
         self,
         config: &Config,
@@ -234,21 +234,21 @@ impl UnattendedAccess<'_> {
     }
 }
 
-/// Why a refresh brought no tokens.
+/// The reason why a refresh returned no tokens.
 #[derive(Debug)]
 pub(crate) enum RefreshRefusal {
     /// The grant has ended.
     Grant(GrantEnd),
-    /// Anything else, in words; trying again later may help.
+    /// Any other error; trying again later may help.
     Other(Error),
 }
 
 /// The end of a grant.
 #[derive(Debug)]
 pub(crate) struct GrantEnd {
-    /// True if the provider reported that it was withdrawn, and not that it may have expired.
+    /// True if the provider reported a withdrawal rather than a possible expiry.
     pub(crate) revoked: bool,
-    /// Why, in words.
+    /// The reason, in words.
     reason: String,
 }
 
@@ -261,8 +261,7 @@ fn client(config: &Config, authority: &TokenAuthority) -> Result<OAuthClient> {
     let registered = (provider.client)(config);
     let id = registered.id.clone().ok_or_else(|| error_messages::no_client(provider))?;
     let mut client = BasicClient::new(id)
-        // In the body, not in a header: both providers take it there, and for
-        // public clients there is no other way.
+        // In the body: both providers accept it there, and public clients have no alternative.
         .set_auth_type(AuthType::RequestBody)
         .set_auth_uri(AuthUrl::from_url((provider.auth)(config, tenant)?))
         .set_token_uri(TokenUrl::from_url((provider.token)(config, tenant)?));
@@ -295,7 +294,7 @@ async fn exchange(
     GrantedTokens::signed_in(authority, &answer, requested, config.clock.seconds())
 }
 
-/// Gets a new access token, and maybe a new refresh token, for `token`.
+/// Gets a new access token, and perhaps a new refresh token, for `token`.
 pub(crate) async fn refresh(
     config: &Config,
     authority: &TokenAuthority,
@@ -321,12 +320,12 @@ pub(crate) async fn refresh(
     GrantedTokens::new(authority, &answer, config.clock.seconds()).map_err(RefreshRefusal::Other)
 }
 
-/// Asks the provider to end the grant that `token` belongs to. A grant that had already
-/// ended is no error. Returns false if the provider has no way to do so.
+/// Asks the provider to end the grant of `token`; a grant that has already ended is a success.
+/// Returns false if the provider does not support this.
 ///
 /// # Errors
-/// [`ErrorKind::Auth`], [`ErrorKind::Network`] or [`ErrorKind::Timeout`]; the grant may then remain,
-/// and the message says where to end it by hand.
+/// [`ErrorKind::Auth`], [`ErrorKind::Network`] or [`ErrorKind::Timeout`]. The grant may then remain, and the
+/// message names the page where people can end it.
 pub(crate) async fn revoke(
     config: &Config,
     provider: &OAuthProvider,
@@ -339,7 +338,7 @@ pub(crate) async fn revoke(
     let Some(url) = (provider.revoke)(config) else {
         return Ok(false);
     };
-    // Not through the crate, which refuses plain http even on loopback.
+    // The crate refuses plain http even on loopback, which the sandbox uses.
     let body = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("token", token.secret())
         .finish();
@@ -350,7 +349,7 @@ pub(crate) async fn revoke(
             Error::new(ErrorKind::Internal, "a revocation could not be serialized")
         })?;
     let answer = net::send(request).await.map_err(by_hand)?;
-    // Google answers 400 with `invalid_token` if there is nothing to end.
+    // Google answers 400 with `invalid_token` if the grant has already ended.
     let already_invalid = answer.status() == hyper::StatusCode::BAD_REQUEST
         && OAuthErrorResponse::in_body(answer.body())
             .is_some_and(|error_response| error_response.error == "invalid_token");
@@ -379,8 +378,8 @@ fn response_error<T: ErrorResponseType + Display + 'static>(
     )
 }
 
-/// Interprets the `oauth2` crate's error of a failed request: the provider's refusal,
-/// or an error if the response was not one of OAuth.
+/// Interprets an error of the `oauth2` crate: the provider's refusal, or an error for any response
+/// other than OAuth's.
 fn refusal<T: ErrorResponseType + Display + 'static>(
     authority: &TokenAuthority,
     wire: &RecordingClient,

@@ -1,12 +1,11 @@
 //! Long answers, stored in full for further reading after they were shortened.
 //!
-//! A process keeps the latest in its memory. Older ones, and those of other processes,
-//! are produced again by their recipe, or are in the database if the settings want
-//! that. An answer that concerns an account is deleted when the account is signed out,
-//! in whichever process that happens.
+//! A process keeps the latest in memory. Older ones, and those of other processes, are produced
+//! again by their recipe, or are in the database if the settings enable that. An answer that
+//! concerns an account is deleted when the account is signed out, in any process.
 //!
-//! `outputs/page.rs` and `outputs/grep.rs` read parts of them. This module has texts
-//! and recipes; the pipeline repeats calls.
+//! `outputs/page.rs` and `outputs/grep.rs` read parts of outputs. This module has texts and
+//! recipes; the pipeline repeats calls.
 
 pub mod grep;
 pub mod page;
@@ -28,16 +27,16 @@ use crate::store::{OutputRecord, Store};
 /// The beginning of the URI of an output; its hash follows.
 pub const URI: &str = "daysheet://output/";
 
-/// The characters of a hash.
+/// The length of a hash, in characters.
 const HASH: usize = 10;
 /// The maximum size of one output, in bytes.
 const MAX_OUTPUT: usize = body::MAX_BYTES;
 /// The maximum size of all outputs in memory, in bytes.
 const ALL: usize = 4 << 20;
-/// The space for the line about the missing rest, in bytes.
+/// The space for the line about missing lines, in bytes.
 const TELLING: usize = 256;
 
-/// Returns the name of an output: the same text has the same name.
+/// Returns the hash of a text, which is its name as an output.
 pub fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes())
         .iter()
@@ -47,7 +46,7 @@ pub fn hash(text: &str) -> String {
         .collect()
 }
 
-/// Returns the hash in an id, which may be the output's URI; `None` if it is neither.
+/// Returns the hash in an id, which may be an output's URI; `None` for any other text.
 pub fn parse_id(id: &str) -> Option<&str> {
     let id = id.trim();
     let id = id.strip_prefix(URI).unwrap_or(id);
@@ -55,7 +54,7 @@ pub fn parse_id(id: &str) -> Option<&str> {
     is_hash.then_some(id)
 }
 
-/// The outputs of one store, and of this process.
+/// The outputs of one store and of this process.
 pub struct ResultStore {
     store: Store,
     accounts: Arc<Accounts>,
@@ -67,11 +66,11 @@ pub struct ResultStore {
 /// The stored form of an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredOutput {
-    /// All of it.
+    /// The complete text.
     Text(Arc<str>),
-    /// How to produce it again.
+    /// The recipe to produce it again.
     Recipe {
-        /// As it was kept.
+        /// The recipe as it was stored.
         recipe: String,
         /// The ids of the accounts that it concerns.
         accounts: Vec<String>,
@@ -79,7 +78,7 @@ pub enum StoredOutput {
 }
 
 impl ResultStore {
-    /// Creates the outputs in `store`, kept as `config` says. Reads nothing yet.
+    /// Creates the outputs in `store`; `config` determines how they are kept. Reads nothing yet.
     pub fn new(config: &Config, store: Store, accounts: Arc<Accounts>) -> Self {
         Self {
             store,
@@ -90,14 +89,15 @@ impl ResultStore {
         }
     }
 
-    /// Stores a text that concerns these accounts, by their ids, with the recipe to
-    /// produce it again; returns its hash.
+    /// Stores a text that concerns these accounts, by their ids, with the recipe to produce it
+    /// again; returns its hash.
     ///
-    /// A text of more than 1 MiB loses its end, with a note. A store that cannot be
-    /// written to is no error: the process has the text.
+    /// A text longer than 1 MiB loses its end, with a note. If the store cannot be written, the
+    /// text is kept only in memory.
     pub async fn keep(&self, recipe: &str, text: &str, accounts: &[String]) -> String {
         let hash = hash(text);
         let text = cut_to_limit(text);
+        // Unless the settings allow it, no mail is stored on disk, only the recipe.
         let output = OutputRecord {
             recipe: recipe.to_owned(),
             accounts: accounts.to_vec(),
@@ -105,11 +105,12 @@ impl ResultStore {
         };
         let written = self.store.save_output(&hash, &output).await.unwrap_or_else(|error| {
             tracing::debug!(%error, "an output is kept only in memory");
+            // The failed write may still have taken effect.
             true
         });
         self.memory().put(&hash, text, accounts.to_vec(), self.clock.seconds());
-        // An account may have been signed out while its answer was being produced. That has
-        // deleted what was there already, and what is in memory is checked when it is read.
+        // An account may have been signed out while the answer was produced. That deleted only
+        // existing outputs; outputs in memory are checked again on reading.
         if written
             && let Ok(Some(signed_out)) = self.signed_out(accounts, None).await
             && let Err(error) = self.purge(&signed_out).await
@@ -119,7 +120,7 @@ impl ResultStore {
         hash
     }
 
-    /// Returns the hashes of the outputs in this process's memory, the latest used first.
+    /// Returns the hashes of the outputs in this process's memory, the most recently used first.
     pub fn recent(&self) -> Vec<String> {
         let memory = self.memory();
         let mut cached: Vec<_> = memory.cached.iter().collect();
@@ -127,13 +128,14 @@ impl ResultStore {
         cached.into_iter().map(|(hash, _)| hash.clone()).collect()
     }
 
-    /// Returns the output with this hash, if there is one.
+    /// Returns the output with this hash, if it exists.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
     pub async fn get(&self, hash: &str) -> Result<Option<StoredOutput>> {
         let cached = self.memory().get(hash);
         if let Some(cached) = cached {
+            // Another process may have signed the account out since.
             match self.signed_out(&cached.accounts, Some(cached.since)).await? {
                 None => return Ok(Some(StoredOutput::Text(cached.text))),
                 Some(account) => self.memory().purge(&account),
@@ -156,10 +158,10 @@ impl ResultStore {
         }))
     }
 
-    /// Returns the recipe of the output with this hash, if there is one.
+    /// Returns the recipe of the output with this hash, if it exists.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be read.
     pub async fn recipe(&self, hash: &str) -> Result<Option<String>> {
         match self.get(hash).await? {
             None => Ok(None),
@@ -170,17 +172,17 @@ impl ResultStore {
         }
     }
 
-    /// Deletes the outputs that concern the account with this id, here and in the store.
+    /// Deletes the outputs that concern this account, in memory and in the store.
     ///
     /// # Errors
-    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store).
+    /// [`Kind::Store`](daysheet_core::error::ErrorKind::Store) if the store cannot be written.
     pub async fn purge(&self, account: &str) -> Result<()> {
         self.memory().purge(account);
         self.store.forget_outputs(account).await
     }
 
-    /// Returns one of these accounts that is not signed in, or was signed in again
-    /// after `since`, in seconds since 1970.
+    /// Returns one of these accounts that is not signed in, or was signed in again after `since`,
+    /// in seconds since 1970.
     async fn signed_out(&self, accounts: &[String], since: Option<i64>) -> Result<Option<String>> {
         if accounts.is_empty() {
             return Ok(None);
@@ -204,22 +206,22 @@ impl ResultStore {
 struct RecentOutputs {
     cached: HashMap<String, CachedOutput>,
     bytes: usize,
-    /// A use counter, which finds the least recently used.
+    /// Counts uses, to find the least recently used output.
     uses: u64,
 }
 
-/// One of them.
+/// An output in memory.
 #[derive(Clone)]
 struct CachedOutput {
     text: Arc<str>,
     accounts: Vec<String>,
-    /// When it was kept, in seconds since 1970.
+    /// The time of keeping it, in seconds since 1970.
     since: i64,
     used: u64,
 }
 
 impl RecentOutputs {
-    /// Keeps an output from `since` on, in seconds since 1970.
+    /// Keeps an output; `since` is the time, in seconds since 1970.
     fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
         self.uses += 1;
         self.bytes += text.len();
@@ -251,7 +253,7 @@ impl RecentOutputs {
     }
 }
 
-/// Returns the text, or as many of its first lines as may be stored and a line about the others.
+/// Returns the text, or as many of its first lines as may be stored with a line about the others.
 fn cut_to_limit(text: &str) -> Arc<str> {
     if text.len() <= MAX_OUTPUT {
         return text.into();

@@ -1,46 +1,46 @@
 //! The prompts, as data: tasks that a person can start with one choice.
 //!
-//! A prompt is a few instructions and a brief, so that the model needs no call first.
-//! This module has the call; the server makes it and returns the result.
+//! A prompt consists of instructions and the answer to a call, so that the model needs no call
+//! first. This module describes the call; the server makes it.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::text::brief;
 use serde_json::{Map, Value};
 
-/// The budget of the answer that is part of a prompt, in tokens.
+/// The budget for the answer in a prompt, in tokens.
 const BUDGET: u32 = 4_000;
 
 /// One prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Prompt {
-    /// Its name.
+    /// The prompt's name.
     pub name: &'static str,
-    /// How a menu calls it.
+    /// The title in menus.
     pub title: &'static str,
-    /// What it is for.
+    /// The purpose of the prompt.
     pub doc: &'static str,
-    /// Its arguments, none of them needed.
+    /// The arguments, all optional.
     pub args: &'static [PromptArg],
-    /// The tool whose answer is part of it.
+    /// The tool whose answer is part of the prompt.
     pub tool: &'static str,
-    /// The instructions before the brief.
+    /// The instructions before the answer.
     pub instructions: &'static str,
 }
 
 /// One argument of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PromptArg {
-    /// Its name.
+    /// The argument's name.
     pub name: &'static str,
-    /// What it says.
+    /// The description of the argument.
     pub doc: &'static str,
-    /// The arguments of the call that get its value.
+    /// The arguments of the call that it sets.
     sets: &'static [&'static str],
-    /// The values that complete it.
+    /// The values for completing it.
     pub values: CompletionValues,
 }
 
-/// The values that complete an argument of a prompt, or a variable of a resource.
+/// The values for completing an argument of a prompt or a variable of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletionValues {
     /// Words for days.
@@ -49,7 +49,7 @@ pub enum CompletionValues {
     Accounts,
     /// The names of folders, labels and categories.
     Folders,
-    /// The columns of messages, after a comma further ones.
+    /// The columns of messages; after a comma, another column.
     Columns,
     /// The hashes of outputs.
     Outputs,
@@ -129,11 +129,11 @@ pub const PROMPTS: &[Prompt] = &[
 ];
 
 impl Prompt {
-    /// Returns the arguments of the call for its answer.
+    /// Returns the arguments of the call.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown argument, or one
-    /// that is not a text.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown argument, or one that is not
+    /// a string.
     pub fn call(&self, given: &Map<String, Value>) -> Result<Map<String, Value>> {
         let mut call = Map::new();
         for (name, value) in given {
@@ -151,7 +151,7 @@ impl Prompt {
                     Error::argument(format!("`{}` must be a string", arg.name)).next(arg.doc)
                 );
             };
-            // Clients send an argument that was left out as empty text.
+            // Some clients send an omitted argument as an empty text.
             if !value.trim().is_empty() {
                 for name in arg.sets {
                     call.insert((*name).to_owned(), value.trim().into());
@@ -163,10 +163,10 @@ impl Prompt {
     }
 }
 
-/// Returns the prompt of that name.
+/// Returns the prompt with this name.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument), with the known names.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) with the known names.
 pub fn find(name: &str) -> Result<&'static Prompt> {
     PROMPTS.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
         let known: Vec<_> = PROMPTS.iter().map(|prompt| prompt.name).collect();

@@ -1,6 +1,6 @@
-//! Leaving mailing lists: the ways that messages name, and the request of one click.
+//! Leaving mailing lists: the ways that messages offer, and the one-click request.
 //!
-//! Whether a way is used is the user's decision, which the pipeline requests.
+//! The user decides whether to leave a list; the pipeline asks.
 
 pub mod post;
 

@@ -1,8 +1,8 @@
-//! Runs a job on a stranger's bytes in a process of its own, which is confined and can be killed.
+//! Runs jobs on untrusted bytes in a process of its own, which is confined and can be killed.
 //!
-//! The process is this program again (`daysheet worker`), which [`confine`] shuts in before it
-//! reads the bytes. It returns data, never words of ours: what is said about it is up to the
-//! pipeline. This module knows neither providers nor answers.
+//! The process is this program again (`daysheet worker`), which [`confine`] restricts before it
+//! reads the bytes. It returns data, never wording of ours, which is left to the pipeline.
+//! Providers and answers are unknown here.
 
 pub mod confine;
 pub mod job;
@@ -27,19 +27,20 @@ use self::job::BodyText;
 pub use self::job::{ConfinementProbe, WorkerJob};
 use self::places::{WorkerPermit, WorkerPlaces};
 
-/// The most bytes of a small job. Nearly all files of that size take a fraction of a second.
+/// The maximum size of a small job, in bytes. Nearly all files of that size take a fraction of a
+/// second.
 const SMALL: usize = 2 << 20;
-/// The most bytes that a job may return.
+/// The maximum size of a job's output, in bytes.
 const MAX_RESULT: u64 = 8 << 20;
-/// The bytes of a worker's stderr that are looked at.
+/// The number of bytes of a worker's stderr that are read.
 const COMPLAINT: u64 = 4 << 10;
 
-/// How long things may take.
+/// The time limits.
 #[derive(Debug, Clone, Copy)]
 pub struct WorkerTimes {
-    /// A small job in the place for those; one that takes longer begins again as a large one.
+    /// A small job in the place for small jobs. If it takes longer, it is restarted as a large one.
     pub small: Duration,
-    /// Any other job.
+    /// A large job.
     pub large: Duration,
     /// All files that one call reads.
     pub call: Duration,
@@ -60,8 +61,8 @@ pub struct Worker {
     times: WorkerTimes,
 }
 
-/// A place for a worker, held until it has ended. What it is to read is best fetched after its
-/// place was had: then no more is in memory than is read.
+/// A place for a worker, held until the worker has ended. Fetch the bytes to read after acquiring
+/// it, so that no more bytes are in memory than are being read.
 #[derive(Debug)]
 pub struct WorkerSlot<'w> {
     worker: &'w Worker,
@@ -70,8 +71,8 @@ pub struct WorkerSlot<'w> {
     permit: WorkerPermit,
 }
 
-/// A worker that is ended if its call is given up. Its end is waited for, because the system keeps
-/// an entry for every process whose parent has not done so.
+/// A worker that is killed if its call is dropped. Its exit is awaited, because the system keeps an
+/// entry for every process that its parent has not waited for.
 struct RunningWorker(Option<Child>);
 
 impl Drop for RunningWorker {
@@ -86,27 +87,27 @@ impl Drop for RunningWorker {
     }
 }
 
-/// How a worker ended.
+/// The way a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkerEnd {
-    /// It did all of its job.
+    /// It completed its job.
     Whole,
-    /// It took too long.
+    /// It exceeded its time.
     Time,
-    /// It needed too much memory.
+    /// It exceeded its memory.
     Memory,
-    /// It needed too much stack: what it read is nested too deep.
+    /// It exceeded its stack, because its input is nested too deeply.
     Deep,
-    /// It returned too much.
+    /// It wrote too much output.
     Full,
-    /// It broke.
+    /// It crashed.
     Broken,
 }
 
 impl Worker {
-    /// Returns workers that are this program again, which has to be Daysheet.
+    /// Creates workers that run this program, which has to be Daysheet.
     pub fn this_program() -> Self {
-        // The link leads to the running program even after it was replaced by another version.
+        // The link leads to the running program, even after that was replaced by another version.
         let program = if cfg!(target_os = "linux") {
             Some(PathBuf::from("/proc/self/exe"))
         } else {
@@ -115,20 +116,19 @@ impl Worker {
         Self::at(program.unwrap_or_else(|| PathBuf::from("daysheet")))
     }
 
-    /// Returns workers that are the program at this path, which has to be Daysheet of this
-    /// version.
+    /// Creates workers that run the program at this path, which has to be Daysheet of this version.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         let program = program.into();
         Self { program, places: Arc::default(), times: WorkerTimes::default() }
     }
 
-    /// Sets how long things may take.
+    /// Sets the time limits.
     #[must_use]
     pub fn times(self, times: WorkerTimes) -> Self {
         Self { times, ..self }
     }
 
-    /// Returns how long one call may read files.
+    /// Returns the time for which one call may read files.
     pub fn call_time(&self) -> Duration {
         self.times.call
     }
@@ -141,10 +141,10 @@ impl Worker {
         WorkerSlot { worker: self, owner, small, permit }
     }
 
-    /// Makes the texts of a message readable; `None` if the worker was ended before.
+    /// Makes the texts of a message readable; `None` if the worker was ended before it finished.
     ///
     /// # Errors
-    /// Those of [`WorkerSlot::file`].
+    /// See [`WorkerSlot::file`].
     pub async fn body(
         &self,
         owner: Option<&str>,
@@ -160,6 +160,7 @@ impl Worker {
         let Some(Ok(BodyText { kind, text, notes, payment, orders })) = found else {
             return Ok(None);
         };
+        // The worker may be under the control of what it read, so only known words are taken.
         let kinds = ["plain", "html", "mixed"];
         Ok(Some(ReadableText {
             kind: kinds.into_iter().find(|known| **known == *kind).unwrap_or_default(),
@@ -171,25 +172,25 @@ impl Worker {
         }))
     }
 
-    /// Returns what a worker can reach.
+    /// Returns the resources that a worker can reach.
     ///
     /// # Errors
-    /// Those of [`WorkerSlot::file`].
+    /// See [`WorkerSlot::file`].
     pub async fn reach(&self) -> Result<WorkerReach> {
         let (output, _) =
             self.run(&WorkerJob::Probe(ConfinementProbe::Reach), &[], self.times.large).await?;
         serde_json::from_slice(&output).map_err(|_| broken("it returned nothing"))
     }
 
-    /// Makes a worker exceed one of its limits; returns how it ended.
+    /// Makes a worker exceed one of its limits; returns the way it ended.
     ///
     /// # Errors
-    /// Those of [`WorkerSlot::file`].
+    /// See [`WorkerSlot::file`].
     pub async fn exceed(&self, limit: ConfinementProbe) -> Result<WorkerEnd> {
         Ok(self.run(&WorkerJob::Probe(limit), &[], self.times.large).await?.1)
     }
 
-    /// Runs a worker for a job; returns what the worker wrote, and how it ended.
+    /// Runs a worker for a job; returns its output and the way it ended.
     async fn run(
         &self,
         job: &WorkerJob,
@@ -210,12 +211,12 @@ impl Worker {
         };
         let (mut output, mut complaint) = (Vec::new(), Vec::new());
         let work = async {
-            // A worker that has enough reads no further, which is no error.
+            // A worker may stop reading when it has enough, which is no error.
             let feed = async move {
                 let _ = stdin.write_all(&head).await;
                 let _ = stdin.write_all(bytes).await;
             };
-            // A reader that is dropped ends a worker that writes more.
+            // Dropping the reader ends a worker that writes more.
             let read = async { stdout.take(MAX_RESULT + 1).read_to_end(&mut output).await.is_ok() };
             let hear = async { stderr.take(COMPLAINT).read_to_end(&mut complaint).await.is_ok() };
             tokio::join!(feed, read, hear);
@@ -224,7 +225,7 @@ impl Worker {
         let finished = tokio::time::timeout(longest, work).await;
         let ended = match finished {
             Err(_elapsed) => {
-                // Waits for its end, too.
+                // This also waits for its end.
                 let _ = child.kill().await;
                 WorkerEnd::Time
             }
@@ -245,9 +246,10 @@ impl Worker {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
+        // The environment may contain secrets, and a confined process needs none of it.
         command.arg("worker").env_clear().kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Each further arena of the allocator would take address space, which is limited.
+        // Each additional arena of the allocator would use address space, which is limited.
         command.env("MALLOC_ARENA_MAX", "1");
         #[cfg(unix)]
         command.arg0("daysheet").current_dir("/");
@@ -263,10 +265,10 @@ impl Worker {
 }
 
 impl WorkerSlot<'_> {
-    /// Reads a file. The lines that were returned before the worker was ended are kept.
+    /// Reads a file. Lines that were returned before the worker was ended are kept.
     ///
     /// # Errors
-    /// [`ErrorKind::Internal`] if no worker can be started, or it cannot be confined.
+    /// [`ErrorKind::Internal`] if no worker can be started, or if it cannot be confined.
     pub async fn file(
         self,
         request: &ExtractRequest,
@@ -277,7 +279,7 @@ impl WorkerSlot<'_> {
         for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(line) => lines.push(line),
-                // The last one may have been cut.
+                // The last line may be incomplete.
                 Err(_) => break,
             }
         }
@@ -289,7 +291,7 @@ impl WorkerSlot<'_> {
         Ok((lines, ended))
     }
 
-    /// Does a job; returns what the worker wrote, and how it ended.
+    /// Does a job; returns the worker's output and the way it ended.
     async fn done(mut self, job: &WorkerJob, bytes: &[u8]) -> Result<(Vec<u8>, WorkerEnd)> {
         let Worker { places, times, .. } = self.worker;
         if self.small && bytes.len() <= SMALL {
@@ -299,7 +301,7 @@ impl WorkerSlot<'_> {
             }
         }
         if self.small {
-            // What is small may still be a lot of work, and others wait for this place.
+            // A small job may still be a lot of work, and others wait for this place.
             drop(self.permit);
             self.permit = places.large(self.owner).await;
         }
@@ -312,12 +314,13 @@ fn broken(why: &str) -> Error {
         .next("save the file with as=file")
 }
 
-/// Returns how a worker ended that was not stopped from outside.
+/// Returns the way a worker ended that was not killed by this process.
 fn ended(status: ExitStatus, complaint: &[u8]) -> WorkerEnd {
     let says = |text: &str| complaint.windows(text.len()).any(|part| part == text.as_bytes());
     if status.success() {
         return WorkerEnd::Whole;
     }
+    // The messages of Rust's runtime, before it aborts the process.
     if says("memory allocation of") {
         return WorkerEnd::Memory;
     }
@@ -330,7 +333,7 @@ fn ended(status: ExitStatus, complaint: &[u8]) -> WorkerEnd {
         match status.signal() {
             // `SIGXCPU`
             Some(24) => return WorkerEnd::Time,
-            // `SIGKILL`: a system that is short of memory ends the largest process.
+            // `SIGKILL`: a system short of memory kills the largest process.
             Some(9) => return WorkerEnd::Memory,
             // `SIGSEGV`
             Some(11) => return WorkerEnd::Deep,

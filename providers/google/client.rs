@@ -1,10 +1,10 @@
-//! The common part of the Google adapters: calling the generated client safely.
+//! The base of the Google adapters: safe calls through the generated client.
 //!
-//! The generated client has no timeout, drops status and `Retry-After` unless a
-//! delegate keeps them, reads a response of any length ([`wire`] limits that), and
-//! decodes it completely or not at all. [`GoogleClient::call`] adds what is missing: the limiter
-//! of `limiter.rs`, and errors in our words. Responses are read as plain JSON, because the
-//! generated types drop a whole message for one part with unpadded base64.
+//! The generated client has no timeout, drops status and `Retry-After` unless a delegate keeps
+//! them, reads a response of any length ([`wire`] limits that), and decodes it completely or not at
+//! all. [`GoogleClient::call`] adds the limiter of `limiter.rs` and errors in our words. Responses are
+//! read as plain JSON, because the generated types drop a whole message for one part with unpadded
+//! base64.
 //!
 //! [`wire`]: super::wire
 
@@ -52,6 +52,8 @@ pub fn scopes(access: AccessLevel) -> Vec<&'static str> {
             "https://www.googleapis.com/auth/contacts",
         ],
     };
+    // No other scope covers people with whom mail was exchanged, and it is read-only at every
+    // level.
     scopes.push("https://www.googleapis.com/auth/contacts.other.readonly");
     scopes
 }
@@ -59,9 +61,9 @@ pub fn scopes(access: AccessLevel) -> Vec<&'static str> {
 /// The maximum number of calls of one account in flight. Gmail throttles bursts of 100
 /// and tolerates 25.
 pub const IN_FLIGHT: usize = 25;
-/// The slowest way that is waited for when much is sent, in bytes a second.
+/// The lowest speed that time limits of long requests allow for, in bytes per second.
 const SLOWEST: u64 = 50_000;
-/// The status that continues an upload.
+/// The status of a resumable upload that expects more bytes (308).
 const GO_ON: u16 = 308;
 /// One attempt at a write.
 type WriteAttempt<'a> = Pin<Box<dyn Future<Output = Result<Value>> + Send + 'a>>;
@@ -75,19 +77,19 @@ pub struct FullResponse {
     pub more: bool,
     /// The headers.
     pub headers: HeaderMap,
-    /// The JSON; null if there is none.
+    /// The JSON body; null if the response is empty.
     pub body: Value,
 }
 
-/// One of Google's services, with its names for errors.
+/// One of Google's services, as errors name it.
 #[derive(Debug)]
 pub struct GoogleService {
     name: &'static str,
-    /// The APIs that have to be enabled for it.
+    /// The APIs that a Google Cloud project has to enable for it.
     apis: &'static str,
 }
 
-/// Mail, and the people one writes to.
+/// Mail and contacts.
 pub const GMAIL: &GoogleService =
     &GoogleService { name: "Gmail", apis: "the Gmail API and the People API" };
 /// Calendars.
@@ -141,7 +143,7 @@ pub struct FailureWatch {
 struct FailureInfo {
     status: u16,
     retry_after: Option<Duration>,
-    /// Why there is no whole answer.
+    /// The reason why the response is incomplete, from [`wire`](super::wire).
     failed: Option<TransferFailure>,
 }
 
@@ -162,6 +164,7 @@ impl Delegate for FailureWatch {
             retry_after: retry_after(response.headers(), &self.clock),
             failed: TransferFailure::from_headers(response.headers()),
         };
+        // The limiter retries, because it knows the other calls of the account.
         Retry::Abort
     }
 }
@@ -186,16 +189,17 @@ impl GoogleClient {
         self.limiter.clock().now()
     }
 
-    /// Makes a call that only reads, and returns its JSON.
+    /// Makes a read-only call and returns its JSON.
     ///
-    /// `make` builds the call anew for every attempt; it asks for its token itself, and
-    /// gets the one that the limiter knows of.
+    /// `make` builds the call anew for every attempt. The generated client requests the token
+    /// itself, from the limiter's token source.
     pub async fn call<T, F>(&self, make: impl Fn(FailureWatch) -> F) -> Result<Value>
     where
         F: Future<Output = CallResult<T>>,
     {
         self.limiter
             .read(|_token| async {
+                // One for each attempt, so that no failure of an earlier attempt remains.
                 let watch = FailureWatch::new(self.limiter.clock().clone());
                 match make(watch.clone()).await {
                     Ok((response, _)) => match response.into_body().collect().await {
@@ -213,9 +217,9 @@ impl GoogleClient {
         Ok(self.get_as(url, LISTS, &json).await?.0)
     }
 
-    /// Fetches a response of at most `most` bytes without the generated client, which holds it
-    /// several times over, and takes from it what `take` does. Its turn, if it is a long one, is
-    /// to be kept until the result is smaller again.
+    /// Fetches a response of at most `most` bytes without the generated client, which holds several
+    /// copies, and converts it with `take`. Keep the [`ResponsePermit`] of a long response until the result
+    /// has been reduced.
     pub async fn get_as<T>(
         &self,
         url: &Url,
@@ -236,15 +240,15 @@ impl GoogleClient {
             .await
     }
 
-    /// Sends a write, and returns the JSON of the response, null if there is none. With
-    /// `version`, nothing is done unless the resource at `url` still has it.
+    /// Sends a write once and returns the JSON of the response, or null for an empty one. With
+    /// `version`, the write fails unless the resource at `url` still has that version.
     ///
-    /// It is sent once. The generated client is not used: it drops the nulls that clear
-    /// fields, and cannot send `If-Match`.
+    /// The generated client is not used: it drops the nulls that clear fields, and cannot send
+    /// `If-Match`.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if the version is another; [`ErrorKind::Network`] or
-    /// [`ErrorKind::Timeout`] if it is unknown whether it was done.
+    /// [`ErrorKind::Conflict`] for another version; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if the
+    /// outcome is unknown.
     pub async fn send(
         &self,
         method: Method,
@@ -256,8 +260,8 @@ impl GoogleClient {
         self.limiter.write_within(time, call).await
     }
 
-    /// Sends a write as [`GoogleClient::send`] does, but does not repeat it even if it was
-    /// throttled: for sending messages.
+    /// Sends a write like [`GoogleClient::send`], but never again, even after throttling: for sending
+    /// messages.
     pub async fn send_once(&self, url: &Url, body: &Value) -> Result<Value> {
         let (call, time) = self.write(Method::POST, url, None, Some(body));
         self.limiter.send_once(time, call).await
@@ -296,6 +300,7 @@ impl GoogleClient {
                 }
                 let request = request.body(written.unwrap_or_default()).map_err(unwritten)?;
                 let answer = net::send_within(request, time).await.map_err(open)?;
+                // Deletions succeed without a body.
                 if answer.status().is_success() && answer.body().is_empty() {
                     return Ok(Value::Null);
                 }
@@ -305,11 +310,11 @@ impl GoogleClient {
         (call, time)
     }
 
-    /// Sends bytes of any type, once, with a time limit that depends on their number;
-    /// returns the response with its headers. An upload to be continued is no error.
+    /// Sends bytes of any type once and returns the response with its headers. The time limit grows
+    /// with their number. An incomplete upload (308) is a success.
     ///
     /// # Errors
-    /// As [`GoogleClient::send`].
+    /// See [`GoogleClient::send`].
     pub async fn send_bytes(
         &self,
         method: Method,
@@ -366,6 +371,7 @@ impl GoogleClient {
             retry_after: retry_after(answer.headers(), self.limiter.clock()),
             failed: None,
         };
+        // Front ends answer some errors in HTML; the status alone has to do.
         let body = serde_json::from_slice(answer.body()).unwrap_or_default();
         Err(error_of(self.service, seen, &body))
     }
@@ -377,9 +383,10 @@ fn time_for(length: usize) -> Duration {
     net::TIMEOUT + Duration::from_secs(length / SLOWEST)
 }
 
-/// Converts errors after which the write may still have been carried out.
+/// Marks errors after which the write may still have been carried out.
 fn open(error: Error) -> Error {
     let (kind, message) = match error.kind() {
+        // A 5xx does not say that nothing was done.
         ErrorKind::Provider(500..=599) => (ErrorKind::Network, error.message()),
         ErrorKind::Network => (ErrorKind::Network, "the connection to Google broke"),
         ErrorKind::Timeout => (ErrorKind::Timeout, "Google did not answer in time"),
@@ -389,13 +396,14 @@ fn open(error: Error) -> Error {
         .next("check before retrying")
 }
 
-/// Reports an invalid request: its variable parts (ids, versions, page tokens) came from Google.
+/// Reports a request that cannot be built: its variable parts (ids, versions, page tokens) come
+/// from Google.
 fn unwritten(_opaque: hyper::http::Error) -> Error {
     Error::new(ErrorKind::Provider(200), "an id or version from Google cannot be sent back")
         .next("list it again, and repeat the call with the new id")
 }
 
-/// Reads how long a response says to wait.
+/// Returns the wait that a response requests.
 fn retry_after(headers: &hyper::HeaderMap, clock: &Clock) -> Option<Duration> {
     let value = headers.get(hyper::header::RETRY_AFTER)?.to_str().ok()?;
     limiter::retry_after(value, clock.now())
@@ -408,6 +416,7 @@ fn recover(
     seen: FailureInfo,
 ) -> Result<Value> {
     use google_apis_common::Error as Generated;
+    // The generated client takes our mark for an ordinary error of the service.
     if let Some(failed) = seen.failed {
         return Err(failed.error());
     }
@@ -438,8 +447,8 @@ fn recover(
     }
 }
 
-/// Reads the JSON of a response. All of Google's are objects: to take anything else for
-/// an empty one would make a broken service an empty mailbox.
+/// Reads the JSON object of a response. Anything else is an error: read as an empty object, it
+/// would turn a broken service into an empty mailbox.
 pub fn json(body: &[u8]) -> Result<Value> {
     match parse(body)? {
         object @ Value::Object(_) => Ok(object),
@@ -447,9 +456,9 @@ pub fn json(body: &[u8]) -> Result<Value> {
     }
 }
 
-/// Reads the JSON object of a response into a type of its own.
+/// Deserializes the JSON object of a response.
 pub fn parse<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T> {
-    // A list would be taken for the fields of the type, in their order.
+    // Serde would read a list as the fields of the type, in their order.
     if body.trim_ascii_start().starts_with(b"[") {
         return Err(not_ours("object"));
     }
@@ -463,10 +472,10 @@ pub fn not_ours(what: &str) -> Error {
         .next("try again; if it persists, check the endpoint URLs in the settings")
 }
 
-/// Returns the list of a response that always has one.
+/// Returns the list under `key`, in a response that always has it.
 ///
 /// # Errors
-/// [`ErrorKind::Provider`] if it has none.
+/// [`ErrorKind::Provider`] if the list is missing.
 pub fn items_of(mut answer: Value, key: &str) -> Result<Vec<Value>> {
     match answer.get_mut(key).map(Value::take) {
         Some(Value::Array(items)) => Ok(items),
@@ -474,11 +483,11 @@ pub fn items_of(mut answer: Value, key: &str) -> Result<Vec<Value>> {
     }
 }
 
-/// Returns the items of a page, whose list may be missing if it is empty; other fields
-/// than the `others` make it invalid.
+/// Returns the items of a page. An empty list may be missing, but only if all other fields are
+/// among `others`.
 ///
 /// # Errors
-/// [`ErrorKind::Provider`] for a response that is no such page.
+/// [`ErrorKind::Provider`] for any other response.
 pub fn page<'v>(answer: &'v Value, key: &str, others: &[&str]) -> Result<&'v [Value]> {
     let known = |members: &Map<String, Value>| {
         members.keys().all(|member| others.contains(&member.as_str()))
@@ -494,13 +503,13 @@ fn broken_off() -> Error {
     Error::new(ErrorKind::Network, "Google's response broke off")
 }
 
-/// Returns the reason that Google's newer APIs give among the details of an error.
+/// Returns the `reason` among the details of an error, which Google's newer APIs have.
 fn detail(error: &Value) -> Option<&str> {
     let details = error.get("details")?.as_array()?;
     details.iter().find_map(|detail| detail.get("reason").and_then(Value::as_str))
 }
 
-/// Converts Google's error response to our kinds.
+/// Converts Google's error response to an error of ours.
 fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -513,7 +522,7 @@ fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
         reason,
         "rateLimitExceeded" | "userRateLimitExceeded" | "quotaExceeded" | "RESOURCE_EXHAUSTED"
     );
-    // The message is Google's own, and may contain untrusted names.
+    // Google's message may quote names and other text by others.
     let summary = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = if summary.is_empty() {
         format!("Google answered with status {}", seen.status)
@@ -523,6 +532,7 @@ fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
     let missing = || Error::new(ErrorKind::NotFound, format!("{} has no such item", service.name));
     match seen.status {
         429 => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
+        // Gmail reports some exceeded rates as 403.
         403 if limited => Error::new(ErrorKind::RateLimited(seen.retry_after), message),
         403 if matches!(reason, "insufficientPermissions" | "ACCESS_TOKEN_SCOPE_INSUFFICIENT") => {
             Error::new(ErrorKind::Auth, "the sign-in does not allow this")
@@ -546,7 +556,10 @@ fn error_of(service: &GoogleService, seen: FailureInfo, body: &Value) -> Error {
                 .next("lookup kind=calendars shows its access")
         }
         404 => missing(),
+        // Gmail's answer to ids of another form.
         400 if summary.starts_with("Invalid id") => missing(),
+        // Calendar answers deletions of deleted events so. A 410 with any other reason is an
+        // expired sync token.
         410 if reason == "deleted" => missing(),
         412 => Error::new(ErrorKind::Conflict, "it was changed meanwhile")
             .next("read it again, and repeat the change if it still fits"),

@@ -11,7 +11,7 @@ mod wire;
 /// The features of Gmail.
 pub const MAIL: MailCapabilities = MailCapabilities {
     name: "Gmail",
-    // Its API has none; its own programs do.
+    // Gmail's own programs can schedule messages, but the API cannot.
     scheduled_send: false,
     signatures: true,
     rule_names: false,

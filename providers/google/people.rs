@@ -1,8 +1,8 @@
-//! Google's People API: people by a name or an address.
+//! Google's People API: contacts and correspondents by name or address.
 //!
-//! Two lists have people, each in full and by search: saved contacts, and other
-//! contacts, with whom mail was exchanged. The API has no generated client here: four
-//! GET requests do not justify another unmaintained crate.
+//! There are two lists, each available in full and by search: saved contacts, and other contacts,
+//! with whom mail was exchanged. The API has no generated client here: four GET requests do not
+//! justify another unmaintained crate.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,15 +18,14 @@ use super::client::{GoogleClient, page};
 /// The fields of saved contacts that are read; other contacts have fewer.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
 const OTHER_FIELDS: &str = "names,emailAddresses,phoneNumbers";
-/// The most people that one answer of a search has, and a search altogether: it
-/// has no pages.
+/// The maximum number of results of a search, which has no pages.
 const MAX_PEOPLE: usize = 30;
 /// The fields of a page other than its people.
 const OF_A_PAGE: &[&str] =
     &["nextPageToken", "nextSyncToken", "totalItems", "totalPeople", "totalSize"];
-/// The most people that a page has.
+/// The maximum number of people on a page.
 const IN_A_PAGE: usize = 1_000;
-/// Pages of the saved contacts, with at most 1,000 in each.
+/// The maximum number of pages of a list that are read, with 1,000 people each.
 const PAGES: usize = 100;
 /// The lists of people.
 const LISTS: [&PeopleList; 2] = [
@@ -44,8 +43,7 @@ const LISTS: [&PeopleList; 2] = [
     },
 ];
 
-/// A list of people: its endpoint, the key of the people in an answer, and the fields
-/// that are read.
+/// A list of people: its endpoint, the key of the people in a response, and the fields to request.
 struct PeopleList {
     path: &'static str,
     key: &'static str,
@@ -57,8 +55,8 @@ struct PeopleList {
 const SEARCHES: [(&str, &str); 2] =
     [("v1/people:searchContacts", FIELDS), ("v1/otherContacts:search", OTHER_FIELDS)];
 
-/// Finds people, saved contacts first. `warm` is the account's own, and true
-/// once its searches were announced.
+/// Finds people, saved contacts first. `warm` belongs to the account, and is set once its search
+/// index has been refreshed.
 pub async fn find(
     google: &GoogleClient,
     base: &Url,
@@ -68,6 +66,7 @@ pub async fn find(
     let mut found: Vec<Value> = Vec::new();
     let mut notes = Vec::new();
     let searches = people.q.is_some() || !people.emails.is_empty();
+    // Google refreshes its search index only when a search is announced.
     if searches && !warm.load(Ordering::Relaxed) {
         announce(google, base).await?;
         warm.store(true, Ordering::Relaxed);
@@ -96,6 +95,7 @@ pub async fn find(
             for email in emails {
                 let mut near = Vec::new();
                 search(google, base, email, MAX_PEOPLE, &mut near).await?;
+                // The search also finds prefixes and names.
                 near.retain(|person| has(person, email));
                 add_new(&mut found, near);
             }
@@ -105,8 +105,8 @@ pub async fn find(
     Ok(ListPage { items: found, notes, ..ListPage::default() })
 }
 
-/// Returns the people of a list until there are `limit`, and false if there are more than
-/// may be read.
+/// Returns up to `limit` people of a list, or slightly more; and false if the list exceeds the
+/// pages that may be read.
 async fn all(
     google: &GoogleClient,
     base: &Url,
@@ -127,6 +127,7 @@ async fn all(
         add(&mut found, people, |item| Some(item));
         let next = answer.get("nextPageToken").and_then(Value::as_str);
         match next {
+            // A repeated token would return the same page forever.
             Some(next) if found.len() < limit && next != token => token = next.to_owned(),
             Some(_) => {
                 let enough = found.len() >= limit;
@@ -144,7 +145,7 @@ async fn announce(google: &GoogleClient, base: &Url) -> Result<()> {
     ask(google, base, "", "1").await.map(drop)
 }
 
-/// Returns the answers of both searches.
+/// Returns the responses of both searches.
 async fn ask(google: &GoogleClient, base: &Url, q: &str, size: &str) -> Result<Vec<Value>> {
     let searches = SEARCHES.map(async |(path, fields)| {
         let params = [("query", q), ("readMask", fields), ("pageSize", size)];
@@ -153,7 +154,7 @@ async fn ask(google: &GoogleClient, base: &Url, q: &str, size: &str) -> Result<V
     try_join_all(searches).await
 }
 
-/// Adds the people whom both searches find; returns true if one of them may have more.
+/// Adds the results of both searches to `found`; returns true if one of them may be incomplete.
 async fn search(
     google: &GoogleClient,
     base: &Url,
@@ -165,6 +166,7 @@ async fn search(
     let mut cut = false;
     for answer in ask(google, base, q, &size).await? {
         let results = page(&answer, "results", OF_A_PAGE)?;
+        // A full response may be incomplete, and does not say so.
         cut |= results.len() >= MAX_PEOPLE;
         add(found, results, |item| item.get("person"));
     }
@@ -176,7 +178,7 @@ fn add(found: &mut Vec<Value>, list: &[Value], person: fn(&Value) -> Option<&Val
     add_new(found, people.cloned().collect());
 }
 
-/// Adds people who are not in the list yet; one person may be in two lists.
+/// Adds people whom the list does not have yet; a person may be in both lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
     for mut person in people {
         let known = |other: &Value| other.get("resourceName") == person.get("resourceName");

@@ -1,8 +1,8 @@
-//! The connection of Google's generated clients.
+//! The transport of Google's generated clients.
 //!
-//! They read a response of any length and cannot be stopped. So their connection ends within the
-//! process: it receives the requests as they wrote them, sends these by the one client of the
-//! process, and reads the responses with a cap. It does not interpret requests or responses.
+//! They read responses of any length and cannot be stopped. Their connections therefore end within
+//! this process: this module receives their requests, sends them by the process's one client, and
+//! reads the responses with a cap. It interprets neither.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -30,7 +30,7 @@ use crate::net::{self, FetchFailure, ResponsePermit};
 /// The maximum size of a list or a single object, in bytes. The longest that are
 /// requested, 2,500 events, have a kilobyte or two each.
 pub const LISTS: usize = 8 << 20;
-/// The longest list of ids, in bytes: 500 of them, at 60 bytes each.
+/// The maximum size of a list of ids, in bytes: 500 ids of 60 bytes each, with room to spare.
 const IDS: usize = 256 << 10;
 /// The maximum size of a message, in bytes as Gmail writes it.
 pub const MESSAGES: usize = 64 << 20;
@@ -38,17 +38,17 @@ pub const MESSAGES: usize = 64 << 20;
 /// that it accepts.
 pub const FILES: usize = 72 << 20;
 
-/// The header by which our response marks one that did not arrive completely.
+/// The header field that marks a response of ours as incomplete.
 const FAILED: &str = "daysheet-failed";
 
-/// Bytes on their way between the generated client and here.
+/// The buffer between the generated client and this module, in bytes.
 const BUFFER: usize = 64 * 1024;
 
 /// Opens the connections of a generated client.
 #[derive(Debug, Clone)]
 pub struct LoopbackConnector(UpstreamShare);
 
-/// Returns the client for a generated hub, of the person whose share this is.
+/// Returns the client for a generated hub; its long responses count against `share`.
 pub fn client(share: UpstreamShare) -> Client<LoopbackConnector> {
     Legacy::builder(TokioExecutor::new()).build(LoopbackConnector(share))
 }
@@ -66,12 +66,12 @@ words! {
 }
 
 impl TransferFailure {
-    /// Reads the mark that a failed connection leaves in the headers of an answer.
+    /// Reads the mark of a failed connection from response headers.
     pub fn from_headers(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers.get(FAILED)?.to_str().ok()?)
     }
 
-    /// Returns the error.
+    /// Returns the mark as an error.
     pub fn error(self) -> Error {
         match self {
             Self::Unreached => Error::new(ErrorKind::Network, "Google could not be reached"),
@@ -95,6 +95,7 @@ impl From<&FetchFailure> for TransferFailure {
 /// Returns the maximum size of the response to a request, in bytes.
 fn most(uri: &Uri) -> usize {
     let path = uri.path();
+    // Lists of messages and threads have only ids; the path of a single one continues with its id.
     if path.ends_with("/me/messages") || path.ends_with("/me/threads") { IDS } else { LISTS }
 }
 
@@ -112,10 +113,11 @@ async fn pass(
     Ok(match answered {
         Ok(net::WholeResponse { answer, turn }) => {
             let (mut parts, bytes) = answer.into_parts();
-            // Headers of the other connection.
+            // These fields describe the connection to Google; the body is complete by now.
             for header in [CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
                 parts.headers.remove(header);
             }
+            // Only this module sets the mark, never a service.
             parts.headers.remove(FAILED);
             parts.version = hyper::Version::HTTP_11;
             Response::from_parts(parts, ResponseBody::new(bytes, turn))
@@ -123,6 +125,8 @@ async fn pass(
         Err(failure) => {
             tracing::debug!(?failure, "an incomplete response from Google");
             let mut answer = Response::new(ResponseBody::new(Vec::new(), None));
+            // For an error, the generated client hands the headers to our delegate, which reads the
+            // mark.
             *answer.status_mut() = StatusCode::BAD_GATEWAY;
             let word = HeaderValue::from_static(TransferFailure::from(&failure).word());
             answer.headers_mut().insert(FAILED, word);
@@ -131,12 +135,13 @@ async fn pass(
     })
 }
 
-/// Reads a request into the form of the one client.
+/// Reads a request completely, and addresses it to `at`.
 async fn whole(at: Uri, request: Request<Incoming>) -> Option<Request<Vec<u8>>> {
     let (mut parts, body) = request.into_parts();
     let mut uri = at.into_parts();
     uri.path_and_query = parts.uri.path_and_query().cloned();
     parts.uri = Uri::from_parts(uri).ok()?;
+    // The client that sends the request sets these for its own connection.
     for header in [HOST, CONNECTION, TRANSFER_ENCODING, CONTENT_LENGTH] {
         parts.headers.remove(header);
     }
@@ -158,7 +163,7 @@ impl Service<Uri> for LoopbackConnector {
         let share = self.0.clone();
         tokio::spawn(async move {
             let service = service_fn(|request| pass(at.clone(), request, share.clone()));
-            // It ends when the generated client lets it go.
+            // It ends when the generated client drops its end.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(far), service)
                 .await;
@@ -167,7 +172,7 @@ impl Service<Uri> for LoopbackConnector {
     }
 }
 
-/// The generated client's end.
+/// The end of the connection that the generated client holds.
 #[derive(Debug)]
 pub struct ClientEnd(DuplexStream);
 
@@ -205,7 +210,7 @@ impl AsyncWrite for ClientEnd {
     }
 }
 
-/// A body, and the turn of a long one until it was passed on.
+/// A response body, which keeps the turn of a long response until it has been passed on.
 #[derive(Debug)]
 struct ResponseBody {
     bytes: Full<Bytes>,

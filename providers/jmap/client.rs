@@ -1,6 +1,6 @@
-//! One account's way to a JMAP server: its session and its method calls (RFC 8620).
+//! The client of one account for a JMAP server: its session and its method calls (RFC 8620).
 //!
-//! Only methods that read are called, so all of them are tried again.
+//! Only reading methods are called, so every call may be retried.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::{Account, ServiceSettings, TokenSource};
@@ -15,38 +15,39 @@ use crate::json::text;
 use crate::limiter::{RateLimiter, retry_after};
 use crate::net::{self, FetchFailure};
 
-/// Calls of one account in flight at once; servers have to allow four (RFC 8620, 2).
+/// The maximum number of calls of one account in flight; servers have to allow four (RFC 8620, 2).
 const IN_FLIGHT: usize = 4;
-/// The longest answer that is read, in bytes.
+/// The maximum size of a response, in bytes.
 const MAX_ANSWER: usize = 32 << 20;
-/// The capability of mail, beside that of JMAP itself.
+/// The capability for mail; the core capability is always named, too.
 const MAIL: &str = "urn:ietf:params:jmap:mail";
 
-/// Where methods are called, and about which account.
+/// The URL for method calls, and the account that they concern.
 struct JmapSession {
     api: Url,
     account: String,
 }
 
-/// One account's way to its server.
+/// The client of one account.
 pub struct JmapClient {
     url: Url,
     limiter: RateLimiter,
     session: OnceCell<JmapSession>,
 }
 
-/// The argument that is taken from the answer to an earlier call (RFC 8620, 3.7).
+/// Returns a reference to a part of an earlier call's result (RFC 8620, 3.7).
 pub fn from(call: usize, name: &str, path: &str) -> Value {
     json!({"resultOf": call.to_string(), "name": name, "path": path})
 }
 
 impl JmapClient {
-    /// The way to the server whose session is at the URL that is the account's tenant.
+    /// Creates the client of an account, whose tenant is the URL of its JMAP session.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if that is no URL that a token may be sent to.
+    /// [`ErrorKind::Config`] if a token must not be sent to that URL.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let url = account.tenant.as_deref().and_then(|url| Url::parse(url).ok());
+        // Plain http is only for tests on this machine.
         let safe = |url: &Url| url.scheme() == "https" || url.host_str() == Some("127.0.0.1");
         let url = url.filter(safe).ok_or_else(|| {
             Error::new(ErrorKind::Config, "the account's tenant is no https URL of a JMAP session")
@@ -55,7 +56,7 @@ impl JmapClient {
         Ok(Self { url, limiter, session: OnceCell::new() })
     }
 
-    /// Calls methods in one request; the arguments of their answers, in order.
+    /// Calls methods in one request; returns the arguments of their responses, in order.
     pub async fn call(&self, calls: &[(&str, Value)]) -> Result<Vec<Value>> {
         let session = self.session.get_or_try_init(|| self.read_session()).await?;
         let calls = calls.iter().enumerate().map(|(at, (name, arguments))| {
@@ -95,7 +96,7 @@ impl JmapClient {
         let answer = self.limiter.read(|token| self.send(&self.url, None, token)).await?;
         let api = self.url.join(text(&answer, "apiUrl")).map_err(|_opaque| not_ours())?;
         let account = answer.get("primaryAccounts").map_or("", |known| text(known, MAIL));
-        // The token is for the server that was named.
+        // The token is only for the server of the configured URL.
         let why = match () {
             () if api.origin() != self.url.origin() => "the session leads to another server",
             () if account.is_empty() => "the sign-in has no mailbox at its server",
@@ -137,7 +138,7 @@ fn not_ours() -> Error {
     Error::new(ErrorKind::Provider(502), "the server answered with something that is not JMAP")
 }
 
-/// The error of a method (RFC 8620, 3.6.2), in our kinds.
+/// Converts an error of a method (RFC 8620, 3.6.2).
 fn refused(error: &Value) -> Error {
     let reason = [text(error, "type"), text(error, "description")].join(" ");
     let message = format!("the server refused: {}", quoted_words(reason.trim()));

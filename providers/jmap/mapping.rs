@@ -1,5 +1,4 @@
-//! Where JMAP's objects have our columns. Those of messages are as `objects.rs`
-//! leaves them.
+//! Maps JMAP's objects to our columns; messages have the form that `objects.rs` gives them.
 
 use daysheet_core::schemas::ValueSource::{
     Addresses, Any, Each, Either, Flags, Has, Is, Length, Names, Newest, Oldest, Path, Rfc3339,

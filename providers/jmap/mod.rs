@@ -1,8 +1,7 @@
-//! Mail over plain JMAP (RFC 8620, RFC 8621), for reading alone: what a further
-//! provider costs.
+//! Mail over plain JMAP (RFC 8620, RFC 8621), read-only: a measure of the cost of another provider.
 //!
-//! An account's tenant is the URL of its session. Nobody can sign in to one yet, so
-//! that accounts of this provider are made by tests only.
+//! An account's tenant is the URL of its JMAP session. There is no sign-in yet, so only tests
+//! create accounts of this provider.
 
 mod client;
 mod mapping;
@@ -27,7 +26,7 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 
-/// What it can do.
+/// The features of JMAP mail.
 const MAIL: MailCapabilities = MailCapabilities {
     name: "JMAP",
     scheduled_send: false,
@@ -38,7 +37,7 @@ const MAIL: MailCapabilities = MailCapabilities {
     reply_subjects: false,
     system_labels: &[],
 };
-/// Messages, or changes, and conversations that are requested at once.
+/// The maximum number of messages or changes per request, and of conversations.
 const MESSAGES: usize = 100;
 const THREADS: usize = 25;
 
@@ -48,10 +47,10 @@ pub struct JmapMailbox {
 }
 
 impl JmapMailbox {
-    /// The mailbox of `account`.
+    /// Connects `account` to its server.
     ///
     /// # Errors
-    /// As [`JmapClient::new`].
+    /// See [`JmapClient::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         Ok(Self { client: JmapClient::new(services, tokens, account)? })
     }
@@ -62,8 +61,8 @@ impl JmapMailbox {
         Ok((found, folders))
     }
 
-    /// Finds messages, or of each conversation one, and calls `then` for what is found:
-    /// the ids, the page without its items, and the answers to `then`.
+    /// Finds messages, or one message per conversation, and calls the methods `then` on them in the
+    /// same request. Returns the ids, the page without items, and the responses of `then`.
     async fn find(
         &self,
         request: &ListRequest,
@@ -76,7 +75,9 @@ impl JmapMailbox {
         let sort = json!([{"property": "receivedAt", "isAscending": request.oldest}]);
         let mut arguments = json!({"filter": filter, "sort": sort, "calculateTotal": true,
             "limit": request.limit.clamp(1, most), "collapseThreads": most == THREADS});
+        // Paging by anchor (RFC 8620, 5.5) keeps its place when new mail arrives.
         if let (Some(cursor), Some(arguments)) = (&request.cursor, arguments.as_object_mut()) {
+            // The cursor is the id of the last row, so new mail does not shift pages.
             self.check_id(cursor)?;
             arguments.insert("anchor".to_owned(), json!(cursor));
             arguments.insert("anchorOffset".to_owned(), json!(1));
@@ -97,7 +98,7 @@ impl JmapMailbox {
         Ok((ids, page, answers.collect()))
     }
 
-    /// No changes, and where to ask for them from.
+    /// Returns no changes, and the cursor to continue from.
     async fn now(&self, started_over: bool) -> Result<ChangeFeed> {
         let nothing = self.client.one("Email/get", json!({"ids": []})).await?;
         let cursor = text(&nothing, "state").to_owned();
@@ -105,7 +106,7 @@ impl JmapMailbox {
     }
 }
 
-/// Read only: everything else refuses.
+/// Read-only: the default implementations refuse every write.
 impl Drafts for JmapMailbox {}
 impl MessageActions for JmapMailbox {}
 impl MailboxSettings for JmapMailbox {}
@@ -130,7 +131,7 @@ impl Mailbox for JmapMailbox {
     }
 
     async fn threads(&self, request: &ListRequest) -> Result<ListPage> {
-        // The server would sort them by their oldest messages.
+        // The server can sort threads only by their oldest messages.
         if request.oldest {
             return Err(Error::argument("this account lists threads newest first only")
                 .next("leave out `sort`, or search for messages"));
@@ -200,7 +201,7 @@ impl Mailbox for JmapMailbox {
         let found = self.client.one("Thread/get", json!({"ids": [id]})).await?;
         let not_found = || Error::new(ErrorKind::NotFound, "the server has no such conversation");
         let threads = by_id(Some(&found));
-        // The sketch asks for no keywords or mailboxes of them.
+        // The keywords and mailboxes of the members are not requested here.
         let member = |id| ThreadMessage { id, ..ThreadMessage::default() };
         let ids = texts(threads.get(id).ok_or_else(not_found)?, "emailIds");
         Ok(ids.into_iter().map(member).collect())
@@ -222,7 +223,7 @@ impl Mailbox for JmapMailbox {
         let changes = json!({"sinceState": cursor, "maxChanges": MESSAGES});
         let calls = [("Email/changes", changes), ("Email/get", new), ("Email/get", changed)];
         let answers = match self.client.call(&calls).await {
-            // The server does not remember what has happened since.
+            // The server no longer knows the changes since this state.
             Err(error) if error.kind() == ErrorKind::Conflict => return self.now(true).await,
             answers => answers?,
         };
@@ -241,7 +242,7 @@ impl Mailbox for JmapMailbox {
         })
     }
 
-    /// RFC 8620, 1.2.
+    /// Checks an id by RFC 8620, 1.2.
     fn check_id(&self, id: &str) -> Result<()> {
         let safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         let fits = (1..=255).contains(&id.len()) && id.bytes().all(safe);
@@ -250,23 +251,23 @@ impl Mailbox for JmapMailbox {
     }
 }
 
-/// The error for what is not mail.
+/// Returns the error for anything except mail.
 pub fn mail_alone() -> Error {
     Error::argument("JMAP accounts have mail alone, and no sign-in").next("use another account")
 }
 
-/// The list under a key, empty when there is none.
+/// Returns the list under a key; empty if it is missing.
 fn list(object: &Value, key: &str) -> Vec<Value> {
     object.get(key).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
-/// The objects that a `/get` answers, by id.
+/// Returns the objects in a `/get` response, by id.
 fn by_id(answer: Option<&Value>) -> HashMap<String, Value> {
     let items = answer.map(|answer| list(answer, "list")).unwrap_or_default();
     items.into_iter().map(|item| (text(&item, "id").to_owned(), item)).collect()
 }
 
-/// The texts of the list under a key.
+/// Returns the texts in the list under a key.
 fn texts(object: &Value, key: &str) -> Vec<String> {
     list(object, key).iter().filter_map(|one| Some(one.as_str()?.to_owned())).collect()
 }

@@ -1,5 +1,5 @@
-//! JMAP's objects as the port delivers them: sets as lists, addresses as `Source` reads
-//! them, and messages with their texts.
+//! JMAP's objects in the form of the port: sets as lists, addresses as `Source` reads them, and
+//! messages with their texts.
 
 use daysheet_core::project::Projection;
 use daysheet_core::provider::{BodyForm, MessageContent, PlainText, TextPart};
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 
 use crate::json::text;
 
-/// The properties requested of `Email/get`.
+/// Returns the properties to request by `Email/get`.
 pub fn properties(projection: &Projection) -> Vec<String> {
     let mut properties = vec!["id".to_owned(), "threadId".to_owned()];
     for path in &projection.paths {
         let path = path.strip_prefix("messages/").unwrap_or(path);
         let property = match path {
-            // What follows from the keywords.
+            // `unread` is derived from the keywords.
             "unread" => "keywords",
             "messages" => continue,
             other => other,
@@ -25,7 +25,7 @@ pub fn properties(projection: &Projection) -> Vec<String> {
     properties
 }
 
-/// The arguments of `Email/get` for messages with text in a form.
+/// Returns the arguments of `Email/get` for messages with their text in a form.
 pub fn get_arguments(ids: &[&str], projection: &Projection, form: BodyForm) -> Value {
     let mut properties = properties(projection);
     let more: &[&str] = match form {
@@ -38,7 +38,7 @@ pub fn get_arguments(ids: &[&str], projection: &Projection, form: BodyForm) -> V
     json!({"ids": ids, "properties": properties, "fetchAllBodyValues": texts})
 }
 
-/// A message as the mapping reads it.
+/// Returns a message in the form that the mapping reads.
 pub fn message(mut item: Value) -> Value {
     let Some(object) = item.as_object_mut() else {
         return item;
@@ -65,7 +65,7 @@ pub fn message(mut item: Value) -> Value {
     item
 }
 
-/// A message that was read, with its texts.
+/// Returns a message with its texts.
 pub fn content(item: Value, form: BodyForm) -> MessageContent {
     let item = message(item);
     let list = |key: &str| item.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -79,7 +79,7 @@ pub fn content(item: Value, form: BodyForm) -> MessageContent {
     };
     let texts = |key: &str| -> Vec<TextPart> { list(key).iter().filter_map(one).collect() };
     let mut forms = vec![texts("textBody"), texts("htmlBody")];
-    // A message with one form has it in both lists.
+    // A message with only one form has it in both lists (RFC 8621, 4.1.4).
     forms.dedup();
     forms.retain(|form| !form.is_empty());
     let parts = if forms.is_empty() { Vec::new() } else { vec![forms] };
@@ -92,7 +92,7 @@ pub fn content(item: Value, form: BodyForm) -> MessageContent {
                "name": file.get("name"), "type": file.get("type"), "size": file.get("size")})
     };
     let attachments = files.map(file).collect();
-    // A raw value begins with its space.
+    // A raw header value includes the space after the colon.
     let line = |one: &Value| format!("{}:{}\n", text(one, "name"), text(one, "value"));
     let source = (form == BodyForm::Headers).then(|| list("headers").iter().map(line).collect());
     MessageContent { parts, invitation, attachments, source, item, ..MessageContent::default() }

@@ -1,4 +1,4 @@
-//! The search language as a JMAP filter (RFC 8621, 4.4.1), and the folders it names.
+//! The query language as a JMAP filter (RFC 8621, 4.4.1), and the folders in it.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use crate::json::text;
 use crate::similar;
 
-/// What only those find who name it.
+/// Folder words that include spam or trash in a search.
 const HIDDEN: &[&str] = &["trash", "spam", "anywhere"];
-/// The most levels of folders that are followed.
+/// The maximum number of folder levels that are followed.
 const LEVELS: usize = 10;
 
-/// What JMAP calls mailboxes: their names by id, levels between slashes.
+/// Mailbox names by id, as paths with slashes. JMAP calls folders mailboxes.
 pub struct FolderNames(pub HashMap<String, String>);
 
 impl FolderNames {
-    /// Those of the objects that `Mailbox/get` answers.
+    /// Reads the mailboxes of a `Mailbox/get` response.
     pub fn of(mailboxes: &[Value]) -> Self {
         let by_id: HashMap<&str, &Value> =
             mailboxes.iter().map(|one| (text(one, "id"), one)).collect();
@@ -31,6 +31,7 @@ impl FolderNames {
             }
             let mut path = vec![text(mailbox, "name")];
             let mut above = by_id.get(text(mailbox, "parentId"));
+            // The limit also ends a circle of parents.
             while let Some(mailbox) = above.filter(|_| path.len() < LEVELS) {
                 path.push(text(mailbox, "name"));
                 above = by_id.get(text(mailbox, "parentId"));
@@ -49,12 +50,12 @@ impl FolderNames {
     }
 }
 
-/// The filter for what is asked, and what of it is not asked, in words. What is in
-/// trash and spam is found only where these are named.
+/// Returns the filter for a query, and notes on unknown folders in an OR. Spam and trash are
+/// excluded unless the query names them.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] for what no filter says, [`ErrorKind::NotFound`] for a folder that is
-/// not there.
+/// [`ErrorKind::Argument`] for conditions that a filter cannot express, [`ErrorKind::NotFound`] for unknown
+/// folders.
 pub fn filter(
     query: Option<&Query>,
     folder: Option<&str>,
@@ -87,7 +88,7 @@ pub fn filter(
     Ok((operator("AND", parts), notes))
 }
 
-/// The folder a condition names.
+/// Returns the folder in a condition.
 fn named(term: &QueryTerm) -> Option<&str> {
     match term {
         QueryTerm::Folder(name) | QueryTerm::Label(name) if name != "anywhere" => Some(name),
@@ -104,7 +105,7 @@ fn written(query: &Query, folders: &FolderNames) -> Result<Value> {
         parts.iter().map(|part| written(part, folders)).collect()
     };
     match query {
-        // A condition without a property is always met.
+        // An empty condition always matches.
         Query::All(parts) if parts.is_empty() => Ok(json!({})),
         Query::Any(parts) if parts.is_empty() => Ok(operator("NOT", vec![json!({})])),
         Query::All(parts) => Ok(operator("AND", each(parts)?)),
@@ -136,10 +137,10 @@ fn condition(term: &QueryTerm, folders: &FolderNames) -> Result<Value> {
         QueryTerm::Is(MessageState::Unread) => json!({"notKeyword": "$seen"}),
         QueryTerm::Is(MessageState::Read) => json!({"hasKeyword": "$seen"}),
         QueryTerm::Is(MessageState::Starred) => json!({"hasKeyword": "$flagged"}),
-        // RFC 8457.
+        // The keyword is defined by RFC 8457.
         QueryTerm::Is(MessageState::Important) => json!({"hasKeyword": "$important"}),
         QueryTerm::Attachment => json!({"hasAttachment": true}),
-        // At least so many bytes, and fewer than so many.
+        // `minSize` is inclusive, `maxSize` exclusive.
         QueryTerm::Larger(bytes) => json!({"minSize": bytes.saturating_add(1)}),
         QueryTerm::Smaller(bytes) => json!({"maxSize": bytes}),
         QueryTerm::Before(instant) => json!({"before": instant.to_string()}),
@@ -147,7 +148,7 @@ fn condition(term: &QueryTerm, folders: &FolderNames) -> Result<Value> {
     })
 }
 
-/// Several words are looked for as they follow one another when they are quoted.
+/// Quotes several words, which JMAP then searches as a phrase.
 fn phrase(text: &str) -> String {
     let text = text.replace('"', " ");
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }

@@ -1,8 +1,8 @@
 //! Several requests to Graph in one: `$batch`.
 //!
 //! Graph carries out the parts of a batch one by one, and each succeeds or fails by itself. Parts
-//! that read are repeated if the error may be temporary; parts that write are carried out once,
-//! and sent again only if the response says that nothing has been done.
+//! that read are repeated after errors that may be temporary. Parts that write are sent once, and
+//! again only if the response says that nothing was done.
 
 use std::collections::HashMap;
 use std::convert::identity;
@@ -20,11 +20,11 @@ use super::response::{sub_answers, too_long};
 const BATCH: usize = 20;
 /// The media type of JSON without OData's annotations, which are longer than a message's state.
 const BARE: &str = "application/json;odata.metadata=none";
-/// The maximum size of the response to a batch of writes, in bytes: each part returns
-/// the whole message, and a part that is not read is in doubt.
+/// The maximum size of the response to a batch of writes, in bytes. Each part returns the whole
+/// message, and a part that is not read is in doubt.
 const MAX_WRITTEN: usize = 128 << 20;
 
-/// Returns the permits that a batch takes: Graph sends the mailbox four parts at a time.
+/// Returns the number of permits for a batch: Graph sends the mailbox four parts at a time.
 fn weight(parts: usize) -> u32 {
     u32::try_from(parts).unwrap_or(IN_FLIGHT).clamp(1, IN_FLIGHT)
 }
@@ -36,15 +36,15 @@ pub struct BatchChange {
     pub method: Method,
     /// The resource, as [`GraphAccount::mailbox_url`] names it.
     pub request: String,
-    /// The body; an empty object where Graph requires a body and there is none.
+    /// The body. `None` is sent as an empty object where Graph requires a body.
     pub body: Option<Value>,
-    /// True if success is all that the response has to say.
+    /// True if the response need only confirm success (`return=minimal`).
     pub minimal: bool,
 }
 
 impl GraphAccount {
-    /// Fetches JSON of several requests, 20 in one round trip; one result for each, in
-    /// their order. A throttled part is repeated.
+    /// Fetches the JSON of several requests, 20 per round trip. Returns one result for each, in
+    /// order. Throttled parts are repeated.
     pub async fn batch(&self, requests: &[String]) -> Vec<Result<Value>> {
         if let [one] = requests {
             return vec![self.get(one).await];
@@ -52,8 +52,8 @@ impl GraphAccount {
         self.batch_with(requests, &json!({ "Prefer": PREFER }), identity).await
     }
 
-    /// Does the same as [`GraphAccount::batch`], and reduces each result by `keep` before the next is
-    /// fetched, if they are too long together.
+    /// Fetches like [`GraphAccount::batch`], reducing each result by `keep`. If the responses of a batch
+    /// are too long together, its requests are sent singly.
     pub async fn batch_of_large(
         &self,
         requests: &[String],
@@ -65,7 +65,7 @@ impl GraphAccount {
         self.batch_with(requests, &json!({ "Prefer": PREFER }), keep).await
     }
 
-    /// Does the same as [`GraphAccount::batch`], without OData's annotations.
+    /// Fetches like [`GraphAccount::batch`], without OData's annotations.
     pub async fn batch_bare(&self, requests: &[String]) -> Vec<Result<Value>> {
         if let [one] = requests {
             return vec![self.get(one).await];
@@ -73,7 +73,7 @@ impl GraphAccount {
         self.batch_with(requests, &json!({ "Prefer": PREFER, "Accept": BARE }), identity).await
     }
 
-    /// Does the same as [`GraphAccount::batch`], for lists whose page size is set only by a preference.
+    /// Fetches like [`GraphAccount::batch`], for lists whose page size only a preference sets.
     pub async fn batch_of_pages(&self, requests: &[String], size: usize) -> Vec<Result<Value>> {
         let prefer = format!("{PREFER}, odata.maxpagesize={size}");
         self.batch_with(requests, &json!({ "Prefer": prefer }), identity).await
@@ -86,7 +86,7 @@ impl GraphAccount {
         keep: fn(Value) -> Value,
     ) -> Vec<Result<Value>> {
         let mut answers = Vec::with_capacity(requests.len());
-        // One after the other: each takes all the calls that the mailbox allows.
+        // One after the other, because each takes all the calls that the mailbox allows.
         progress::expect("items", requests.len());
         for some in requests.chunks(BATCH) {
             answers.extend(self.some(some, headers, keep).await);
@@ -95,7 +95,7 @@ impl GraphAccount {
         answers
     }
 
-    /// Fetches 20 requests at most.
+    /// Fetches at most 20 requests.
     async fn some(
         &self,
         requests: &[String],
@@ -112,7 +112,7 @@ impl GraphAccount {
                 Err(error) if too_long(&error) && open.len() > 1 => {
                     for at in open {
                         let request = requests.get(at).map_or("", String::as_str);
-                        // Too long only together: each is fetched alone.
+                        // They are too long only together.
                         answers.insert(at, self.get(request).await.map(keep));
                     }
                     break;
@@ -127,7 +127,8 @@ impl GraphAccount {
             for at in open {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(left_out()));
                 let later = answer.as_ref().err().and_then(|error| {
-                    // A wait that is too long for this call still applies to all calls.
+                    // A wait that is too long for this call still applies to the account's other
+                    // calls.
                     if let ErrorKind::RateLimited(Some(after)) = error.kind() {
                         self.limiter.pause_for(after);
                     }
@@ -161,7 +162,7 @@ impl GraphAccount {
             .collect()
     }
 
-    /// Makes one round trip for those of `requests` that are still open.
+    /// Makes one round trip for the requests at the positions `open`.
     async fn round(
         &self,
         requests: &[String],
@@ -187,7 +188,8 @@ impl GraphAccount {
                 ..GraphRequest::get("$batch")
             };
             let found = sub_answers(self.send(call).await?.json()?, self.now())?;
-            // A token that ended between the envelope and a part is renewed as any.
+            // A token may expire between the envelope and a part. Failing the round lets the
+            // limiter refresh it.
             let refused = |answer: &Result<Value>| matches!(answer, Err(error) if error.kind() == ErrorKind::Provider(401));
             match found.values().find(|answer| refused(answer)) {
                 Some(Err(error)) => Err(error.clone()),
@@ -197,11 +199,10 @@ impl GraphAccount {
         self.limiter.read_weighted(weight(open.len()), call).await
     }
 
-    /// Carries out changes, 20 in one round trip, each once; one result for each, in
-    /// their order. An error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves
-    /// open whether it was done.
+    /// Carries out changes, 20 per round trip, each once. Returns one result for each, in order.
+    /// After [`ErrorKind::Network`] or [`ErrorKind::Timeout`] the outcome is unknown.
     ///
-    /// A throttled part is certain not to have been done, and is sent again after the given time.
+    /// A throttled part was certainly not carried out, and is sent again after the given time.
     pub async fn change_all(&self, parts: &[BatchChange]) -> Vec<Result<Option<Value>>> {
         let mut answers = Vec::with_capacity(parts.len());
         progress::expect("changes", parts.len());
@@ -211,7 +212,7 @@ impl GraphAccount {
             match changed {
                 Ok(done) => answers.extend(done),
                 Err(error) => {
-                    // The remaining parts would fail alike, and wait as long.
+                    // The remaining parts would wait as long, and fail the same way.
                     let not_tried = match error.kind() {
                         ErrorKind::Network | ErrorKind::Timeout => Error::new(
                             ErrorKind::Provider(503),
@@ -229,7 +230,7 @@ impl GraphAccount {
         answers
     }
 
-    /// Carries out 20 changes at most. Fails if there was no response at all.
+    /// Carries out at most 20 changes. Fails if there was no response at all.
     async fn change_some(&self, parts: &[BatchChange]) -> Result<Vec<Result<Option<Value>>>> {
         let mut answers: HashMap<usize, Result<Option<Value>>> = HashMap::new();
         let mut waiting: Vec<usize> = (0..parts.len()).collect();
@@ -239,6 +240,7 @@ impl GraphAccount {
             attempt += 1;
             let (token, mut found) = match self.change_round(parts, &waiting).await {
                 Ok(found) => found,
+                // Nothing was confirmed yet, so the caller may treat all parts alike.
                 Err(error) if answers.is_empty() => return Err(error),
                 Err(error) => {
                     answers.extend(waiting.iter().map(|at| (*at, Err(error.clone()))));
@@ -251,12 +253,14 @@ impl GraphAccount {
             for at in waiting {
                 let answer = found.remove(&at).unwrap_or_else(|| Err(lost_part()));
                 match &answer {
+                    // A refused part was not carried out; it is sent again once, with a new token.
                     Err(error) if error.kind() == ErrorKind::Provider(401) && !refreshed => {
                         refused = true;
                         again.push(at);
                         continue;
                     }
                     Err(error) => {
+                        // Only a throttled part was certainly not carried out.
                         if let ErrorKind::RateLimited(after) = error.kind()
                             && let Some(pause) = self.limiter.wait(attempt, error)
                         {
@@ -291,7 +295,8 @@ impl GraphAccount {
             .collect())
     }
 
-    /// Makes one round trip, with the given token.
+    /// Makes one round trip for the changes at the positions `waiting`; returns the token with the
+    /// responses.
     async fn change_round(
         &self,
         parts: &[BatchChange],
@@ -338,6 +343,7 @@ impl GraphAccount {
             Ok((token, sub_answers(answer, self.now())?))
         };
         self.limiter.write_weighted(weight(parts.len()), call).await.map_err(|error| {
+            // The writes behind an unreadable response may have been carried out.
             let unread = too_long(&error) || matches!(error.kind(), ErrorKind::Provider(500..=599));
             open(if unread {
                 Error::new(ErrorKind::Provider(502), "Outlook's response was lost")
@@ -348,7 +354,7 @@ impl GraphAccount {
     }
 }
 
-/// Returns the error for a part without a response, which may have been done.
+/// Returns the error for a part without a response, which may have been carried out.
 fn lost_part() -> Error {
     Error::new(
         ErrorKind::Network,

@@ -1,4 +1,4 @@
-//! Our tokens for the Graph SDK, which asks for one before every request.
+//! Access tokens for the Graph SDK.
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind};
@@ -24,7 +24,7 @@ impl ClientApplication for GraphTokens {
         token.map_err(|error| AuthExecutionError::Other(error.into()))
     }
 
-    // The limiter requests a new token if one was refused.
+    // After a refusal, the limiter requests a new token.
     fn with_force_token_refresh(&mut self, _: ForceTokenRefresh) {}
 }
 

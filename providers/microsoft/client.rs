@@ -1,15 +1,15 @@
-//! One account's client for Microsoft Graph.
+//! The client of one account for Microsoft Graph.
 //!
-//! The SDK builds each request and adds the token; this module adds what it lacks or
-//! does badly: the rate limiter of `limiter.rs`, a client that follows no redirect, a cap on the
-//! length of a response, and page links that can lead only to the configured endpoint.
-//! `response.rs` reads responses, `batch.rs` has `$batch`.
+//! The SDK builds each request and adds the token. This module adds what the SDK lacks: the rate
+//! limiter of `limiter.rs`, a client that follows no redirects, a cap on the length of responses,
+//! and page links that lead only to the configured endpoint. `response.rs` reads responses,
+//! `batch.rs` has `$batch`.
 //!
 //! Reads are retried, writes are not: see [`GraphAccount::write`].
 //!
-//! Requests are named by their path and query below the base, percent-encoded, the same
-//! alone and in a batch. The SDK's own builders are not used for them: they take an id
-//! with a slash for two segments of the path, and encode an already encoded one again.
+//! Requests are given as path and query below the base, percent-encoded; they are the same alone
+//! and in a batch. The SDK's own builders are not used for them: they split an id with a slash into
+//! two segments, and encode an encoded one again.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -33,16 +33,16 @@ use crate::net;
 /// The maximum number of calls of one account in flight. Outlook allows four per
 /// mailbox, and Graph sends it the parts of a batch four at a time.
 pub(super) const IN_FLIGHT: u32 = 4;
-/// Attempts at a list that the service is too slow for.
+/// The maximum number of attempts at a list that the service is too slow for.
 const SLOW_ATTEMPTS: u32 = 2;
 /// The time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Ids that stay the same when a message moves to another folder, and the times
-/// of events in UTC, where every local time is one instant.
+/// Ids that stay the same when a message moves, and times of events in UTC, where each local time
+/// is exactly one instant.
 pub(super) const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 
-/// The characters of a query that stay. Spaces are `%20`: in the URL of a part of a
-/// batch, `+` is a plus.
+/// The characters of a query that are not encoded. A space becomes `%20`, because `+` means a plus
+/// in the URL of a part of a batch.
 const QUERY: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -72,10 +72,10 @@ pub(crate) struct GraphRequest<'a> {
     pub method: &'a Method,
     pub request: &'a str,
     pub prefer: &'a str,
-    /// The version that the resource must still have.
+    /// The version that the resource must still have (`If-Match`).
     pub version: Option<&'a str>,
     pub body: Option<&'a Value>,
-    /// The longest answer that is read, in bytes.
+    /// The maximum size of the response, in bytes.
     pub most: usize,
 }
 
@@ -92,8 +92,8 @@ impl<'a> GraphRequest<'a> {
     }
 }
 
-/// Returns the HTTP client of all accounts, for `https` alone or not. It has a pool of
-/// connections and nothing that is anybody's: a token is in each request.
+/// Returns the HTTP client that all accounts share, for `https` only if `secure`. It has a pool of
+/// connections but no tokens, which are in each request.
 fn shared_http(secure: bool) -> Result<reqwest::Client> {
     static CLIENTS: [OnceLock<reqwest::Client>; 2] = [const { OnceLock::new() }; 2];
     let [any, https] = &CLIENTS;
@@ -101,13 +101,14 @@ fn shared_http(secure: bool) -> Result<reqwest::Client> {
     if let Some(client) = client.get() {
         return Ok(client.clone());
     }
+    // `get_or_init` takes no fallible function; of two clients built at once, one is dropped.
     let built = reqwest::Client::builder()
         .use_rustls_tls()
         .https_only(secure)
-        // A redirect could take the token elsewhere.
+        // A redirect could carry the token elsewhere.
         .redirect(reqwest::redirect::Policy::none())
         .referer(false)
-        // The sign-in knows no proxies either, and a sandbox is on this machine.
+        // The sign-in uses no proxies either, and a sandbox is on this machine.
         .no_proxy()
         .connect_timeout(CONNECT_TIMEOUT)
         .http2_initial_stream_window_size(net::STREAM_WINDOW)
@@ -120,8 +121,8 @@ fn shared_http(secure: bool) -> Result<reqwest::Client> {
 }
 
 impl GraphAccount {
-    /// Creates a client for Graph at the configured endpoint with the tokens of one
-    /// account; for `mailbox` if that is shared with the user, else for the user's own.
+    /// Creates a client at the configured endpoint with the tokens of one account, for its own
+    /// mailbox or for a shared `mailbox`.
     ///
     /// # Errors
     /// [`ErrorKind::Internal`] if TLS cannot be set up, which no setting can cause.
@@ -131,7 +132,7 @@ impl GraphAccount {
         mailbox: Option<&str>,
     ) -> Result<Self> {
         let base = services.endpoints.graph.clone();
-        // Plain http gets past `config.rs` on this machine only.
+        // `config.rs` accepts plain http only for this machine.
         let secure = base.scheme() == "https";
         let agent = concat!("daysheet/", env!("CARGO_PKG_VERSION"));
         let http = shared_http(secure)?;
@@ -164,8 +165,8 @@ impl GraphAccount {
         self.owner != "me"
     }
 
-    /// Returns a request about the mailbox: `path` below its owner, its ids encoded by
-    /// [`net::path_segment`], and an unencoded query.
+    /// Returns a request about the mailbox. `path` is below its owner, with ids encoded by
+    /// [`net::path_segment`]; the query is not encoded yet.
     pub fn mailbox_url(&self, path: &str, query: &[(&str, &str)]) -> String {
         request(&format!("{}/{path}", self.owner), query)
     }
@@ -175,11 +176,11 @@ impl GraphAccount {
         request(&self.owner, query)
     }
 
-    /// Returns the request of a page link. Only its path below the base and its query
-    /// count: the token goes nowhere else.
+    /// Returns a page link as a request. Only its path below the base and its query are used, so
+    /// the token cannot leave the API.
     ///
     /// # Errors
-    /// [`ErrorKind::Provider`] if the link leads out of the API.
+    /// [`ErrorKind::Provider`] if the link leads outside the API.
     pub fn resolve_next_link(&self, link: &str) -> Result<String> {
         let outside = || {
             Error::new(ErrorKind::Provider(200), "Outlook's link to the next page leaves its API")
@@ -193,14 +194,14 @@ impl GraphAccount {
         })
     }
 
-    /// Gets JSON.
+    /// Fetches JSON.
     pub async fn get(&self, request: &str) -> Result<Value> {
         let call = |_token| async { self.send(GraphRequest::get(request)).await?.json() };
         self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
     }
 
-    /// Gets the JSON of a question that is too long for a path; it changes
-    /// nothing, so it is tried again as any read.
+    /// Fetches JSON for a query that is too long for a path. It changes nothing, so it is retried
+    /// like any read.
     pub async fn post_query(&self, request: &str, question: &Value) -> Result<Value> {
         let call = |_token| async {
             let call = GraphRequest {
@@ -213,10 +214,12 @@ impl GraphAccount {
         self.limiter.read(call).await
     }
 
-    /// Sends a write, once: it is repeated only if the service said that it has done
-    /// nothing. An error of the kind [`ErrorKind::Network`] or [`ErrorKind::Timeout`] leaves open
-    /// whether it was done. With a `version`, only a resource that still has it is
-    /// changed. Returns the response, if there is any.
+    /// Sends a write once; it is repeated only if the service said that nothing was done. With a
+    /// `version`, the resource is changed only if it still has that version. Returns the response
+    /// unless it is empty.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] mean that the outcome is unknown.
     pub async fn write(
         &self,
         method: &Method,
@@ -239,7 +242,7 @@ impl GraphAccount {
         self.limiter.settle(error, look).await
     }
 
-    /// Writes as [`GraphAccount::write`] does; an interrupted write is looked up with `look`.
+    /// Writes like [`GraphAccount::write`], and looks up an interrupted write with `look`.
     pub async fn write_for_sure<F>(
         &self,
         method: &Method,
@@ -257,7 +260,7 @@ impl GraphAccount {
         }
     }
 
-    /// Returns the resource; `None` if there is none.
+    /// Returns the resource, or `None` if it does not exist.
     pub async fn there(&self, request: &str) -> Result<Option<Value>> {
         match self.get(request).await {
             Ok(found) => Ok(Some(found)),
@@ -266,7 +269,7 @@ impl GraphAccount {
         }
     }
 
-    /// Deletes the resource of a request; if the response is lost, looks whether it is gone.
+    /// Deletes a resource. If the response is lost, checks whether it still exists.
     pub async fn delete(&self, request: &str, version: Option<&str>) -> Result<()> {
         let was_deleted = async || {
             let found = self.there(request).await?;
@@ -275,8 +278,8 @@ impl GraphAccount {
         self.write_for_sure(&Method::DELETE, request, version, None, was_deleted).await.map(drop)
     }
 
-    /// Sends a POST that is not repeated even if it was throttled: for sending a
-    /// message. The request has no body, and the response none.
+    /// Sends a POST that is not repeated even if it was throttled: for sending a message. Neither
+    /// the request nor the response has a body.
     pub async fn post_once(&self, request: &str) -> Result<()> {
         let call = |_token| async {
             let call = GraphRequest { method: &Method::POST, ..GraphRequest::get(request) };
@@ -289,18 +292,19 @@ impl GraphAccount {
             .map_err(|error| self.with_account(request, open(error)))
     }
 
-    /// Gets JSON that the service may be too slow for: then once more and no
-    /// further, because a list that took too long twice will again.
+    /// Fetches JSON that the service may be too slow for, at most [`SLOW_ATTEMPTS`] times: a list
+    /// that took too long twice will do so again.
     pub async fn get_slow(&self, request: &str) -> Result<Value> {
-        // Attempts that were too slow, and the one that is under way.
+        // The number of attempts that were too slow, including the present one.
         let slow = &AtomicU32::new(0);
         let call = |_token| async move {
             let before = slow.fetch_add(1, Ordering::Relaxed);
             if before >= SLOW_ATTEMPTS {
-                // Broken off by the limiter, which counts on more attempts.
+                // The limiter broke the last attempt off, and would make more.
                 return Ok(Err(Error::new(ErrorKind::Timeout, "Outlook did not answer in time")));
             }
             let answer = self.send(GraphRequest::get(request)).await;
+            // An `Ok` around the error keeps the limiter from retrying.
             match answer.and_then(GraphResponse::json) {
                 Err(error) if is_slow(&error) && before + 1 >= SLOW_ATTEMPTS => Ok(Err(error)),
                 Err(error) if is_slow(&error) => Err(error),
@@ -317,8 +321,8 @@ impl GraphAccount {
         }
     }
 
-    /// Returns the items of a list's response and of the next pages, until there are
-    /// `enough` or this many `pages` were read; and whether these are all.
+    /// Returns the items of a list's response and of its next pages, until there are `enough` items
+    /// or `pages` pages. The flag is true if these are all.
     pub async fn all(
         &self,
         answer: Value,
@@ -330,7 +334,7 @@ impl GraphAccount {
         let mut last = String::new();
         while let Some(next) = link {
             let request = self.resolve_next_link(&next)?;
-            // A page that names itself as the next would go on for ever.
+            // A page that names itself as the next would be read forever.
             if items.len() >= enough || read >= pages || request == last {
                 return Ok((items, false));
             }
@@ -342,7 +346,7 @@ impl GraphAccount {
         Ok((items, true))
     }
 
-    /// Gets the bytes of something that is no JSON, at most `most` of them.
+    /// Fetches at most `most` bytes of another type than JSON.
     pub async fn bytes(&self, request: &str, most: usize) -> Result<Vec<u8>> {
         let call = |_token| async {
             let call = GraphRequest { most, ..GraphRequest::get(request) };
@@ -351,8 +355,8 @@ impl GraphAccount {
         self.limiter.read(call).await.map_err(|error| self.with_account(request, error))
     }
 
-    /// Makes one attempt. The SDK builds the request; our client sends it,
-    /// because the SDK's follows redirects.
+    /// Makes one attempt. The SDK builds the request, but our client sends it, because the SDK's
+    /// follows redirects.
     pub(crate) async fn send(&self, call: GraphRequest<'_>) -> Result<GraphResponse> {
         // The variable parts of a request came from Graph: ids, versions, page links.
         let unwritten = || {
@@ -361,6 +365,8 @@ impl GraphAccount {
                 .next("list it again, and repeat the call with the new id")
         };
         let mut sdk = self.sdk.clone();
+        // The SDK panics for URLs with a query, and accepts only six hosts otherwise, so the URL is
+        // checked here.
         sdk.use_test_endpoint(&self.check_url(&format!("{}{}", self.base, call.request))?);
         let body = call.body.map(|body| BodyRead::new(body.to_string()));
         let has_body = body.is_some();
@@ -384,7 +390,7 @@ impl GraphAccount {
         read(answer, call.most, &self.limiter).await
     }
 
-    /// Returns `url`, if it is the base or below.
+    /// Returns `url` if it is at or below the base.
     fn check_url(&self, url: &str) -> Result<Url> {
         Url::parse(url)
             .ok()
@@ -395,11 +401,12 @@ impl GraphAccount {
             .ok_or_else(|| Error::new(ErrorKind::Internal, "a request to Outlook left its API"))
     }
 
-    /// Access to another's mail is the owner's to give, not a scope's.
+    /// Replaces errors about access to another person's mail: the owner grants that, not a scope.
     pub(crate) fn with_account(&self, request: &str, error: Error) -> Error {
         let below = request.strip_prefix(self.owner.as_str());
         let mail = ["/messages", "/mailFolders"];
         let is_mail = below.is_some_and(|below| mail.iter().any(|mail| below.starts_with(mail)));
+        // Advice to sign in again would be wrong here.
         if self.is_shared()
             && is_mail
             && error.kind() == ErrorKind::Auth
@@ -415,7 +422,7 @@ impl GraphAccount {
     }
 }
 
-/// Returns a request from its encoded path, and its unencoded query.
+/// Returns a request from an encoded path and a query that is not encoded yet.
 pub fn request(path: &str, query: &[(&str, &str)]) -> String {
     let mut text = path.to_owned();
     for (at, (name, value)) in query.iter().enumerate() {
@@ -427,7 +434,7 @@ pub fn request(path: &str, query: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns true for Graph's errors that it took too long.
+/// Returns true if Graph took too long.
 fn is_slow(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Provider(503 | 504) | ErrorKind::Timeout)
 }
@@ -437,7 +444,7 @@ pub(super) fn left_out() -> Error {
         .next("try again")
 }
 
-/// Converts errors after which the write may still have been carried out.
+/// Marks errors after which the write may still have been carried out.
 pub(super) fn open(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Provider(500..=599) => Error::new(

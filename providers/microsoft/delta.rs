@@ -1,7 +1,8 @@
 //! Graph's delta queries: the changes in folders and calendars.
 //!
 //! A feed is one folder or one calendar. A round fetches the pages of a feed until Graph returns
-//! the link for next time; many feeds are queried in one batch. The callers interpret the items.
+//! the link for the next call; the pages of many feeds are fetched in one batch. The callers
+//! interpret the items.
 
 use std::collections::BTreeMap;
 
@@ -16,34 +17,34 @@ use super::response::{not_ours, page};
 use crate::json::text;
 use crate::tracked::TrackedItems;
 
-/// Items of a page, and pages of a feed in one round.
+/// The page size, and the maximum number of pages of a feed in one round.
 const SIZE: usize = 200;
 const PAGES: usize = 100;
 /// The maximum difference between our clock and the service's.
 const SHORTLY: SignedDuration = SignedDuration::from_mins(5);
 
-/// Where a feed was left.
+/// The position in a feed after a call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeltaPoint {
     /// The request for the next changes.
     pub link: String,
-    /// When that was, by our clock.
+    /// The time of that call, by our clock.
     #[serde(with = "millis")]
     seen: Timestamp,
-    /// Items that had been created shortly before: the service's clock differs, and
-    /// sometimes has whole seconds.
+    /// Items created shortly before that. They may be reported again as created after it, because
+    /// clocks differ and some times have whole seconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     edge: Vec<String>,
-    /// When the feed was begun, for those that look at a range of time.
+    /// The time at which the feed was begun; it matters for feeds of a fixed range.
     #[serde(with = "millis")]
     pub begun: Timestamp,
-    /// The items in it, as far as the callers track them.
+    /// The items of the feed, as far as callers track them.
     #[serde(default)]
     pub tracked: TrackedItems,
 }
 
 impl DeltaPoint {
-    /// Returns the mark of a feed after a round; `point` is the previous one.
+    /// Returns the position after a round; `point` is the previous position.
     pub fn next(
         point: Option<&Self>,
         round: &DeltaRound,
@@ -56,10 +57,11 @@ impl DeltaPoint {
         if let Some(point) = point {
             tracked = point.tracked.clone();
             begun = point.begun;
-            // The remaining pages belong to the present request.
+            // Remaining pages still belong to the previous position.
             if round.more {
                 seen = point.seen;
             }
+            // Positions close together share the items between them.
             if seen.duration_since(point.seen) < SHORTLY {
                 edge.clone_from(&point.edge);
             }
@@ -77,20 +79,20 @@ impl DeltaPoint {
         Self { link: round.link.clone(), seen, edge, begun, tracked }
     }
 
-    /// Returns true for an item created after the mark was made.
+    /// Returns true if an item was created after this position.
     pub fn is_new(&self, id: &str, created: Option<Timestamp>) -> bool {
         let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
         created.is_some_and(|created| created >= from) && !self.edge.iter().any(|known| known == id)
     }
 
-    /// Returns true for an item that has not changed since the mark was made, nor shortly before.
+    /// Returns true if an item has not changed since this position, nor shortly before.
     pub fn is_old(&self, changed: Option<Timestamp>) -> bool {
         let from = self.seen.checked_sub(SHORTLY).unwrap_or(self.seen);
         changed.is_some_and(|changed| changed < from)
     }
 }
 
-/// Instants as numbers.
+/// Instants in milliseconds, to keep cursors short.
 mod millis {
     use jiff::Timestamp;
     use serde::de::Error;
@@ -105,7 +107,7 @@ mod millis {
     }
 }
 
-/// Where each feed was left, by its id.
+/// The positions in the feeds, by the id of each.
 pub type DeltaPoints = BTreeMap<String, DeltaPoint>;
 
 /// The result of one round of a feed.
@@ -113,15 +115,15 @@ pub type DeltaPoints = BTreeMap<String, DeltaPoint>;
 pub struct DeltaRound {
     /// Items that are new or have changed, the latest state of each.
     pub items: Vec<Value>,
-    /// Ids of those that are not there any more.
+    /// The ids of items that have left the feed.
     pub gone: Vec<String>,
     /// The request to continue with.
     pub link: String,
-    /// True when there is more at once.
+    /// True if more pages can be fetched immediately.
     pub more: bool,
 }
 
-/// Queries feeds, each completely: one result for each, in their order.
+/// Runs one round of each feed. Returns one result for each, in order.
 pub async fn rounds(graph: &GraphAccount, requests: &[String]) -> Vec<Result<DeltaRound>> {
     let mut rounds: Vec<Result<DeltaRound>> = requests
         .iter()
@@ -162,7 +164,7 @@ pub async fn rounds(graph: &GraphAccount, requests: &[String]) -> Vec<Result<Del
     rounds
 }
 
-/// Adds a page to a round; `last` are the ids of the page before.
+/// Adds a page to a round; `last` has the ids of the previous page.
 fn add(
     graph: &GraphAccount,
     round: &mut DeltaRound,
@@ -172,7 +174,7 @@ fn add(
     let delta = text(&answer, "@odata.deltaLink").to_owned();
     let (items, next) = page(answer)?;
     let ids: Vec<String> = items.iter().map(|item| text(item, "id").to_owned()).collect();
-    // The service has been seen to give the same page for ever.
+    // The service has been seen to return the same page forever.
     if !ids.is_empty() && ids == *last {
         return Err(Error::new(ErrorKind::Provider(200), "Outlook's list of changes does not end")
             .next("call changes without cursor"));
@@ -183,6 +185,7 @@ fn add(
         if id.is_empty() {
             continue;
         }
+        // A later page has the later state of an item.
         round.items.retain(|known| text(known, "id") != id);
         round.gone.retain(|known| *known != id);
         match item.get("@removed") {
@@ -199,7 +202,7 @@ fn add(
     Ok(())
 }
 
-/// Returns true for the refusal of an expired link.
+/// Returns true if a link was refused as expired.
 pub fn is_too_old(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Provider(400 | 410))
 }

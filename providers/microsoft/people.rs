@@ -1,8 +1,8 @@
-//! People by a name or an address, at Microsoft.
+//! People by name or address at Microsoft.
 //!
-//! Two lists have people: saved contacts, and the people that Graph finds relevant to
-//! the person who signed in. Both are theirs even if the mailbox belongs to someone
-//! else, because no scope of ours opens other people's contacts.
+//! There are two lists: saved contacts, and people that Graph considers relevant. Both belong to
+//! the person who signed in, even if the mailbox belongs to someone else, because none of our
+//! scopes opens other people's contacts.
 
 use daysheet_core::error::Result;
 use daysheet_core::project::Projection;
@@ -14,16 +14,16 @@ use super::client::{GraphAccount, request};
 use super::response::page as items_of;
 use crate::json::text;
 
-/// The properties that saved contacts have, of those that columns read.
+/// The properties of saved contacts that columns may read.
 const CONTACT: &[&str] =
     &["displayName", "emailAddresses", "companyName", "jobTitle", "mobilePhone"];
-/// The same of relevant people.
+/// The properties of relevant people that columns may read.
 const PERSON: &[&str] =
     &["displayName", "scoredEmailAddresses", "companyName", "jobTitle", "phones"];
-/// The most that one answer has, and the most answers that are read of a list.
+/// The maximum page size, and the maximum number of pages read of a list.
 const MAX_PAGE: usize = 100;
 const PAGES: usize = 100;
-/// Contacts in an answer, and answers, when all are looked through.
+/// The page size, and the maximum number of pages, for searching all contacts.
 const EVERY_TOP: &str = "500";
 const EVERY_PAGES: usize = 10;
 
@@ -59,7 +59,7 @@ pub async fn find(
                 missing.extend(found.err());
             }
             page.notes.dedup();
-            // One list is better than none.
+            // One list is better than no result.
             match missing.first() {
                 Some(error) if missing.len() == requests.len() => return Err(error.clone()),
                 Some(error) => page.notes.push(note!("one list of people is missing: {}", error)),
@@ -86,7 +86,7 @@ impl PeopleRequests {
     fn new(people: &PeopleQuery, projection: &Projection) -> Self {
         let roots = projection.roots();
         let of = |has: &[&str], address: &'static str| {
-            // Without the address, people cannot be distinguished.
+            // Duplicates are recognized by address.
             let mut select = vec!["id", address];
             let selected = roots.iter().filter(|root| has.contains(root));
             select.extend(selected.filter(|root| **root != address));
@@ -106,8 +106,8 @@ impl PeopleRequests {
         request("me/contacts", &all)
     }
 
-    /// Returns the request for all contacts, which are filtered here: Graph cannot
-    /// filter by parts of names and addresses.
+    /// Returns the request for all contacts, which are then filtered here: Graph cannot filter by
+    /// parts of names or addresses.
     fn every(&self) -> String {
         let mut select = self.contact.clone();
         if !select.split(',').any(|property| property == "displayName") {
@@ -116,14 +116,15 @@ impl PeopleRequests {
         request("me/contacts", &[("$select", &select), ("$top", EVERY_TOP)])
     }
 
-    /// Contacts with this address.
+    /// Returns the request for contacts with this address.
     fn with(&self, email: &str) -> String {
+        // OData escapes a quotation mark by doubling it.
         let email = email.trim().replace('\'', "''");
         let filter = format!("emailAddresses/any(a:a/address eq '{email}')");
         self.contacts(&[("$filter", &filter)])
     }
 
-    /// Returns the request for relevant people, all or by parts of their names or addresses.
+    /// Returns the request for relevant people: all, or those whose names or addresses match `q`.
     fn people(&self, q: Option<&str>) -> String {
         let q = q.map(|q| q.replace('\\', "\\\\").replace('"', "\\\""));
         let search = q.map(|q| format!("\"{q}\""));
@@ -134,8 +135,8 @@ impl PeopleRequests {
     }
 }
 
-/// Adds the people of a response and of the next pages, until there are `limit` people
-/// or no more.
+/// Adds the people of a response and of its next pages, until there are `limit` people or no more
+/// pages.
 async fn add_all(
     graph: &GraphAccount,
     answer: Value,
@@ -151,7 +152,7 @@ async fn add_all(
     Ok(())
 }
 
-/// Adds the contacts of a response and of the next pages that match.
+/// Adds the matching contacts of a response and of its next pages.
 async fn add_called(
     graph: &GraphAccount,
     answer: Value,
@@ -167,15 +168,15 @@ async fn add_called(
     Ok(())
 }
 
-/// Returns true if every word of `q` is part of the name or of an address, without regard to case
-/// and accents.
+/// Returns true if every word of `q` is part of the name or of an address, ignoring case and
+/// accents.
 fn is_called(person: &Value, q: &str) -> bool {
     let mut texts = vec![folded(text(person, "displayName"))];
     texts.extend(addresses(person).map(folded));
     folded(q).split_whitespace().all(|word| texts.iter().any(|text| text.contains(word)))
 }
 
-/// Contacts with these addresses; people for the addresses that no contact has.
+/// Adds the contacts with these addresses, and relevant people for the remaining addresses.
 async fn by_address(
     graph: &GraphAccount,
     ways: &PeopleRequests,
@@ -191,13 +192,14 @@ async fn by_address(
     let requests: Vec<String> = missing.iter().map(|email| ways.people(Some(email))).collect();
     for (email, answer) in missing.iter().zip(graph.batch(&requests).await) {
         let (mut near, _) = items_of(answer?)?;
+        // The search also finds similar addresses and names.
         near.retain(|person| has(person, email));
         add_new(&mut page.items, near);
     }
     Ok(())
 }
 
-/// Adds people who are not in the list yet; one person may be in both lists.
+/// Adds people whom the list does not have yet; a person may be in both lists.
 fn add_new(found: &mut Vec<Value>, people: Vec<Value>) {
     for person in people {
         let known = found.iter().any(|other| addresses(&person).any(|address| has(other, address)));

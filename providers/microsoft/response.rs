@@ -1,8 +1,6 @@
-//! Reads Graph's responses: bytes with a cap, JSON, the parts of a batch, and errors in
-//! our kinds.
+//! Reading of Graph's responses: bytes with a cap, JSON, the parts of a batch, and errors.
 //!
-//! No request is made here, and no message contains more of a response than the first
-//! line of Graph's own error text.
+//! No requests are made here. Messages contain at most the first line of Graph's own error text.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,23 +13,23 @@ use serde_json::Value;
 use crate::limiter::{RateLimiter, retry_after};
 use crate::net::{self, LARGE, ResponsePermit};
 
-/// The longest answer that is read, in bytes.
+/// The maximum size of a response, in bytes.
 pub const MAX_ANSWER: usize = 32 << 20;
-/// The message of an error that a missing permission causes.
+/// The message of the error for a missing permission.
 pub const DENIED: &str = "the sign-in does not allow this";
-/// The message of an error about an answer beyond its cap.
+/// The beginning of the message about a response beyond its cap.
 const TOO_LONG: &str = "Outlook's response is longer than";
 
-/// A whole answer.
+/// A complete response.
 pub struct GraphResponse {
     status: u16,
     retry_after: Option<Duration>,
     body: Vec<u8>,
-    /// The turn of a long response, until it has been parsed.
+    /// The turn of a long response, held until it has been parsed.
     _turn: Option<ResponsePermit>,
 }
 
-/// Reads an answer of at most `most` bytes, unpacked, for the person whose share the limiter has.
+/// Reads a response of at most `most` unpacked bytes. Long ones count against the limiter's share.
 pub async fn read(
     mut answer: reqwest::Response,
     most: usize,
@@ -50,6 +48,7 @@ pub async fn read(
             return Err(Error::argument(format!("{TOO_LONG} {most} bytes"))
                 .next("ask for fewer items, or for body=headers"));
         }
+        // Before the body grows further: the turn limits how many long responses are in memory.
         if body.len() + some.len() > LARGE && turn.is_none() {
             turn = net::turn(limiter.share()).await;
         }
@@ -58,13 +57,13 @@ pub async fn read(
     Ok(GraphResponse { status, retry_after, body, _turn: turn })
 }
 
-/// Returns true for the error that [`read`] returns for a long response.
+/// Returns true for the error of [`read`] about a response that is too long.
 pub fn too_long(error: &Error) -> bool {
     error.message().starts_with(TOO_LONG)
 }
 
 impl GraphResponse {
-    /// Returns the status as HTTP numbers it.
+    /// Returns the HTTP status.
     pub fn status(&self) -> u16 {
         self.status
     }
@@ -77,7 +76,7 @@ impl GraphResponse {
         Err(self.error())
     }
 
-    /// Returns the response's JSON if there is any, or the error of its status.
+    /// Returns the response's JSON, `None` for an empty body, or the error of its status.
     pub fn some_json(self) -> Result<Option<Value>> {
         if (200..300).contains(&self.status) && self.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
@@ -94,13 +93,14 @@ impl GraphResponse {
     }
 
     fn error(&self) -> Error {
+        // Error bodies are not always JSON; the status alone has to do.
         let body = serde_json::from_slice(&self.body).unwrap_or_default();
         error_of(self.status, self.retry_after, &body)
     }
 }
 
-/// Returns the responses to the parts of a batch that came at `now`, by the number that is their
-/// id.
+/// Returns the responses to the parts of a batch, by their numeric id; `now` is the time of
+/// arrival.
 pub fn sub_answers(mut envelope: Value, now: Timestamp) -> Result<HashMap<usize, Result<Value>>> {
     match envelope.get_mut("responses").map(Value::take) {
         Some(Value::Array(parts)) => {
@@ -110,7 +110,7 @@ pub fn sub_answers(mut envelope: Value, now: Timestamp) -> Result<HashMap<usize,
     }
 }
 
-/// Returns the items of a list's response, and the link to the next page.
+/// Returns the items of a list's response and the link to the next page.
 pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
     let Some(Value::Array(items)) = answer.get_mut("value").map(Value::take) else {
         return Err(not_ours("list"));
@@ -121,14 +121,15 @@ pub fn page(mut answer: Value) -> Result<(Vec<Value>, Option<String>)> {
     })
 }
 
-/// Returns the error for JSON of an unexpected shape. To take it for empty would make a
-/// broken service an empty mailbox.
+/// Returns the error for JSON of an unexpected shape. Read as empty, it would turn a broken service
+/// into an empty mailbox.
 pub fn not_ours(what: &str) -> Error {
     Error::new(ErrorKind::Provider(502), format!("Outlook did not answer with a valid {what}"))
         .next("try again in a minute")
 }
 
 fn sub_answer(mut part: Value, now: Timestamp) -> Option<(usize, Result<Value>)> {
+    // The ids and statuses of a batch's parts are sent as texts or as numbers.
     let number = |value: &Value| match value {
         Value::String(text) => text.parse().ok(),
         other => other.as_u64(),
@@ -165,7 +166,7 @@ fn no_json() -> Error {
     Error::new(ErrorKind::Provider(502), "Outlook's response is a page or other non-JSON")
 }
 
-/// Returns the error of a failed connection, without its own text, which may contain a URL.
+/// Returns the error of a failed connection. Its own text is dropped, because it may contain a URL.
 pub fn connection_error(error: &reqwest::Error) -> Error {
     if error.is_timeout() {
         return Error::new(ErrorKind::Timeout, "Outlook did not answer in time");
@@ -180,13 +181,13 @@ pub fn connection_error(error: &reqwest::Error) -> Error {
     Error::new(ErrorKind::Network, message)
 }
 
-/// Converts Graph's error response to our kinds. Codes are compared ignoring case.
+/// Converts Graph's error response to an error of ours. Graph's codes vary in upper and lower case.
 fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     let error = body.get("error").unwrap_or(&Value::Null);
     let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default();
     let code = text("code");
     let is = |known: &[&str]| known.iter().any(|known| code.eq_ignore_ascii_case(known));
-    // Graph's own message may contain untrusted names.
+    // Graph's message may quote names by others.
     let summary = text("message").lines().next().unwrap_or_default().trim_end_matches('.');
     let message = match (summary, code) {
         ("", "") => format!("Outlook answered with status {status}"),
@@ -196,7 +197,7 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
     };
     match status {
         429 => Error::new(ErrorKind::RateLimited(retry_after), message),
-        // Graph also throttles with these two, and then says for how long.
+        // Graph also throttles with these two statuses, and then says for how long.
         503 | 509 if retry_after.is_some() => {
             Error::new(ErrorKind::RateLimited(retry_after), message)
         }
@@ -228,6 +229,7 @@ fn error_of(status: u16, retry_after: Option<Duration>, body: &Value) -> Error {
             Error::new(ErrorKind::Conflict, "it was changed meanwhile")
                 .next("read it again, and repeat the change if it still fits")
         }
+        // Exchange answers ids of another form with 400 instead of 404.
         400 if is(&[
             "ErrorItemNotFound",
             "ErrorInvalidIdMalformed",

@@ -1,10 +1,10 @@
-//! The scopes that are requested from Microsoft: delegated permissions of Microsoft
-//! Graph by their short names, and `offline_access` for a refresh token.
+//! The scopes requested from Microsoft: delegated permissions of Microsoft Graph by their short
+//! names, and `offline_access` for a refresh token.
 
 use daysheet_core::access::AccessLevel;
 
-/// Returns the scopes that a sign-in requests; `shared` for a mailbox that is shared
-/// with the person who signs in, whose settings cannot be changed with any permission.
+/// Returns the scopes that a sign-in requests. `shared` is for a mailbox of another person; no
+/// permission opens the settings of such a mailbox.
 pub(crate) fn scopes(shared: bool, access: AccessLevel) -> Vec<&'static str> {
     let writes = access > AccessLevel::Read;
     let pick = |read: &'static str, write: &'static str| if writes { write } else { read };

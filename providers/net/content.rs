@@ -1,6 +1,7 @@
-//! The content of a response while it arrives: as it is, or compressed by gzip.
+//! The content of a response while it arrives, plain or compressed by gzip.
 //!
-//! It grows up to a limit, however small the compressed form is, and is handed over only whole.
+//! Content grows up to a limit, however small its compressed form is, and is returned only when
+//! complete.
 
 use std::io::Write;
 
@@ -8,7 +9,8 @@ use flate2::write::GzDecoder;
 
 use super::FetchFailure;
 
-/// How much of compressed content is read at once, in bytes. It may be a thousand times as long.
+/// The number of compressed bytes that are decompressed at once; the result may be a thousand times
+/// as long.
 const PIECE: usize = 4096;
 
 /// Content up to a limit.
@@ -19,22 +21,22 @@ pub(super) struct LimitedContent {
 
 enum ContentForm {
     Plain(Vec<u8>),
-    /// Compressed; true once anything has arrived.
+    /// The decoder, and true once data has arrived.
     Gzip(Box<GzDecoder<Vec<u8>>>, bool),
 }
 
 impl LimitedContent {
-    /// Content that is sent as it is, of at most `most` bytes.
+    /// Creates uncompressed content of at most `most` bytes.
     pub(super) const fn plain(most: usize) -> Self {
         Self { form: ContentForm::Plain(Vec::new()), most }
     }
 
-    /// Content that is sent compressed, of at most `most` bytes without compression.
+    /// Creates gzip content of at most `most` uncompressed bytes.
     pub(super) fn gzip(most: usize) -> Self {
         Self { form: ContentForm::Gzip(Box::new(GzDecoder::new(Vec::new())), false), most }
     }
 
-    /// Its length so far, in bytes.
+    /// Returns the length so far, uncompressed, in bytes.
     pub(super) fn len(&self) -> usize {
         match &self.form {
             ContentForm::Plain(bytes) => bytes.len(),
@@ -42,7 +44,7 @@ impl LimitedContent {
         }
     }
 
-    /// Divides what arrived into the pieces that [`add`](Self::add) takes.
+    /// Divides received bytes into pieces for [`add`](Self::add).
     pub(super) fn pieces<'a>(&self, arrived: &'a [u8]) -> std::slice::Chunks<'a, u8> {
         match self.form {
             ContentForm::Plain(_) => arrived.chunks(arrived.len().max(1)),
@@ -53,7 +55,7 @@ impl LimitedContent {
     /// Adds a piece.
     ///
     /// # Errors
-    /// [`FetchFailure::Long`] over the limit, [`FetchFailure::Broken`] if it is not gzip.
+    /// [`FetchFailure::Long`] beyond the limit, [`FetchFailure::Broken`] if it is not gzip.
     pub(super) fn add(&mut self, piece: &[u8]) -> Result<(), FetchFailure> {
         match &mut self.form {
             ContentForm::Plain(bytes) => {
@@ -73,14 +75,14 @@ impl LimitedContent {
         Ok(())
     }
 
-    /// Returns all of it.
+    /// Returns the complete content.
     ///
     /// # Errors
-    /// As [`add`](Self::add), and if the end is missing.
+    /// As [`add`](Self::add), and [`FetchFailure::Broken`] if the end is missing.
     pub(super) fn finish(self) -> Result<Vec<u8>, FetchFailure> {
         match self.form {
             ContentForm::Plain(bytes) => Ok(bytes),
-            // The answer to a request for nothing, such as 204.
+            // A response without content, such as a 204, may still declare gzip.
             ContentForm::Gzip(_, false) => Ok(Vec::new()),
             ContentForm::Gzip(decoder, true) => {
                 let bytes = decoder.finish().map_err(undone)?;

@@ -1,9 +1,9 @@
-//! Keeps accounts' tokens fresh: one refresh at a time, and none lost.
+//! Keeps accounts' tokens fresh: one refresh at a time, and no token lost.
 //!
-//! There are three nested locks. Within the process, the one who refreshes locks the account's
-//! slot. Between processes, they hold the store's lock of the account, which ends with the
-//! process. And a row changes only if its version is still the one that was read, so that a new
-//! sign-in during a refresh wins.
+//! There are three nested locks. Within the process, a refresh locks the account's slot. Between
+//! processes, it holds the store's lock of the account, which ends with the process. And a row is
+//! changed only if its version is still the one that was read, so that a new sign-in during a
+//! refresh wins.
 //!
 //! This module handles tokens; `accounts.rs` handles accounts.
 
@@ -22,34 +22,34 @@ use crate::config::Config;
 use crate::oauth::{self, GrantedTokens, RefreshRefusal, TokenAuthority, UnattendedAccess};
 use crate::store::{AccountRow, Store, account_identity};
 
-/// The minimum validity of a token that is returned, in seconds.
+/// The minimum remaining lifetime of a returned token, in seconds.
 const EXPIRY_MARGIN: i64 = 60;
-/// How long another process is waited for; longer than a token request can take
-/// (`net::TIMEOUT`), to leave time for saving.
+/// The time to wait for another process: longer than a token request can take (`net::TIMEOUT`), to
+/// leave time for saving.
 const PATIENCE: Duration = Duration::from_secs(25);
 /// The interval of checking whether another process has finished its refresh.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a noted use counts for later ones.
+/// The minimum time between two records of an account's use.
 const NOTES: Duration = Duration::from_secs(10 * 60);
-/// The number of attempts to save the new tokens. If they are lost, the grant may be lost, too.
+/// The number of attempts to save new tokens. If they are lost, the grant may be lost, too.
 const SAVES: u32 = 3;
 
 /// The tokens of a store's accounts.
 pub(super) struct TokenManager {
     config: Arc<Config>,
     store: Store,
-    /// Where refreshes and sign-ins are counted.
+    /// The counters of refreshes and sign-ins.
     pub(super) upstream: Arc<UpstreamRequests>,
     slots: Mutex<HashMap<String, Arc<tokio::sync::Mutex<AccountSlot>>>>,
 }
 
-/// The tokens of one account in this process. The holder of its lock is the one who may refresh.
+/// The tokens of one account in this process. Only the holder of its lock may refresh them.
 #[derive(Default)]
 struct AccountSlot {
     cached_version: Option<CachedVersion>,
-    /// The error and time of the last failed refresh, for those who were waiting for it.
+    /// The last failed refresh, with its time, for callers that were waiting for it.
     failed: Option<(Instant, Error)>,
-    /// When its use was last noted.
+    /// The time at which its use was last recorded.
     noted: Option<Instant>,
 }
 
@@ -61,15 +61,15 @@ struct CachedVersion {
 /// The sealed content of an account's row.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct CachedTokens {
-    /// None for an account that nobody signs in to.
+    /// The refresh token; `None` for an account without sign-in.
     pub(super) refresh: Option<RefreshToken>,
     pub(super) access: AccessToken,
-    /// In seconds since 1970.
+    /// The expiry of the access token, in seconds since 1970.
     pub(super) expires: i64,
 }
 
 impl CachedTokens {
-    /// Returns true if the access token can still be sent at `now`, in seconds since 1970.
+    /// Returns true if the access token can still be used at `now`, in seconds since 1970.
     fn is_fresh(&self, now: i64) -> bool {
         oauth::is_sendable(&self.access) && self.expires >= now.saturating_add(EXPIRY_MARGIN)
     }
@@ -80,8 +80,8 @@ impl TokenManager {
         Self { config, store, upstream, slots: Mutex::default() }
     }
 
-    /// Returns an access token of the account with this id that is fresh and is not
-    /// `rejected`, the one that the provider has answered with 401.
+    /// Returns a fresh access token of the account with this id, other than `rejected`, which the
+    /// provider has answered with 401.
     pub(super) async fn access(
         self: &Arc<Self>,
         id: &str,
@@ -91,7 +91,7 @@ impl TokenManager {
         let mut slot = self.slot(id).lock_owned().await;
         if slot.noted.is_none_or(|noted| noted.elapsed() >= NOTES) {
             slot.noted = Some(started);
-            // When an account was used is of no use to the call.
+            // Recording the use must not make the call fail.
             if let Err(error) = self.store.note_use(id).await {
                 tracing::debug!(%error, "the use of an account was not noted");
             }
@@ -104,14 +104,16 @@ impl TokenManager {
                 return Ok(access.clone());
             }
         }
+        // Callers that waited for a failed refresh get its error instead of trying again one by
+        // one.
         if let Some((at, error)) = &slot.failed
             && *at >= started
         {
             return Err(error.clone());
         }
         let rejected = rejected.map(str::to_owned);
-        // On a task of its own: when a caller is cancelled half way, the provider
-        // may have changed the refresh token already, and nobody would save it.
+        // On a task of its own: if the caller is cancelled, the provider may already have replaced
+        // the refresh token, and the new one must still be saved.
         let (manager, id) = (self.clone(), id.to_owned());
         tokio::spawn(async move {
             let outcome = manager.renew(&mut slot, &id, rejected.as_deref()).await;
@@ -128,14 +130,14 @@ impl TokenManager {
         slots.entry(id.to_owned()).or_default().clone()
     }
 
-    /// Drops the tokens of an account whose row has changed.
+    /// Drops the cached tokens of an account whose row has changed.
     pub(super) fn forget(&self, id: &str) {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.remove(id);
     }
 
-    /// Brings tokens into `slot` that are fresh and not the rejected ones: those
-    /// of the row if another process has refreshed, else new ones.
+    /// Brings fresh tokens other than the rejected ones into `slot`: the row's, if another process
+    /// has refreshed them, or new ones.
     async fn renew(
         &self,
         slot: &mut AccountSlot,
@@ -162,13 +164,14 @@ impl TokenManager {
                 slot.cached_version = Some(CachedVersion { version: row.version, tokens: cached });
                 return Ok(access);
             }
-            // Some providers end a grant whose refresh token is used twice.
+            // Some providers revoke a grant whose refresh token is used twice.
             if lock.is_none() {
                 lock = self.store.lock_account(id).await?;
                 if lock.is_none() {
                     tokio::time::sleep(LOOK).await;
                 }
-                // Another process is at it, or may have just been.
+                // Another process may have refreshed before we got the lock, so the row is read
+                // again.
                 continue;
             }
             if let Some(tokens) = self.refresh(&row, cached).await? {
@@ -184,9 +187,9 @@ impl TokenManager {
         .next("try again"))
     }
 
-    /// Refreshes the tokens of `row`, whose lock we hold. `None` if the row was
-    /// changed meanwhile, for instance by a new sign-in: then its tokens count, and
-    /// neither ours nor a refusal of ours.
+    /// Refreshes the tokens of `row`, whose lock the caller holds. `None` if the row was changed
+    /// meanwhile, for instance by a new sign-in, whose tokens replace both the refreshed ones and a
+    /// refusal.
     async fn refresh(
         &self,
         row: &AccountRow,
@@ -203,7 +206,7 @@ impl TokenManager {
         match renewed {
             Ok(tokens) => {
                 let cached = CachedTokens {
-                    // Providers that do not rotate leave it out.
+                    // Providers that do not rotate refresh tokens omit it.
                     refresh: tokens.refresh.or(cached.refresh),
                     access: tokens.access,
                     expires: tokens.expires,
@@ -216,7 +219,7 @@ impl TokenManager {
                 let error = oauth::grant_ended(authority.provider(), &row.email, &ended, &again);
                 let status =
                     if ended.revoked { AccountStatus::Revoked } else { AccountStatus::Expired };
-                // A new sign-in meanwhile wins over our refusal: then nothing is recorded.
+                // If the account was signed in again meanwhile, nothing is recorded.
                 let noted = self
                     .store
                     .refuse_account(&row.id, row.version, status, error.message())
@@ -227,8 +230,8 @@ impl TokenManager {
         }
     }
 
-    /// Requests tokens: with the refresh token, or as the settings say for an account that has
-    /// none. A command counts also for an account that was signed in before.
+    /// Requests tokens, with the refresh token or from a source in the settings. A command also
+    /// applies to an account that was signed in before.
     async fn new_tokens(
         &self,
         row: &AccountRow,
@@ -258,7 +261,7 @@ impl TokenManager {
         }
     }
 
-    /// Returns true if the settings say how to get tokens for the account without a sign-in.
+    /// Returns true if the settings have a source of tokens for the account that needs no sign-in.
     pub(super) fn is_unattended(&self, id: &str) -> bool {
         oauth::unattended(&self.config, id).is_some()
     }
@@ -281,8 +284,8 @@ impl TokenManager {
         }
     }
 
-    /// Returns the grant of an account, for revoking it after the account was removed; none if
-    /// nobody signed in to it.
+    /// Returns an account's grant for revoking it after the account is removed; `None` for an
+    /// account without sign-in.
     pub(super) async fn grant(&self, row: &AccountRow) -> Result<Option<RefreshToken>> {
         Ok(self.unseal(row).await?.refresh)
     }
@@ -310,13 +313,13 @@ impl TokenManager {
         }
     }
 
-    /// Returns how to sign an account in again.
+    /// Returns the way to sign an account in again.
     fn again(&self, row: &AccountRow) -> String {
         let mailbox = row.via.as_ref().map(|_| row.email.as_str());
         oauth::again(&self.config, &row.provider, row.tenant.as_deref(), mailbox)
     }
 
-    /// Returns the error that the provider has refused the account's grant before.
+    /// Returns the error for an account whose grant the provider refused earlier.
     fn grant_ended(&self, row: &AccountRow) -> Error {
         let problem = row
             .problem
@@ -331,12 +334,12 @@ impl TokenManager {
             .next(format!("{} to sign in again", self.again_at(provider)))
     }
 
-    /// Returns how to sign in at a provider.
+    /// Returns the way to sign in at a provider.
     pub(super) fn again_at(&self, provider: &str) -> String {
         oauth::again(&self.config, provider, None, None)
     }
 
-    /// Returns how to sign in to a first account.
+    /// Returns the way to sign in to a first account.
     pub(super) fn how_to_add(&self) -> String {
         match &self.config.pages {
             Some(pages) => format!("open {pages}accounts, or call accounts with op=add"),
@@ -344,7 +347,7 @@ impl TokenManager {
         }
     }
 
-    /// Seals tokens for the row of the account with this id.
+    /// Seals tokens for the row of this account.
     pub(super) async fn seal(&self, id: &str, cached: &CachedTokens) -> Result<String> {
         let bytes = serde_json::to_vec(cached)
             .map_err(|_opaque| Error::new(ErrorKind::Internal, "tokens could not be serialized"))?;

@@ -1,7 +1,7 @@
-//! Opaque tokens, which only the issuer understands (RFC 7662).
+//! Opaque tokens, which only the issuer can interpret (RFC 7662).
 //!
-//! The issuer's answers are cached for a short time: it need not be asked at each call, and a
-//! revoked token is still refused soon.
+//! The issuer's responses are cached briefly, so that it is not asked for each call, while a
+//! revoked token is soon refused.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,33 +17,33 @@ use crate::issuer::Issuer;
 use crate::jwt::{CheckResult, TokenClaims};
 use crate::{RequestDenial, VerifyResult};
 
-/// How long an answer is kept.
+/// The time for which a response is cached.
 const KEPT: Duration = Duration::from_secs(30);
-/// The maximum number of cached answers; a token has a few hundred bytes of claims. Half of them
-/// are for active tokens only, so that junk does not keep those out.
+/// The maximum number of cached responses; each has a few hundred bytes of claims. Half of them are
+/// reserved for active tokens, so that invalid tokens cannot crowd them out.
 const MAX_CACHED: usize = 10_000;
-/// The maximum number of requests to the issuer at once: each unknown token costs one.
+/// The maximum number of concurrent requests to the issuer; each unknown token costs one.
 const AT_ONCE: usize = 16;
 
-/// The claims of an active token or the refusal, and the time until which they are cached.
+/// The claims of an active token or a refusal, and the time until which it is cached.
 type CachedAnswer = (CheckResult<TokenClaims>, Instant);
 
-/// The way to ask the issuer about a token.
+/// Introspection of tokens at an issuer.
 pub(crate) struct IntrospectionClient {
     issuer: Arc<Issuer>,
-    /// By the hash of the token.
+    /// Cached responses by the hash of the token.
     answers: Mutex<HashMap<[u8; 32], CachedAnswer>>,
     places: Semaphore,
 }
 
 impl IntrospectionClient {
-    /// Returns the way to ask `issuer`, if the settings enable it.
+    /// Creates the introspection at `issuer`, if the settings enable it.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let wanted = issuer.settings().introspection;
         wanted.then(|| Self { issuer, answers: Mutex::default(), places: Semaphore::new(AT_ONCE) })
     }
 
-    /// Returns the issuer's claims about a token, if it is an access token that is valid here.
+    /// Returns the issuer's claims about a token, if it is a valid access token for this server.
     pub(crate) async fn claims(&self, token: &str) -> VerifyResult<TokenClaims> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         let kept = || {
@@ -54,13 +54,14 @@ impl IntrospectionClient {
             Some((answer, _)) => answer,
             None => {
                 let _place = self.places.acquire().await;
+                // Another call with the same token may have asked meanwhile.
                 match kept() {
                     Some((answer, _)) => answer,
                     None => self.ask(token, hash).await?,
                 }
             }
         };
-        // Checked again each time: it may have expired since.
+        // Checked on each call, because a cached token may have expired.
         let checked = answer.and_then(|claims| self.check(&claims).map(|()| claims));
         checked.map_err(RequestDenial::Invalid)
     }
@@ -72,7 +73,7 @@ impl IntrospectionClient {
         let claims = answer.map_err(|error| {
             tracing::warn!(%error, "a token could not be introspected");
             RequestDenial::Unavailable(match error.kind() {
-                // The issuer refuses our client, which the caller cannot change.
+                // The issuer refuses this server's own client, which the caller cannot change.
                 ErrorKind::Provider(401 | 403) => {
                     Error::new(ErrorKind::Config, "the issuer refuses this server's client")
                         .next("correct http.client_id and http.client_secret")
@@ -94,8 +95,8 @@ impl IntrospectionClient {
         Ok(answer)
     }
 
-    /// Checks the issuer's claims. They need not name the issuer, but must name the audience:
-    /// otherwise a token for another server would be valid here.
+    /// Checks the issuer's claims. The issuer may be missing, but the audience must be named:
+    /// without it, a token for another server would be valid here.
     fn check(&self, claims: &TokenClaims) -> CheckResult<()> {
         let settings = self.issuer.settings();
         if claims.0.contains_key("iss") {

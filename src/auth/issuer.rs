@@ -1,9 +1,9 @@
-//! The issuer: where its endpoints are, and the keys it signs with.
+//! The issuer: its endpoints and its signing keys.
 //!
-//! Both are fetched for the first token, and cached as long as the issuer says, within limits. An
-//! unknown key is looked for at most once a minute, so that nobody can make this server flood the
-//! issuer. While the issuer is down, its last keys stay valid for a day. One request at a time
-//! fetches; the others wait for it only if the last keys are not enough for them.
+//! Both are fetched for the first token, and cached for as long as the issuer says, within limits.
+//! An unknown key is looked up at most once a minute, so that forged tokens cannot make this server
+//! flood the issuer. While the issuer is down, its last keys stay valid for a day. One request at a
+//! time fetches; others wait for it only if the last keys do not suffice for them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,15 +24,15 @@ use url::{Host, Url};
 use crate::jwt::{CheckResult, IssuerKey, Jwt, TokenClaims, TokenUse};
 use crate::{RequestDenial, VerifyResult};
 
-/// The time limit of a request to the issuer, for which people wait.
+/// The time limit of a request to the issuer, during which callers wait.
 const LIMIT: Duration = Duration::from_secs(5);
-/// How long keys are fresh if the issuer does not say, and the limits of what it may say.
+/// The time for which keys are fresh if the issuer states none, and the limits for a stated time.
 const FRESH: Duration = Duration::from_secs(600);
 const MIN_FRESH: Duration = Duration::from_secs(60);
 const MAX_FRESH: Duration = Duration::from_secs(3600);
-/// How long fetched keys are used while the issuer does not respond.
+/// The time for which fetched keys are used while the issuer does not respond.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
-/// The pause after a failed attempt if there are no keys at all.
+/// The pause after a failed attempt without any cached keys.
 const RETRY: Duration = Duration::from_secs(5);
 /// The maximum number of an issuer's keys that are read.
 const KEYS: usize = 100;
@@ -40,48 +40,47 @@ const KEYS: usize = 100;
 /// The settings that tokens are checked against.
 #[derive(Debug, Clone)]
 pub struct IssuerSettings {
-    /// The issuer, as it calls itself: an `https` URL, or `http` on this machine.
+    /// The issuer's name for itself: an `https` URL, or `http` on this machine.
     pub issuer: String,
     /// The audience that tokens must have.
     pub audience: String,
     /// The allowed algorithms, from [`crate::ALGORITHMS`].
     pub algorithms: Vec<Algorithm>,
-    /// What clients put before the name of a scope when they ask for it; empty for nothing. Tokens
-    /// may have it or not.
+    /// The prefix that clients put before the name of a scope when they request it; may be empty.
+    /// Tokens may have the prefix or not.
     pub scope_prefix: String,
     /// True if the issuer is asked about tokens that are not JWTs.
     pub introspection: bool,
     /// This server's own client at the issuer.
     pub client: Option<IssuerClient>,
-    /// The minimum time between two requests for an unknown key. No setting changes it; tests
-    /// do.
+    /// The minimum time between two lookups of an unknown key. Only tests change it.
     pub pause: Duration,
     /// The clock by which tokens expire.
     pub clock: Clock,
 }
 
 impl IssuerSettings {
-    /// The usual [`IssuerSettings::pause`].
+    /// The default of [`IssuerSettings::pause`].
     pub const PAUSE: Duration = Duration::from_secs(60);
 }
 
 /// This server's own client at the issuer. `Debug` does not show the secret.
 #[derive(Debug, Clone)]
 pub struct IssuerClient {
-    /// Its id.
+    /// The client's id.
     pub id: String,
-    /// Its secret; public clients have none.
+    /// The client's secret; `None` for a public client.
     pub secret: Option<ClientSecret>,
 }
 
-/// When the keys were last fetched, and why that failed.
+/// The time of the last attempt to fetch keys, and its error if it failed.
 type FetchResult = (Instant, Option<Error>);
 
 /// An issuer, and the metadata and keys that it has published.
 pub(crate) struct Issuer {
     settings: IssuerSettings,
     known: Mutex<Option<Arc<IssuerKeys>>>,
-    /// The last attempt to fetch, and its error. The request that fetches holds the lock.
+    /// The last attempt to fetch. The request that fetches holds the lock.
     last: Arc<tokio::sync::Mutex<Option<FetchResult>>>,
 }
 
@@ -118,7 +117,7 @@ impl IssuerMetadata {
         self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
-    /// Returns true if `name` lists `word`; a list that is not published contains only `default`.
+    /// Returns true if `name` lists `word`. An unpublished list contains only `default`.
     fn lists(&self, name: &str, word: &str, default: &str) -> bool {
         match self.0.get(name).and_then(Value::as_array) {
             Some(list) => list.iter().any(|one| one.as_str() == Some(word)),
@@ -127,13 +126,13 @@ impl IssuerMetadata {
     }
 }
 
-/// Returns true for the URL of an issuer: `https`, or plain `http` on this machine.
+/// Returns true if `url` can be an issuer's: `https`, or plain `http` on this machine.
 pub fn is_issuer(url: &str) -> bool {
     (is_usable(url, true) || is_usable(url, false)) && !url.contains(['?', '#'])
 }
 
-/// Returns true for an absolute URL that secrets may be sent to: `https`, or on this machine
-/// also `http`. `local` selects URLs on this machine or elsewhere.
+/// Returns true for an absolute URL that secrets may be sent to: `https`, or on this machine also
+/// `http`. `local` selects URLs on this machine or elsewhere.
 fn is_usable(url: &str, local: bool) -> bool {
     let Ok(url) = Url::parse(url) else { return false };
     let here = match url.host() {
@@ -147,8 +146,8 @@ fn is_usable(url: &str, local: bool) -> bool {
 }
 
 impl IssuerKeys {
-    /// Returns the key that may have signed `jwt`: the one with its key id; without an id, the
-    /// only key for the algorithm.
+    /// Returns the key that may have signed `jwt`: the one with its key id or, without a key id,
+    /// the only key for the algorithm.
     fn key(&self, jwt: &Jwt, algorithm: Algorithm) -> Option<&IssuerKey> {
         let mut fitting = self.keys.iter().filter(|key| key.is_for(algorithm));
         match jwt.key_id() {
@@ -180,7 +179,7 @@ impl Issuer {
         Ok(claims)
     }
 
-    /// Returns the claims of a token that the issuer signed for this use and that is valid now.
+    /// Returns the claims of a valid token that the issuer signed for this use.
     pub(crate) async fn signed(
         self: &Arc<Self>,
         jwt: &Jwt<'_>,
@@ -199,11 +198,11 @@ impl Issuer {
         checked().map_err(RequestDenial::Invalid)
     }
 
-    /// Returns the issuer's keys and metadata. Fetches them again if they are no longer fresh, or
-    /// if something is `missing` from them.
+    /// Returns the issuer's keys and metadata. They are fetched again if they are no longer fresh,
+    /// or if something is `missing` from them.
     ///
     /// # Errors
-    /// If the issuer does not respond, and the last keys are too old.
+    /// An error of the issuer, if the last keys are too old.
     pub(crate) async fn known(
         self: &Arc<Self>,
         missing: impl Fn(&IssuerKeys) -> bool,
@@ -215,17 +214,18 @@ impl Issuer {
         }
         let mut last = match self.last.clone().try_lock_owned() {
             Ok(last) => last,
-            // Somebody fetches, which may take long while the issuer is down.
+            // Another request is fetching, which may take long while the issuer is down.
             Err(_) => match self.kept().filter(|known| !missing(known)) {
                 Some(known) => return Ok(known),
                 None => self.last.clone().lock_owned().await,
             },
         };
-        // Another request may have fetched them in the meantime.
+        // Another request may have fetched them while this one waited.
         let kept = self.kept();
         if let Some(known) = kept.clone().filter(&good) {
             return Ok(known);
         }
+        // With keys, the pause limits lookups of unknown ones; without any, it limits retries.
         let pause = if kept.is_some() { self.settings.pause } else { RETRY };
         if let Some((at, error)) = &*last
             && at.elapsed() < pause
@@ -234,8 +234,8 @@ impl Issuer {
             return outcome;
         }
         let issuer = self.clone();
-        // On a task of its own: a caller who hangs up must not take the attempt along, because the
-        // next one would send another at once.
+        // On a task of its own: if a caller disconnects, the attempt must not end with it, because
+        // the next caller would start another one at once.
         let fetching = tokio::spawn(async move {
             let fetched = issuer.fetch().await.map(Arc::new);
             *last = Some((Instant::now(), fetched.as_ref().err().cloned()));
@@ -253,7 +253,7 @@ impl Issuer {
         fetching.await.map_err(interrupted)?.or_else(|error| kept.ok_or(error))
     }
 
-    /// Returns the last keys and metadata, unless they are too old.
+    /// Returns the last keys and metadata unless they are too old.
     pub(crate) fn kept(&self) -> Option<Arc<IssuerKeys>> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.clone().filter(|known| known.fetched.elapsed() < KEPT)
@@ -271,7 +271,7 @@ impl Issuer {
         Ok(IssuerKeys { keys, metadata, fetched: Instant::now(), fresh: freshness(&headers) })
     }
 
-    /// Fetches the metadata from the address of OpenID Connect, else from that of RFC 8414.
+    /// Fetches the metadata from OpenID Connect's URL or, if that fails, from RFC 8414's.
     async fn discover(&self) -> Result<IssuerMetadata> {
         let issuer = &self.settings.issuer;
         let wrong = || {
@@ -284,6 +284,7 @@ impl Issuer {
         let base = issuer.trim_end_matches('/');
         let mut beside = Url::parse(issuer).map_err(|_| wrong())?;
         let path = beside.path().trim_end_matches('/').to_owned();
+        // RFC 8414, 3.1: the well-known part comes before the issuer's own path.
         beside.set_path(&format!("/.well-known/oauth-authorization-server{path}"));
         let mut failed = wrong();
         for url in [format!("{base}/.well-known/openid-configuration"), beside.to_string()] {
@@ -291,7 +292,7 @@ impl Issuer {
             {
                 Ok((_, json)) => {
                     let metadata = IssuerMetadata(json);
-                    // Otherwise one issuer could impersonate another.
+                    // Without this check, one issuer could impersonate another.
                     return if metadata.text("issuer") == Some(issuer) {
                         Ok(metadata)
                     } else {
@@ -302,6 +303,7 @@ impl Issuer {
                         .next("copy `issuer` from its metadata, including any slash at the end"))
                     };
                 }
+                // An issuer with only one of the two documents answers 4xx for the other.
                 Err(error) if matches!(error.kind(), ErrorKind::Provider(400..=499)) => {
                     failed = error
                 }
@@ -311,8 +313,7 @@ impl Issuer {
         Err(failed)
     }
 
-    /// Posts a form to one of the issuer's endpoints as this server's client, and returns the
-    /// answer.
+    /// Posts a form to an endpoint of the issuer as this server's client, and returns the response.
     pub(crate) async fn post(
         &self,
         metadata: &IssuerMetadata,
@@ -331,6 +332,7 @@ impl Issuer {
         let methods = format!("{name}_auth_methods_supported");
         let basic = "client_secret_basic";
         match &client.secret {
+            // RFC 8414: without a published list, `client_secret_basic` is the method.
             Some(secret) if metadata.lists(&methods, basic, basic) => {
                 let pair = [client.id.as_str(), secret.secret()].map(form_encoded).join(":");
                 request = request.header(AUTHORIZATION, format!("Basic {}", STANDARD.encode(pair)));
@@ -378,11 +380,12 @@ async fn send(
     }
 }
 
-/// Returns how long an answer is fresh, by its `Cache-Control` and within our limits.
+/// Returns the time for which a response is fresh, by its `Cache-Control` and within our limits.
 fn freshness(headers: &HeaderMap) -> Duration {
     let control = headers.get(CACHE_CONTROL).and_then(|value| value.to_str().ok());
     let control = control.unwrap_or_default().to_ascii_lowercase();
     let mut directives = control.split(',').map(str::trim);
+    // Obeying these would cost the issuer two requests per call.
     if directives.clone().any(|word| matches!(word, "no-store" | "no-cache")) {
         return MIN_FRESH;
     }

@@ -1,8 +1,8 @@
-//! JSON Web Tokens: their form, their signature and their claims (RFC 7519, RFC 8725).
+//! JSON Web Tokens: their form, signature and claims (RFC 7519, RFC 8725).
 //!
-//! The library checks the signature. The claims are checked here, because the library treats a
-//! claim of the wrong type as absent. Nothing is fetched: headers that refer to a key (`jku`,
-//! `x5u`) or contain one (`jwk`, `x5c`) are not even read.
+//! The library checks the signature. Claims are checked here, because the library treats a claim of
+//! the wrong type as absent. Nothing is fetched: headers that refer to a key (`jku`, `x5u`) or
+//! contain one (`jwk`, `x5c`) are not read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,17 +13,17 @@ use jsonwebtoken::{Algorithm, DecodingKey};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A result whose error is a refusal that quotes nothing of the token.
+/// A result whose error is a refusal without any part of the token.
 pub(crate) type CheckResult<T> = std::result::Result<T, &'static str>;
 
-/// The number of seconds by which the clocks of an issuer and this machine may differ.
+/// The tolerated difference between the clocks of issuer and server, in seconds.
 const SKEW: f64 = 60.0;
-/// The longest subject in bytes, as in OpenID Connect.
+/// The maximum length of a subject in bytes, as in OpenID Connect.
 const SUBJECT: usize = 255;
 /// The maximum width of a name.
 const NAME: usize = 80;
 
-/// The algorithms that the settings can allow: those with which only the issuer can sign.
+/// The algorithms that the settings may allow: those that only the issuer can sign with.
 pub const ALGORITHMS: [(&str, Algorithm); 9] = [
     ("RS256", Algorithm::RS256),
     ("RS384", Algorithm::RS384),
@@ -39,9 +39,9 @@ pub const ALGORITHMS: [(&str, Algorithm); 9] = [
 /// The purpose of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenUse {
-    /// Calls to this server.
+    /// For calls to this server (access token).
     Access,
-    /// To identify who signed in.
+    /// For identifying the person who signed in (ID token).
     Identity,
 }
 
@@ -54,10 +54,10 @@ struct JwtHeader {
     crit: Option<Value>,
 }
 
-/// A token in the form of a JWT. Nothing about it has been checked yet.
+/// A token in the form of a JWT, unchecked.
 pub(crate) struct Jwt<'a> {
     header: JwtHeader,
-    /// Header and claims, as they were signed.
+    /// The signed text: header and claims.
     signed: &'a str,
     claims: &'a str,
     signature: &'a str,
@@ -67,11 +67,12 @@ impl<'a> Jwt<'a> {
     /// Reads a token; `None` if it does not have the form of a JWT.
     ///
     /// # Errors
-    /// If its header is malformed or requires unknown extensions.
+    /// A refusal if its header is malformed or requires unknown extensions.
     pub(crate) fn read(token: &'a str) -> Option<CheckResult<Self>> {
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
         let header = URL_SAFE_NO_PAD.decode(header).ok()?;
+        // Opaque tokens may contain dots, too.
         if !matches!(serde_json::from_slice(&header), Ok(Value::Object(_))) {
             return None;
         }
@@ -79,16 +80,17 @@ impl<'a> Jwt<'a> {
             Ok(header) => header,
             Err(_) => return Some(Err("the header of the token is malformed")),
         };
+        // RFC 7515, 4.1.11: extensions that are not understood must be refused.
         if header.crit.is_some() {
             return Some(Err("the token requires unknown extensions"));
         }
         Some(Ok(Self { header, signed, claims, signature }))
     }
 
-    /// Returns the algorithm, if it is one of `allowed`.
+    /// Returns the token's algorithm.
     ///
     /// # Errors
-    /// If it is not.
+    /// A refusal if the algorithm is not among `allowed`.
     pub(crate) fn algorithm(&self, allowed: &[Algorithm]) -> CheckResult<Algorithm> {
         let named = ALGORITHMS.iter().find(|(name, _)| *name == self.header.alg);
         named
@@ -97,15 +99,15 @@ impl<'a> Jwt<'a> {
             .ok_or("the algorithm of the token is not allowed")
     }
 
-    /// Returns the id of the key that signed it.
+    /// Returns the id of the signing key, if the header names it.
     pub(crate) fn key_id(&self) -> Option<&str> {
         self.header.kid.as_deref()
     }
 
-    /// Returns the claims, if `key` signed them for this use.
+    /// Returns the claims if `key` signed them for this use.
     ///
     /// # Errors
-    /// If it did not.
+    /// A refusal otherwise.
     pub(crate) fn claims(
         &self,
         key: &IssuerKey,
@@ -151,7 +153,8 @@ pub(crate) struct IssuerKey {
 }
 
 impl IssuerKey {
-    /// Reads a published key; `None` if it is not for signatures that can be checked here.
+    /// Reads a published key; `None` for keys that are not for signatures, or of an unsupported
+    /// kind.
     pub(crate) fn read(json: &Value) -> Option<Self> {
         let jwk = Jwk::deserialize(json).ok()?;
         let common = &jwk.common;
@@ -173,9 +176,10 @@ impl IssuerKey {
                 _ => return None,
             },
             AlgorithmParameters::OctetKeyPair(_) => vec![Algorithm::EdDSA],
-            // Everyone who knows a symmetric key can sign with it.
+            // Everyone who can check a symmetric key's signature can also sign.
             AlgorithmParameters::OctetKey(_) => return None,
         };
+        // A key may be published for a single algorithm (RFC 7517, 4.4).
         if let Some(only) = common.key_algorithm {
             let only = only.to_string();
             algorithms.retain(|known| {
@@ -186,7 +190,7 @@ impl IssuerKey {
         Some(Self { id: common.key_id.clone(), algorithms, key })
     }
 
-    /// Returns true if the key is of the kind that `algorithm` needs.
+    /// Returns true if the key is suitable for `algorithm`.
     pub(crate) fn is_for(&self, algorithm: Algorithm) -> bool {
         self.algorithms.contains(&algorithm)
     }
@@ -197,17 +201,17 @@ impl IssuerKey {
     }
 }
 
-/// The claims of a token, or those of an issuer about a token.
+/// The claims of a token, or the issuer's response about a token.
 #[derive(Clone)]
 pub(crate) struct TokenClaims(pub(crate) Map<String, Value>);
 
 impl TokenClaims {
-    /// Returns a claim that is a string.
+    /// Returns a claim if it is a string.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
 
-    /// Returns a time in seconds since 1970.
+    /// Returns a time claim in seconds since 1970.
     pub(crate) fn time(&self, name: &str) -> CheckResult<Option<f64>> {
         match self.0.get(name) {
             None => Ok(None),
@@ -246,8 +250,8 @@ impl TokenClaims {
         meant.then_some(()).ok_or("the token is for another audience")
     }
 
-    /// Refuses tokens that are not access tokens (ID tokens, refresh tokens, logout tokens), and
-    /// tokens that are bound to a key of the sender.
+    /// Refuses tokens other than access tokens (ID tokens, refresh tokens, logout tokens), and
+    /// tokens bound to a key of the sender.
     pub(crate) fn check_is_access(&self) -> CheckResult<()> {
         if ["nonce", "at_hash", "c_hash", "events"].iter().any(|name| self.0.contains_key(*name)) {
             return Err("the token is not an access token");
@@ -255,7 +259,7 @@ impl TokenClaims {
         if self.0.contains_key("cnf") {
             return Err("tokens bound to a key of the sender are not supported");
         }
-        // The words of Keycloak, Hydra, Cognito and RFC 7662.
+        // The values of Keycloak, Hydra, Cognito and RFC 7662.
         for (name, words) in [
             ("typ", ["bearer", "at+jwt"]),
             ("token_use", ["access", "access_token"]),
@@ -273,14 +277,14 @@ impl TokenClaims {
     /// Returns the subject of the token.
     ///
     /// # Errors
-    /// If there is none.
+    /// A refusal if it is missing, blank or too long.
     pub(crate) fn subject(&self) -> CheckResult<&str> {
         self.text("sub")
             .filter(|subject| !subject.trim().is_empty() && subject.len() <= SUBJECT)
             .ok_or("the token has no subject")
     }
 
-    /// Returns the scopes in `scope` or `scp`, whether one string or a list.
+    /// Returns the scopes in `scope` or `scp`, each a string or a list.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         ["scope", "scp"].into_iter().filter_map(|name| self.0.get(name)).flat_map(|value| {
             let list = value.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -288,7 +292,7 @@ impl TokenClaims {
         })
     }
 
-    /// Returns the name or address of the person, made safe to show.
+    /// Returns the person's name or address, safe to show.
     pub(crate) fn name(&self) -> Option<String> {
         let names = ["name", "preferred_username", "email", "username"];
         let names = names.iter().filter_map(|name| self.text(name)).map(text::cell);

@@ -1,13 +1,13 @@
-//! Identifies who calls Daysheet over HTTP, and how much their token allows.
+//! Identification of callers over HTTP, and of the access that their tokens allow.
 //!
-//! A [`TokenVerifier`] turns the bearer token of a request into a [`CallingPerson`]. A person is the token's
-//! issuer and subject and nothing else: no argument and no session can name another.
-//! What the person may see or change is decided elsewhere.
+//! A [`TokenVerifier`] turns the bearer token of a request into a [`CallingPerson`]. A person is exactly the
+//! token's issuer and subject: no argument and no session can name another. Other modules decide
+//! which data the person may see or change.
 //!
 //! A server checks tokens in one of three ways: not at all on loopback, against a file of hashes
-//! ([`tokens`]), or as tokens of an OIDC issuer ([`issuer`]), by signature ([`jwt`]) or by asking
-//! the issuer ([`introspection`]). In a browser, people sign in at the same issuer ([`web`]).
-//! No token, code or secret gets into an error, a log or `Debug` output.
+//! ([`tokens`]), or as tokens of an OIDC issuer ([`issuer`]), by signature ([`jwt`]) or by
+//! introspection ([`introspection`]). In a browser, people sign in at the same issuer ([`web`]).
+//! Errors, logs and `Debug` output never contain tokens, codes or secrets.
 
 mod introspection;
 mod issuer;
@@ -33,19 +33,19 @@ use web::WebSignIn;
 
 /// The owner of the rows on a server with static tokens: one person, as on their own machine.
 const LOCAL: &str = "local";
-/// The prefix of our scopes; an access level follows.
+/// The prefix of our scopes, before an access level.
 const SCOPE: &str = "daysheet:";
-/// The longest token that is checked, in bytes.
+/// The maximum length of a token that is checked, in bytes.
 const MAX_TOKEN: usize = 8 * 1024;
 
-/// The person who calls, according to their token.
+/// The caller, according to their token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallingPerson {
     /// The owner of their rows in the store.
     pub owner: String,
-    /// Their name or address for people to read, if the token has one.
+    /// Their name or address for display, if the token has one.
     pub name: Option<String>,
-    /// The most that the token allows.
+    /// The highest access level that the token allows.
     pub access: AccessLevel,
 }
 
@@ -57,7 +57,7 @@ impl CallingPerson {
 
     /// Returns the person with this subject at an issuer.
     pub fn of(issuer: &str, subject: &str, name: Option<String>, access: AccessLevel) -> Self {
-        // No issuer's URL contains a line feed, so two pairs never have the same text.
+        // No issuer's URL contains a line feed, so different pairs have different texts.
         let digest = Sha256::digest(format!("{issuer}\n{subject}"));
         Self { owner: format!("p-{}", URL_SAFE_NO_PAD.encode(digest)), name, access }
     }
@@ -68,7 +68,7 @@ pub fn scope_of(access: AccessLevel) -> String {
     format!("{SCOPE}{}", access.word())
 }
 
-/// Returns the highest access level among scopes; none if no scope is ours.
+/// Returns the highest access level among scopes, or `None` without a scope of ours.
 pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<AccessLevel> {
     let levels = scopes.into_iter().filter_map(|scope| {
         let word = scope.strip_prefix(SCOPE)?;
@@ -77,18 +77,18 @@ pub fn access_of<'a>(scopes: impl IntoIterator<Item = &'a str>) -> Option<Access
     levels.max()
 }
 
-/// Why a request is denied.
+/// The reason why a request is denied.
 #[derive(Debug, Clone)]
 pub enum RequestDenial {
-    /// It has no bearer token.
+    /// The request has no bearer token.
     Missing,
-    /// It has more than one token, or a token in its URL.
+    /// The request has several tokens, or a token in its URL.
     Malformed(&'static str),
-    /// The token is not valid here, for this reason.
+    /// The token is not valid here; the text is the reason.
     Invalid(&'static str),
-    /// The token is valid but has none of our scopes.
+    /// The token is valid, but has no scope of ours.
     Insufficient,
-    /// The token cannot be checked right now.
+    /// The token cannot be checked at present.
     Unavailable(Error),
 }
 
@@ -97,15 +97,15 @@ type VerifyResult<T> = std::result::Result<T, RequestDenial>;
 /// Checks bearer tokens.
 #[derive(Debug)]
 pub enum TokenVerifier {
-    /// No tokens are needed, on loopback: the access level of everybody.
+    /// No tokens, on loopback: the access level of every caller.
     Open(AccessLevel),
-    /// These static tokens; usually all of one person.
+    /// Static tokens, usually of one person.
     Known(TokenList),
     /// The tokens of an issuer.
     Issuer(AtIssuer),
 }
 
-/// An issuer, and the ways to find out from it who calls.
+/// An issuer, and the ways to identify callers by it.
 #[derive(Debug)]
 pub struct AtIssuer {
     issuer: Arc<Issuer>,
@@ -114,7 +114,7 @@ pub struct AtIssuer {
 }
 
 impl AtIssuer {
-    /// Returns the issuer, as it calls itself.
+    /// Returns the issuer's name for itself.
     pub fn issuer(&self) -> &str {
         &self.issuer.settings().issuer
     }
@@ -124,13 +124,15 @@ impl AtIssuer {
         &self.issuer.settings().scope_prefix
     }
 
-    /// Returns the way to sign in with a browser, if this server has a client at the issuer.
+    /// Returns the browser sign-in, if this server has a client at the issuer.
     pub fn web(&self) -> Option<&WebSignIn> {
         self.web.as_ref()
     }
 
     async fn person(&self, token: &str) -> VerifyResult<CallingPerson> {
         let claims = match (Jwt::read(token), &self.introspection) {
+            // Tokens in the form of a JWT are never introspected, even if their signature is
+            // invalid.
             (Some(jwt), _) => {
                 self.issuer.access_claims(&jwt.map_err(RequestDenial::Invalid)?).await?
             }
@@ -151,12 +153,12 @@ impl TokenVerifier {
         Self::Open(access)
     }
 
-    /// Returns a verifier that knows these tokens and their people, for tests.
+    /// Returns a verifier with these tokens and people, for tests.
     pub fn known(people: HashMap<String, CallingPerson>) -> Self {
         Self::Known(people.into_iter().collect())
     }
 
-    /// Returns a verifier of an issuer's tokens. Nothing is fetched before the first token.
+    /// Returns a verifier of an issuer's tokens. Nothing is fetched until the first token arrives.
     pub fn at_issuer(settings: IssuerSettings) -> Self {
         let issuer = Arc::new(Issuer::new(settings));
         let introspection = IntrospectionClient::new(issuer.clone());
@@ -164,14 +166,15 @@ impl TokenVerifier {
         Self::Issuer(AtIssuer { issuer, introspection, web })
     }
 
-    /// Returns the person who sends `token`, the value after `Bearer `.
+    /// Returns the sender of `token`, the value after `Bearer `.
     ///
     /// # Errors
-    /// Why the request is denied.
+    /// The reason why the request is denied.
     pub async fn verify(&self, token: Option<&str>) -> Result<CallingPerson, RequestDenial> {
         match (self, token) {
             (Self::Open(access), _) => Ok(CallingPerson::local(*access)),
             (_, None) => Err(RequestDenial::Missing),
+            // Refused before any parsing or hashing.
             (_, Some(token)) if token.len() > MAX_TOKEN => {
                 Err(RequestDenial::Invalid("the token is too long"))
             }
@@ -182,10 +185,10 @@ impl TokenVerifier {
         }
     }
 
-    /// Checks that tokens can be checked: that the issuer's keys are here, or can be had now.
+    /// Checks that tokens can be verified: the issuer's keys are cached, or can be fetched now.
     ///
     /// # Errors
-    /// Those of the issuer.
+    /// An error of the issuer.
     pub async fn ready(&self) -> Result<(), Error> {
         match self {
             Self::Issuer(at) if at.issuer.kept().is_none() => {
@@ -195,7 +198,8 @@ impl TokenVerifier {
         }
     }
 
-    /// Returns who has the static token with this [`fingerprint`] now; `None` if it was withdrawn.
+    /// Returns the present holder of the static token with this [`fingerprint`]; `None` if it was
+    /// withdrawn.
     pub fn holder(&self, fingerprint: &str) -> Option<CallingPerson> {
         match self {
             Self::Known(list) => list.holder(fingerprint),

@@ -1,7 +1,7 @@
-//! Static tokens: a file with one hash per line, for the server of a single person. It is read
-//! again when it has changed, so that a token can be withdrawn from a running server.
+//! Static tokens: a file with one hash per line, for the server of a single person. A changed file
+//! is read again, so that tokens of a running server can be withdrawn.
 //!
-//! A token is 256 random bits, so a plain hash is enough: it cannot be guessed.
+//! A token consists of 256 random bits, so it cannot be guessed, and a plain hash suffices.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -16,50 +16,50 @@ use sha2::{Digest, Sha256};
 
 use crate::CallingPerson;
 
-/// The prefix of every token, by which secret scanners can find it.
+/// The prefix of every token, by which secret scanners recognize it.
 const PREFIX: &str = "daysheet_";
 /// The number of random bytes in a token.
 const BYTES: usize = 32;
 
-/// The least time between two looks at the file.
+/// The minimum time between two checks of the file.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The SHA-256 of a token.
 type TokenHash = [u8; 32];
 type CacheEntries = Vec<(TokenHash, CallingPerson)>;
 
-/// The accepted tokens, each with the person who has it.
+/// The accepted tokens, each with its holder.
 pub struct TokenList {
-    /// The file that they are read from again whenever it has changed.
+    /// The file to read again whenever it has changed.
     file: Option<PathBuf>,
     known: Mutex<KnownTokens>,
 }
 
 struct KnownTokens {
     entries: CacheEntries,
-    /// When the file was changed, and its length, as far as it could be seen.
+    /// The file's modification time and length, if they could be read.
     version: Option<(SystemTime, u64)>,
     looked: Instant,
 }
 
 impl TokenList {
-    /// Reads lines of a hash, 64 hexadecimal digits, and optionally an access level; without one,
-    /// the settings alone decide. Labels are comments, which begin with `#`.
+    /// Reads lines of a hash (64 hexadecimal digits) and an optional access level; without a level,
+    /// only the settings limit access. Labels are comments that begin with `#`.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] for any other line, and for a text without a token.
+    /// [`ErrorKind::Config`] for any other line, and for a text without tokens.
     pub fn read(text: &str) -> Result<Self> {
         Self::of(None, None, entries(text)?)
     }
 
-    /// Reads a file of such lines, and from then on again when it has changed: a token whose line
-    /// was deleted is refused a second later. While the file cannot be read or has a wrong line,
-    /// the tokens that it had before stay valid.
+    /// Reads a file of such lines, and reads it again whenever it has changed: a token whose line
+    /// was deleted is refused a second later. While the file cannot be read or has an invalid line,
+    /// the previous tokens stay valid.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if it cannot be read now; else those of [`TokenList::read`].
+    /// [`ErrorKind::Config`] if it cannot be read now, or as for [`TokenList::read`].
     pub fn open(path: &Path) -> Result<Self> {
-        // Before it is read: what changes meanwhile is then seen later.
+        // Taken before reading, so that a change in between is noticed later.
         let version = version(path);
         let named = |error: Error| error.context(path.display());
         Self::of(Some(path.to_owned()), version, load(path)?).map_err(named)
@@ -78,18 +78,18 @@ impl TokenList {
         Ok(Self { file, known: Mutex::new(known) })
     }
 
-    /// Returns who has `token`.
+    /// Returns the holder of `token`.
     pub(crate) fn person_of(&self, token: &str) -> Option<CallingPerson> {
         self.find(&hash(token))
     }
 
-    /// Returns who has the token with this [`fingerprint`]; `None` if it was withdrawn.
+    /// Returns the holder of the token with this [`fingerprint`]; `None` if it was withdrawn.
     pub(crate) fn holder(&self, fingerprint: &str) -> Option<CallingPerson> {
         self.find(&from_hex(fingerprint)?)
     }
 
-    /// Returns who has the token with this hash. The time it takes does not depend on how much
-    /// of a hash is right.
+    /// Returns the holder of the token with this hash, in a time that does not depend on how much
+    /// of a hash matches.
     fn find(&self, hash: &TokenHash) -> Option<CallingPerson> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(path) = self.file.as_ref().filter(|_| known.looked.elapsed() >= LOOK) {
@@ -111,9 +111,10 @@ impl KnownTokens {
         if version == self.version {
             return;
         }
+        // Even if reading fails: the warning is logged once per change.
         self.version = version;
         match load(path) {
-            // None is left if all were withdrawn.
+            // The list may now be empty: all tokens were withdrawn.
             Ok(entries) => self.entries = entries,
             Err(error) => tracing::warn!(%error, "the previous tokens stay valid"),
         }
@@ -137,7 +138,7 @@ fn entries(text: &str) -> Result<CacheEntries> {
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.split('#').next().unwrap_or_default();
         let words: Vec<&str> = line.split_whitespace().collect();
-        // A level that is mistyped must not allow everything.
+        // A mistyped level must not mean full access.
         let entry = match words.as_slice() {
             [] => continue,
             [hash] => from_hex(hash).zip(Some(AccessLevel::Full)),
@@ -164,14 +165,14 @@ impl FromIterator<(String, CallingPerson)> for TokenList {
     }
 }
 
-/// Shows no hash.
+/// Shows only the file, no hashes.
 impl std::fmt::Debug for TokenList {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("TokenList").field("file", &self.file).finish_non_exhaustive()
     }
 }
 
-/// Creates a random token. Returns it, and its line for the file.
+/// Creates a random token. Returns it with its line for the file.
 ///
 /// # Errors
 /// [`ErrorKind::Internal`] if the system random generator failed.
@@ -191,7 +192,8 @@ pub fn new_token(access: Option<AccessLevel>, label: Option<&str>) -> Result<(St
     Ok((token, line))
 }
 
-/// Returns what names a token and does not open anything: its hash in hexadecimal digits.
+/// Returns the hash of a token in hexadecimal digits, which identifies the token but gives no
+/// access.
 pub fn fingerprint(token: &str) -> String {
     hash(token).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,8 +1,8 @@
-//! Sign-in to the pages at the issuer, in a browser: an authorization code with PKCE, a state and
-//! a nonce (OAuth 2.1, OpenID Connect).
+//! Browser sign-in to the pages at the issuer: an authorization code with PKCE, a state and a nonce
+//! (OAuth 2.1, OpenID Connect).
 //!
-//! Nothing is stored here between the two steps: the caller stores what [`WebSignIn::begin`] returns,
-//! gives it back only to the same browser, and uses it once.
+//! Nothing is stored here between the two steps. The caller stores the result of [`WebSignIn::begin`],
+//! returns it only to the same browser, and uses it once.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::issuer::{Issuer, IssuerClient};
 use crate::jwt::{CheckResult, Jwt, TokenClaims, TokenUse};
 use crate::{CallingPerson, RequestDenial};
 
-/// The requested scopes: the subject, and a name to show.
+/// The requested scopes: for the subject, and for a name to show.
 const SCOPES: &str = "openid profile email";
 
-/// The state of a sign-in until the browser returns. It is a secret of that browser: store it
-/// encrypted. `Debug` shows nothing of it.
+/// The state of a sign-in until the browser returns. It is a secret of that browser and must be
+/// stored encrypted. `Debug` does not show it.
 #[derive(Serialize, Deserialize)]
 pub struct PendingSignIn {
     state: CsrfToken,
@@ -44,19 +44,19 @@ pub struct WebSignIn {
 }
 
 impl WebSignIn {
-    /// Returns the sign-in at `issuer`, if this server has a client there.
+    /// Creates the sign-in at `issuer`, if this server has a client there.
     pub(crate) fn new(issuer: Arc<Issuer>) -> Option<Self> {
         let client = issuer.settings().client.clone()?;
         Some(Self { issuer, client })
     }
 
-    /// Returns the issuer, as it calls itself.
+    /// Returns the issuer's name for itself.
     pub fn issuer(&self) -> &str {
         &self.issuer.settings().issuer
     }
 
-    /// Begins a sign-in that returns to `redirect`. Returns the address for the browser, and the
-    /// state for [`WebSignIn::finish`].
+    /// Begins a sign-in that returns to `redirect`. Returns the URL for the browser, and the state
+    /// for [`WebSignIn::finish`].
     ///
     /// # Errors
     /// [`ErrorKind::Network`], [`ErrorKind::Timeout`], [`ErrorKind::Provider`] or [`ErrorKind::Config`] if the issuer
@@ -84,12 +84,12 @@ impl WebSignIn {
         Ok((url, pending))
     }
 
-    /// Ends a sign-in with the query that the browser returned with. Returns the person who signed
-    /// in, with full access, because they use the pages themselves.
+    /// Finishes a sign-in with the query of the redirect. Returns the person who signed in, with
+    /// full access, because they use the pages themselves.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] if the query is not the answer to this sign-in or reports a refusal, or if
-    /// the ID token is not valid; else those of [`WebSignIn::begin`].
+    /// [`ErrorKind::Auth`] if the query belongs to another sign-in or reports a refusal, or if the ID
+    /// token is not valid; see [`WebSignIn::begin`] for others.
     pub async fn finish(&self, pending: PendingSignIn, query: &str) -> Result<CallingPerson> {
         let known = self.issuer.known(|_| false).await?;
         let answer = IssuerAnswer::read(query).map_err(refused)?;
@@ -97,7 +97,7 @@ impl WebSignIn {
         if answer.state != *pending.state.secret() {
             return Err(refused("the answer belongs to another sign-in"));
         }
-        // Otherwise the code of one issuer could be sent to another (RFC 9207).
+        // The code of one issuer must not be sent to another (RFC 9207).
         let named = known.metadata.says("authorization_response_iss_parameter_supported");
         if answer.issuer.as_ref().map_or(named, |named| named != issuer) {
             return Err(refused("the answer does not name this issuer"));
@@ -146,11 +146,11 @@ impl WebSignIn {
     }
 }
 
-/// The issuer's answer, which the browser delivers.
+/// The issuer's response, delivered by the browser.
 struct IssuerAnswer {
     state: String,
     issuer: Option<String>,
-    /// The code; else whether the person declined.
+    /// The code, or true if the person declined.
     code: std::result::Result<String, bool>,
 }
 
@@ -165,7 +165,7 @@ impl IssuerAnswer {
                 "error" => &mut error,
                 _ => continue,
             };
-            // Two readers must not find different values.
+            // A repeated parameter could be read differently by different programs.
             if place.replace(value.into_owned()).is_some() {
                 return Err("the answer has a parameter twice");
             }

@@ -1,4 +1,4 @@
-//! The PostgreSQL database of a state that several instances share.
+//! The PostgreSQL database for a state shared by several instances.
 
 use daysheet_core::error::{Error, Result};
 use url::Url;
@@ -13,7 +13,7 @@ impl DatabaseUrl {
     /// Reads `postgres://user:password@host:port/name`.
     ///
     /// # Errors
-    /// What is wrong, to be put after the name of the setting.
+    /// The problem, as a clause to follow the name of the setting.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
         if !cfg!(feature = "postgres") {
             return Err("needs PostgreSQL, which this build leaves out: build it with \
@@ -33,9 +33,10 @@ impl DatabaseUrl {
     }
 }
 
-/// Shows the server and the name of the database.
+/// Shows the host and the name of the database.
 impl std::fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A `host` parameter, such as the folder of a Unix socket, takes precedence.
         let named = self.0.query_pairs().find(|(key, _)| key == "host");
         let host = match (&named, self.0.host_str()) {
             (Some((_, host)), _) => host,
@@ -60,11 +61,11 @@ impl std::fmt::Debug for DatabaseUrl {
 }
 
 impl Config {
-    /// Stores the state in the PostgreSQL database at this URL, which `option` of the command line
-    /// gave.
+    /// Stores the state in the PostgreSQL database at this URL, given by `option` of the command
+    /// line.
     ///
     /// # Errors
-    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of one.
+    /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if it is not the URL of a database.
     pub fn use_database(&mut self, option: &str, url: &str) -> Result<()> {
         let database = DatabaseUrl::parse(url);
         self.database = Some(database.map_err(|why| Error::argument(format!("{option} {why}")))?);

@@ -11,12 +11,12 @@ use super::settings::{SettingSources, is_loopback};
 /// The settings of the HTTP server.
 #[derive(Debug, Clone, Default)]
 pub struct HttpSettings {
-    /// The URL that clients use, ending in a slash. If no setting has it, it is set when the
+    /// The URL that clients use, ending in a slash. Without a setting, it is derived when the
     /// server starts.
     pub public_url: Option<Url>,
-    /// Further hosts that requests may name, with or without a port.
+    /// Additional hosts that requests may name, with or without a port.
     pub hosts: Vec<String>,
-    /// Further origins whose pages may call, such as `https://app.example.com`.
+    /// Additional origins whose pages may make requests, such as `https://app.example.com`.
     pub origins: Vec<String>,
     /// The PEM files of the certificate chain and of its private key.
     pub tls: Option<(PathBuf, PathBuf)>,
@@ -29,10 +29,10 @@ pub struct HttpSettings {
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogForm {
-    /// As text on a terminal, else as JSON.
+    /// Text on a terminal, otherwise JSON.
     #[default]
     Automatic,
-    /// As text.
+    /// Text.
     Text,
     /// One JSON object per line.
     Json,
@@ -79,19 +79,19 @@ impl HttpSettings {
     /// Sets the URL that clients use.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if it is not the URL of a server, or would send secrets in clear text.
+    /// [`ErrorKind::Config`] if it is not the URL of a server, or would send secrets unencrypted.
     pub fn use_public_url(&mut self, url: &str) -> Result<()> {
         self.public_url = Some(public(url, "--public-url")?);
         Ok(())
     }
 
-    /// Derives the public URL from the address that the server listens on, unless a setting has
-    /// it.
+    /// Derives the public URL from the server's address, unless a setting has it.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if other machines could reach the address without TLS, or if they can
-    /// reach it and no setting has the public URL.
+    /// [`ErrorKind::Config`] if other machines could reach the address without TLS, or if they can reach
+    /// it and no setting has the public URL.
     pub fn listen_at(&mut self, address: SocketAddr) -> Result<()> {
+        // On loopback, plain http is safe, and clients can use the address itself.
         if !address.ip().is_loopback() {
             if self.tls.is_none() && !self.proxy {
                 let what = format!("{address} can be reached from other machines, but has no TLS");
@@ -113,7 +113,7 @@ impl HttpSettings {
         Ok(())
     }
 
-    /// Returns true if the server is for this machine only.
+    /// Returns true if the server is only for this machine.
     pub fn is_local(&self) -> bool {
         let local = |host: &String| {
             Url::parse(&format!("http://{host}")).is_ok_and(|url| is_loopback(&url))
@@ -122,17 +122,18 @@ impl HttpSettings {
     }
 }
 
-/// Returns true for a scheme and a host, with or without a port.
+/// Returns true for a scheme and a host, optionally with a port.
 fn is_origin(text: &str) -> bool {
     let host = text.trim_end_matches('/').split_once("://").map(|(_, host)| host);
     host.is_some_and(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@']))
 }
 
-/// Returns the URL that clients use, ending in a slash.
+/// Reads the URL that clients use; it ends in a slash.
 fn public(text: &str, origin: &str) -> Result<Url> {
     let url = Url::parse(text).ok();
     let url =
         url.filter(|url| url.scheme() == "https" || url.scheme() == "http" && is_loopback(url));
+    // The pages and their cookies use paths from the root.
     let whole = |url: &Url| {
         url.path() == "/"
             && url.query().is_none()

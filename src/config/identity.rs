@@ -1,4 +1,4 @@
-//! The settings of who may call over HTTP.
+//! The settings that identify callers over HTTP.
 
 use std::path::PathBuf;
 
@@ -7,22 +7,22 @@ use daysheet_core::error::Result;
 use super::OauthClient;
 use super::settings::SettingSources;
 
-/// Who may call over HTTP: the people of an issuer, or the holders of static tokens.
+/// The possible callers over HTTP: people of an issuer, or holders of static tokens.
 #[derive(Debug, Clone, Default)]
 pub struct IdentitySettings {
-    /// The OIDC issuer whose access tokens are accepted, as it names itself.
+    /// The OIDC issuer whose access tokens are accepted, by its name for itself.
     pub issuer: Option<String>,
     /// The audience that its tokens must have; by default the URL of `/mcp`.
     pub audience: Option<String>,
     /// The algorithms that its tokens may be signed with, in lower case; empty for the default.
     pub algorithms: Vec<String>,
-    /// What clients put before the name of a scope; empty for nothing.
+    /// The prefix that clients put before the name of a scope; may be empty.
     pub scope_prefix: String,
     /// True if the issuer is asked about tokens that are not JWTs.
     pub introspection: bool,
     /// This server's own client at the issuer, for introspection and for signing in to the pages.
     pub client: OauthClient,
-    /// The file with the hashes of the tokens of a server for one person.
+    /// The file with token hashes, for a server of one person.
     pub token_file: Option<PathBuf>,
 }
 

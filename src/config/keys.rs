@@ -1,4 +1,4 @@
-//! The settings of master keys, and of how long rows are stored.
+//! The settings for master keys, and for the retention of rows.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 
 use super::settings::SettingSources;
 
-/// The source of master keys if Daysheet does not keep them itself: a list of keys, each 32 bytes
-/// in Base64, newest first, separated by white space. `Debug` never shows a key.
+/// The source of master keys that Daysheet does not keep itself: a list of keys, each 32 bytes in
+/// Base64, newest first, separated by white space. `Debug` never shows a key.
 #[derive(Clone, PartialEq, Eq)]
 pub enum GivenKeys {
     /// A file with the keys.
@@ -41,7 +41,7 @@ impl GivenKeys {
         }
     }
 
-    /// Returns the keys in a list; `None` if it is empty or contains anything else.
+    /// Reads a list of keys; `None` if it is empty or contains anything else.
     pub fn parse(text: &str) -> Option<Vec<[u8; 32]>> {
         let keys = text.split_whitespace();
         let keys: Option<Vec<_>> =
@@ -69,18 +69,18 @@ impl GivenKeys {
     }
 }
 
-/// How long rows are stored, in days.
+/// The retention of rows, in days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetentionDays {
-    /// Lines of the audit log; 0 means for ever.
+    /// Lines of the audit log; 0 keeps them indefinitely.
     pub audit: u32,
-    /// The journal of sent messages, which keeps a draft from being sent twice.
+    /// The journal of sent messages, which prevents sending a draft twice.
     pub sends: u32,
     /// Earlier states, for undo.
     pub undos: u32,
     /// Shortened answers.
     pub outputs: u32,
-    /// Positions in lists, and what was last shown of events.
+    /// Positions in lists, and the last shown state of events.
     pub cursors: u32,
 }
 

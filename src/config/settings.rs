@@ -1,11 +1,12 @@
-//! Reads the settings one by one: where each may be set, and its allowed values.
+//! Reads settings one by one: where each may be set, and its allowed values.
 //!
-//! No list has all settings: the code that reads one names its key, and its variable
-//! follows from that ([`variable`]). Each is looked up in the environment and then in
-//! the settings file, keeps its origin for errors, and is read as words, numbers, URLs
-//! or paths. Any other key in the file is an error. `config.rs` combines them.
+//! There is no list of all settings: the code that reads a setting names its key, from which its
+//! variable follows ([`variable`]). A setting is looked up in the environment and then in the
+//! settings file, keeps its origin for errors, and is read as words, numbers, URLs or paths. Any
+//! other key in the file is an error. `config.rs` combines the settings.
 //!
-//! No error shows a value unless it is one of a few words: a secret may be under a mistyped key.
+//! Errors show a value only if it is one of a few words, because a secret may be under a mistyped
+//! key.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,9 +18,9 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use toml::Value;
 use url::{Host, Url};
 
-/// How the environment's variables begin.
+/// The prefix of our environment variables.
 const PREFIX: &str = "DAYSHEET_";
-/// How the names go on that others give: Kubernetes for a service of our name, and our own tests.
+/// Continuations of names that others set: Kubernetes for a service of our name, and our own tests.
 const THEIRS: [&str; 5] = ["SERVICE_", "PORT", "CI_", "INTEROP_", "TEST_"];
 
 /// Returns the environment variable of a key: `google.client_id` is
@@ -32,8 +33,8 @@ fn variable(key: &str) -> String {
     format!("{PREFIX}{}", name.to_uppercase())
 }
 
-/// Returns a variable's value; an empty one counts as not set, because that is how most
-/// client configurations leave a variable out.
+/// Returns a variable's value. An empty one counts as not set, because most client configurations
+/// leave a variable out in this way.
 pub(super) fn set(var: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<String> {
     var(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
@@ -43,20 +44,20 @@ pub(super) fn absolute(path: &str) -> Result<PathBuf> {
         .map_err(|error| Error::new(ErrorKind::Config, format!("{path} is not a path: {error}")))
 }
 
-/// One setting as it was found.
+/// A setting, with its origin.
 pub(super) struct FoundSetting {
     pub(super) value: String,
-    /// The variable or the key in a file that an error names.
+    /// The variable, or the key in a file, for errors.
     pub(super) origin: String,
-    /// The folder that a relative path is meant from.
+    /// The folder that a relative path is resolved against.
     folder: Option<PathBuf>,
-    /// True for one of the settings that hold no secret.
+    /// True for a setting that contains no secret.
     shown: bool,
 }
 
 impl FoundSetting {
-    /// Returns an error about this setting. The value is shown only if it cannot be a
-    /// secret or contain one.
+    /// Returns an error about this setting, with its value only if that cannot be or contain a
+    /// secret.
     pub(super) fn wrong(&self, why: impl fmt::Display) -> Error {
         let shown = if self.shown { format!(" `{}`", self.value) } else { String::new() };
         Error::new(ErrorKind::Config, format!("{}{shown} {why}", self.origin))
@@ -85,7 +86,7 @@ impl FoundSetting {
 pub(super) struct SettingSources<'a> {
     var: &'a dyn Fn(&str) -> Option<String>,
     file: Option<(&'a Path, toml::Table)>,
-    /// The keys that were looked up.
+    /// The keys looked up so far.
     known: RefCell<Vec<String>>,
 }
 
@@ -101,15 +102,16 @@ impl<'a> SettingSources<'a> {
         Ok(Self { var, file: file.transpose()?, known: RefCell::default() })
     }
 
-    /// Returns a setting that is a text.
+    /// Returns a setting whose value is a text.
     pub(super) fn get(&self, key: &str) -> Result<Option<FoundSetting>> {
         self.find(key, "a text", "string")
     }
 
-    /// Returns a setting whose value in the file is a text, or of TOML's type `also`,
-    /// as the text that it would be in the environment.
+    /// Returns a setting whose value in the file is a text or of TOML's type `also`, in the form
+    /// that it would have in the environment.
     fn find(&self, key: &str, what: &str, also: &str) -> Result<Option<FoundSetting>> {
         self.known.borrow_mut().push(key.to_owned());
+        // Keys in sections, the log filter and the database's URL may contain secrets.
         let shown = !key.contains('.') && !["log", "database"].contains(&key);
         let origin = variable(key);
         if let Some(value) = set(self.var, &origin) {
@@ -142,7 +144,7 @@ impl<'a> SettingSources<'a> {
         }))
     }
 
-    /// Refuses keys of the file that were not looked up.
+    /// Refuses keys in the file that were not looked up.
     pub(super) fn nothing_else(&self) -> Result<()> {
         let Some((path, table)) = &self.file else {
             return Ok(());
@@ -156,6 +158,7 @@ impl<'a> SettingSources<'a> {
             }
             _ => vec![name.clone()],
         });
+        // `known` is complete here: every setting has been looked up by now.
         let Some(key) = keys.into_iter().find(|key| !known.contains(key)) else {
             return Ok(());
         };
@@ -168,8 +171,8 @@ impl<'a> SettingSources<'a> {
         Err(Error::new(ErrorKind::Config, what).next(next))
     }
 
-    /// Returns a table of commands by account, which only the file can hold: each a list of a
-    /// program and its arguments.
+    /// Returns a table of commands by account, which only the file can have. Each command is a list
+    /// of a program and its arguments.
     pub(super) fn commands(&self, key: &str) -> Result<BTreeMap<String, Vec<String>>> {
         self.known.borrow_mut().push(key.to_owned());
         let mut commands = BTreeMap::new();
@@ -202,14 +205,15 @@ impl<'a> SettingSources<'a> {
                 return wrong(&known, "is no list of texts", next);
             };
             let words = words.into_iter().map(str::to_owned).collect();
+            // Account ids are in lower case.
             commands.insert(account.to_lowercase(), words);
             self.known.borrow_mut().push(known);
         }
         Ok(commands)
     }
 
-    /// Returns a command: a list of a program and its arguments, or in a text the same with
-    /// spaces between them. No shell reads it.
+    /// Returns a command: a list of a program and its arguments, or a text with the same separated
+    /// by spaces. No shell interprets it.
     pub(super) fn command(&self, key: &str) -> Result<Option<Vec<String>>> {
         let Some(found) = self.find(key, "a text or a list of texts", "array")? else {
             return Ok(None);
@@ -217,6 +221,7 @@ impl<'a> SettingSources<'a> {
         if !found.value.starts_with('[') {
             return Ok(Some(found.value.split_whitespace().map(str::to_owned).collect()));
         }
+        // An array from the file arrives as TOML text, as it would from the environment.
         let list: Option<toml::Table> = format!("list = {}", found.value).parse().ok();
         let words = list.and_then(|table| {
             let words = table.get("list")?.as_array()?.iter();
@@ -231,7 +236,7 @@ impl<'a> SettingSources<'a> {
         }
     }
 
-    /// Returns words separated by commas, in lower case; none if it is not set.
+    /// Returns words separated by commas, in lower case; empty if not set.
     pub(super) fn words(&self, key: &str) -> Result<Vec<String>> {
         let found = self.get(key)?;
         let value = found.as_ref().map_or("", |found| &found.value);
@@ -254,20 +259,20 @@ impl<'a> SettingSources<'a> {
         if paths.is_empty() { Err(found.wrong("names no folder")) } else { Ok(Some(paths)) }
     }
 
-    /// Returns one of a few words; the type's default if it is not set.
+    /// Returns one of a few words; the type's default if not set.
     pub(super) fn choice<T: Copy + Default>(&self, key: &str, choices: &[(&str, T)]) -> Result<T> {
         self.get(key)?.map_or_else(|| Ok(T::default()), |found| found.choice(choices))
     }
 
-    /// Returns true for the second of two words, false for the first; the file may have
-    /// `true` and `false` instead. `default` if it is not set.
+    /// Returns true for the second of two words, false for the first; `default` if not set. The
+    /// file may have `true` and `false` instead.
     pub(super) fn flag(&self, key: &str, [no, yes]: [&str; 2], default: bool) -> Result<bool> {
         let found = self.find(key, "a text or a boolean", "boolean")?;
         let choices = [(no, false), (yes, true), ("false", false), ("true", true)];
         found.map_or(Ok(default), |found| found.choice(&choices))
     }
 
-    /// Returns a whole number within `range`; `default` if it is not set.
+    /// Returns a whole number within `range`; `default` if not set.
     pub(super) fn number(
         &self,
         key: &str,
@@ -283,8 +288,8 @@ impl<'a> SettingSources<'a> {
         })
     }
 
-    /// Returns a URL that tokens may be sent to. `base` means that paths are joined to
-    /// it, which requires a slash at its end.
+    /// Returns a URL that tokens may be sent to. With `base`, paths are joined to it, which
+    /// requires a slash at its end.
     pub(super) fn url(&self, key: &str, default: &str, base: bool) -> Result<Url> {
         let Some(found) = self.get(key)? else {
             return Url::parse(default).map_err(|error| {
@@ -318,8 +323,8 @@ impl<'a> SettingSources<'a> {
     }
 }
 
-/// Returns a warning about each of the environment's variables that looks like one of Daysheet's
-/// and is not `known`.
+/// Returns a warning about each environment variable that looks like one of Daysheet's and is not
+/// `known`.
 pub fn unknown(all: impl Iterator<Item = String>, known: &[String]) -> Vec<String> {
     let mut warnings: Vec<String> = all
         .filter(|name| !known.contains(name))
@@ -339,9 +344,8 @@ pub fn unknown(all: impl Iterator<Item = String>, known: &[String]) -> Vec<Strin
     warnings
 }
 
-/// Returns who may sign in at Microsoft, as in the URLs of its authority: one of three
-/// words, or a directory's GUID or domain, in lower case. `None` for anything else,
-/// which could also be a path.
+/// Returns a Microsoft tenant as in the URLs of its authority: one of three words, or a directory's
+/// GUID or domain, in lower case. `None` for anything else, which might even be a path.
 pub fn tenant(text: &str) -> Option<String> {
     let text = text.trim().to_ascii_lowercase();
     let label = |label: &str| {
@@ -358,7 +362,7 @@ pub fn tenant(text: &str) -> Option<String> {
     known.then_some(text)
 }
 
-/// Groups of 8, 4, 4, 4 and 12 hexadecimal digits.
+/// Returns true for groups of 8, 4, 4, 4 and 12 hexadecimal digits.
 fn is_guid(text: &str) -> bool {
     let groups: Vec<&str> = text.split('-').collect();
     let lengths: Vec<usize> = groups.iter().map(|group| group.len()).collect();
@@ -379,8 +383,8 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Reports a syntax error by its line. The parser's own display would quote the line,
-/// which may contain a secret.
+/// Reports a syntax error by its line number. The parser's own message would quote the line, which
+/// may contain a secret.
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let line = error
         .span()

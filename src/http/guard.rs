@@ -1,9 +1,9 @@
-//! The checks of every request: the hosts and origins that it names, its id in the log, and the
-//! limits of its body in bytes and time.
+//! The checks of every request: the hosts and origins in it, its id for the log, and the limits of
+//! its body in bytes and time.
 //!
-//! A web page must not reach a server on the browser's machine or network under a name of its own
-//! (DNS rebinding). Therefore a request has to name one of our hosts and, if a browser sends it,
-//! one of our origins.
+//! A web page must not reach a server on the browser's machine or network under a name of the
+//! page's own (DNS rebinding). A request therefore has to name one of our hosts and, if a browser
+//! sends an origin, one of our origins.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,17 +23,17 @@ use crate::config::HttpSettings;
 
 /// The header with the id of a request.
 const ID: &str = "x-request-id";
-/// The longest id that is accepted from a request.
+/// The maximum length of an id that is accepted from a request.
 const MAX_ID: usize = 64;
-/// The limits of a call's body, and of a form that a signed-in person sends.
+/// The limits of a call's body, and of forms from signed-in people.
 pub const CALL: BodyLimits = BodyLimits { bytes: 4 << 20, patience: Duration::from_secs(30) };
-/// The limits of the sign-in form, which anybody may send: it has a token and a path.
+/// The limits of the sign-in form, which anyone may send. It has a token and a path.
 pub const SIGN_IN: BodyLimits = BodyLimits { bytes: 16 << 10, patience: Duration::from_secs(10) };
 /// The health checks of balancers, which may name any host.
 const PROBES: [&str; 2] = ["/healthz", "/readyz"];
-/// The hosts of this machine.
+/// The hosts that name this machine.
 const LOCAL: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
-/// The headers that pages of the listed origins may send, and read in a response.
+/// The header fields that pages of listed origins may send, and may read in a response.
 const SENT: &str = "authorization, content-type, accept, mcp-protocol-version, mcp-session-id, \
                     mcp-method, mcp-name, last-event-id, x-request-id";
 const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after";
@@ -41,11 +41,12 @@ const READ: &str = "mcp-session-id, www-authenticate, x-request-id, retry-after"
 /// The hosts and origins that requests may name.
 pub struct HostGuard {
     hosts: Vec<String>,
-    /// The origins of our own pages: of one machine, those of each of its names.
+    /// The origins of our own pages; a local server has one for each of its host names.
     own: Vec<String>,
-    /// Further origins, which the settings list.
+    /// Other origins, listed in the settings.
     origins: Vec<String>,
-    /// True if TLS ends here; else only a proxy knows whether browsers have to use it.
+    /// True if this server terminates TLS. Otherwise only a proxy knows whether browsers must use
+    /// it.
     tls: bool,
 }
 
@@ -56,7 +57,7 @@ impl HostGuard {
         let hosts = own.and_then(Url::host_str).into_iter();
         let local = LOCAL.into_iter().filter(|_| settings.is_local());
         let hosts: Vec<String> = hosts.chain(local).map(str::to_lowercase).collect();
-        // Other servers of this machine are other origins, and nobody knows what their pages do.
+        // Other ports of this machine are other origins, with pages of unknown programs.
         let own = hosts.iter().filter_map(|host| {
             let mut url = own?.clone();
             url.set_host(Some(host)).ok()?;
@@ -74,7 +75,7 @@ impl HostGuard {
         }
     }
 
-    /// Refuses a request with a host or an origin that is not ours.
+    /// Refuses a request with an unknown host or origin.
     fn check(&self, request: &Request) -> Result<(), &'static str> {
         let mut named = request.headers().get_all(header::HOST).iter();
         let header = named.next();
@@ -86,7 +87,7 @@ impl HostGuard {
             Some(Err(_)) => return Err("the host is malformed\n"),
             None => None,
         };
-        // HTTP/2, and a request line with an absolute URL, name it there.
+        // HTTP/2, and request lines with an absolute URL, name the host in the URI.
         let line = request.uri().authority();
         if header.is_none() && line.is_none() {
             return Err("the request names no host\n");
@@ -103,7 +104,7 @@ impl HostGuard {
     }
 
     fn is_host(&self, host: &Authority) -> bool {
-        // No client sends a user name before the host.
+        // Clients send no user name in the host; one could hide another host.
         let whole = host.as_str().to_lowercase();
         let name = host.host().to_lowercase();
         !whole.contains('@') && self.hosts.iter().any(|known| *known == name || *known == whole)
@@ -118,9 +119,9 @@ impl HostGuard {
     }
 }
 
-/// Returns the bytes of header lines.
+/// Returns the size of header fields in bytes.
 fn header_bytes(headers: &HeaderMap) -> usize {
-    // Between name and value, and at the end, there are two.
+    // Two bytes separate name and value, and two end the line.
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
 }
 
@@ -128,9 +129,9 @@ fn header_bytes(headers: &HeaderMap) -> usize {
 pub async fn pass(State(guard): State<Arc<HostGuard>>, request: Request, next: Next) -> Response {
     let id = id_of(request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    // At a level that is always on, so that every log line within has the id.
+    // At a level that is always enabled, so that every log line within has the id.
     let span = if PROBES.contains(&path.as_str()) {
-        // Nobody wants their traces.
+        // Traces of health checks are of no use.
         tracing::error_span!("request", id)
     } else {
         tracing::error_span!(target: "telemetry", "request", id)
@@ -139,10 +140,11 @@ pub async fn pass(State(guard): State<Arc<HostGuard>>, request: Request, next: N
     super::telemetry::received(&span, &request);
     let origin = request.headers().get(header::ORIGIN).cloned();
     let listed = |origin: &HeaderValue| origin.to_str().is_ok_and(|one| guard.is_listed(one));
+    // Requests from our own pages need no CORS headers.
     let origin = origin.filter(listed);
     let begun = Instant::now();
     let mut response = match guard.check(&request) {
-        // The reader of HTTP/1 has a limit for what it buffers, and one read may bring more.
+        // hyper limits the buffer of HTTP/1, but a single read may exceed the limit.
         _ if header_bytes(request.headers()) > HEADERS as usize => {
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE.into_response()
         }
@@ -153,7 +155,7 @@ pub async fn pass(State(guard): State<Arc<HostGuard>>, request: Request, next: N
         _ => next.run(request).instrument(span.clone()).await,
     };
     span.in_scope(|| {
-        // Only the first part of a path: the others may contain ids.
+        // Only the first segment of a path is logged: others may contain ids.
         let path = path.split('/').nth(1).unwrap_or_default();
         let milliseconds = begun.elapsed().as_millis();
         tracing::info!(%method, path, status = response.status().as_u16(), milliseconds, "answered");
@@ -166,21 +168,22 @@ pub async fn pass(State(guard): State<Arc<HostGuard>>, request: Request, next: N
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if guard.tls {
-        // RFC 6797, for a year.
+        // HSTS (RFC 6797), for one year.
         let value = HeaderValue::from_static("max-age=31536000");
         headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
     }
-    // Answers contain somebody's mail.
+    // Answers contain private mail.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(READ));
+        // Caches must not serve the response to pages of other origins.
         headers.append(header::VARY, HeaderValue::from_static("origin"));
     }
     response
 }
 
-/// Returns the answer to a browser's preflight request for a page of a listed origin.
+/// Returns the response to a preflight request from a page of a listed origin.
 fn preflight() -> Response {
     let headers = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
@@ -190,7 +193,7 @@ fn preflight() -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Returns the id that a balancer gave the request, or a new one.
+/// Returns the request id that a balancer assigned, or a new one.
 fn id_of(headers: &HeaderMap) -> String {
     let given = headers.get(ID).and_then(|id| id.to_str().ok());
     let sane = |id: &&str| {
@@ -200,6 +203,7 @@ fn id_of(headers: &HeaderMap) -> String {
     given.filter(sane).map_or_else(
         || {
             let mut random = [0_u8; 8];
+            // If this fails, the id is zero, which affects only the log.
             let _ = getrandom::fill(&mut random);
             random.iter().map(|byte| format!("{byte:02x}")).collect()
         },
@@ -210,13 +214,13 @@ fn id_of(headers: &HeaderMap) -> String {
 /// The limits of a request's body.
 #[derive(Clone, Copy)]
 pub struct BodyLimits {
-    /// The longest body, in bytes.
+    /// The maximum size of the body, in bytes.
     pub bytes: usize,
-    /// How long it may take to arrive.
+    /// The time limit for the body to arrive.
     pub patience: Duration,
 }
 
-/// Returns the length of the body in bytes as the request states it.
+/// Returns the length of the body, as stated by the request, in bytes.
 pub fn stated_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -224,12 +228,13 @@ pub fn stated_length(headers: &HeaderMap) -> Option<usize> {
 /// Reads the body of a request.
 ///
 /// # Errors
-/// The response to a body that is too long or arrives too slowly.
+/// The response for a body that is too long or arrives too slowly.
 pub async fn read(limits: BodyLimits, headers: &HeaderMap, body: Body) -> Result<Bytes, Response> {
     let long = || {
         let what = format!("the body is longer than {} bytes\n", limits.bytes);
         (StatusCode::PAYLOAD_TOO_LARGE, what).into_response()
     };
+    // Nothing of such a body is read.
     if stated_length(headers).is_some_and(|length| length > limits.bytes) {
         return Err(long());
     }

@@ -1,7 +1,7 @@
-//! Who sends a request, and the response to one that is denied.
+//! The identity of callers, and responses to denied requests.
 //!
-//! A denial names the place where tokens are issued (RFC 9728) and the scope to request
-//! (RFC 6750), so a client without a token can get one without any setup.
+//! A denial names the issuer's metadata (RFC 9728) and the scope to request (RFC 6750), so that a
+//! client without a token can obtain one without any setup.
 
 use std::net::IpAddr;
 
@@ -26,16 +26,16 @@ use url::Url;
 use crate::config::Config;
 use crate::tools;
 
-/// The path of the metadata of everything at this address, and of `/mcp`.
+/// The path of the metadata for everything at this address, and as a prefix for `/mcp`.
 const METADATA: &str = ".well-known/oauth-protected-resource";
 
-/// Returns the verifier that the settings select for a server that listens on `address`.
+/// Returns the verifier that the settings select for a server listening on `address`.
 ///
 /// # Errors
 /// [`ErrorKind::Config`] if the settings contradict each other or cannot be used, or if other machines
-/// could reach a server that needs no token.
+/// could reach a server without tokens.
 pub fn verifier(config: &Config, address: IpAddr) -> Result<TokenVerifier> {
-    // Behind a proxy, everybody can reach an address of this machine.
+    // Behind a proxy, anyone can reach an address of this machine.
     let local = address.is_loopback() && !config.http.proxy && config.http.is_local();
     let identity = &config.identity;
     let wrong = |what: &str, next: &str| Err(Error::new(ErrorKind::Config, what).next(next));
@@ -73,6 +73,7 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<TokenVerifier> {
         .id
         .as_ref()
         .map(|id| IssuerClient { id: id.to_string(), secret: client.secret.clone() });
+    // The introspection endpoint requires authorization (RFC 7662, 2.1).
     if identity.introspection && client.as_ref().is_none_or(|client| client.secret.is_none()) {
         return Err(Error::new(
             ErrorKind::Config,
@@ -112,7 +113,7 @@ fn at_issuer(issuer: &str, config: &Config) -> Result<TokenVerifier> {
     }))
 }
 
-/// Returns the address of `/mcp`.
+/// Returns the URL of `/mcp`.
 fn resource(config: &Config) -> Option<Url> {
     config.pages.as_ref()?.join("mcp").ok()
 }
@@ -120,11 +121,12 @@ fn resource(config: &Config) -> Option<Url> {
 /// Returns the bearer token of a request, if it has one.
 ///
 /// # Errors
-/// [`RequestDenial::Malformed`] if the request has a token in its URL, or more than one.
+/// [`RequestDenial::Malformed`] for a token in the URL or several tokens, [`RequestDenial::Invalid`] for a
+/// malformed token.
 pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, RequestDenial> {
     let query = request.uri.query().unwrap_or_default();
     if url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "access_token") {
-        // It would end up in logs and in browser histories.
+        // URLs appear in logs and browser histories.
         return Err(RequestDenial::Malformed("do not put a token in a URL"));
     }
     let mut headers = request.headers.get_all(AUTHORIZATION).iter();
@@ -137,6 +139,7 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, RequestDenia
     let header = header.to_str().map_err(|_| RequestDenial::Malformed("the token is not text"))?;
     let (scheme, token) = header.split_once(' ').unwrap_or((header, ""));
     if !scheme.eq_ignore_ascii_case("bearer") {
+        // Other schemes are for proxies, not for this server.
         return Ok(None);
     }
     let sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
@@ -147,18 +150,18 @@ pub fn bearer(request: &Parts) -> std::result::Result<Option<&str>, RequestDenia
     }
 }
 
-/// The responses to callers without the right token.
+/// The responses to callers whose token is missing or insufficient.
 pub struct AuthChallenge {
-    /// The address of `/mcp`, and the issuer of its tokens; none where there is no issuer.
+    /// The URL of `/mcp` and the issuer of its tokens; `None` without an issuer.
     resource: Option<(Url, String)>,
-    /// What is before the name of a scope.
+    /// The prefix of scope names.
     prefix: String,
-    /// The access level of the settings: the most that any token allows.
+    /// The access level of the settings, which no token can exceed.
     most: AccessLevel,
 }
 
 impl AuthChallenge {
-    /// Creates the challenges of a server with these settings.
+    /// Creates the challenges for a server with these settings.
     pub fn new(config: &Config, verifier: &TokenVerifier) -> Self {
         let (resource, prefix) = match verifier {
             TokenVerifier::Issuer(at) => {
@@ -170,7 +173,7 @@ impl AuthChallenge {
         Self { resource, prefix, most: config.access }
     }
 
-    /// Returns the scope that a client has to ask for.
+    /// Returns the scope for an access level.
     fn scope(&self, access: AccessLevel) -> String {
         format!("{}{}", self.prefix, scope_of(access))
     }
@@ -189,7 +192,7 @@ impl AuthChallenge {
             "resource_name": "Daysheet",
         })
         .to_string();
-        // Clients in browsers may read it: nothing in it is secret.
+        // Clients in browsers may read the document, which contains no secrets.
         let headers = [(CONTENT_TYPE, "application/json"), (ACCESS_CONTROL_ALLOW_ORIGIN, "*")];
         let answer = move || std::future::ready((headers, document.clone()));
         Router::new()
@@ -222,10 +225,11 @@ impl AuthChallenge {
         }
     }
 
-    /// Returns the response to the call of a tool that the settings allow and the person's token
-    /// does not, so that the client can request a token with a higher scope. `None` for any other
-    /// request. The call itself is refused elsewhere.
+    /// Returns the response to a tool call that the settings allow but the token does not, so that
+    /// the client can request a token with a higher scope. `None` for all other requests. The call
+    /// itself is refused elsewhere.
     pub fn step_up(&self, person: &CallingPerson, body: &[u8]) -> Option<Response> {
+        // Without an issuer, or at the highest level, no other token would allow more.
         if self.resource.is_none() || person.access >= self.most {
             return None;
         }
@@ -253,6 +257,7 @@ impl AuthChallenge {
             .as_ref()
             .and_then(|(resource, _)| resource.join(&format!("{METADATA}/mcp")).ok());
         let parameters = [
+            // RFC 6750, 3.1: a response to a request without a token names no error.
             ("error", error.map(str::to_owned)),
             ("error_description", error.map(|_| why.to_owned())),
             ("scope", scope.filter(|_| metadata.is_some())),
@@ -272,7 +277,7 @@ impl AuthChallenge {
     }
 }
 
-/// The part of a tool call that is needed here.
+/// The parts of a tool call that are read here.
 #[derive(Deserialize)]
 struct CallHead {
     method: String,

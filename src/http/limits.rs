@@ -1,9 +1,9 @@
 //! The limits of each person on a shared server: calls at once, calls per minute, tokens per day,
-//! and the memory that the bodies of requests take.
+//! and memory for request bodies.
 //!
-//! Calls are counted in the memory of this instance, so each instance allows as many. Tokens are
-//! counted in the store, for all instances together. The core (`provider/upstream.rs`) shares the
-//! requests to providers.
+//! Calls are counted in the memory of this instance, so every instance allows as many. Tokens are
+//! counted in the store, for all instances together. Requests to providers are shared out by the
+//! core (`provider/upstream.rs`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,25 +22,25 @@ use crate::pipeline::ToolAnswer;
 use crate::server::{RequestPermit, RequestWatch};
 use crate::store::Store;
 
-/// How long a call waits for another one to end.
+/// The time for which a call waits for another one to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The number of calls that may wait, per call that may run.
 const WAITING: usize = 4;
-/// From this number of people on, those with nothing to remember are dropped.
+/// The number of people from which on those without state worth keeping are dropped.
 const MANY: usize = 1_000;
 const MINUTE: f64 = 60.0;
-/// The number of a person's bodies that may arrive at the same time.
+/// The maximum number of a person's bodies that arrive at the same time.
 const ARRIVING: usize = 32;
-/// The number of sign-in forms that may arrive at the same time, from anybody.
+/// The maximum number of sign-in forms that arrive at the same time, from anyone.
 const SIGN_INS: usize = 64;
-/// The longest body that needs no room, in KiB: nearly all calls are shorter, so somebody else's
-/// long ones do not delay them.
+/// The size up to which a body needs no reserved memory, in KiB. Nearly all calls are shorter, so
+/// other people's long bodies do not delay them.
 const SHORT: usize = 64;
-/// The room for longer bodies of one person and of everybody, in KiB.
+/// The memory for longer bodies of one person and of all people, in KiB.
 const ROOM: usize = 16 << 10;
 const ROOM_OF_ALL: usize = 64 << 10;
 
-/// The limits of everybody.
+/// The limits of all people.
 pub struct RequestLimits {
     limits: config::PersonLimits,
     metrics: Arc<ServiceMetrics>,
@@ -49,7 +49,7 @@ pub struct RequestLimits {
     people: Mutex<HashMap<String, Arc<PersonUse>>>,
     /// Permits for sign-in forms that arrive.
     sign_ins: Arc<Semaphore>,
-    /// Permits for the long bodies of everybody, one per KiB.
+    /// Permits for long bodies of all people, one per KiB.
     room: Arc<Semaphore>,
 }
 
@@ -58,7 +58,7 @@ struct PersonUse {
     places: Arc<Semaphore>,
     /// Permits to wait for a place.
     queue: Semaphore,
-    /// Permits to read a document at one's own pace.
+    /// Permits to read a document at the reader's own speed.
     readers: Arc<Semaphore>,
     /// Permits for bodies that arrive.
     arriving: Arc<Semaphore>,
@@ -67,11 +67,11 @@ struct PersonUse {
     bucket: Mutex<TokenBucket>,
 }
 
-/// The place of a request's body.
+/// The permits for a request's body.
 pub struct BodyPermit {
     /// Held while the body arrives.
     pub arriving: RequestPermit,
-    /// Held while the body is in memory: until its request has been answered.
+    /// Held while the body is in memory, until its request has been answered.
     pub room: RequestPermit,
 }
 
@@ -83,7 +83,7 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// Creates a full one.
+    /// Creates a full bucket.
     pub fn full(most: usize, now: Instant) -> Self {
         Self { calls: most as f64, since: now }
     }
@@ -91,7 +91,7 @@ impl TokenBucket {
     /// Takes one call out of a bucket of `most` per minute.
     ///
     /// # Errors
-    /// The time until the next call, if the bucket is empty.
+    /// The time until the next call is possible, if the bucket is empty.
     pub fn take(&mut self, most: usize, now: Instant) -> std::result::Result<(), Duration> {
         let most = most as f64;
         let passed = now.saturating_duration_since(self.since).as_secs_f64();
@@ -104,7 +104,7 @@ impl TokenBucket {
         Ok(())
     }
 
-    /// Returns true if it is full again.
+    /// Returns true if the bucket is full again.
     fn is_full(&self, most: usize, now: Instant) -> bool {
         let passed = now.saturating_duration_since(self.since).as_secs_f64();
         let most = most as f64;
@@ -126,34 +126,37 @@ impl RequestLimits {
         }
     }
 
-    /// Sets how long a call waits for another one to end.
+    /// Sets the time for which a call waits for another one to end.
     #[must_use]
     pub fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Returns the watch over the person whose rows `store` has.
+    /// Returns the watch over the person who owns `store`.
     pub fn of(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(store.owner());
         let tokens_per_day = self.limits.tokens_per_day;
         Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day })
     }
 
-    /// Returns the watch over the pages that this person opens: as many as calls, but counted by
-    /// themselves, so that a program that has used everything up can be stopped there.
+    /// Returns the watch over the pages that a person opens. Pages have the limits of calls but are
+    /// counted separately, so that a program that has exhausted its limits can still be stopped
+    /// there.
     pub fn of_pages(self: &Arc<Self>, store: Store) -> Arc<dyn RequestWatch> {
         let person = self.person(&format!("pages of {}", store.owner()));
         Arc::new(WatchedPerson { limits: self.clone(), person, store, tokens_per_day: 0 })
     }
 
-    /// Waits until no call of a person runs at this instance, and lets none begin while the permit
-    /// is held.
+    /// Waits until no call of a person runs at this instance, and prevents further ones while the
+    /// permit is held.
     ///
     /// # Errors
-    /// [`ErrorKind::Conflict`] if some take too long.
+    /// [`ErrorKind::Conflict`] if running calls take too long.
     pub async fn alone(&self, owner: &str) -> Result<RequestPermit> {
         let person = self.person(owner);
         let all = u32::try_from(self.limits.calls_at_once).unwrap_or(u32::MAX);
+        // The semaphore is fair: calls that arrive meanwhile wait behind this request for all
+        // permits.
         let places = person.places.clone().acquire_many_owned(all);
         match tokio::time::timeout(self.patience, places).await {
             Ok(places) => Ok(Box::new((places.ok(), person))),
@@ -164,11 +167,12 @@ impl RequestLimits {
         }
     }
 
-    /// Makes a place for the body of a person's request before it is read. `length` is the most
-    /// that it may have, in bytes. A long body waits until the person's others have been answered.
+    /// Reserves memory for the body of a person's request, before it is read. `length` is its
+    /// maximum in bytes. A long body waits until the person's other ones have been answered.
     ///
     /// # Errors
-    /// [`ErrorKind::RateLimited`] if too many bodies arrive already, or others keep the room too long.
+    /// [`ErrorKind::RateLimited`] if too many bodies are arriving, or if the memory stays in use for too
+    /// long.
     pub async fn body(&self, owner: &str, length: usize) -> Result<BodyPermit> {
         let person = self.person(owner);
         let busy = || {
@@ -184,7 +188,8 @@ impl RequestLimits {
         }
         let kib = u32::try_from(kib.min(ROOM)).unwrap_or(u32::MAX);
         let room = async {
-            // One's own first, so that nobody waits for others while keeping room from them.
+            // One's own permits come first, so that waiting for them holds nothing that other
+            // people need.
             let own = person.room.clone().acquire_many_owned(kib).await.ok();
             (own, self.room.clone().acquire_many_owned(kib).await.ok())
         };
@@ -192,7 +197,7 @@ impl RequestLimits {
         Ok(BodyPermit { arriving: Box::new(arriving), room: Box::new(room) })
     }
 
-    /// Makes a place for a sign-in form, which anybody may send.
+    /// Admits a sign-in form, which anyone may send.
     ///
     /// # Errors
     /// [`ErrorKind::RateLimited`] if too many are arriving.
@@ -213,6 +218,7 @@ impl RequestLimits {
         if people.len() >= MANY {
             people.retain(|_, person| {
                 let bucket = person.bucket.lock().unwrap_or_else(PoisonError::into_inner);
+                // A person in use, or with a used bucket, must not get fresh limits.
                 Arc::strong_count(person) > 1 || !bucket.is_full(most, now)
             });
         }
@@ -228,10 +234,10 @@ impl RequestLimits {
         person
     }
 
-    /// Returns the error of a limit, and counts it.
+    /// Counts a refusal, and returns the error of its limit.
     fn refuse(&self, limit: &'static str, wait: Duration, what: String, next: &str) -> Error {
         self.metrics.denied(limit);
-        // Rounded up, so that a call after that time is not too early.
+        // Rounded up, so that a call after that time is never too early.
         let wait = Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0));
         let next = format!("wait {} and call again{next}", in_words(wait));
         Error::new(ErrorKind::RateLimited(Some(wait)), what).next(next)
@@ -270,6 +276,7 @@ impl RequestWatch for WatchedPerson {
         let most = self.tokens_per_day;
         if most > 0 {
             let now = self.limits.clock.now().to_zoned(TimeZone::UTC);
+            // Checked before the call, whose own tokens are unknown until it ends.
             let used = self.store.tokens_used(now.date()).await?;
             if used >= most {
                 let what =
@@ -278,7 +285,7 @@ impl RequestWatch for WatchedPerson {
                 return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
             }
         }
-        // Only a few calls may wait; more would take up the places of other people.
+        // Only a few calls may wait; more would use up memory that other people need.
         let Ok(_waiting) = self.person.queue.try_acquire() else {
             return Err(self.full());
         };
@@ -301,6 +308,7 @@ impl RequestWatch for WatchedPerson {
         };
         if self.tokens_per_day > 0 {
             let today = self.limits.clock.now().to_zoned(TimeZone::UTC).date();
+            // The person has the answer already, so a failure to count it is only logged.
             if let Err(error) = self.store.add_usage(today, answer.stats.tokens).await {
                 tracing::warn!(%error, "the tokens of an answer were not counted");
             }
@@ -312,14 +320,14 @@ impl RequestWatch for WatchedPerson {
     }
 }
 
-/// Returns the time until the day ends.
+/// Returns the time until the end of the day.
 fn until_tomorrow(now: &Zoned) -> Duration {
     let tomorrow = now.checked_add(1.day()).and_then(|then| then.start_of_day());
     let left = tomorrow.map(|then| then.timestamp().as_second() - now.timestamp().as_second());
     Duration::from_secs(left.ok().and_then(|left| u64::try_from(left).ok()).unwrap_or(0))
 }
 
-/// Returns a time in words: seconds, minutes or hours, rounded up.
+/// Returns a time in words, in seconds, minutes or hours, rounded up.
 fn in_words(wait: Duration) -> String {
     match wait.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),

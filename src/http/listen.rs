@@ -1,7 +1,7 @@
-//! Connections: HTTP/1.1, and HTTP/2 over TLS, each with a limited life.
+//! Connections: HTTP/1.1, and HTTP/2 over TLS, each with limits in time.
 //!
 //! TLS negotiates the version of HTTP. Detecting it from the first bytes, as servers of HTTP/2
-//! without TLS do, doubles the memory of an idle connection.
+//! without TLS do, would double the memory of an idle connection.
 //!
 //! A connection is closed if its client sends nothing or too slowly, is idle for a while, or does
 //! not read. During shutdown no connection is accepted, and open ones finish their requests.
@@ -33,22 +33,22 @@ use tower::ServiceExt;
 
 use super::unread::SharedBody;
 
-/// Connections at once; further ones wait to be accepted.
+/// The maximum number of connections; others wait to be accepted.
 const CONNECTIONS: usize = 4096;
-/// How long a connection may take to send its first complete request, including TLS.
+/// The time limit for the first complete request of a connection, including TLS.
 const FIRST: Duration = Duration::from_secs(15);
-/// How long an idle connection is kept open: longer than balancers keep theirs, so that none of
-/// them sends a request on a connection that is being closed.
+/// The time for which an idle connection is kept open. Balancers have shorter times, so that none
+/// of them sends a request on a connection that is being closed.
 const IDLE: Duration = Duration::from_secs(75);
-/// How long a response may take until the client has read it, including questions to the user.
+/// The time limit for a response until the client has read it, including questions to the user.
 const MAX_RESPONSE_TIME: Duration = Duration::from_secs(30 * 60);
-/// The interval at which a connection is checked.
+/// The interval at which connections are checked.
 const LOOK: Duration = Duration::from_secs(5);
-/// How long a shutdown waits for requests in progress.
+/// The time for which a shutdown waits for requests in progress.
 const ENDING: Duration = Duration::from_secs(60);
 /// The largest header section of a request, in bytes.
 pub(super) const HEADERS: u32 = 32 * 1024;
-/// Requests at once on an HTTP/2 connection.
+/// The maximum number of concurrent requests on an HTTP/2 connection.
 const STREAMS: u32 = 64;
 /// The name of HTTP/2 in TLS.
 const H2: &[u8] = b"h2";
@@ -56,7 +56,7 @@ const H2: &[u8] = b"h2";
 /// Reads the certificate and the key of a server from PEM files.
 ///
 /// # Errors
-/// [`ErrorKind::Config`] if a file cannot be read, or the key is not that of the certificate.
+/// [`ErrorKind::Config`] if a file cannot be read, or if the key does not belong to the certificate.
 pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
     let unusable = |path: &Path, why: &dyn std::fmt::Display| {
         Error::new(ErrorKind::Config, format!("{} cannot be used for TLS ({why})", path.display()))
@@ -80,11 +80,12 @@ pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor> {
             rustls::Error::InvalidCertificate(_) => unusable(certificate, &error),
             _ => unusable(key, &error),
         })?;
+    // In the server's order of preference.
     config.alpn_protocols = vec![H2.to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Answers requests with `router` until `ended`, and then finishes those in progress.
+/// Answers requests with `router` until `ended`, and finishes requests in progress afterwards.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
@@ -95,11 +96,12 @@ pub async fn serve(
     let (end, ending) = watch::channel(());
     let mut ended = pin!(ended);
     let next = async || {
+        // The place comes first, so that connections beyond the limit stay in the system's queue.
         let place = places.clone().acquire_owned().await.ok()?;
         match listener.accept().await {
             Ok((stream, _)) => Some((stream, place)),
             Err(error) => {
-                // Too many open files, for example: others may be closed soon.
+                // Too many open files, for example; others may be closed soon.
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 None
@@ -116,6 +118,7 @@ pub async fn serve(
             tokio::spawn(connection(stream, tls, router, ending.clone(), place));
         }
     }
+    // `closed` below waits for the receivers of the connections, so this one must be dropped.
     drop((listener, ending));
     let _ = end.send(());
     if tokio::time::timeout(ENDING, end.closed()).await.is_err() {
@@ -131,11 +134,12 @@ async fn connection(
     ending: watch::Receiver<()>,
     _place: OwnedSemaphorePermit,
 ) {
+    // Small responses must not be delayed to be sent together. Failure only costs time.
     let _ = stream.set_nodelay(true);
     let Some(tls) = tls else {
         return requests(stream, false, router, ending).await;
     };
-    // In a box, so that a connection without TLS has no room for it.
+    // Boxed, so that connections without TLS do not reserve memory for it.
     let encrypted = async {
         match tokio::time::timeout(FIRST, tls.accept(stream)).await {
             Ok(Ok(stream)) => {
@@ -149,7 +153,8 @@ async fn connection(
     Box::pin(encrypted).await;
 }
 
-/// The activity of a connection: its requests in progress, and the time of the last change.
+/// The activity of a connection: its requests in progress, and the time of the last change with the
+/// time allowed since.
 struct ConnectionActivity {
     requests: AtomicUsize,
     since: Mutex<(Instant, Duration)>,
@@ -164,7 +169,7 @@ impl ConnectionActivity {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = (Instant::now(), allowed);
     }
 
-    /// Returns true if nothing has happened for longer than is allowed.
+    /// Returns true if the connection has been inactive for longer than allowed.
     fn is_over(&self) -> bool {
         let (since, allowed) = *self.since.lock().unwrap_or_else(PoisonError::into_inner);
         since.elapsed() > allowed
@@ -189,7 +194,7 @@ impl Drop for BusyConnection {
     }
 }
 
-/// Answers the requests of a connection, of HTTP/2 if `second`.
+/// Answers the requests of a connection; `second` means HTTP/2.
 async fn requests<S>(stream: S, second: bool, router: Router, ending: watch::Receiver<()>)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -199,17 +204,17 @@ where
     let service = service_fn(move |request: Request<Incoming>| {
         let busy = BusyConnection::new(&activities);
         let router = router.clone();
-        // In a box, so that a connection without a request has no room for one.
+        // Boxed, so that connections without a request do not reserve memory for one.
         Box::pin(async move {
             let (parts, body) = request.into_parts();
             let body = SharedBody::new(body);
             let request = Request::from_parts(parts, Body::new(body.clone()));
             let mut response: Response = router.oneshot(request).await?;
-            // With HTTP/2, refusing a request ends its stream and leaves the connection open.
+            // With HTTP/2, a refusal ends only the stream of its request.
             if !second {
                 body.finish(&mut response).await;
             }
-            // The request is in progress until its response is sent.
+            // The request counts as in progress until its response is sent.
             Ok::<_, std::convert::Infallible>(super::keeping(response, busy))
         })
     });
@@ -224,7 +229,7 @@ where
         let mut connection = Box::pin(server.serve_connection(stream, service));
         watched(connection.as_mut(), activity, ending).await;
     } else {
-        // Its own time for headers begins as soon as a connection is idle.
+        // hyper's time limit for headers begins as soon as a connection is idle.
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(IDLE)
@@ -234,8 +239,8 @@ where
     }
 }
 
-/// Serves a connection until it ends, or is to end. It is pinned before, so that this has no room
-/// for a second one.
+/// Serves a connection until it ends, exceeds its limits, or finishes during shutdown. The caller
+/// pins it, so that this future does not contain a second one.
 async fn watched<C>(
     mut connection: Pin<&mut C>,
     activity: Arc<ConnectionActivity>,
@@ -253,6 +258,8 @@ async fn watched<C>(
                 }
                 return;
             }
+            // Only once: after the shutdown begins, the sender may be dropped, and `changed` would
+            // return immediately.
             _ = ending.changed(), if open => {
                 open = false;
                 connection.as_mut().graceful_shutdown();

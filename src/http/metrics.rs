@@ -1,7 +1,7 @@
 //! A server's metrics, for Prometheus.
 //!
-//! No metric identifies a person: labels name tools, providers, routes and reasons, which are few
-//! and known in advance, and never an owner, an address or a subject.
+//! Metrics identify no person: their labels name tools, providers, routes and reasons, which are
+//! few and known in advance, but no owners, addresses or subjects.
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,15 +30,15 @@ use tokio::net::TcpListener;
 use super::HttpState;
 use crate::pipeline::ToolAnswer;
 
-/// The media type of the text.
+/// The media type of the metrics.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The upper bounds of a call's duration, in seconds: from a cached answer to the longest call.
+/// The upper bounds of call durations, in seconds: from cached answers to the longest calls.
 const BOUNDS: [f64; 11] = [0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0, 60.0];
 
 type ToolLabels<const N: usize> = [(&'static str, &'static str); N];
 
-/// Listens on the address of the metrics, if there is one.
+/// Listens on the address for metrics, if one is set.
 ///
 /// # Errors
 /// [`ErrorKind::Network`] if the address cannot be listened on.
@@ -52,10 +52,10 @@ pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpList
     })
 }
 
-/// Serves the metrics of a service, if they have a listener.
+/// Serves the metrics of a service; waits forever without a listener.
 ///
 /// # Errors
-/// [`ErrorKind::Network`] if that fails.
+/// [`ErrorKind::Network`] if serving fails.
 pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<HttpState>) -> Result<()> {
     let Some(listener) = listener else {
         return std::future::pending().await;
@@ -83,7 +83,7 @@ pub struct ServiceMetrics {
     people: Gauge,
 }
 
-/// Makes the histogram of a tool.
+/// Creates the histogram of a tool.
 #[derive(Debug, Clone)]
 struct ToolHistograms;
 
@@ -93,7 +93,7 @@ impl MetricConstructor<Histogram> for ToolHistograms {
     }
 }
 
-/// A running request; it is over when this is dropped.
+/// A running request, counted until this is dropped.
 pub struct RunningRequest(Gauge);
 
 impl Drop for RunningRequest {
@@ -135,7 +135,7 @@ impl ServiceMetrics {
         Self { registry: all, ..metrics }
     }
 
-    /// Counts a call of a tool.
+    /// Counts a call of a tool, its time and its answer.
     pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>) {
         self.timed(tool, took, error::outcome(outcome));
         if let Ok(ToolAnswer { stats, .. }) = outcome {
@@ -143,12 +143,14 @@ impl ServiceMetrics {
             self.tokens.inc_by(whole(stats.tokens));
             self.bytes.inc_by(whole(stats.bytes));
             self.baseline.inc_by(whole(stats.source_bytes));
+            // The JSON itself is not tokenized; the answer's ratio of bytes to tokens is used for
+            // it.
             let without = stats.source_bytes.saturating_mul(stats.tokens) / stats.bytes.max(1);
             self.saved.inc_by(whole(without.saturating_sub(stats.tokens)));
         }
     }
 
-    /// Counts a call of a tool and its time, without its answer.
+    /// Counts a call of a tool and its time.
     pub fn timed(&self, tool: &'static str, took: Duration, outcome: &'static str) {
         self.calls.get_or_create(&[("tool", tool), ("outcome", outcome)]).inc();
         self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
@@ -160,19 +162,19 @@ impl ServiceMetrics {
         RunningRequest(self.running.clone())
     }
 
-    /// Counts a request that was refused for this reason.
+    /// Counts a request refused for a reason.
     pub fn denied(&self, reason: &'static str) {
         self.denied.get_or_create(&[("reason", reason)]).inc();
     }
 
-    /// Counts a response; `route` is `None` for an unknown path.
+    /// Counts a response; `route` is `None` for unknown paths.
     pub fn answered(&self, route: Option<&MatchedPath>, status: StatusCode) {
         let route = route.map_or("none", MatchedPath::as_str).to_owned();
         let labels = [("route", route), ("status", status.as_str().to_owned())];
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// Returns the metrics as text; `people` is the number of people whose caches are in memory.
+    /// Returns the metrics as text. `people` is the number of people whose caches are in memory.
     pub fn text(&self, people: usize) -> String {
         self.people.set(i64::try_from(people).unwrap_or(i64::MAX));
         let mut text = String::new();
@@ -192,7 +194,7 @@ where
     metric
 }
 
-/// The requests to providers, read when Prometheus requests them.
+/// The counts of requests to providers, read on each scrape.
 #[derive(Debug)]
 struct UpstreamCounts(Arc<UpstreamRequests>);
 

@@ -1,6 +1,6 @@
-//! The format that a request prefers, by its `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
+//! The format that a request prefers, by `Accept` and `Accept-Encoding` (RFC 9110, 12.5).
 //!
-//! STC is chosen only by its name: neither `*/*` nor `*` includes it.
+//! STC is chosen only by name: `*/*` and `*` do not include it.
 
 use axum::http::header::{ACCEPT, ACCEPT_ENCODING, AsHeaderName};
 use axum::http::{HeaderMap, HeaderValue};
@@ -15,13 +15,13 @@ const FULL: u16 = 1_000;
 /// The forms of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextForm {
-    /// TOON with fenced texts and notes.
+    /// TOON with fenced texts and notes, as plain text.
     Text,
-    /// The same under the media type of TOON.
+    /// The same with the media type of TOON.
     Toon,
     /// JSON.
     Json,
-    /// STC, as a media type of its own.
+    /// STC as a media type.
     Stc,
     /// JSON in the content coding STC.
     Coded,
@@ -31,7 +31,7 @@ impl TextForm {
     /// The forms in our order of preference, which decides between equal qualities.
     const ALL: [Self; 5] = [Self::Text, Self::Json, Self::Toon, Self::Stc, Self::Coded];
 
-    /// Returns the media types that request it; the first is that of the response.
+    /// Returns the media types that select the form, the response's type first.
     const fn types(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["text/plain"],
@@ -53,7 +53,7 @@ impl TextForm {
     }
 }
 
-/// Returns the form that the headers of a request prefer; `None` if they accept none.
+/// Returns the form that a request prefers, or `None` if it accepts no available form.
 pub fn choose(headers: &HeaderMap) -> Option<TextForm> {
     let types = weighted(headers, ACCEPT);
     let encodings = weighted(headers, ACCEPT_ENCODING);
@@ -66,7 +66,7 @@ pub fn choose(headers: &HeaderMap) -> Option<TextForm> {
         };
         (by_type > 0 && by_encoding > 0).then_some((by_type, by_encoding))
     };
-    // The last of equals is the first form.
+    // `max_by_key` returns the last of equal items, hence the reverse order.
     let forms = TextForm::ALL.into_iter().rev();
     let chosen = forms.filter_map(|form| Some((quality(form)?, form))).max_by_key(|(q, _)| *q);
     chosen.map(|(_, form)| form)
@@ -75,6 +75,7 @@ pub fn choose(headers: &HeaderMap) -> Option<TextForm> {
 /// Returns the quality of a media type by the most specific range that includes it.
 fn type_quality(ranges: Option<&[(String, u16)]>, name: &str, by_name: bool) -> u16 {
     let Some(ranges) = ranges else {
+        // Without `Accept`, everything is acceptable, except STC.
         return if by_name { 0 } else { FULL };
     };
     let main = name.split('/').next().unwrap_or_default();
@@ -83,8 +84,8 @@ fn type_quality(ranges: Option<&[(String, u16)]>, name: &str, by_name: bool) -> 
     looked.unwrap_or_default().iter().find_map(|found| *found).unwrap_or(0)
 }
 
-/// Returns the quality of no encoding: acceptable unless it is excluded, and least wanted if
-/// others are listed.
+/// Returns the quality of a response without encoding: acceptable unless excluded, and the last
+/// choice if encodings are listed.
 fn identity(encodings: Option<&[(String, u16)]>) -> u16 {
     match encodings {
         None | Some([]) => FULL,
@@ -98,9 +99,9 @@ fn named(listed: &[(String, u16)], name: &str) -> Option<u16> {
     listed.iter().find(|(one, _)| one == name).map(|(_, quality)| *quality)
 }
 
-/// Reads a header that lists names with qualities, in lower case and thousandths; parameters
-/// other than `q` are left out, and so are items whose quality cannot be read. `None` if there
-/// is no such header.
+/// Reads a header of names with qualities: names in lower case, qualities in thousandths.
+/// Parameters other than `q`, and items with an invalid quality, are left out. `None` without the
+/// header.
 fn weighted(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Vec<(String, u16)>> {
     let mut values = headers.get_all(name).iter().peekable();
     values.peek()?;
@@ -108,7 +109,7 @@ fn weighted(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Vec<(String,
     Some(texts.flat_map(|text| items(text, ',')).filter_map(|item| weighed(&item)).collect())
 }
 
-/// Reads one item: its name, and its quality.
+/// Reads the name and the quality of one item.
 fn weighed(item: &str) -> Option<(String, u16)> {
     let mut parts = items(item, ';').into_iter();
     let name = parts.next()?.to_ascii_lowercase();
@@ -120,7 +121,7 @@ fn weighed(item: &str) -> Option<(String, u16)> {
     (!name.is_empty()).then_some((name, quality))
 }
 
-/// Splits a text outside of its quoted strings.
+/// Splits a text outside its quoted strings.
 fn items(text: &str, at: char) -> Vec<String> {
     let (mut quoted, mut escaped) = (false, false);
     let parts = text.split(|char: char| {
@@ -136,7 +137,7 @@ fn items(text: &str, at: char) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Reads `0`, `1` or a decimal between, with three digits at most.
+/// Reads `0`, `1` or a decimal between them with at most three digits.
 fn thousandths(text: &str) -> Option<u16> {
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let digits = rest.len() <= 3 && rest.bytes().all(|digit| digit.is_ascii_digit());

@@ -1,8 +1,8 @@
 //! Shortened answers in full, over plain HTTP: `/outputs/{hash}`.
 //!
-//! The same as the tool `output_read` and the resource, for programs, in the format that the
-//! request prefers. Whether a hash is another person's, unknown or malformed, the response is the
-//! same: not found.
+//! For programs, in the format that the request prefers; the contents are those of the tool
+//! `output_read` and of the resource. An unknown, a malformed and another person's hash get the
+//! same response: not found.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use crate::outputs::parse_id;
 use crate::server::RequestWatch;
 use crate::tools;
 
-/// The bytes of a response that are sent at once.
+/// The number of bytes of a response that are sent at once.
 const PIECE: usize = 16 * 1024;
-/// The seconds after which a request that could not be answered may be repeated.
+/// The number of seconds after which a failed request may be repeated.
 const AGAIN: u64 = 5;
 
 /// The header with the size of STC, as a fraction of the size of the same JSON.
@@ -35,7 +35,7 @@ const RATIO: &str = "x-stc-ratio";
 /// The header with the version of STC.
 const VERSION: &str = "x-stc-version";
 
-/// Returns the output with this hash of the person whose app it is.
+/// Returns the output with this hash from the app's own person.
 pub async fn read(
     app: &App,
     watch: &dyn RequestWatch,
@@ -43,14 +43,15 @@ pub async fn read(
     headers: &HeaderMap,
 ) -> Response {
     let response = async {
+        // Reading an output counts as a call, although no tool runs.
         let _permit = watch.admit().await?;
         let response = respond(app, hash, headers).await?;
-        // Slow readers keep a bounded amount of memory, and no place of a call.
+        // Slow readers hold a bounded amount of memory and no place for calls.
         let reading = watch.reads()?;
         Ok::<_, Error>(super::keeping(response, reading))
     };
     let mut response = response.await.unwrap_or_else(refusal);
-    // Another request may prefer another format, even of an error.
+    // The preference of the request decides even about errors.
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
     response
 }
@@ -60,6 +61,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok(unacceptable());
     };
     let pipeline = &app.pipeline;
+    // If the settings disable the tool, they disable this route.
     let offered = tools::find("output_read")
         .is_some_and(|tool| tool.is_offered(app.config.access, &app.config.tools));
     let Some(hash) = parse_id(hash).filter(|_| offered) else {
@@ -69,14 +71,14 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
         return Ok(not_found());
     }
     let tag = tag(hash, form);
-    // Only the person may cache mail, and has to revalidate it, in case access was revoked.
+    // Only the person may cache mail, and must revalidate it, because access may be revoked.
     let cached = (CACHE_CONTROL, "private, no-cache".to_owned());
     if matches(headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [cached, (ETAG, tag)]).into_response());
     }
     let head = [(CONTENT_TYPE, form.content_type().to_owned()), (ETAG, tag), cached];
     if matches!(form, TextForm::Text | TextForm::Toon) {
-        // Sent from where it is kept.
+        // Sent from its buffer, without a copy.
         let text = Arc::<[u8]>::from(pipeline.output_text(hash).await?);
         return Ok((head, whole(Bytes::from_owner(text))).into_response());
     }
@@ -86,7 +88,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
     if form == TextForm::Json {
         return Ok((head, in_pieces(rows(document))).into_response());
     }
-    // The ratio is known when all is written, and goes before it.
+    // The ratio is a header, so the text must be complete before it is sent.
     let stc = document.encode(Format::Stc(StcVersion::One));
     let json: usize = json::parts(document).map(|part| part.len()).sum();
     let ratio = format!("{:.2}", stc.len() as f64 / json.max(1) as f64);
@@ -98,7 +100,7 @@ async fn respond(app: &App, hash: &str, headers: &HeaderMap) -> Result<Response>
     Ok(response)
 }
 
-/// Returns a document as JSON, whose rows are written when they are asked for.
+/// Returns a document as JSON, whose rows are written on demand.
 fn rows(document: Document) -> impl Iterator<Item = Bytes> + Send {
     let mut parts = json::parts(document);
     std::iter::from_fn(move || {
@@ -112,20 +114,21 @@ fn rows(document: Document) -> impl Iterator<Item = Bytes> + Send {
     })
 }
 
-/// Returns the length and the body of what has been written.
+/// Returns the length and the body of a complete text.
 fn whole(mut all: Bytes) -> ([(HeaderName, HeaderValue); 1], Body) {
     let length = [(CONTENT_LENGTH, all.len().into())];
     let next = move || (!all.is_empty()).then(|| all.split_to(all.len().min(PIECE)));
     (length, in_pieces(std::iter::from_fn(next)))
 }
 
-/// Returns a body that is as fast as its reader. No thread waits for them, and it ends when they
-/// have nearly all of it: a body of one piece would end at once, and wait in the connection.
+/// Returns a body that is produced at its reader's speed, without a waiting thread. It ends when
+/// the reader has nearly all of it; a body in one piece would end immediately, and stay in the
+/// connection's buffer.
 fn in_pieces(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
     Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }
 
-/// Returns the tag of one form. Each form has its own, because their bytes differ.
+/// Returns the entity tag of a form. The forms have different tags because their bytes differ.
 fn tag(hash: &str, form: TextForm) -> String {
     match form {
         TextForm::Text | TextForm::Toon => format!("\"{hash}\""),
@@ -138,6 +141,7 @@ fn tag(hash: &str, form: TextForm) -> String {
 fn matches(headers: &HeaderMap, tag: &str) -> bool {
     let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
+    // `If-None-Match` uses the weak comparison (RFC 9110, 13.1.2).
     tags.any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
 }
 
@@ -167,7 +171,7 @@ pub(super) fn refusal(error: Error) -> Response {
         _ => (StatusCode::BAD_GATEWAY, None),
     };
     let what = match error.kind() {
-        // It may have the address of the database.
+        // The error may contain the address of the database.
         ErrorKind::Store => {
             tracing::warn!(%error, "an output could not be read");
             "the server's database cannot be used now: repeat the request in a few seconds".into()

@@ -1,11 +1,11 @@
-//! The pages for people: sign in, connect accounts, see what was done, download one's data.
+//! Web pages for people: signing in, connecting accounts, reviewing activity, downloading data.
 //!
-//! Plain HTML without scripts. A page belongs to the person whose session the browser has
-//! ([`session`]). It shows and changes the rows of that person, through their own app, as a call
-//! does. Untrusted text is escaped by maud, which writes all markup here.
+//! Plain HTML without scripts. A page belongs to the person in the browser's session ([`session`]),
+//! and reads and changes that person's rows through their own app, as a call does. maud writes all
+//! markup and escapes untrusted text.
 //!
-//! Every form is checked twice: by the origin that the browser reports, and by a token derived
-//! from the session and the form's path ([`session::FormPost`]).
+//! Every form is checked twice: by the origin that the browser reports, and by a token derived from
+//! the session and the form's path ([`session::FormPost`]).
 
 mod accounts;
 mod activity;
@@ -36,17 +36,17 @@ use super::HttpState;
 use crate::app::App;
 use crate::store::{SERVER, Store};
 
-/// What all pages share.
+/// The state shared by all pages.
 pub(super) struct PageState {
     service: Arc<HttpState>,
-    /// The address of the pages as browsers see it, ending in a slash.
+    /// The URL of the pages as browsers see it, ending in a slash.
     public: Url,
     /// The server's own rows.
     server: Store,
 }
 
 impl PageState {
-    /// Returns the address of a page.
+    /// Returns the URL of a page.
     fn address(&self, path: &str) -> Url {
         let mut address = self.public.clone();
         address.set_path(path);
@@ -54,7 +54,7 @@ impl PageState {
     }
 }
 
-/// Returns the routes of the pages, which browsers see at `public`.
+/// Returns the routes of the pages, which browsers see below `public`.
 pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
     let server = service.people.base().store().for_owner(SERVER);
     let pages = Arc::new(PageState { service, public, server });
@@ -80,11 +80,11 @@ pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
         .with_state(pages)
 }
 
-/// Carries out what must not stay half done, on a task of its own: to its end, although the browser
-/// may go meanwhile, and before the server ends.
+/// Runs work that must not remain half done, on a task of its own: it completes even if the browser
+/// disconnects, and before the server ends.
 ///
 /// # Errors
-/// Those of `work`, and [`ErrorKind::Argument`] if the server ends already.
+/// Errors of `work`, and [`ErrorKind::Argument`] if the server is already shutting down.
 async fn carried_out<T: Send + 'static>(
     app: &App,
     work: impl Future<Output = Result<T>> + Send + 'static,
@@ -92,6 +92,7 @@ async fn carried_out<T: Send + 'static>(
     let calls = app.server().calls();
     let work = async move {
         let work = async {
+            // A call that has begun to write is not cancelled during shutdown.
             progress::begin_write()?;
             work.await
         };
@@ -109,7 +110,7 @@ async fn guarded(mut response: Response) -> Response {
             "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'",
         ),
-        // Not `no-referrer`, with which browsers send forms with `Origin: null`.
+        // With `no-referrer`, browsers send forms with `Origin: null`.
         (REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),

@@ -1,11 +1,11 @@
-//! Traces of requests: OpenTelemetry's spans, exported by OTLP over HTTP.
+//! Traces of requests: OpenTelemetry spans, exported by OTLP over HTTP.
 //!
-//! A span is of a request, of the tool that it calls, or of a request to a provider; all three
-//! have the target `telemetry`. They say what the log and the metrics say, and nothing that others
-//! have written: no path, no argument, no text of an error. A request's span goes on with the
-//! trace that its `traceparent` names; none is passed on to providers.
+//! There are spans for requests, for the tools that they call, and for requests to providers, all
+//! with the target `telemetry`. They contain only what the log and the metrics do, and no text by
+//! others: no paths, arguments or error texts. A request's span continues the trace in its
+//! `traceparent`; providers receive no trace.
 //!
-//! OpenTelemetry's own variables say where to, and how. The requests of the export are no spans.
+//! OpenTelemetry's own variables configure the export, whose requests have no spans.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -32,27 +32,27 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::{Layer, Registry};
 
-/// How long the end waits for the last spans to be sent.
+/// The time for which a shutdown waits for the last spans to be sent.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The methods that are named; others are whatever a client thinks up.
+/// The methods that spans name; clients could invent any number of others.
 const METHODS: [Method; 5] =
     [Method::GET, Method::HEAD, Method::POST, Method::DELETE, Method::OPTIONS];
 
-/// The export, which ends when this is dropped: the last spans are sent then.
+/// The export, which sends the last spans and ends when it is dropped.
 pub struct TraceExport(SdkTracerProvider);
 
 impl Drop for TraceExport {
     fn drop(&mut self) {
-        // Whoever did not get them has been warned of.
+        // Failures have been logged.
         let _ = self.0.shutdown_with_timeout(PATIENCE);
     }
 }
 
 impl TraceExport {
-    /// Starts the export to the endpoint that the environment names, by tasks of `runtime`.
+    /// Starts the export to the endpoint in the environment, on tasks of `runtime`.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] if it cannot be as the environment says.
+    /// [`ErrorKind::Config`] if the environment's configuration cannot be used.
     pub fn start(runtime: &Handle) -> Result<Self> {
         let client = SpanClient { runtime: runtime.clone(), failing: AtomicBool::new(false) };
         let exporter =
@@ -64,6 +64,7 @@ impl TraceExport {
             )?;
         let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
         let resource = Resource::builder().with_attribute(version);
+        // A name from OpenTelemetry's own variables takes precedence over ours.
         let name = Resource::builder().build().get(&Key::new("service.name"));
         let resource = if name.is_none_or(|name| name.as_str().starts_with("unknown_service")) {
             resource.with_service_name("daysheet")
@@ -76,7 +77,7 @@ impl TraceExport {
         Ok(Self(provider.build()))
     }
 
-    /// Returns what makes OpenTelemetry's spans of ours.
+    /// Returns the layer that turns our spans into OpenTelemetry's.
     pub fn layer(&self) -> Box<dyn Layer<Registry> + Send + Sync> {
         tracing_opentelemetry::layer()
             .with_tracer(ServingTracer(self.0.tracer("daysheet")))
@@ -90,13 +91,15 @@ impl TraceExport {
     }
 }
 
-/// Describes the span of a request, which the log shares: what it must not show is set here.
+/// Describes the span of a request. Attributes are set here because the log shows all fields of the
+/// span.
 pub(super) fn received(span: &Span, request: &Request) {
     let parent = TraceContextPropagator::new().extract(&HeaderExtractor(request.headers()));
     if span.set_parent(parent).is_err() {
-        // Nobody traces.
+        // Tracing is off.
         return;
     }
+    // OpenTelemetry's conventions use `_OTHER` for unknown methods.
     let method = METHODS.iter().find(|known| *known == request.method());
     let method = method.map_or("_OTHER", Method::as_str).to_owned();
     let route = request.extensions().get::<MatchedPath>();
@@ -106,7 +109,7 @@ pub(super) fn received(span: &Span, request: &Request) {
     span.set_attribute("http.route", route);
 }
 
-/// Adds how a request ended.
+/// Adds the outcome of a request to its span.
 pub(super) fn answered(span: &Span, status: StatusCode) {
     span.set_attribute("http.response.status_code", i64::from(status.as_u16()));
     if status.is_server_error() {
@@ -114,8 +117,8 @@ pub(super) fn answered(span: &Span, status: StatusCode) {
     }
 }
 
-/// The tracer. It knows by the name which spans a client waits for; a field that says so would be
-/// in each line of the log.
+/// The tracer. It recognizes server spans by name, because a field for that would appear in every
+/// log line.
 struct ServingTracer(SdkTracer);
 
 impl Tracer for ServingTracer {
@@ -129,11 +132,11 @@ impl Tracer for ServingTracer {
     }
 }
 
-/// Sends spans by the client of the process. The exporter's thread has no runtime of its own.
+/// Sends spans by the process's HTTP client. The exporter's thread has no runtime of its own.
 #[derive(Debug)]
 struct SpanClient {
     runtime: Handle,
-    /// True from a failure on, which is warned of once, until a success.
+    /// True after a failure until the next success, so that a series of failures is logged once.
     failing: AtomicBool,
 }
 

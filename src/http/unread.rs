@@ -1,9 +1,9 @@
-//! The rest of a request's body when its response is ready, as with a request that was refused by
-//! its headers alone.
+//! The unread rest of a request's body when its response is ready, for example after a refusal by
+//! header fields alone.
 //!
-//! hyper closes a connection whose request has not been read to its end, without telling the
-//! client, which may already be sending the next request on it. A short rest is therefore read,
-//! and a long or slow one closes the connection with `connection: close` (RFC 9112, 9.6).
+//! hyper closes a connection whose request was not read to its end, without notice to the client,
+//! which may already be sending the next request. A short rest is therefore read, and a long or
+//! slow one closes the connection with `connection: close` (RFC 9112, 9.6).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,12 +15,12 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{CONNECTION, HeaderValue};
 
-/// The longest rest of a body that is read, in bytes.
+/// The maximum rest of a body that is read, in bytes.
 const MAX_LEN: usize = 64 << 10;
-/// How long the rest of a body may take to arrive.
+/// The time limit for the rest of a body.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The body of a request, of which each clone reads what the others have left.
+/// The body of a request. Clones share it, and each reads on from the last position.
 #[derive(Clone)]
 pub struct SharedBody(Arc<Mutex<Incoming>>);
 
@@ -30,8 +30,8 @@ impl SharedBody {
         Self(Arc::new(Mutex::new(body)))
     }
 
-    /// Reads the rest of the body, so that the connection of an HTTP/1.1 request can take another
-    /// one. If the rest is too long or too slow, the response says that the connection ends.
+    /// Reads the rest of the body, so that an HTTP/1.1 connection can take another request. If the
+    /// rest is too long or too slow, the response announces the end of the connection.
     pub async fn finish(mut self, response: &mut Response) {
         let rest = async {
             let mut length = 0;

@@ -1,8 +1,8 @@
-//! Access tokens that a command of the user's prints, such as `gcloud auth print-access-token`.
+//! Access tokens printed by a command of the user's, such as `gcloud auth print-access-token`.
 //!
-//! The command is a program with its arguments, as the settings list them; no shell reads it.
-//! What it prints is used as a token and never shown, logged or quoted in an error, and its
-//! stderr is dropped, because either may contain secrets.
+//! The command is a program with arguments, as listed in the settings; no shell is involved. Its
+//! output is used as a token, and never shown, logged or quoted in an error. Its stderr is dropped.
+//! Either may contain secrets.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,20 +16,19 @@ use tokio::process::Command;
 
 use super::is_sendable;
 
-/// How long a command may take; shorter than other processes wait for the account's tokens.
+/// The time limit of a command; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);
-/// The most bytes that are read of its output.
+/// The maximum number of bytes of output that are read.
 const MAX_OUTPUT: usize = 64 * 1024;
-/// The assumed lifetime, in seconds, of a token that comes without one: commands may print a
-/// token from their own cache, which has been valid for a while.
+/// The assumed lifetime of a token without a stated one, in seconds. Commands may print a token
+/// from a cache, where it has been for a while.
 const LIFETIME: i64 = 300;
 
-/// Runs the command for the account `id`; returns the token, and when it expires in seconds
-/// since 1970.
+/// Runs the command for the account `id`. Returns the token and its expiry in seconds since 1970.
 ///
 /// # Errors
 /// [`ErrorKind::Config`] if the command cannot be started or prints no token, [`ErrorKind::Auth`] if it
-/// fails, [`ErrorKind::Timeout`].
+/// fails, [`ErrorKind::Timeout`] if it takes too long.
 pub(super) async fn token(
     id: &str,
     command: &[String],
@@ -39,6 +38,7 @@ pub(super) async fn token(
         Error::new(ErrorKind::Config, format!("the token command of {id} is empty"))
     })?;
     let mut process = Command::new(program);
+    // With an empty stdin, most commands that ask a question fail instead of waiting.
     process.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = process.kill_on_drop(true).spawn().map_err(|error| {
         Error::new(
@@ -50,9 +50,10 @@ pub(super) async fn token(
     let finished = async {
         let mut output = Vec::new();
         if let Some(stdout) = child.stdout.take() {
+            // One byte more than allowed shows that the output is too long.
             stdout.take(MAX_OUTPUT as u64 + 1).read_to_end(&mut output).await?;
         }
-        // A program that prints more is ended, not waited for.
+        // A program that prints more is killed rather than waited for.
         let status = if output.len() > MAX_OUTPUT { None } else { Some(child.wait().await?) };
         Ok::<_, std::io::Error>((status, output))
     };
@@ -87,8 +88,8 @@ pub(super) async fn token(
     })
 }
 
-/// Reads a token and when it expires: the token alone, or an object with it under the names that
-/// OAuth, `gcloud` and `az` use.
+/// Reads a token and its expiry: the token alone, or an object with the names of OAuth, `gcloud` or
+/// `az`.
 fn read(output: &[u8], now: i64) -> Option<(AccessToken, i64)> {
     let text = std::str::from_utf8(output).ok()?.trim();
     let object =
@@ -102,6 +103,7 @@ fn read(output: &[u8], now: i64) -> Option<(AccessToken, i64)> {
         let value = object.get(name)?;
         value.as_i64().or_else(|| value.as_str()?.parse().ok())
     };
+    // An absolute time in seconds since 1970, as `az` prints it, is more exact than a lifetime.
     let expires = number("expires_on")
         .or_else(|| Some(now.saturating_add(number("expires_in")?)))
         .unwrap_or(now + LIFETIME);

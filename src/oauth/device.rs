@@ -1,8 +1,8 @@
-//! The device flow (RFC 8628): a code that is entered on any other machine.
+//! The device flow (RFC 8628): a code that is entered on another machine.
 //!
-//! The `oauth2` crate polls until the person has decided, as slowly as the provider
-//! requires; a network failure in between is waited for. It opens no browser and prints
-//! nothing; the caller shows the code.
+//! The `oauth2` crate polls until the person has decided, at the interval that the provider
+//! requires, and continues after network failures. This module opens no browser and prints nothing;
+//! the caller shows the code.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::error_response::RecordingClient;
 use super::{GrantedTokens, TokenAuthority, client, error_messages, response_error};
 use crate::config::Config;
 
-/// A sign-in that was begun: its code can be entered until it expires.
+/// A sign-in in progress, whose code can be entered until it expires.
 pub struct DeviceSignIn {
     config: Config,
     authority: TokenAuthority,
@@ -25,13 +25,13 @@ pub struct DeviceSignIn {
 }
 
 impl DeviceSignIn {
-    /// Starts a sign-in to `provider` that requests `scopes`, at `tenant` or at the
-    /// tenant of the settings.
+    /// Starts a sign-in to `provider` that requests `scopes`, at `tenant` or at the tenant of the
+    /// settings.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an unknown provider, one without this flow, or an invalid
-    /// tenant; [`ErrorKind::Auth`] if no OAuth client is set or it was refused,
-    /// [`ErrorKind::Network`] or [`ErrorKind::Timeout`].
+    /// [`ErrorKind::Argument`] for an unknown provider, a provider without this flow, or an invalid
+    /// tenant; [`ErrorKind::Auth`] if no OAuth client is set or it was refused; [`ErrorKind::Network`] or
+    /// [`ErrorKind::Timeout`] if the provider was not reached.
     pub async fn start(
         config: &Config,
         provider: &str,
@@ -51,7 +51,7 @@ impl DeviceSignIn {
             .request_async(&wire)
             .await
             .map_err(|error| response_error(&authority, &wire, error))?;
-        // It is shown, so it has to be something a person can type.
+        // The code is shown, and must be something that a person can type.
         let user_code: String = granted
             .user_code()
             .secret()
@@ -79,23 +79,23 @@ impl DeviceSignIn {
         })
     }
 
-    /// Returns the code to enter. It is no secret for the person who signs in; anyone
-    /// else who enters it gives us access to their own account.
+    /// Returns the code to enter. It is not secret from the person who signs in; anyone else who
+    /// enters it gives this program access to their own account.
     pub fn user_code(&self) -> &str {
         &self.user_code
     }
 
-    /// Returns the page to enter it on.
+    /// Returns the URL of the page for entering the code.
     pub fn verification_uri(&self) -> &str {
         self.granted.verification_uri().url().as_str()
     }
 
-    /// Returns when the code expires.
+    /// Returns the time at which the code expires.
     pub fn expires(&self) -> Timestamp {
         self.expires
     }
 
-    /// Returns what to do, as an imperative clause.
+    /// Returns the instruction for the person, as an imperative clause.
     pub fn message(&self) -> String {
         format!(
             "open {} on any machine and enter the code {} within {} minutes",
@@ -108,15 +108,15 @@ impl DeviceSignIn {
     /// Waits for the person to enter the code and to consent, and for the tokens.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] with the next step if it was declined, the code was not entered
-    /// in time, or the provider refused.
+    /// [`ErrorKind::Auth`] with the next step if the sign-in was declined, the code was not entered in
+    /// time, or the provider refused.
     pub async fn wait(self) -> Result<GrantedTokens> {
         let client = client(&self.config, &self.authority)?;
         let wire = RecordingClient::default();
         let answer = client
             .exchange_device_access_token(&self.granted)
-            // Longer than any interval that `slow_down` leads to: a failure may
-            // not shorten it.
+            // Longer than any interval that `slow_down` can lead to, so that a failure does not
+            // shorten it.
             .set_max_backoff_interval(Duration::from_secs(60))
             .request_async(&wire, tokio::time::sleep, None)
             .await
@@ -130,7 +130,7 @@ impl DeviceSignIn {
     }
 }
 
-/// Shows neither code.
+/// Shows neither of the codes.
 impl std::fmt::Debug for DeviceSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("DeviceSignIn")

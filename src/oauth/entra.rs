@@ -1,8 +1,8 @@
 //! Microsoft's error numbers, explained.
 //!
-//! Entra answers dozens of different problems with one of OAuth's few codes and
-//! distinguishes them by a number, `AADSTS…`. This is the list of those that a person
-//! can resolve, grouped by how. `error_messages.rs` makes errors of them.
+//! Entra reports dozens of different problems by one of OAuth's few codes, and distinguishes them
+//! by a number, `AADSTS…`. This module lists the ones that a person can resolve, grouped by
+//! solution. `error_messages.rs` turns them into errors.
 
 use super::error_response::OAuthErrorResponse;
 
@@ -12,22 +12,21 @@ pub(super) struct AadstsError {
     numbers: ErrorNumbers,
     /// The problem, as a clause.
     pub(super) why: &'static str,
-    /// The next step. `{add}` stands for the command that signs in, `{setup}` for the
-    /// page on registering the app.
+    /// The next step. `{add}` is replaced by the command that signs in, `{setup}` by the page about
+    /// registering the app.
     pub(super) next: &'static str,
-    /// Whether a refresh that is refused so is the end of the grant.
+    /// The meaning for a grant if a refresh is refused with it.
     pub(super) end: RefusalMeaning,
 }
 
-/// Whether a refusal is the end of a grant.
+/// The meaning of a refusal for a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RefusalMeaning {
-    /// If the OAuth code beside it means that.
+    /// The grant has ended if the OAuth code says so.
     AsCoded,
-    /// If the OAuth code says so; and then the grant was withdrawn, and has not
-    /// just expired.
+    /// As [`RefusalMeaning::AsCoded`], but a grant that ended was withdrawn rather than expired.
     Withdrawn,
-    /// It never is.
+    /// The grant has not ended.
     Never,
 }
 
@@ -199,7 +198,7 @@ const AADSTS_ERRORS: &[AadstsError] = &[
     ),
 ];
 
-/// The problem for a word that came without a known number.
+/// The problems for words without a known number.
 const WORDS: &[(&str, u32)] = &[
     ("cancel", 65_004),
     ("authorization_declined", 65_004),
@@ -221,8 +220,8 @@ const WORDS: &[(&str, u32)] = &[
     ("invalid_scope", 70_011),
 ];
 
-/// Returns the problem, as far as known: by the number, else by the word for the
-/// remedy, else by OAuth's code.
+/// Returns the problem, if it is known: by number, by the word for the remedy, or by OAuth's code,
+/// in this order.
 pub(super) fn trouble_of(response: &OAuthErrorResponse) -> Option<&'static AadstsError> {
     let numbered =
         |number: u32| AADSTS_ERRORS.iter().find(|aadsts| aadsts.numbers.contains(&number));

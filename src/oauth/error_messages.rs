@@ -1,7 +1,7 @@
-//! Explains OAuth's error codes, each with the next step.
+//! Explains OAuth's error codes, with the next step for each.
 //!
-//! The codes come from RFC 6749 and from the providers' consent pages; Microsoft's numbers are in
-//! `entra.rs`. `accounts.rs` decides whether an account changes its status.
+//! The codes are RFC 6749's and those of the providers' consent pages; Microsoft's numbers are in
+//! `entra.rs`. `accounts.rs` decides whether an account's status changes.
 
 use daysheet_core::error::{Error, ErrorKind};
 
@@ -10,7 +10,7 @@ use super::error_response::OAuthErrorResponse;
 use super::{GrantEnd, OAuthProvider};
 use crate::config::TENANTS;
 
-/// Explains a refusal of a sign-in, from a token endpoint or from the redirect.
+/// Explains a refused sign-in, from a token endpoint or from the redirect.
 pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Error {
     let title = provider.title;
     let auth = |message: String| Error::new(ErrorKind::Auth, message);
@@ -60,11 +60,11 @@ pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorRespo
     }
 }
 
-/// Returns why a refused refresh is the end of the grant; `None` if it is not, and the
-/// next refresh may succeed.
+/// Returns the end of the grant, if a refused refresh means that; `None` if the next refresh may
+/// succeed.
 pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Option<GrantEnd> {
-    // The first is RFC 6749's; the others are OpenID Connect's, and mean that the
-    // person has to sign in again.
+    // The first code is RFC 6749's. The others are OpenID Connect's, and require the person to sign
+    // in again.
     let coded = matches!(
         response.error.as_str(),
         "invalid_grant" | "interaction_required" | "consent_required" | "login_required"
@@ -83,7 +83,7 @@ pub(super) fn end(provider: &OAuthProvider, response: &OAuthErrorResponse) -> Op
     })
 }
 
-/// Returns Microsoft's number of the error, if there is one, between two texts.
+/// Returns Microsoft's number of the error between two texts; empty without a number.
 fn with_number(response: &OAuthErrorResponse, before: &str, after: &str) -> String {
     response.number.map(|number| format!("{before}AADSTS{number}{after}")).unwrap_or_default()
 }
@@ -93,13 +93,13 @@ fn fill_in(provider: &OAuthProvider, next: &str) -> String {
     next.replace("{add}", &add(provider)).replace("{setup}", provider.setup)
 }
 
-/// Returns the error that no OAuth client is set.
+/// Returns the error for a missing OAuth client.
 pub(super) fn no_client(provider: &OAuthProvider) -> Error {
     Error::new(ErrorKind::Auth, format!("no OAuth client for {} is set", provider.title))
         .next(format!("set {}; {} says how to get one", provider.client_id, provider.setup))
 }
 
-/// Returns the error that the code from the consent page is invalid, or no longer valid.
+/// Returns the error for a code from the consent page that is invalid, or no longer valid.
 fn used_code(provider: &OAuthProvider) -> Error {
     Error::new(
         ErrorKind::Auth,
@@ -111,7 +111,7 @@ fn used_code(provider: &OAuthProvider) -> Error {
     .next(format!("run {} again", add(provider)))
 }
 
-/// Returns the error that the sign-in succeeded, but would last only an hour.
+/// Returns the error for a sign-in without a refresh token, which would last only an hour.
 pub(super) fn no_refresh_token(provider: &OAuthProvider) -> Error {
     Error::new(
         ErrorKind::Auth,
@@ -129,13 +129,13 @@ pub(super) fn wrong_state(provider: &OAuthProvider) -> Error {
         .next(format!("use the newest address shown, or run {} again", add(provider)))
 }
 
-/// Returns the error that the consent page was not completed in time.
+/// Returns the error for a consent page that was not completed in time.
 pub(super) fn timed_out(provider: &OAuthProvider, minutes: u64) -> Error {
     Error::new(ErrorKind::Auth, format!("nobody signed in within {minutes} minutes"))
         .next(format!("run {} again", add(provider)))
 }
 
-/// Returns the error for a pasted text that is not the address of the redirect.
+/// Returns the error for a pasted text other than the address of the redirect.
 pub(super) fn not_a_redirect(redirect: &str) -> Error {
     Error::new(
         ErrorKind::Auth,
@@ -147,7 +147,7 @@ pub(super) fn not_a_redirect(redirect: &str) -> Error {
     ))
 }
 
-/// Returns the error that the provider has no tenants.
+/// Returns the error for a tenant at a provider without tenants.
 pub(super) fn no_tenants(provider: &OAuthProvider) -> Error {
     Error::argument(format!("{} has no tenants", provider.title)).next("leave out the tenant")
 }
@@ -157,7 +157,7 @@ pub(super) fn no_such_tenant() -> Error {
     Error::argument("that is not a tenant").next(format!("use {TENANTS}"))
 }
 
-/// Returns the error that the provider has no usable device flow.
+/// Returns the error for a provider without a usable device flow.
 pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
     Error::argument(format!("{}'s device flow does not support mail scopes", provider.title)).next(
         format!(
@@ -168,8 +168,8 @@ pub(super) fn no_device_flow(provider: &OAuthProvider) -> Error {
     )
 }
 
-/// Returns the error that the account's grant has ended, which is stored with the
-/// account. `again` says how to sign it in again.
+/// Returns the error for an account whose grant has ended, which is stored with the account.
+/// `again` says how to sign it in again.
 pub(crate) fn grant_ended(
     provider: &OAuthProvider,
     email: &str,
@@ -188,7 +188,7 @@ fn add(provider: &OAuthProvider) -> String {
     format!("`daysheet account add {}`", provider.name)
 }
 
-/// Returns an unknown code if it is safe to show: codes are short words of few letters.
+/// Returns an unknown code in a form that is safe to show.
 fn tame(code: &str) -> String {
     let word: String = code
         .chars()

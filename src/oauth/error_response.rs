@@ -1,9 +1,9 @@
-//! Reads an endpoint's refusal from its responses.
+//! Reads refusals from an endpoint's responses.
 //!
-//! The `oauth2` crate keeps the error's code and description of a response and drops
-//! the rest, where Microsoft gives the reason. So the responses pass through [`RecordingClient`],
-//! which reads them before the crate does. Of the description only a number is kept:
-//! the rest may repeat our request, or name people.
+//! The `oauth2` crate keeps a response's error code and description, and drops the fields in which
+//! Microsoft gives the reason. Responses therefore pass through [`RecordingClient`], which reads them before
+//! the crate does. Only a number is kept of the description, because the text may repeat our
+//! request or name people.
 //!
 //! `error_messages.rs` explains refusals.
 
@@ -20,13 +20,13 @@ const NUMBER: &str = "AADSTS";
 /// A refusal in the provider's words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct OAuthErrorResponse {
-    /// OAuth's code, or the provider's own instead.
+    /// OAuth's code, or the provider's own code.
     pub(super) error: String,
-    /// Microsoft's word for the remedy. May be empty.
+    /// Microsoft's word for the remedy; may be empty.
     pub(super) suberror: String,
     /// Microsoft's number of the error.
     pub(super) number: Option<u32>,
-    /// True if the description speaks of revocation and not of expiry.
+    /// True if the description mentions revocation but not expiry.
     pub(super) revoked: bool,
 }
 
@@ -42,7 +42,7 @@ impl OAuthErrorResponse {
         }
     }
 
-    /// Reads the body of an answer, if it is a refusal in OAuth's form.
+    /// Reads the body of a response if it is a refusal in OAuth's form.
     pub(super) fn in_body(body: &[u8]) -> Option<Self> {
         let json: serde_json::Value = serde_json::from_slice(body).ok()?;
         let text = |name: &str| json.get(name).and_then(|value| value.as_str());
@@ -68,15 +68,15 @@ fn number_in(description: &str) -> Option<u32> {
     rest.get(..end)?.parse().ok()
 }
 
-/// The HTTP client that the `oauth2` crate is given for one flow. It records the last refusal.
+/// The HTTP client that the `oauth2` crate uses for one flow. It records the last refusal.
 #[derive(Debug, Default)]
 pub(super) struct RecordingClient {
     last: Mutex<Option<OAuthErrorResponse>>,
 }
 
 impl RecordingClient {
-    /// Returns the last refusal, with the fields that the crate drops. `error` and `description`
-    /// are those that the crate has kept, of a refusal that may be its own.
+    /// Returns the last refusal, including fields that the crate drops. `error` and `description`
+    /// are the crate's, whose error may not be from a response.
     pub(super) fn last_error(&self, error: &str, description: &str) -> OAuthErrorResponse {
         let noted = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         noted
@@ -85,11 +85,12 @@ impl RecordingClient {
             .unwrap_or_else(|| OAuthErrorResponse::new(error, "", description))
     }
 
-    /// Sends a token request. Answers that cannot be about the grant are errors
-    /// here already, while their status is known.
+    /// Sends a token request. Responses that cannot concern the grant become errors here, where
+    /// their status is known.
     async fn post(&self, request: HttpRequest) -> Result<HttpResponse> {
         let answer = net::send(request).await?;
         let status = answer.status();
+        // Following it could send a code or a refresh token to another server.
         if status.is_redirection() {
             return Err(Error::new(
                 ErrorKind::Config,
@@ -97,6 +98,7 @@ impl RecordingClient {
             )
             .next("correct its URL in the settings"));
         }
+        // These do not mean that the grant has ended, whatever the body says.
         if status.is_server_error() || status == hyper::StatusCode::TOO_MANY_REQUESTS {
             return Err(Error::new(
                 ErrorKind::Provider(status.as_u16()),

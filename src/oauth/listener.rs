@@ -1,12 +1,12 @@
 //! The port of this machine that the browser is redirected to.
 //!
-//! It is open to every program and web page on the machine for some minutes, so it
-//! trusts nothing: it answers `GET /` with the right state and refuses everything else,
-//! be it an icon, another path, a wrong state or no HTTP at all. It limits what it
-//! reads, how long it waits, and its concurrent connections.
+//! For some minutes it is open to every program and web page on the machine, so all input is
+//! untrusted: only `GET /` with the right state is answered, and everything else is refused,
+//! whether a request for an icon, another path, a wrong state or a different protocol. Request
+//! size, waiting time and concurrent connections are limited.
 //!
-//! `sign_in.rs` and its callers judge the response, and the page is shown when the
-//! outcome is known.
+//! `sign_in.rs` and its callers judge the response, and the page is shown once the outcome is
+//! known.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 
 use super::sign_in::{ConsentResponse, RedirectQuery, ResponseReceiver};
 
-/// Connections at once. A browser opens a few, some of them for nothing.
+/// The maximum number of connections. Browsers open several, some of which they never use.
 const CONNECTIONS: usize = 16;
 /// The time limit for a connection to send its request's head.
 const HEAD: Duration = Duration::from_secs(10);
@@ -39,18 +39,18 @@ const LAST_PAGE: Duration = Duration::from_secs(1);
 pub(super) enum CallbackOutcome {
     /// The address of the account.
     SignedIn(String),
-    /// Why not, in words.
+    /// The reason for the failure, in words.
     Failed(String),
 }
 
-/// The port while it is listened on; dropping it closes the port at once.
+/// The port while it is listened on; dropping this closes it immediately.
 pub(super) struct RedirectListener {
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
 }
 
 impl RedirectListener {
-    /// Begins to answer on `sockets`, handing answers to `paster`.
+    /// Begins to answer requests on `sockets`, passing responses to `paster`.
     pub(super) fn start(sockets: Vec<TcpListener>, paster: ResponseReceiver) -> Self {
         let (stop, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -61,8 +61,7 @@ impl RedirectListener {
         Self { stop, tasks }
     }
 
-    /// Closes the port when pages under way have reached the browser, or after a
-    /// moment.
+    /// Closes the port once pages in progress have reached the browser, or after a moment.
     pub(super) async fn finish(mut self) {
         let _ = self.stop.send(true);
         let closed = async { while self.tasks.join_next().await.is_some() {} };
@@ -76,17 +75,18 @@ async fn accept(
     places: Arc<Semaphore>,
     mut stop: watch::Receiver<bool>,
 ) {
-    // Dropped with this task, and with it every connection.
+    // Dropping this task drops it, and closes every connection.
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = socket.accept() => accepted,
             _ = stop.changed() => break,
         };
+        // Finished connections would otherwise stay in the set until the end.
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) => {
-                // One connection too many is closed, not queued.
+                // Connections beyond the limit are closed rather than queued.
                 if let Ok(place) = places.clone().try_acquire_owned() {
                     let (paster, stop) = (paster.clone(), stop.clone());
                     connections.spawn(async move {
@@ -95,7 +95,7 @@ async fn accept(
                     });
                 }
             }
-            // Out of file handles, most likely; it passes.
+            // Probably out of file handles, which passes.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -115,7 +115,7 @@ async fn serve(stream: TcpStream, paster: ResponseReceiver, mut stop: watch::Rec
         .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);
-    // A connection without HTTP ends with an error that nobody needs.
+    // Connections with another protocol end with an error of no interest.
     tokio::select! {
         _ = connection.as_mut() => {}
         _ = stop.changed() => {
@@ -167,7 +167,7 @@ async fn answer(request: &Request<Incoming>, paster: &ResponseReceiver) -> Respo
     }
 }
 
-/// Returns a page without anything that a browser would load or store.
+/// Returns a page that loads nothing and is not stored by browsers.
 fn page(status: StatusCode, title: &str, text: &str) -> Response<Full<Bytes>> {
     let text = html_escape::encode_text(text);
     let html = format!(

@@ -1,7 +1,7 @@
-//! The providers for sign-in, an entry each.
+//! The providers for sign-in, one entry each.
 //!
-//! An entry has a provider's endpoints and its differences from the standard. It is
-//! plain data; `oauth.rs` and the flows beside this file use it.
+//! An entry has a provider's endpoints and its differences from the standard. It is plain data,
+//! used by `oauth.rs` and the flows next to this file.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::entra;
 use super::error_response::OAuthErrorResponse;
 use crate::config::{Config, OauthClient};
 
-/// The properties of one provider. URLs are given the tenant, which is empty for
+/// The properties of one provider. Functions that return URLs take the tenant, which is empty for
 /// providers without tenants.
 pub struct OAuthProvider {
     /// The name in settings, account ids and commands.
@@ -31,28 +31,28 @@ pub struct OAuthProvider {
     pub(super) client: fn(&Config) -> &OauthClient,
     /// Returns the tenant of the settings, if the provider has tenants.
     pub(super) tenant: fn(&Config) -> Option<&str>,
-    /// The form of a scope in a request, and the form in which a granted one is stored.
+    /// Returns the form of a scope in requests.
     pub(super) scope_request: fn(&Config, &str) -> String,
     pub(super) scope_granted: fn(&str) -> &str,
-    /// Extra parameters of the consent page, and those that it is given only if no
-    /// address is suggested to it.
+    /// Extra parameters of the consent page, and parameters that are added only without an address
+    /// to preselect.
     pub(super) params: &'static [(&'static str, &'static str)],
     pub(super) unhinted: &'static [(&'static str, &'static str)],
-    /// The name of this machine in redirects, and what follows the port.
+    /// The host of redirects to this machine, and the path after the port.
     pub(super) redirect_host: &'static str,
     pub(super) redirect_path: &'static str,
     /// Explains the provider's own error numbers.
     pub(super) explain: fn(&OAuthErrorResponse) -> Option<&'static entra::AadstsError>,
-    /// The variable with the client id, and the page on how to get one.
+    /// The variable for the client id, and the page about obtaining one.
     pub(super) client_id: &'static str,
     pub(super) setup: &'static str,
-    /// The page where people see and withdraw their grants.
+    /// The page where people review and withdraw their grants.
     pub grants: &'static str,
-    /// Why a grant may have ended that nobody withdrew.
+    /// Reasons for which a grant may end without being withdrawn.
     pub(super) ends: &'static str,
 }
 
-/// The providers that one can sign in to.
+/// The providers that support sign-in.
 pub const PROVIDERS: &[OAuthProvider] = &[
     OAuthProvider {
         name: "google",
@@ -65,8 +65,8 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         tenant: |_| None,
         scope_request: |_, scope| scope.to_owned(),
         scope_granted: |scope| scope,
-        // Without the first there is no refresh token at all, without the second
-        // only the first time that an account consents.
+        // Google issues refresh tokens only with the first parameter, and after an account's first
+        // consent only with the second.
         params: &[("access_type", "offline"), ("prompt", "consent")],
         unhinted: &[],
         redirect_host: "127.0.0.1",
@@ -87,12 +87,12 @@ pub const PROVIDERS: &[OAuthProvider] = &[
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
         scope_request: microsoft_scope,
-        // Granted scopes may have the API's URL before them.
+        // Granted scopes may include the API's URL.
         scope_granted: |scope| scope.rsplit('/').next().unwrap_or(scope),
         params: &[("response_mode", "query")],
-        // The person may already be signed in to another account.
+        // The browser may already be signed in to another account.
         unhinted: &[("prompt", "select_account")],
-        // The port is free for this name only, and only without a path.
+        // Entra ignores the port only for this host name, and only without a path.
         redirect_host: "localhost",
         redirect_path: "",
         explain: entra::trouble_of,
@@ -105,7 +105,7 @@ pub const PROVIDERS: &[OAuthProvider] = &[
 ];
 
 impl OAuthProvider {
-    /// Returns true if the settings have an OAuth client for it.
+    /// Returns true if the settings have an OAuth client for the provider.
     pub fn has_client(&self, config: &Config) -> bool {
         (self.client)(config).id.is_some()
     }
@@ -118,11 +118,11 @@ fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
     )
 }
 
-/// The hosts of Microsoft Graph in national clouds. A scope without a URL means the
-/// Graph of the global cloud, so theirs have to be requested by URL.
+/// The hosts of Microsoft Graph in national clouds. A scope without a URL means the global cloud's
+/// Graph, so their scopes have to be requested by URL.
 const NATIONAL_GRAPHS: &[&str] =
     &["graph.microsoft.us", "dod-graph.microsoft.us", "microsoftgraph.chinacloudapi.cn"];
-/// The scopes that are not an API's but the authority's own.
+/// Scopes of the authority itself rather than of an API.
 const OF_THE_AUTHORITY: &[&str] = &["offline_access", "openid", "profile", "email"];
 
 fn microsoft_scope(config: &Config, scope: &str) -> String {
@@ -134,7 +134,7 @@ fn microsoft_scope(config: &Config, scope: &str) -> String {
     }
 }
 
-/// Returns the provider called `name`.
+/// Returns the provider with this name.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`] with the known names.
@@ -145,7 +145,7 @@ pub fn provider_named(name: &str) -> Result<&'static OAuthProvider> {
     })
 }
 
-/// The name.
+/// Shows the name.
 impl fmt::Debug for OAuthProvider {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)

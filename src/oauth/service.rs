@@ -1,8 +1,8 @@
-//! Access tokens of a Google service account with domain-wide delegation: it acts for a user of
-//! its Workspace domain, whom nobody has to ask (RFC 7523, section 2.1).
+//! Access tokens of a Google service account with domain-wide delegation, which acts for users of
+//! its Workspace domain without their sign-in (RFC 7523, section 2.1).
 //!
-//! Each token is requested with an assertion that the account's key has signed. The key stays in
-//! its file: the store has only the tokens.
+//! Each token is requested with an assertion signed by the account's key. The key stays in its
+//! file, and the store has only the tokens.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::header::CONTENT_TYPE;
@@ -16,11 +16,11 @@ use super::error_response::{OAuthErrorResponse, RecordingClient};
 use super::{GrantedTokens, TokenAuthority};
 use crate::config::{Config, ServiceAccount};
 
-/// The grant of an assertion.
+/// The grant type of an assertion.
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-/// The validity of an assertion, in seconds; Google allows an hour.
+/// The lifetime of an assertion, in seconds; Google allows an hour.
 const VALID: i64 = 600;
-/// What the administrator has to do, and the page that says how.
+/// The step for the administrator, and the page about it.
 const ALLOW: &str = "let an administrator allow the account's client id these scopes, under \
                      Security, API controls, Domain-wide delegation; docs/setup-google.md lists them";
 
@@ -76,12 +76,13 @@ pub(super) async fn tokens(
                 .next("check the endpoint URLs in the settings")
         })?;
     let mut tokens = GrantedTokens::new(&authority, &response, config.clock.seconds())?;
+    // A new assertion replaces refreshing.
     tokens.refresh = None;
     tokens.scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
     Ok(tokens)
 }
 
-/// Explains a refusal in the words of Google's documentation of service accounts.
+/// Explains a refusal in the terms of Google's documentation of service accounts.
 fn refused(account: &str, email: &str, code: &str) -> Error {
     let (why, next) = match code {
         "unauthorized_client" | "access_denied" => {

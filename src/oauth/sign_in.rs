@@ -1,11 +1,11 @@
-//! One sign-in: an authorization code with PKCE, from consent page to tokens.
+//! One sign-in by an authorization code with PKCE, from the consent page to the tokens.
 //!
-//! The browser is redirected to a random port of this machine ([`listener`](super::listener)). On
-//! a machine without a browser the person pastes the address that the browser could not open.
-//! Whichever arrives first with the right state counts. A wrong state never ends a sign-in,
-//! because any page in the browser could send one.
+//! The browser is redirected to a random port of this machine ([`listener`](super::listener)). On a
+//! machine without a browser, the person pastes the address that their browser could not open. The
+//! first response with the right state counts. A wrong state never ends a sign-in, because any page
+//! in the browser could send one.
 //!
-//! It opens no browser and prints nothing; the command line does.
+//! This module opens no browser and prints nothing; the command line does.
 
 use std::time::Duration;
 
@@ -20,20 +20,20 @@ use super::listener::{CallbackOutcome, RedirectListener};
 use super::{GrantedTokens, OAuthProvider, TokenAuthority, client, error_messages, exchange};
 use crate::config::Config;
 
-/// How long a person has to sign in.
+/// The time limit for signing in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
 
-/// The response of the consent page with the right state, and the channel for showing
-/// the outcome in the browser.
+/// The response of the consent page with the right state, and the channel for showing the outcome
+/// in the browser.
 pub(super) struct ConsentResponse {
-    /// The code, or why there is none.
+    /// The code, or the provider's refusal.
     pub(super) answer: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     /// The channel for the outcome; `None` if the address was pasted.
     pub(super) page: Option<oneshot::Sender<CallbackOutcome>>,
 }
 
-/// A sign-in in progress: its consent page can be opened, and this machine listens for
-/// the response until the [`BrowserPage`] has been answered or this is dropped.
+/// A sign-in in progress. Its consent page can be opened, and this machine listens for the response
+/// until the [`BrowserPage`] has been answered or this value is dropped.
 pub struct SignIn {
     config: Config,
     authority: TokenAuthority,
@@ -52,8 +52,8 @@ impl SignIn {
     /// settings. `login_hint` is the address to preselect on the consent page.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant, [`ErrorKind::Auth`]
-    /// if no OAuth client is set, [`ErrorKind::Network`] if no port of this machine is free.
+    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant, [`ErrorKind::Auth`] if no OAuth
+    /// client is set, [`ErrorKind::Network`] if no port of this machine is free.
     pub async fn start(
         config: &Config,
         provider: &str,
@@ -63,7 +63,7 @@ impl SignIn {
     ) -> Result<Self> {
         let authority = TokenAuthority::of(config, provider, tenant)?;
         let provider = authority.provider;
-        // Checked before a port is taken.
+        // A missing client is reported before a port is used.
         client(config, &authority)?;
         let host = provider.redirect_host;
         let (port, sockets) = listen(host).await.map_err(|error| {
@@ -105,8 +105,8 @@ impl SignIn {
         })
     }
 
-    /// Returns the consent page, to be opened in a browser. It is no secret for the
-    /// person who signs in, and useless without this process.
+    /// Returns the URL of the consent page. It is not secret from the person who signs in, and
+    /// useless without this process.
     pub fn url(&self) -> &str {
         self.url.as_str()
     }
@@ -116,7 +116,7 @@ impl SignIn {
         self.redirect.as_str()
     }
 
-    /// Sets how long [`SignIn::wait`] waits; ten minutes by default.
+    /// Sets the time limit of [`SignIn::wait`]; ten minutes by default.
     #[must_use]
     pub fn with_timeout(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -128,22 +128,22 @@ impl SignIn {
         self.paster.clone()
     }
 
-    /// Passes on the pasted address before [`SignIn::wait`] runs; see [`ResponseReceiver::paste`].
+    /// Accepts the pasted address before [`SignIn::wait`] runs; see [`ResponseReceiver::paste`].
     ///
     /// # Errors
-    /// As [`ResponseReceiver::paste`].
+    /// See [`ResponseReceiver::paste`].
     pub async fn paste(&self, text: &str) -> Result<()> {
         self.paster.paste(text).await
     }
 
-    /// Waits for the person to consent, and for the tokens. The browser is then still
-    /// waiting: report the outcome of the sign-in to the [`BrowserPage`]. If there are no
-    /// tokens, the browser has been shown why.
+    /// Waits for the person's consent and for the tokens. Afterwards the browser is still waiting:
+    /// report the outcome of the sign-in to the [`BrowserPage`]. After an error, the browser
+    /// already shows the reason.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the code was
-    /// refused, there was no refresh token or nobody signed in; [`ErrorKind::Network`] or
-    /// [`ErrorKind::Timeout`] if the provider was not reached.
+    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the code was refused, the
+    /// refresh token is missing or the time limit passed; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if
+    /// the provider was not reached.
     pub async fn wait(mut self) -> Result<(GrantedTokens, BrowserPage)> {
         let callback = tokio::time::timeout(self.patience, self.callbacks.recv()).await;
         let provider = self.authority.provider;
@@ -158,7 +158,7 @@ impl SignIn {
                 (Err(error_messages::timed_out(provider, minutes)), None)
             }
         };
-        // From here on, the listener answers that the sign-in is over.
+        // From here on, the listener reports that the sign-in is over.
         drop(self.callbacks);
         let page = BrowserPage { sender, listener: self.listener };
         let tokens = match answer {
@@ -180,30 +180,30 @@ impl SignIn {
     }
 }
 
-/// The page in the browser of a person who has consented. It waits for the outcome of
-/// the sign-in; dropping it ends the connection.
+/// The page in the browser of a person who has consented. It waits for the outcome of the sign-in;
+/// dropping this closes the connection.
 #[must_use = "the browser waits for the result of the sign-in"]
 pub struct BrowserPage {
-    /// Nobody if the address was pasted.
+    /// The channel for the outcome; `None` if the address was pasted.
     sender: Option<oneshot::Sender<CallbackOutcome>>,
     listener: RedirectListener,
 }
 
 impl BrowserPage {
-    /// Shows that the account with this address is signed in. Returns when the browser
-    /// has received it, or after a moment.
+    /// Shows that the account with this address is signed in. Returns once the browser has received
+    /// the page, or after a moment.
     pub async fn signed_in(self, address: &str) {
         self.tell(CallbackOutcome::SignedIn(address.to_owned())).await;
     }
 
-    /// Shows why nobody is signed in. Returns as [`BrowserPage::signed_in`] does.
+    /// Shows the reason for a failed sign-in. Returns like [`BrowserPage::signed_in`].
     pub async fn failed(self, error: &Error) {
         self.tell(CallbackOutcome::Failed(error.to_string())).await;
     }
 
     async fn tell(self, outcome: CallbackOutcome) {
         if let Some(sender) = self.sender {
-            // The browser may have closed the page meanwhile.
+            // The person may have closed the page.
             let _ = sender.send(outcome);
         }
         self.listener.finish().await;
@@ -216,11 +216,11 @@ impl std::fmt::Debug for BrowserPage {
     }
 }
 
-/// Listens on a port of this machine that `host` leads to.
+/// Listens on a free port of this machine at the addresses of `host`.
 ///
-/// Some machines resolve `localhost` to `::1` first, so that is listened on as well. If
-/// it is unavailable, browsers continue with 127.0.0.1; but if another program listens
-/// there, they would not, and another port is chosen.
+/// Some machines resolve `localhost` to `::1` first, so that address is used as well. If it is
+/// unavailable, browsers fall back to 127.0.0.1. They would not if another program listens there,
+/// in which case another port is chosen.
 async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     loop {
         let socket = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -236,7 +236,7 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
     }
 }
 
-/// The parts of a consent page's address.
+/// The parts of a consent page's URL.
 pub(super) struct ConsentPage<'a> {
     pub(super) config: &'a Config,
     pub(super) authority: &'a TokenAuthority,
@@ -248,7 +248,7 @@ pub(super) struct ConsentPage<'a> {
 }
 
 impl ConsentPage<'_> {
-    /// Returns the address of the page, and the state that it redirects with.
+    /// Returns the URL of the page, and the state of its redirect.
     pub(super) fn url(&self, state: CsrfToken) -> Result<(Url, CsrfToken)> {
         let provider = self.authority.provider;
         let client = client(self.config, self.authority)?.set_redirect_uri(self.redirect.clone());
@@ -271,13 +271,13 @@ impl ConsentPage<'_> {
     }
 }
 
-/// What the provider's redirect says.
+/// The content of the provider's redirect.
 pub(super) struct RedirectParameters {
     pub(super) outcome: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
     pub(super) state: Option<String>,
 }
 
-/// Reads the query of a provider's redirect; `None` if it has neither code nor error.
+/// Reads the query of a provider's redirect; `None` if it has neither a code nor an error.
 pub(super) fn read_redirect(query: &str) -> Option<RedirectParameters> {
     let value = |name: &str| {
         url::form_urlencoded::parse(query.as_bytes())
@@ -307,13 +307,14 @@ pub struct ResponseReceiver {
 }
 
 impl ResponseReceiver {
-    /// Accepts the complete address that the browser ended on. The sign-in then
-    /// continues in [`SignIn::wait`].
+    /// Accepts the complete address that the browser ended on. The sign-in continues in
+    /// [`SignIn::wait`].
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] if it is no such address, belongs to another sign-in, or comes
-    /// too late. The sign-in keeps waiting.
+    /// [`ErrorKind::Auth`] if the text is no such address, belongs to another sign-in, or comes too
+    /// late. The sign-in keeps waiting.
     pub async fn paste(&self, text: &str) -> Result<()> {
+        // People paste addresses with quotation marks or in angle brackets.
         let text = text.trim().trim_matches(['"', '\'', '<', '>']);
         let url =
             Url::parse(text).map_err(|_no_url| error_messages::not_a_redirect(&self.redirect))?;
@@ -338,7 +339,7 @@ impl ResponseReceiver {
         }
     }
 
-    /// Passes a response on to [`SignIn::wait`]; only the first is accepted.
+    /// Passes a response on to [`SignIn::wait`]; only the first one is accepted.
     pub(super) fn hand_in(&self, callback: ConsentResponse) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
             Error::new(ErrorKind::Auth, "this sign-in is over: it was already answered")
@@ -356,13 +357,13 @@ impl ResponseReceiver {
 pub(super) enum RedirectQuery {
     /// Neither code nor error.
     Nothing,
-    /// A code or an error of some other sign-in, or of nobody's.
+    /// A code or an error of another sign-in, or without a valid state.
     WrongState,
     /// This sign-in's code or error.
     Answer(std::result::Result<AuthorizationCode, OAuthErrorResponse>),
 }
 
-/// Shows nothing that could be used to sign in.
+/// Shows nothing that could be used for signing in.
 impl std::fmt::Debug for SignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("SignIn")

@@ -1,10 +1,10 @@
 //! A sign-in whose consent page redirects to the server's own address.
 //!
-//! People who sign in through a server use other machines, so the page cannot redirect to a port
-//! of this machine (`sign_in.rs`). This process keeps no state of such a sign-in either:
-//! [`WebSignIn`] has everything that is needed to finish it. The caller stores it, sealed, under
-//! the random id that is its state, and can finish it on any instance. The caller also checks the
-//! state, and who returns.
+//! People who sign in through a server use other machines, so the page cannot redirect to a port of
+//! this machine (`sign_in.rs`). This process keeps no state of such a sign-in: [`WebSignIn`] has
+//! everything required to finish it. The caller stores it, sealed, under the random id that serves
+//! as state, and can finish it on any instance. The caller also checks the state and the returning
+//! person.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use oauth2::{CsrfToken, PkceCodeVerifier, RedirectUrl};
@@ -40,6 +40,7 @@ impl WebSignIn {
         redirect: &Url,
     ) -> Result<Self> {
         let authority = TokenAuthority::of(config, provider, tenant)?;
+        // Checked first, so that a missing client is reported before anything is stored.
         super::client(config, &authority)?;
         let (_, verifier) = oauth2::PkceCodeChallenge::new_random_sha256();
         Ok(Self {
@@ -51,11 +52,11 @@ impl WebSignIn {
         })
     }
 
-    /// Returns the consent page, which will redirect with `state`. `hint` is the address to
-    /// preselect.
+    /// Returns the URL of the consent page, which will redirect with `state`. `hint` is the address
+    /// to preselect.
     ///
     /// # Errors
-    /// As [`WebSignIn::begin`].
+    /// See [`WebSignIn::begin`].
     pub fn page(&self, config: &Config, state: String, hint: Option<&str>) -> Result<Url> {
         let authority = self.authority(config)?;
         let scopes: Vec<&str> = self.scopes.iter().map(String::as_str).collect();
@@ -73,17 +74,18 @@ impl WebSignIn {
     /// Finishes the sign-in with the query of the redirect.
     ///
     /// # Errors
-    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the answer is another
-    /// provider's, or the code was refused; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if the
-    /// provider could not be reached.
+    /// [`ErrorKind::Auth`] with the next step if the consent was denied, the response is from another
+    /// provider, or the code was refused; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if the provider
+    /// could not be reached.
     pub async fn finish(self, config: &Config, query: &str) -> Result<GrantedTokens> {
         let authority = self.authority(config)?;
         let provider = authority.provider;
-        // If the answer names its sender (RFC 9207), it has to be the provider: the code of one
+        // A response that names its sender (RFC 9207) must be from the provider: the code of one
         // provider must never be sent to another.
         let issuer = url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == "iss");
         let issuer = issuer.map(|(_, issuer)| Url::parse(&issuer));
         let expected = (provider.auth)(config, &authority.tenant)?;
+        // Only hosts are compared, because the issuer's path differs from the consent page's.
         if issuer.is_some_and(|issuer| {
             issuer.map_or(true, |issuer| issuer.host_str() != expected.host_str())
         }) {
@@ -105,7 +107,7 @@ impl WebSignIn {
     }
 }
 
-/// Shows nothing that could be used to sign in.
+/// Shows nothing that could be used for signing in.
 impl std::fmt::Debug for WebSignIn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("WebSignIn").field("provider", &self.provider).finish_non_exhaustive()

@@ -1,8 +1,8 @@
-//! The lines of an output that match a regular expression, with those around.
+//! The lines of an output that match a regular expression, with the lines around them.
 //!
-//! A line that was too long is searched whole, and matches where a match begins;
-//! so no match is lost between two of its pieces. Which lines are shown does not
-//! depend on where one begins to read, so pages together are all of them. Pure.
+//! A line that was wrapped is searched as a whole, so that no match is lost between two pieces; the
+//! piece in which a match begins counts as matching. The lines shown do not depend on the offset,
+//! so the pages together are complete. No I/O.
 
 use std::ops::Range;
 
@@ -13,18 +13,18 @@ use regex::{Regex, RegexBuilder};
 
 use super::page::{LONG_LINES, OutputPage, PageRequest, RemainingRoom, check, goes_on};
 
-/// The number of lines shown around one that matches.
+/// The number of lines shown around a matching one.
 const AROUND: usize = 2;
 
-/// Returns the lines of `text` that match `pattern`, as `12: text`, and those around
-/// them, as `11- text`, with `--` between lines that are not adjacent. If there are several
-/// texts, the line that names each comes before its lines.
+/// Returns the lines of `text` that match `pattern`, as `12: text`, and the lines around them, as
+/// `11- text`, with `--` between lines that are not adjacent. With several texts, the line that
+/// names each text precedes its lines.
 ///
 /// Matching is case-sensitive if the pattern contains an upper-case letter.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if no line matches, or the pattern
-/// is not a regular expression.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if no line matches, or if the pattern is not a
+/// regular expression.
 pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<OutputPage> {
     let regex = compile(pattern)?;
     let lines = wrapped(text, LINE);
@@ -79,7 +79,7 @@ pub fn grep(text: &str, pattern: &str, ask: PageRequest) -> Result<OutputPage> {
     Ok(page)
 }
 
-/// Returns which of the lines match.
+/// Returns for each line whether it matches.
 fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
     let mut matching = Vec::with_capacity(lines.len());
     let mut start = 0;
@@ -89,8 +89,8 @@ fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
         start = end;
         let line = line.strip_suffix('\n').unwrap_or(line);
         let mut begin = 0;
-        // Where the next match begins: looked for again only behind the piece
-        // that it is in, so that a line costs as many searches as it has pieces.
+        // The beginning of the next match. It is searched again only after the piece that contains
+        // it, so a line costs at most one search per piece.
         let mut next = regex.find(line).map(|found| found.start());
         for (at, piece) in pieces.iter().enumerate() {
             let begins = begin;
@@ -105,7 +105,7 @@ fn matching(text: &str, lines: &[&str], regex: &Regex) -> Vec<bool> {
     matching
 }
 
-/// Returns the lines that match, and those around them.
+/// Returns for each line whether it matches or is near a matching one.
 fn around(matching: &[bool]) -> Vec<bool> {
     let mut shown = vec![false; matching.len()];
     for (at, _) in matching.iter().enumerate().filter(|(_, matches)| **matches) {
@@ -117,8 +117,8 @@ fn around(matching: &[bool]) -> Vec<bool> {
     shown
 }
 
-/// Shows where the text of each message begins that has lines to show, if there are several texts:
-/// that line names the message.
+/// Adds the first line of each message that has lines to show, if there are several texts: that
+/// line names the message.
 fn name_messages(lines: &[&str], shown: &mut [bool]) {
     let mut texts: Vec<Range<usize>> = Vec::new();
     let mut open: Option<(usize, &str)> = None;
@@ -126,7 +126,7 @@ fn name_messages(lines: &[&str], shown: &mut [bool]) {
     for (at, line) in lines.iter().enumerate() {
         let whole = line.trim_end_matches('\n');
         match open {
-            // Nobody but us knows the word: a line of the text cannot end it.
+            // The word is random, so no line of the text can end it.
             Some((begin, word)) if whole.strip_suffix(">>>") == Some(word) => {
                 texts.push(begin..at);
                 open = None;
@@ -155,8 +155,7 @@ fn compile(pattern: &str) -> Result<Regex> {
         .map_err(|error| refusal(pattern, &error))
 }
 
-/// Returns true if the pattern has an upper-case letter other than those of `\S`,
-/// `\p{Lu}` or `(?P<name>`.
+/// Returns true if the pattern has an upper-case letter, except in `\S`, `\p{Lu}` or `(?P<name>`.
 fn has_capital(pattern: &str) -> bool {
     let mut chars = pattern.chars().peekable();
     while let Some(char) = chars.next() {
@@ -179,7 +178,7 @@ fn has_capital(pattern: &str) -> bool {
     false
 }
 
-/// Explains why a pattern is refused, and where it is wrong.
+/// Explains the refusal of a pattern, with the position of the error.
 fn refusal(pattern: &str, error: &regex::Error) -> Error {
     let regex::Error::Syntax(message) = error else {
         return Error::argument("`grep` is too large a regular expression")
@@ -187,7 +186,7 @@ fn refusal(pattern: &str, error: &regex::Error) -> Error {
     };
     let why = message.lines().rev().find_map(|line| line.strip_prefix("error: "));
     let why = why.unwrap_or("it cannot be read");
-    // The library shows the pattern, indented by four, and a mark below.
+    // The library shows the pattern, indented by four, with a mark below it.
     let mark = message
         .lines()
         .find(|line| line.trim_start().starts_with('^') && !pattern.contains('\n'))

@@ -1,7 +1,7 @@
-//! Some lines of an output: as many as were requested and fit.
+//! A page of an output: the requested lines, as far as they fit.
 //!
-//! Reading is paging: what is not shown is the next page, and the pages together are
-//! the text. Pure; lines are those of [`wrapped`].
+//! Pages follow one another, and together are the whole text. No I/O; lines are those of
+//! [`wrapped`].
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use daysheet_core::text::{Note, counted, note, ours};
 pub struct PageRequest {
     /// The first line, from 1.
     pub offset: usize,
-    /// The most lines.
+    /// The maximum number of lines.
     pub limit: usize,
-    /// The most tokens of the lines; one line is shown whatever it has.
+    /// The maximum number of tokens of the lines. The first line is shown even if it exceeds them.
     pub tokens: usize,
-    /// The tokenizer that counts.
+    /// The tokenizer for counting tokens.
     pub tokenizer: Tokenizer,
-    /// True when the lines are written as a field of JSON, with its escapes.
+    /// True if the lines are written as a field of JSON, with its escapes.
     pub fields: bool,
 }
 
@@ -31,20 +31,20 @@ pub struct PageRequest {
 pub struct OutputPage {
     /// The total number of lines.
     pub lines: usize,
-    /// The first and the last that is shown, if any is.
+    /// The numbers of the first and the last line shown, if any.
     pub shown: Option<(usize, usize)>,
-    /// The line to go on at, if there is more.
+    /// The line to continue at, if there are more.
     pub next: Option<usize>,
-    /// The lines, without the line end of the last.
+    /// The lines, without the final line end.
     pub text: String,
-    /// Notes about them, one line each.
+    /// Notes about the lines.
     pub notes: Vec<Note>,
 }
 
 /// Returns the requested lines of `text`, unchanged.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if there is no such line.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) for an offset beyond the last line.
 pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
     let lines = wrapped(text, LINE);
     check(&lines, ask.offset)?;
@@ -59,7 +59,7 @@ pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
         out.push_str(line);
         shown += 1;
     }
-    // Pieces of one long line can cost more together than one by one.
+    // Pieces of one line may take more tokens together than separately.
     while shown > 1 && !ask.fields && ask.tokenizer.count(out.trim_end_matches('\n')) > ask.tokens {
         let piece = lines.get(before + shown - 1).map_or(0, |line| line.len());
         out.truncate(out.len() - piece);
@@ -96,15 +96,15 @@ pub fn page(text: &str, ask: PageRequest) -> Result<OutputPage> {
     Ok(OutputPage { lines: total, shown: Some((ask.offset, last)), next, text: out, notes })
 }
 
-/// The note on lines that were too long.
+/// The note about wrapped lines.
 pub(super) const LONG_LINES: &str = "a line of more than 500 characters counts as several";
 
-/// Returns true if the line at `at` is continued by the next.
+/// Returns true if the line at `at` continues on the next one.
 pub(super) fn goes_on(line: &str, at: usize, total: usize) -> bool {
     at + 1 < total && !line.ends_with('\n')
 }
 
-/// Refuses an offset behind the last line.
+/// Refuses an offset beyond the last line.
 pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     let total = lines.len().max(1);
     if offset <= total {
@@ -118,7 +118,7 @@ pub(super) fn check(lines: &[&str], offset: usize) -> Result<()> {
     }
 }
 
-/// The lines and tokens that are left.
+/// The remaining lines, tokens and bytes of a page.
 pub(super) struct RemainingRoom {
     ask: PageRequest,
     lines: usize,
@@ -126,8 +126,8 @@ pub(super) struct RemainingRoom {
     bytes: usize,
 }
 
-/// The maximum size of a page in bytes: that of an answer, minus some for what is
-/// around the lines.
+/// The maximum size of a page in bytes: an answer's maximum, less the space for text around the
+/// lines.
 const MAX_BYTES: usize = CEILING - 4 * 1024;
 
 impl RemainingRoom {

@@ -1,10 +1,10 @@
-//! Asks the client of a running call: confirmation by elicitation.
+//! Questions to the client of a running call: confirmation by elicitation.
 //!
-//! Clients of the older eras are asked by a request of ours, and the call waits. Since 2026-07-28
-//! a server cannot ask by itself: the call ends with the question, and the client repeats it with
-//! the answer. Then nothing was done the first time, and everything is checked again: an answer
-//! is valid once, and only for the same question of the same call. Over HTTP, another instance may
-//! get the call with the answer, so questions are tickets in the store.
+//! Clients of older protocol versions are sent a request, and the call waits. Since 2026-07-28
+//! servers cannot send requests: the call ends with the question, and the client repeats it with
+//! the answer. Nothing was done the first time, and everything is checked again: an answer is valid
+//! once, and only for the same question of the same call. Over HTTP another instance may receive
+//! the repeated call, so questions are tickets in the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -28,24 +28,24 @@ use sha2::{Digest, Sha256};
 use super::clients;
 use crate::store::Store;
 
-/// The name of the question in the requests of an answer.
+/// The name of the question in an answer's requests.
 const CONFIRM: &str = "confirm";
-/// How long a question may stay unanswered.
+/// The time for which a question may stay unanswered.
 pub(super) const OPEN: Duration = Duration::from_secs(15 * 60);
 /// The maximum number of open questions in memory.
 const MAX_OPEN: usize = 64;
-/// The kind of the tickets of questions.
+/// The kind of tickets for questions.
 const TICKET: &str = "question";
-/// The lengths of states, in memory and as the id of a ticket.
+/// The lengths of states: in memory, and as the id of a ticket.
 const STATES: [usize; 2] = [32, 24];
 
-/// Open questions, by the state that the client returns with its answer. Only a digest of the
+/// Open questions, by the state that the client returns with its answer. Only a digest of a
 /// question and its call is kept, because the text quotes the user's mail.
 #[derive(Debug, Clone)]
 pub(super) enum OpenQuestions {
-    /// In this process, which gets the answer too.
+    /// In this process, which also receives the answer.
     Memory(Arc<Mutex<BTreeMap<String, PendingQuestion>>>),
-    /// In the store, because any process may get the answer.
+    /// In the store, because any process may receive the answer.
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "over HTTP alone"))]
     Stored(Store),
 }
@@ -62,15 +62,15 @@ impl Default for OpenQuestions {
     }
 }
 
-/// Returns the digest of a question of a call, which is the tool and its arguments.
+/// Returns the digest of a question in a call; the call is the tool with its arguments.
 fn digest(call: &str, question: &str) -> String {
     let digest = Sha256::digest(format!("{}\n{call}{question}", call.len()));
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl OpenQuestions {
-    /// Stores a question; returns the state that the client sends back with its answer,
-    /// `None` if none can be generated.
+    /// Stores a question. Returns the state that the client sends back with its answer; `None` if
+    /// the random generator failed.
     async fn keep(&self, digest: String) -> Result<Option<String>> {
         let open = match self {
             Self::Memory(open) => open,
@@ -117,34 +117,36 @@ impl OpenQuestions {
 pub(super) struct ElicitingClient {
     peer: Peer<RoleServer>,
     questions: OpenQuestions,
-    /// The tool and its arguments.
+    /// The tool with its arguments.
     call: String,
     /// True if the client can show a question to its user.
     can_ask: bool,
     /// True if the client can show a page to its user.
     can_show: bool,
-    /// True if questions end the call.
+    /// True if a question ends the call, rather than being a request to the client.
     by_answer: bool,
-    /// The most bytes of an answer that it passes on.
+    /// The maximum number of bytes of an answer that the client passes on.
     answer_limit: Option<usize>,
     /// The state and the answer that came with the call.
     state: Option<String>,
     answer: Option<Confirmation>,
-    /// The digest of the question that the state stands for.
+    /// The digest of the question that the state identifies.
     asked: OnceLock<String>,
     /// The question to end the call with.
     pending: Mutex<Option<ElicitRequestParams>>,
 }
 
-/// Returns true for what may be a state of ours; anything else was changed on its way.
+/// Returns true if a state may be one of ours; any other was changed in transit.
 fn is_state(state: &str) -> bool {
     let sign = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     STATES.contains(&state.len()) && state.bytes().all(sign)
 }
 
 impl ElicitingClient {
+    /// Creates the client of a call.
+    ///
     /// # Errors
-    /// Invalid parameters if the answer belongs to no question of this server's.
+    /// Invalid parameters if the state is not from this server.
     pub(super) fn new(
         params: &CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -165,7 +167,7 @@ impl ElicitingClient {
             questions: questions.clone(),
             call,
             can_show: elicitation.as_ref().is_some_and(|can| can.url.is_some()),
-            // A client that names neither form nor page can show a form.
+            // A client that declares neither form nor URL mode supports forms.
             can_ask: elicitation.is_some_and(|can| can.form.is_some() || can.url.is_none()),
             by_answer: context
                 .protocol_version()
@@ -178,8 +180,8 @@ impl ElicitingClient {
         })
     }
 
-    /// Takes the question that the call answers out of those that are open, so that an answer is
-    /// valid only once.
+    /// Removes the question that the call answers from the open ones, so that an answer is valid
+    /// only once.
     pub(super) async fn take_answer(&self) {
         if let Some(state) = &self.state
             && let Some(asked) = self.questions.take(state).await
@@ -191,7 +193,7 @@ impl ElicitingClient {
     /// Returns the question to end the call with, if there is one.
     ///
     /// # Errors
-    /// Those of the store, if the question is to be kept there.
+    /// An error of the store, if the question has to be kept there.
     pub(super) async fn question(&self) -> Result<Option<InputRequiredResult>> {
         let question = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(question) = question else {
@@ -212,7 +214,7 @@ impl ElicitingClient {
         if !self.by_answer {
             return match self.peer.create_elicitation(question).await {
                 Ok(result) => confirmation(&result.action),
-                // The client declared support, but failed.
+                // The client declared support for elicitation, but failed.
                 Err(error) => {
                     tracing::debug!(%error, "the client could not ask its user");
                     Confirmation::Unanswered
@@ -221,7 +223,7 @@ impl ElicitingClient {
         }
         match self.asked.get().zip(self.answer) {
             Some((asked, reply)) if *asked == digest(&self.call, &text(&question)) => reply,
-            // The first time, or the question has changed since.
+            // The first call, or the question has changed since.
             _ => {
                 let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
                 *pending = Some(question);
@@ -231,7 +233,7 @@ impl ElicitingClient {
     }
 }
 
-/// Returns the text of a question, and the page to open.
+/// Returns the text of a question, with the page to open.
 fn text(question: &ElicitRequestParams) -> String {
     match question {
         ElicitRequestParams::FormElicitationParams { message, .. } => message.clone(),
@@ -242,7 +244,7 @@ fn text(question: &ElicitRequestParams) -> String {
     }
 }
 
-/// Returns a form without fields: submitting it means agreement.
+/// Returns a form without fields, whose submission means agreement.
 fn form(message: String) -> ElicitRequestParams {
     ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -251,7 +253,7 @@ fn form(message: String) -> ElicitRequestParams {
     }
 }
 
-/// Interprets a client's answer; anything not understood means no.
+/// Interprets a client's answer. Anything that is not understood means no.
 fn reply(answer: &Value) -> Confirmation {
     let answer = serde_json::from_value::<ElicitResult>(answer.clone());
     answer.map_or(Confirmation::No, |answer| confirmation(&answer.action))
@@ -261,7 +263,7 @@ fn confirmation(action: &ElicitationAction) -> Confirmation {
     match action {
         ElicitationAction::Accept => Confirmation::Yes,
         ElicitationAction::Cancel => Confirmation::Unanswered,
-        // Whatever else there may be is no agreement.
+        // Any unknown action is no agreement.
         _ => Confirmation::No,
     }
 }
@@ -284,7 +286,7 @@ impl ClientPrompts for ElicitingClient {
             meta: None,
             message: why.to_owned(),
             url: page.to_owned(),
-            // No notification follows when the page is done, so the id is never used again.
+            // The page's completion is not notified, so the id is never used again.
             elicitation_id: digest(&self.call, page),
         };
         self.ask(question).await

@@ -1,11 +1,11 @@
 //! Handles lines that are not JSON, before rmcp sees them.
 //!
-//! rmcp skips a line that it cannot parse, and a client whose request had a cut emoji in it would
-//! wait for ever. So bytes that are not UTF-8 and lone halves of surrogate pairs are replaced, as
+//! rmcp skips lines that it cannot parse, so a client whose request contains a cut emoji would wait
+//! forever. Bytes that are not UTF-8 and lone halves of surrogate pairs are therefore replaced, as
 //! other JSON readers do, and a line that is still not JSON is answered with a parse error.
 //!
 //! Requests are also counted here, because rmcp would start any number at once. Beyond [`OPEN`]
-//! without an answer, further ones are refused, while pings, cancellations and answers pass.
+//! unanswered requests, further ones are refused; pings, cancellations and answers pass.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,23 +18,23 @@ use tokio::io::{
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Bytes that may wait on their way between rmcp and the pipes.
+/// The number of bytes buffered between rmcp and the pipes.
 const BUFFER: usize = 64 * 1024;
-/// Lines that may wait to be written.
+/// The maximum number of lines queued for writing.
 const WAITING: usize = 64;
-/// A longer line is not read on; rmcp's own limit is the same.
+/// The maximum length of a line; rmcp's own limit is the same.
 const MAX_LINE: usize = 16 << 20;
 
-/// Requests of a client that may wait for their answers at once.
+/// The maximum number of a client's unanswered requests.
 const OPEN: usize = 128;
-/// The maximum size of these requests together, in bytes.
+/// The maximum total size of these requests, in bytes.
 const OPEN_BYTES: usize = 2 * MAX_LINE;
 
-/// Requests without an answer: their ids, as JSON, and the size of each in bytes.
+/// Unanswered requests: their ids as JSON, with the size of each in bytes.
 #[derive(Clone, Default)]
 struct PendingRequests(Arc<Mutex<HashMap<String, usize>>>);
 
-/// The request that a message of rmcp's answers.
+/// The members that distinguish an answer from other messages of rmcp.
 #[derive(Deserialize)]
 struct ResponseHead {
     id: Option<Value>,
@@ -46,13 +46,13 @@ impl PendingRequests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a client's message of this many bytes; returns the id of a request that
-    /// exceeds the limit.
+    /// Counts a client's message of this size; returns the id of a request that exceeds the limit.
     fn refuses<'m>(&self, message: &'m Value, bytes: usize) -> Option<&'m Value> {
         let method = message.get("method")?.as_str()?;
         let mut all = self.all();
         if method == "notifications/cancelled" {
             let id = message.pointer("/params/requestId")?;
+            // A cancelled request gets no answer.
             all.remove(&id.to_string());
             return None;
         }
@@ -68,7 +68,7 @@ impl PendingRequests {
         None
     }
 
-    /// Takes note of a message of rmcp's.
+    /// Counts a message from rmcp.
     fn note_response(&self, line: &[u8]) {
         if let Ok(ResponseHead { id: Some(id), method: None }) = serde_json::from_slice(line) {
             self.all().remove(&id.to_string());
@@ -76,14 +76,14 @@ impl PendingRequests {
     }
 }
 
-/// The streams for rmcp, and the task that ends when all has been written.
+/// The streams for rmcp, and the task that ends once everything has been written.
 pub(super) struct FramedStreams {
     pub(super) input: DuplexStream,
     pub(super) output: DuplexStream,
     pub(super) written: JoinHandle<()>,
 }
 
-/// Creates the guard between rmcp and a client's `input` and `output`.
+/// Connects rmcp to a client's `input` and `output` through this module.
 pub(super) fn guard<R, W>(input: R, output: W) -> FramedStreams
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// Forwards the client's lines, and answers those that are not JSON.
+/// Forwards the client's lines, and answers lines that are not JSON.
 async fn read<R: AsyncRead + Unpin>(
     input: R,
     mut to_rmcp: DuplexStream,
@@ -113,6 +113,7 @@ async fn read<R: AsyncRead + Unpin>(
     let mut line = Vec::new();
     while let Ok(1..) = next_line(&mut input, &mut line).await {
         let passed = if line.len() > MAX_LINE {
+            // The rest of the line is skipped, so that the next one is read from its beginning.
             while line.last() != Some(&b'\n')
                 && matches!(next_line(&mut input, &mut line).await, Ok(1..))
             {}
@@ -131,11 +132,12 @@ async fn read<R: AsyncRead + Unpin>(
         if !passed {
             return;
         }
+        // A long line must not keep its memory for the rest of the session.
         line.shrink_to(BUFFER);
     }
 }
 
-/// Returns the next line, up to the maximum length.
+/// Reads the next line, up to the maximum length.
 async fn next_line<R: AsyncRead + Unpin>(
     input: &mut BufReader<R>,
     line: &mut Vec<u8>,
@@ -145,7 +147,7 @@ async fn next_line<R: AsyncRead + Unpin>(
     input.take(most).read_until(b'\n', line).await
 }
 
-/// Forwards rmcp's lines, whole, so that no answer of ours comes in between.
+/// Forwards rmcp's complete lines, so that our own answers never interrupt one.
 async fn forward(from_rmcp: DuplexStream, lines: mpsc::Sender<Vec<u8>>, open: PendingRequests) {
     let mut from_rmcp = BufReader::new(from_rmcp);
     let mut line = Vec::new();
@@ -165,10 +167,10 @@ async fn write<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Vec<u8>>, mut ou
     }
 }
 
-/// Returns the line as JSON, and its value; `None` if it is not JSON even after its
-/// text was repaired.
+/// Returns a line as JSON with its value, after repairing its text if necessary; `None` if it is
+/// not JSON even then.
 pub fn repair(line: &[u8]) -> Option<(Vec<u8>, Value)> {
-    // Read as rmcp reads it: a reader that skips strings would not look into them.
+    // Parsed into a value as rmcp does; a reader that skips strings would not notice invalid ones.
     if let Ok(message) = serde_json::from_slice(line) {
         return Some((line.to_vec(), message));
     }
@@ -177,7 +179,7 @@ pub fn repair(line: &[u8]) -> Option<(Vec<u8>, Value)> {
     Some((text.into_bytes(), message))
 }
 
-/// Replaces `\ud800` to `\udfff` escapes that are alone by `\ufffd`.
+/// Replaces escapes of lone surrogates, `\ud800` to `\udfff`, by `\ufffd`.
 fn whole_pairs(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -185,7 +187,7 @@ fn whole_pairs(text: &str) -> String {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
         let (high, low) = (half(escape), half(escape.get(6..).unwrap_or_default()));
-        // Every escape is at least two characters, `\\` among them.
+        // Every other escape has at least two characters, including `\\`.
         let length = match (high, low) {
             (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
             (Some(_), _) => {
@@ -202,14 +204,14 @@ fn whole_pairs(text: &str) -> String {
     out
 }
 
-/// Returns the half of a surrogate pair that an escape at the start of `text` encodes.
+/// Returns the surrogate that an escape at the beginning of `text` encodes.
 fn half(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     let code = u32::from_str_radix(digits, 16).ok()?;
     (0xd800..0xe000).contains(&code).then_some(code)
 }
 
-/// Returns the answer to a request that exceeds the limit.
+/// Returns the answer to a request beyond the limit.
 fn busy(id: &Value) -> Vec<u8> {
     let error = json!({
         "jsonrpc": "2.0",
@@ -221,8 +223,8 @@ fn busy(id: &Value) -> Vec<u8> {
     format!("{error}\n").into_bytes()
 }
 
-/// Returns a parse error (JSON-RPC 2.0, section 5.1). Its id is null, because the
-/// request's could not be read.
+/// Returns a parse error (JSON-RPC 2.0, section 5.1). Its id is null because the request's id could
+/// not be read.
 fn refusal(why: &str) -> Vec<u8> {
     let error = json!({
         "jsonrpc": "2.0",

@@ -1,5 +1,5 @@
-//! Tools as MCP lists them: name, description, schema, hints, and what individual clients read
-//! besides. What a tool does is declared in `tools.rs`.
+//! Tools in MCP's form: name, description, schema, hints, and members for individual clients. Their
+//! behaviour is declared in `tools.rs`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,8 @@ use crate::tools::{self, ToolEffect};
 /// The prefix of the names of clients that read these members: Claude Code and Claude Desktop.
 const CLAUDE: &str = "claude";
 
-/// Synonyms for the purpose of tools. Claude Code searches them, and does not pass them to the model.
+/// Synonyms for the purposes of tools. Claude Code searches them, and does not pass them to the
+/// model.
 const SEARCH_HINTS: [(&str, &str); 10] = [
     ("mail_draft", "reply to somebody, forward this message, compose, answer"),
     ("mail_modify", "clean up, bin, junk, mark as read, follow up, opt out"),
@@ -25,29 +26,29 @@ const SEARCH_HINTS: [(&str, &str); 10] = [
     ("changes", "what is new, updates since yesterday"),
 ];
 
-/// Tools that Claude Code has loaded from the beginning. It finds all others by a search of its
-/// own, one more call.
+/// Tools that Claude Code loads at the beginning. It finds all others by a search, which costs
+/// another call.
 const ALWAYS_LOADED: [&str; 2] = ["mail_search", "brief"];
 
-/// Tools whose answers may be longer than what Claude Code passes to a model otherwise, which is
-/// 50,000 characters. A model gets so much only if it asks for it by `budget`.
+/// Tools whose answers may exceed the 50,000 characters that Claude Code passes to a model by
+/// default. A model gets longer answers only on request, by `budget`.
 pub(super) const LONG_ANSWERS: [&str; 3] = ["mail_search", "mail_read", "output_read"];
-/// The characters that Claude Code then passes on.
+/// The number of characters that Claude Code passes on for these tools.
 const LONG_ANSWER_CHARS: u32 = 200_000;
 
-/// Tools that write, and reach nobody but the user: Codex runs them without asking.
+/// Tools that write but reach only the user; Codex runs them without asking.
 const PRIVATE: [&str; 2] = ["mail_attachment", "mail_draft"];
 
-/// Returns every tool as MCP shows it to an unknown client.
+/// Returns every tool in the form for an unknown client.
 pub fn list() -> Vec<Tool> {
     tools::TOOLS.iter().map(|one| tool(one, None)).collect()
 }
 
-/// Returns a tool as MCP shows it to a client of that name.
+/// Returns a tool in the form for a client of this name.
 ///
-/// It has every hint that differs from the protocol's default, and whether a tool that writes
-/// can destroy: the other defaults (not read-only, not idempotent, open to the world) are true
-/// of the others and would cost each of them tokens.
+/// It has the hints that differ from the protocol's defaults, and for writing tools whether they
+/// can destroy. The other defaults (not read-only, not idempotent, open to the world) hold for the
+/// remaining tools, and would cost tokens for each of them.
 pub(super) fn tool(tool: &tools::Tool, client: Option<&str>) -> Tool {
     let mut annotations = ToolAnnotations::default();
     match tool.effect {
@@ -64,7 +65,7 @@ pub(super) fn tool(tool: &tools::Tool, client: Option<&str>) -> Tool {
     if meta.is_empty() { listed } else { listed.with_meta(MetaObject(meta)) }
 }
 
-/// Returns what Claude Code reads in a tool's `_meta`.
+/// Returns the members of a tool's `_meta` that Claude Code reads.
 fn claude_meta(name: &str) -> Map<String, Value> {
     let mut meta = Map::new();
     if let Some((_, hint)) = SEARCH_HINTS.iter().find(|(tool, _)| *tool == name) {

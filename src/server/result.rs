@@ -1,5 +1,4 @@
-//! Answers and errors in MCP's form: text blocks and, for those who want it, the size of an
-//! answer in `_meta`.
+//! Answers and errors in MCP's form: text blocks and, on request, the size of an answer in `_meta`.
 
 use daysheet_core::error::Error;
 use daysheet_core::text::cell;
@@ -12,16 +11,16 @@ use crate::pipeline::{AnswerStats, ToolAnswer};
 /// The media type of outputs.
 pub(super) const TEXT_TYPE: &str = "text/plain";
 
-/// The member of a request's `_meta` that asks for the size of the answer, with the value `true`.
-/// It is not sent otherwise, because some clients pass a result's `_meta` on to the model.
+/// The member of a request's `_meta` that requests the size of the answer, by the value `true`.
+/// Without it the size is not sent, because some clients pass `_meta` on to the model.
 pub const STATS: &str = "daysheet/stats";
 
 /// The maximum size of an error's text, in bytes.
 const DIAGNOSTICS: usize = 8 * 1024;
 
-/// Returns the text of an error, cut if it is very long.
+/// Returns the text of an error, shortened if it is very long.
 pub(super) fn diagnostics(error: &Error) -> String {
-    // One line, whatever it repeats: nothing in it can pass for one of ours.
+    // On one line, so that no quoted part can pass for a line of ours.
     let mut text = cell(&error.to_string());
     if text.len() > DIAGNOSTICS {
         let mut end = DIAGNOSTICS;
@@ -35,10 +34,11 @@ pub(super) fn diagnostics(error: &Error) -> String {
     text
 }
 
-/// Returns an answer in MCP's form: its text blocks, and `with_stats` its size in `_meta`.
+/// Returns an answer in MCP's form: its text blocks and, `with_stats`, its size in `_meta`.
 pub(super) fn result(answer: ToolAnswer, with_stats: bool) -> CallToolResult {
     let ToolAnswer { blocks, stats, output } = answer;
-    // A document or a fence stays whole lines in clients that join blocks without a separator.
+    // Some clients join blocks without a separator; documents and fences must still begin on a line
+    // of their own.
     let blocks = blocks.into_iter().enumerate();
     let blocks = blocks.map(|(at, block)| if at == 0 { block } else { format!("\n{block}") });
     let mut result = CallToolResult::success(blocks.map(ContentBlock::text).collect());
@@ -49,7 +49,7 @@ pub(super) fn result(answer: ToolAnswer, with_stats: bool) -> CallToolResult {
     result
 }
 
-/// Returns the size of an answer, and where the whole of a shortened one is.
+/// Returns the size of an answer, and the location of the full text of a shortened one.
 fn stats_object(stats: &AnswerStats, output: Option<&str>) -> Value {
     let (chunk, chunks) = stats.chunk;
     let mut meta = json!({

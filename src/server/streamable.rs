@@ -1,17 +1,17 @@
 //! MCP's Streamable HTTP, one request at a time and at any instance.
 //!
-//! rmcp answers each request without a session, and nothing of it remains once the response has
-//! been sent. For older protocol versions, rmcp would keep state in memory. Here instead:
+//! rmcp answers each request without a session, and keeps nothing of it once the response has been
+//! sent. For older protocol versions it would keep state in memory. This module avoids that:
 //!
-//! - What a client declared at initialization is in the id of its session, which this server
-//!   signs. Nothing is stored. The id says what the client can do and never who it is. An id that
-//!   cannot be read gets 404, upon which clients begin a new session: without one, the user would
-//!   not be asked any questions.
-//! - A question to the user is asked on the stream that answers the call. Its id is that of a
-//!   ticket of the caller: nobody can guess it, and an answer from another person does not match.
-//!   The client may post the answer to any instance, which fills the ticket; the instance that
-//!   asks polls it while the question is open. A person takes seconds to answer, so polling is as
-//!   good as a notification (`LISTEN`), and it works with either database.
+//! - A client's declarations at initialization are in the id of its session, which this server
+//!   signs. Nothing is stored. The id describes the client's abilities, never its identity. An
+//!   unreadable id gets 404, upon which clients begin a new session; without one, the user could
+//!   not be asked questions.
+//! - A question to the user is sent on the stream that answers the call. Its id is that of a ticket
+//!   of the caller: it cannot be guessed, and an answer from another person does not match. The
+//!   client may post the answer to any instance, which fills the ticket; the asking instance polls
+//!   it while the question is open. A person takes seconds to answer, so polling is as good as a
+//!   notification (`LISTEN`), and it works with either database.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -56,32 +56,32 @@ pub type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
 /// The header with the id of a session.
 const SESSION: &str = "mcp-session-id";
-/// The kind of the tickets of questions that were asked on a stream.
+/// The kind of tickets for questions on a stream.
 const ASKED: &str = "asked";
 /// The interval at which an open question is polled.
 const LOOK: Duration = Duration::from_millis(250);
-/// The interval after a while: the user may have walked away.
+/// The polling interval after a while; the user may be away.
 const MAX_POLL: Duration = Duration::from_secs(2);
-/// The number of messages that may wait to be sent on a stream.
+/// The number of messages that may be queued for a stream.
 const WAITING: usize = 16;
-/// The longest id of a session that can be one of ours.
+/// The maximum length of a session id of ours.
 const MAX_LEN: usize = 1024;
-/// The header with the version of the protocol.
+/// The header with the protocol version.
 const VERSION: &str = "mcp-protocol-version";
-/// The seconds after which a client may repeat a request that could not be answered.
+/// The number of seconds after which a client may repeat a failed request.
 const AGAIN: &str = "5";
 
-/// What all instances share.
+/// The state shared by all instances.
 #[derive(Clone)]
 pub(super) struct SharedState {
-    /// The rows of the person who calls.
+    /// The rows of the caller.
     store: Store,
-    /// The key that signs the ids of sessions.
+    /// The key that signs session ids.
     key: Arc<OnceCell<[u8; 32]>>,
 }
 
-/// The parts of an initialization that later calls need: how the client asks its user, its format
-/// of answers, and its name if it cuts answers.
+/// The parts of an initialization that later calls need: the client's ways of asking its user, its
+/// preferred format, and its name if it limits answers.
 #[derive(Debug, Serialize, Deserialize)]
 struct ClientSession {
     #[serde(rename = "v")]
@@ -95,7 +95,7 @@ struct ClientSession {
 }
 
 impl SharedState {
-    /// Returns the signature of an id's content, which is valid for its owner only.
+    /// Returns the signature of an id's content, which is valid only for its owner.
     async fn sign(&self, content: &str) -> Result<Hmac<Sha256>> {
         let server = self.store.for_owner(SERVER);
         let key = self.key.get_or_try_init(|| async { server.derive("session").await }).await?;
@@ -105,8 +105,8 @@ impl SharedState {
         Ok(mac)
     }
 
-    /// Returns the id of a session that begins with this request. `None` if the client declared
-    /// nothing that later calls need.
+    /// Returns the id of a session that begins with this request. `None` if later calls need none
+    /// of the client's declarations.
     async fn begin(&self, initialize: &Value) -> Result<Option<String>> {
         let version = initialize.pointer("/params/protocolVersion");
         let Some(version) = version.and_then(|version| Deserialize::deserialize(version).ok())
@@ -132,8 +132,7 @@ impl SharedState {
         Ok((id.len() <= MAX_LEN).then_some(id))
     }
 
-    /// Returns the content of a session's id; `None` if this server did not sign it for this
-    /// owner.
+    /// Returns the content of a session id; `None` if this server did not sign it for this owner.
     async fn read(&self, id: &str) -> Result<Option<InitializeRequestParams>> {
         let Some((content, signature)) = id.split_once('.').filter(|_| id.len() <= MAX_LEN) else {
             return Ok(None);
@@ -158,8 +157,8 @@ impl SharedState {
 }
 
 impl Server {
-    /// Lets other processes over the same database pass on the answers to this one's questions,
-    /// for HTTP. `store` has the rows of the person who calls.
+    /// Lets other processes over the same database pass on answers to this one's questions, for
+    /// HTTP. `store` has the caller's rows.
     #[must_use]
     pub fn shared(mut self, store: Store) -> Self {
         self.questions = OpenQuestions::Stored(store.clone());
@@ -167,11 +166,11 @@ impl Server {
         self
     }
 
-    /// Answers one HTTP request, whose body has been read. The caller has checked its sender, its
-    /// origin and its length.
+    /// Answers one HTTP request, whose body has been read. The caller has checked its sender,
+    /// origin and length.
     pub async fn answer(&self, request: Request<Bytes>) -> HttpAnswer {
         let (parts, mut body) = request.into_parts();
-        // One that is not text is as unknown as any other.
+        // An id that is not text is unknown like any other.
         let named = parts.headers.get(SESSION).map(|id| id.to_str().unwrap_or_default());
         // A session exists only in its id, so there is nothing to delete.
         if parts.method == Method::DELETE && named.is_some() {
@@ -192,8 +191,11 @@ impl Server {
             }
             let id = id_of(&message);
             let version = parts.headers.get(VERSION).and_then(|version| version.to_str().ok());
+            // Since version 2026-07-28, the protocol has no `initialize` and no sessions.
             let has_sessions = version.is_none_or(|it| it < ProtocolVersion::V_2026_07_28.as_str());
             let found = match (message.get("method").and_then(Value::as_str), named) {
+                // A message without a method is an answer, perhaps to a question of another
+                // instance.
                 (None, _) => return shared.answered(&message).await,
                 (Some("initialize"), _) => shared.begin(&message).await.map(|id| begun = id),
                 (Some(method), Some(named)) if has_sessions => match shared.read(named).await {
@@ -202,7 +204,8 @@ impl Server {
                         let error = ErrorData::invalid_request(what, None);
                         return refusal(StatusCode::NOT_FOUND, id, error);
                     }
-                    // Only calls have questions and formats; the rest is answered without a stream.
+                    // Only calls need questions and formats; all other requests are answered
+                    // without a stream.
                     content => content.map(|it| session = it.filter(|_| method == "tools/call")),
                 },
                 _ => Ok(()),
@@ -212,6 +215,7 @@ impl Server {
             }
             asked = Some(id);
         }
+        // `http/guard.rs` has checked the host and the length of the body.
         let config = StreamableHttpServerConfig::default()
             .with_legacy_session_mode(session.is_some())
             .with_json_response(true)
@@ -224,7 +228,8 @@ impl Server {
                 .handle(Request::from_parts(parts, Full::new(body)))
                 .await;
         if let (Some(id), StatusCode::UNSUPPORTED_MEDIA_TYPE) = (asked, answer.status()) {
-            // It is JSON: what rmcp means is that it is no message.
+            // rmcp rejects the media type, although the actual problem is that the JSON is not a
+            // message.
             let what = "the body is not a JSON-RPC message: it needs jsonrpc \"2.0\", a method, and \
                         in a request an id, which is a text or a whole number";
             return refusal(StatusCode::BAD_REQUEST, id, ErrorData::invalid_request(what, None));
@@ -256,8 +261,8 @@ impl SharedState {
     }
 }
 
-/// Answers calls of clients whose users can be asked, each on a stream of its own. It takes the
-/// place of rmcp's sessions, and lasts for one request.
+/// Answers calls from clients that can ask their users, each on its own stream. Used in place of
+/// rmcp's sessions, for one request.
 struct CallStreams {
     server: Server,
     session: Option<InitializeRequestParams>,
@@ -309,7 +314,7 @@ impl SessionManager for CallStreams {
         let session = self.session.clone();
         let running =
             serve_directly::<_, _, _, _, TransportAdapterIdentity>(server, conversation, session);
-        // Dropped with the stream, which ends the call if the client has disconnected.
+        // Dropped with the stream, which ends the call if the client disconnects.
         let mut running = Some(running);
         Ok(poll_fn(move |context| {
             if running.is_none() {
@@ -349,7 +354,7 @@ impl SessionManager for CallStreams {
 }
 
 /// One call in rmcp's loop: the request, the messages on its stream, and the answers to its
-/// questions, wherever they were posted.
+/// questions, whichever instance receives them.
 struct CallConversation {
     first: Option<ClientJsonRpcMessage>,
     output: mpsc::Sender<ServerJsonRpcMessage>,
@@ -371,7 +376,8 @@ impl Transport<RoleServer> for CallConversation {
                 ServerJsonRpcMessage::Request(mut question) => {
                     let seconds = i64::try_from(OPEN.as_secs()).unwrap_or(i64::MAX);
                     let ticket = store.put_ticket(ASKED, "", seconds).await?;
-                    // rmcp identifies the question by its own, sequential id.
+                    // rmcp identifies the question by its own, sequential id; the ticket's cannot
+                    // be guessed.
                     let id = std::mem::replace(
                         &mut question.id,
                         RequestId::String(ticket.as_str().into()),
@@ -399,7 +405,7 @@ impl Transport<RoleServer> for CallConversation {
 }
 
 /// Polls the ticket of a question until it is answered, and passes the answer on. A question that
-/// nobody answers in time fails.
+/// is not answered in time fails.
 async fn look(
     store: Store,
     ticket: String,
@@ -411,17 +417,18 @@ async fn look(
     let action = loop {
         let over = tokio::select! {
             () = sleep(pause) => false,
-            // The call has ended, or its client has disconnected.
+            // The call has ended, or the client has disconnected.
             () = answers.closed() => true,
         };
         match store.peek_ticket(ASKED, &ticket).await {
+            // Taken rather than read, so that an answer is used once.
             Ok(Some(action)) if over || !action.is_empty() => {
                 let taken = store.take_ticket(ASKED, &ticket).await;
                 break taken.ok().flatten().unwrap_or(action);
             }
             Ok(Some(_)) => {}
             Ok(None) => break String::new(),
-            // The database may be back before the question is closed.
+            // The database may be available again before the question expires.
             Err(error) => tracing::debug!(%error, "an open question could not be read"),
         }
         if over || Instant::now() > end {
@@ -448,7 +455,7 @@ async fn look(
     let _ = answers.send(message).await;
 }
 
-/// Returns true if a request says that its body is JSON.
+/// Returns true if a request declares a JSON body.
 fn is_json(parts: &axum::http::request::Parts) -> bool {
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
@@ -461,12 +468,12 @@ fn empty(status: StatusCode) -> HttpAnswer {
     answer
 }
 
-/// Returns the id of a request, if it has one that is valid.
+/// Returns the valid id of a request, if it has one.
 fn id_of(message: &Value) -> Option<RequestId> {
     message.get("id").and_then(|id| RequestId::deserialize(id).ok())
 }
 
-/// Returns a refusal as JSON-RPC has it, of the message with this id.
+/// Returns a JSON-RPC error for the message with this id.
 fn refusal(status: StatusCode, id: Option<RequestId>, error: ErrorData) -> HttpAnswer {
     let body = serde_json::to_vec(&JsonRpcError::new(id, error)).unwrap_or_default();
     let mut answer = empty(status).map(|_| Full::from(body).boxed());
@@ -475,14 +482,14 @@ fn refusal(status: StatusCode, id: Option<RequestId>, error: ErrorData) -> HttpA
     answer
 }
 
-/// Returns the response to a request with this body that cannot be answered now.
+/// Returns the response to a request that cannot be answered at present.
 pub fn unanswered(body: &[u8], error: &Error) -> HttpAnswer {
     let message = serde_json::from_slice(body).unwrap_or_default();
     unavailable(id_of(&message), error)
 }
 
-/// Returns the response if the database does not respond. Only the log has the reason, which
-/// contains the database's address.
+/// Returns the response for an unavailable database. The reason, which contains the database's
+/// address, is only logged.
 fn unavailable(id: Option<RequestId>, error: &Error) -> HttpAnswer {
     tracing::warn!(%error, "a request could not be answered");
     let what = "the server's database cannot be used now: repeat the request in a few seconds";

@@ -1,4 +1,4 @@
-//! Limits and counts of one person's calls, which the layers above implement.
+//! Limits and counts of one person's calls, implemented in higher layers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,20 +22,20 @@ pub trait RequestWatch: Send + Sync {
     /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) with the next step, if none may.
     async fn admit(&self) -> Result<RequestPermit>;
 
-    /// Lets a document that is complete be read, which takes as long as its reader likes.
+    /// Admits the reading of a complete document, for as long as its reader takes.
     ///
     /// # Errors
     /// [`Kind::RateLimited`](daysheet_core::error::ErrorKind::RateLimited) if too many are being read.
     fn reads(&self) -> Result<RequestPermit>;
 
-    /// Records the outcome of a tool call, and how long it took.
+    /// Records the outcome and duration of a tool call.
     async fn ended(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>);
 
-    /// Notes that a call of a tool was cancelled before it had written anything.
+    /// Records a tool call that was cancelled before it had written anything.
     fn cancelled(&self, tool: &'static str, took: Duration);
 }
 
-/// A call of a tool, which counts as cancelled if it is dropped before [`WatchedCall::ended`].
+/// A tool call, which counts as cancelled if it is dropped before [`WatchedCall::ended`].
 pub(super) struct WatchedCall {
     watch: Option<Arc<dyn RequestWatch>>,
     tool: &'static str,

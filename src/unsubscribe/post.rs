@@ -1,8 +1,8 @@
 //! The one-click request that leaves a list (RFC 8058).
 //!
-//! Its URL is untrusted. It is called only by https, only at public addresses, and at
-//! exactly the address that was checked; without cookies or anything that identifies
-//! the user, and redirects are not followed.
+//! Its URL is untrusted. It is called only over https, only at public addresses, and at exactly the
+//! address that was checked, without cookies or anything else that identifies the user. Redirects
+//! are not followed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -19,24 +19,24 @@ use hyper_util::rt::TokioExecutor;
 use rustls::pki_types::ServerName;
 use url::Url;
 
-/// Its time limit.
+/// The time limit of the request.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Its body.
+/// The body of the request (RFC 8058).
 const BODY: &str = "List-Unsubscribe=One-Click";
 
-/// Sends such requests.
+/// Sends one-click requests.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OneClickUnsubscriber {
     loopback: bool,
 }
 
 impl OneClickUnsubscriber {
-    /// Creates a poster that calls public addresses, by https.
+    /// Creates an unsubscriber that calls public addresses over https.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Creates one that also calls this machine, by plain http too: for tests.
+    /// Creates an unsubscriber for tests that also calls this machine, even over plain http.
     pub fn on_loopback() -> Self {
         Self { loopback: true }
     }
@@ -44,9 +44,9 @@ impl OneClickUnsubscriber {
     /// Sends the request.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an address that is not called, and nothing was
-    /// sent; [`ErrorKind::Provider`] for a refusal; [`ErrorKind::Network`] and
-    /// [`ErrorKind::Timeout`] if nobody knows. Messages name the host alone.
+    /// [`ErrorKind::Argument`] for an address that must not be called, so that no request was sent;
+    /// [`ErrorKind::Provider`] for a refusal; [`ErrorKind::Network`] and [`ErrorKind::Timeout`] if the outcome is
+    /// unknown. Messages name only the host.
     pub async fn post(&self, url: &Url) -> Result<()> {
         let host = url.host_str().unwrap_or_default().to_owned();
         match tokio::time::timeout(TIMEOUT, self.exchange(url, &host)).await {
@@ -60,8 +60,8 @@ impl OneClickUnsubscriber {
 
     async fn exchange(&self, url: &Url, host: &str) -> Result<()> {
         let address = self.address(url, host).await?;
-        // The address that was checked is called, because the name might by now resolve
-        // to another one; TLS is still verified with the name.
+        // The checked address is called, because the name might resolve to another one by now. TLS
+        // still verifies the name.
         let mut target = url.clone();
         target.set_ip_host(address.ip()).map_err(|()| refusal(host))?;
         target.set_fragment(None);
@@ -92,7 +92,7 @@ impl OneClickUnsubscriber {
             .request(request)
             .await
             .map_err(|_| Error::new(ErrorKind::Network, format!("{host} was not reached")))?;
-        // The body is not needed, and not read.
+        // The body is of no interest, and is not read.
         let status = answer.status();
         match status.as_u16() {
             200..=299 => Ok(()),
@@ -118,7 +118,7 @@ impl OneClickUnsubscriber {
             })?
             .collect();
         let local = |one: &SocketAddr| self.loopback && one.ip().is_loopback();
-        // One private address is enough to refuse the host.
+        // A single private address is enough to refuse the host.
         let allowed = match url.scheme() {
             "https" => found.iter().all(|one| is_public(one.ip()) || local(one)),
             "http" => found.iter().all(local),
@@ -136,8 +136,8 @@ fn refusal(host: &str) -> Error {
         .next("let the user open the link in the message")
 }
 
-/// Returns true for addresses of the public Internet: neither this machine nor a
-/// private network, nor any that embed such an address.
+/// Returns true for addresses of the public Internet: neither this machine, nor a private network,
+/// nor addresses that embed one of those.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => public_v4(ip),
@@ -170,8 +170,8 @@ fn public_v6(ip: Ipv6Addr) -> bool {
     if ip.to_ipv4_mapped().is_some() || (first == 0x64 && second == 0xff9b) {
         return public_v4(last);
     }
-    // Global unicast is 2000::/3; of it, 6to4 and Teredo embed other addresses, and
-    // 2001:db8::/32 is for documentation.
+    // Global unicast is 2000::/3. Within it, 6to4 and Teredo embed other addresses, and
+    // 2001:db8::/32 and 3fff::/20 are for documentation.
     first & 0xe000 == 0x2000
         && first != 0x2002
         && !(first == 0x2001 && (second == 0 || second == 0xdb8))

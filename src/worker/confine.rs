@@ -1,9 +1,10 @@
-//! Confines the process that reads strangers' bytes: no files, no network, no further processes,
-//! and limits on memory and time.
+//! Confines the process that reads untrusted bytes: no files, no network, no further processes, and
+//! limits on memory and time.
 //!
-//! Three means, so that one that a system lacks is no hole: Landlock and seccomp on Linux, and
-//! the limits of POSIX everywhere but on Windows. With `RLIMIT_NOFILE` at 0, nothing can be opened
-//! any more, while the pipes stay open. Nothing here is undone: the process ends with its job.
+//! Three mechanisms are combined, so that a system that lacks one is still protected by the others:
+//! Landlock and seccomp on Linux, and POSIX limits everywhere except on Windows. With
+//! `RLIMIT_NOFILE` at 0, nothing further can be opened, while the pipes stay open. The restrictions
+//! are never lifted: the process ends with its job.
 
 use std::fs::File;
 use std::io;
@@ -12,18 +13,18 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-/// How a worker complains that it cannot be confined.
+/// The beginning of a worker's message that it cannot be confined.
 pub const COMPLAINT: &str = "not confined";
 
-/// The most address space, in bytes.
+/// The maximum address space, in bytes.
 #[cfg(unix)]
 const MEMORY: u64 = 512 << 20;
-/// Seconds of work, and those after which the system ends the process without a signal that can
-/// be caught.
+/// The CPU time in seconds: until a signal that can be caught, and until the system kills the
+/// process.
 #[cfg(unix)]
 const WORK: (u64, u64) = (10, 12);
 
-/// What a worker can reach: nothing, if it is confined.
+/// The resources that a worker can reach; none if it is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerReach {
     /// True if a file can be opened.
@@ -34,12 +35,12 @@ pub struct WorkerReach {
     pub processes: bool,
     /// The names of its environment variables.
     pub environment: Vec<String>,
-    /// What confines it.
+    /// The mechanisms that confine it.
     pub by: Vec<String>,
 }
 
 impl WorkerReach {
-    /// Tries everything.
+    /// Tries to use every resource.
     pub(super) fn tried(by: Vec<&str>) -> Self {
         let program = std::env::current_exe().unwrap_or_else(|_| "/bin/true".into());
         let environment = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
@@ -53,10 +54,11 @@ impl WorkerReach {
     }
 }
 
-/// Forbids files, TCP and signals to others, as far as the kernel can, and returns what does so.
-/// It holds for the thread that calls this and for those that it starts: it is called first.
+/// Forbids files, TCP and signals to other processes as far as the kernel supports that, and
+/// returns the name of the mechanism. It applies to the calling thread and to threads started
+/// later, so it has to be called first.
 pub fn landlock() -> Option<&'static str> {
-    // The server may be killed, too, and nobody needs the result then.
+    // If the server is killed, the result is of no use.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     #[cfg(target_os = "linux")]
@@ -66,10 +68,11 @@ pub fn landlock() -> Option<&'static str> {
     landlock
 }
 
-/// Confines the process further, after which it starts no thread; returns the means that hold.
+/// Confines the process completely; it starts no further threads. Returns the mechanisms that are
+/// active.
 ///
 /// # Errors
-/// If a limit of POSIX cannot be set on a system that has all of them.
+/// A POSIX limit cannot be set on a system that has all of them.
 pub fn confine(landlock: Option<&'static str>) -> io::Result<Vec<&'static str>> {
     let mut by = Vec::from_iter(landlock);
     #[cfg(unix)]
@@ -94,7 +97,7 @@ fn limits() -> io::Result<Option<&'static str>> {
         let limit = Rlimit { current: Some(current), maximum: Some(maximum) };
         match setrlimit(resource, limit) {
             Ok(()) => {}
-            // macOS has no limit of address space.
+            // macOS does not limit the address space.
             Err(_) if !cfg!(target_os = "linux") => {}
             Err(error) => {
                 return Err(io::Error::other(format!("{COMPLAINT}: {resource:?}: {error}")));
@@ -115,8 +118,8 @@ mod linux {
         SeccompCondition as Condition, SeccompFilter, SeccompRule, apply_filter_all_threads,
     };
 
-    /// The calls that reading, counting and writing take. A unit of systemd has to allow them,
-    /// which `tests/interop/serving/packaging.py` checks.
+    /// The system calls for reading, computing and writing. A systemd unit has to allow them, which
+    /// `tests/interop/serving/packaging.py` checks.
     const CALLS: &[i64] = &[
         libc::SYS_read,
         libc::SYS_readv,
@@ -152,26 +155,26 @@ mod linux {
     ];
 
     pub(super) fn landlock() -> Option<&'static str> {
-        // A thread that is there already would be left out.
+        // Landlock does not apply to threads that already exist.
         let alone = std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1);
         let restrict = || {
             let rules = Ruleset::default()
                 .handle_access(AccessFs::from_all(ABI::V5))?
                 .handle_access(AccessNet::from_all(ABI::V4))?
                 .scope(Scope::from_all(ABI::V6))?;
-            // Without a rule, nothing is allowed.
+            // Without any rule, nothing is allowed.
             rules.create()?.restrict_self()
         };
         let status = restrict().ok()?;
         (alone && status.ruleset != RulesetStatus::NotEnforced).then_some("landlock")
     }
 
-    /// Forbids all other calls, with an error that a library can go on after.
+    /// Forbids all other system calls, with an error that lets libraries continue.
     pub(super) fn seccomp() -> Option<&'static str> {
         let filter = || -> Result<(), Box<dyn Error>> {
             let mut rules: BTreeMap<i64, _> =
                 CALLS.iter().map(|call| (*call, Vec::new())).collect();
-            // Aborting itself is the only signal that it may send.
+            // Aborting itself is the only signal that the process may send.
             let is = |at, value: u32| Condition::new(at, Length::Dword, Operator::Eq, value.into());
             let abort = [is(0, std::process::id())?, is(2, libc::SIGABRT.unsigned_abs())?];
             rules.insert(libc::SYS_tgkill, vec![SeccompRule::new(abort.to_vec())?]);

@@ -1,4 +1,4 @@
-//! What a worker does: reads a job and its bytes, and writes what comes of it, line by line.
+//! The job of a worker: reads the job and its bytes, and writes the results line by line.
 //!
 //! Runs in the worker's own process, which is confined before it reads anything.
 
@@ -13,43 +13,43 @@ use serde::{Deserialize, Serialize};
 
 use super::confine::{WorkerReach, confine, landlock};
 
-/// The stack of the thread that does the job, in bytes.
+/// The stack size of the thread that does the job, in bytes.
 const STACK: usize = 64 << 20;
-/// The most bytes of a job's first line, and of what follows it.
+/// The maximum sizes of a job's first line and of the bytes after it.
 const HEAD: u64 = 1 << 20;
 const MAX_FILE: u64 = 160 << 20;
 
 /// A job for a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum WorkerJob {
-    /// To read a file.
+    /// Reads a file.
     File(ExtractRequest),
-    /// To make the parts of a message readable.
+    /// Makes the parts of a message readable.
     Body(ReadingOptions),
-    /// To try the confinement.
+    /// Tests the confinement.
     Probe(ConfinementProbe),
 }
 
-/// What a worker tries, to see what holds it.
+/// A test of the confinement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ConfinementProbe {
-    /// What it can reach.
+    /// Reports the resources that the worker can reach.
     Reach,
-    /// To work without end.
+    /// Works endlessly.
     Time,
-    /// To take more and more memory.
+    /// Allocates more and more memory.
     Memory,
-    /// To call itself without end.
+    /// Recurses endlessly.
     Stack,
-    /// To return without end.
+    /// Writes output endlessly.
     Output,
-    /// To panic.
+    /// Panics.
     Panic,
-    /// To abort.
+    /// Aborts.
     Abort,
 }
 
-/// The text of a message, as it is returned.
+/// The readable text of a message, as the worker returns it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BodyText {
     pub(super) kind: String,
@@ -59,11 +59,10 @@ pub(super) struct BodyText {
     pub(super) orders: bool,
 }
 
-/// Confines the process, which has no other thread yet, reads a job and does it.
+/// Confines the process, which must have only one thread, reads a job and does it.
 ///
 /// # Errors
-/// If the process cannot be confined, the job has no form, nobody takes what comes of it, or
-/// doing it panics.
+/// The process cannot be confined, the job is malformed, the output is closed, or the job panics.
 pub fn run(
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
@@ -84,7 +83,7 @@ fn work(
     let mut head = Vec::new();
     input.by_ref().take(HEAD).read_until(b'\n', &mut head)?;
     let (job, size): (WorkerJob, u64) = serde_json::from_slice(&head)?;
-    // Reserved at once: a buffer that grows takes more than its size.
+    // Reserved at once: growing a buffer takes more than its final size.
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(MAX_FILE)).unwrap_or(0));
     input.take(MAX_FILE).read_to_end(&mut bytes)?;
     match job {
@@ -93,6 +92,7 @@ fn work(
         }
         WorkerJob::Body(reading) => {
             let (parts, obstacle) = serde_json::from_slice(&bytes)?;
+            // The parts are a second copy, and the address space is limited.
             drop(bytes);
             let message = MessageContent { parts, obstacle, ..MessageContent::default() };
             let ReadableText { kind, text, notes, payment, orders, .. } =
@@ -120,7 +120,7 @@ fn work(
     }
 }
 
-/// Writes a line. What is written before a worker is ended is kept.
+/// Writes a line. Lines written before a worker is killed are kept.
 fn write(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer(&mut *output, value)?;
     output.write_all(b"\n")?;

@@ -1,9 +1,9 @@
-//! The notes of a worker, which a stranger's text may have taken over: only those pass that this
-//! program makes about a text, with numbers and quoted text in them.
+//! The notes of a worker, which untrusted text may have taken over: only notes that this program
+//! makes are passed on, and only with numbers and quoted text as their variable parts.
 
 use daysheet_core::text::{Note, note, ours};
 
-/// What `body::readable` notes. `{}` stands for numbers, quoted text, and [`WORDS`].
+/// The notes of `body::readable`. `{}` is a placeholder for numbers, quoted text and [`WORDS`].
 const KNOWN: &[&str] = &[
     "its text is too large to read whole: this is its first MiB",
     "it has no HTML: this is its plain text",
@@ -42,13 +42,13 @@ const KNOWN: &[&str] = &[
     "a Markdown image that would load from {} is shown as text",
     "{} Markdown images that would load from {} are shown as text",
 ];
-/// Words that may fill a note: of lists, of places, and the reasons for a doubt.
+/// Words that may fill a placeholder: of lists, of places, and of reasons for doubt.
 const WORDS: &str = "and more in places over on a picture or gradient pale very small covered moved \
                      away clipped blended by CSS that is not computed too many style sheets";
-/// The most notes on one text.
+/// The maximum number of notes on one text.
 const MAX_NOTES: usize = 20;
 
-/// Returns the notes of a worker that this program makes, and one about the others.
+/// Returns the notes that this program makes, and one note that counts the others.
 pub fn checked(notes: Vec<String>) -> Vec<Note> {
     let all = notes.len();
     let known = notes.into_iter().take(MAX_NOTES).filter(|text| is_known(text));
@@ -63,7 +63,7 @@ fn is_known(text: &str) -> bool {
     KNOWN.iter().any(|literal| fits(literal, text))
 }
 
-/// Returns true if a note was made of a literal.
+/// Returns true if a note was made from a literal.
 fn fits(literal: &str, text: &str) -> bool {
     let mut parts = literal.split("{}");
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
@@ -74,7 +74,7 @@ fn fits(literal: &str, text: &str) -> bool {
         let end = if parts.peek().is_none() && part.is_empty() {
             Some(rest.len())
         } else if part.is_empty() {
-            // Two places next to each other are filled as one.
+            // Adjacent placeholders are filled as one.
             continue;
         } else {
             rest.find(part)
@@ -90,9 +90,9 @@ fn fits(literal: &str, text: &str) -> bool {
     rest.is_empty()
 }
 
-/// Returns true for numbers, quoted text and words that may fill a note.
+/// Returns true for text that may fill a placeholder: numbers, quoted text, and known words.
 fn is_filler(text: &str) -> bool {
-    // What is between backticks is quoted, and every second piece.
+    // Text between backticks is quoted, and is every second piece.
     let mut own = text.split('`').step_by(2).flat_map(str::split_whitespace);
     let is_own = |word: &str| {
         let word = word.trim_matches(',');

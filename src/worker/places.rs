@@ -1,16 +1,16 @@
-//! The places for workers: how many run at once, and whose turn it is.
+//! The places for workers: how many run at once, and in which order.
 //!
-//! As with requests to providers (`core/provider/upstream.rs`), permits are taken in two steps,
-//! first a person's own and then a common one: however many files somebody has read, only one of
-//! their jobs waits in the common queue. A place of its own is kept for small jobs, so that these
-//! do not wait for anybody's large ones.
+//! As for requests to providers (`core/provider/upstream.rs`), permits are taken in two steps, a
+//! person's own and then a common one: however many files a person has read, only one of their jobs
+//! waits in the common queue. One place is reserved for small jobs, so that they do not wait for
+//! other people's large ones.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The places for large jobs and for small ones: each worker may take half a gigabyte.
+/// The numbers of places for large and for small jobs; each worker may use half a gigabyte.
 const LARGE: usize = 2;
 const SMALL: usize = 1;
 
@@ -22,7 +22,7 @@ pub struct WorkerPlaces {
     people: Mutex<HashMap<String, Weak<OwnPlaces>>>,
 }
 
-/// What one person may have of them.
+/// One person's permits for places.
 #[derive(Debug)]
 struct OwnPlaces {
     large: Arc<Semaphore>,
@@ -32,9 +32,9 @@ struct OwnPlaces {
 /// The permit for one worker.
 #[derive(Debug)]
 pub struct WorkerPermit {
-    /// None if the places are closed, which they never are.
+    /// The permits; `None` if the places were closed, which never happens.
     _permits: [Option<OwnedSemaphorePermit>; 2],
-    /// Keeps the person's places while one of them is taken.
+    /// Keeps the person's permits while one of them is in use.
     _own: Arc<OwnPlaces>,
 }
 
@@ -46,7 +46,8 @@ impl Default for WorkerPlaces {
 }
 
 impl WorkerPlaces {
-    /// Waits for a place for a small job; without `owner`, of a machine's only person.
+    /// Waits for a place for a small job. Without `owner`, the job is for the machine's only
+    /// person.
     pub async fn small(&self, owner: Option<&str>) -> WorkerPermit {
         let own = self.own(owner);
         let first = own.small.clone().acquire_owned().await.ok();
@@ -54,7 +55,7 @@ impl WorkerPlaces {
         WorkerPermit { _permits: [first, common], _own: own }
     }
 
-    /// Waits for a place for any other job.
+    /// Waits for a place for a large job.
     pub async fn large(&self, owner: Option<&str>) -> WorkerPermit {
         let own = self.own(owner);
         let first = own.large.clone().acquire_owned().await.ok();
@@ -63,13 +64,14 @@ impl WorkerPlaces {
     }
 
     fn own(&self, owner: Option<&str>) -> Arc<OwnPlaces> {
-        // A machine's only person shares with nobody.
+        // A machine's only person may use all places.
         let large = if owner.is_some() { 1 } else { LARGE };
         let owner = owner.unwrap_or_default();
         let mut people = self.people.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(own) = people.get(owner).and_then(Weak::upgrade) {
             return own;
         }
+        // People without a job need no entry, and their places are all free.
         people.retain(|_, own| own.strong_count() > 0);
         let own = Arc::new(OwnPlaces {
             large: Arc::new(Semaphore::new(large)),

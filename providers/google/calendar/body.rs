@@ -1,7 +1,7 @@
-//! Writes to Google Calendar: changes as request bodies.
+//! Writes to Google Calendar: changes as request bodies. No I/O.
 //!
-//! Pure. A body for a new event contains the given fields; one for an existing event contains the
-//! differences, with nulls for fields to be cleared, and keeps what Google knows of every guest.
+//! The body for a new event contains the given fields. The body for an existing event contains the
+//! differences, with null for fields to clear, and keeps everything that Google has on each guest.
 
 use std::fmt::Write as _;
 
@@ -21,11 +21,11 @@ use serde_json::{Map, Value, json};
 use super::facts::{flag, list, read_moment, read_when, some};
 use crate::json::text;
 
-/// The longest time before an event that Google reminds at: four weeks.
+/// The earliest reminder that Google accepts, in minutes before an event: four weeks.
 const MAX_REMINDER: u32 = 40_320;
 
-/// Returns the body of a new event. `request` is the id of the request for an online
-/// meeting; `zone` is the calendar's.
+/// Returns the body of a new event. `request` identifies the request for an online meeting; `zone`
+/// is the calendar's zone.
 pub fn new(change: &EventChange, request: &str, zone: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
@@ -79,11 +79,12 @@ pub fn new(change: &EventChange, request: &str, zone: &str) -> Result<Value> {
     Ok(Value::Object(body))
 }
 
-/// Returns the body that applies the change to an existing event; empty if nothing differs.
+/// Returns the body that applies a change to an existing event; empty if nothing differs.
 pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Result<Value> {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| {
         let now = current.get(key).unwrap_or(&Value::Null);
+        // An empty body tells the caller that no request is needed.
         if *now != value {
             body.insert(key.to_owned(), value);
         }
@@ -98,6 +99,7 @@ pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Resul
     if let Some((start, end)) = &change.time
         && !(same(current, "start", start) && same(current, "end", end))
     {
+        // Google refuses a date for one of them and a time for the other.
         put("start", replacement(start, current.get("start")));
         put("end", replacement(end, current.get("end")));
     }
@@ -122,6 +124,7 @@ pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Resul
         _ => {}
     }
     if let Some(visibility) = change.visibility {
+        // Google leaves the default out.
         let now = Some(text(current, "visibility")).filter(|now| !now.is_empty());
         if now.unwrap_or("default") != visible(visibility) {
             put("visibility", visible(visibility).into());
@@ -139,7 +142,7 @@ pub fn patch_body(current: &Value, change: &EventChange, request: &str) -> Resul
     Ok(Value::Object(body))
 }
 
-/// The members of an event that are restored.
+/// The members of an event that an undo restores.
 const RESTORED: &[&str] = &[
     "status",
     "summary",
@@ -164,7 +167,7 @@ const RESTORED: &[&str] = &[
     "workingLocationProperties",
 ];
 
-/// Returns the body that makes an event what it was; empty if nothing differs.
+/// Returns the body that restores the earlier state of an event; empty if nothing differs.
 pub fn restored(before: &Value, now: &Value) -> Value {
     let mut body = Map::new();
     for key in RESTORED {
@@ -172,7 +175,7 @@ pub fn restored(before: &Value, now: &Value) -> Value {
         let value = match (was, is) {
             _ if was == is => continue,
             (Some(Value::Object(was)), Some(Value::Object(is))) => {
-                // A patch would leave members that are not named.
+                // A patch would keep members that are not named.
                 let gone = is.keys().filter(|key| !was.contains_key(*key));
                 let gone = gone.map(|key| (key.clone(), Value::Null));
                 was.clone().into_iter().chain(gone).collect()
@@ -184,13 +187,13 @@ pub fn restored(before: &Value, now: &Value) -> Value {
     Value::Object(body)
 }
 
-/// Returns the comment with which the account answered an invitation.
+/// Returns the comment in the account's own answer to an invitation.
 pub fn own_comment(event: &Value, own: &str) -> Option<String> {
     let me = list(event, "attendees").iter().find(|one| is_own(one, own))?;
     some(me, "comment")
 }
 
-/// Returns the body that answers an invitation; times in its text are in `zone`.
+/// Returns the body that answers an invitation. Times in the comment are in `zone`.
 pub fn response_body(
     current: &Value,
     response: &InvitationReply,
@@ -230,15 +233,16 @@ pub fn response_body(
     if !flag(current, "attendeesOmitted") {
         return Ok(json!({"attendees": people}));
     }
-    // Of a list that is not whole, only the own answer is changed.
+    // Google updates only the own answer if the list is declared incomplete.
     people.retain(|one| is_own(one, own));
     Ok(json!({"attendeesOmitted": true, "attendees": people}))
 }
 
-/// Returns the body that adds guests.
+/// Returns the body that adds guests to an event.
 pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
     whole(current)?;
     let mut people = list(current, "attendees").to_vec();
+    // A patch replaces the whole list, so the existing guests are sent, too.
     for address in to {
         let known = |one: &Value| text(one, "email").eq_ignore_ascii_case(address);
         if !people.iter().any(known) {
@@ -248,8 +252,8 @@ pub fn invited(current: &Value, to: &[String]) -> Result<Value> {
     Ok(json!({"attendees": people}))
 }
 
-/// Returns the parts of a body that the event shows afterwards: a meeting's link is
-/// created asynchronously, and a shortened list is not stored.
+/// Returns the parts of a body that the stored event will show: a meeting's link is created
+/// asynchronously, and a partial guest list is not stored as such.
 pub fn lasting(body: &Value) -> Value {
     let mut body = body.clone();
     if let Some(members) = body.as_object_mut() {
@@ -316,8 +320,8 @@ fn meeting(request: &str) -> Value {
     }})
 }
 
-/// Returns a day, or a local time with its zone; and with its offset, so that a
-/// repeated local time is unambiguous, and the reader need not know the zone.
+/// Returns a date, or a local time with its zone and its offset. The offset makes a repeated local
+/// time unambiguous, and lets readers ignore the zone.
 fn moment(requested: &ZonedTime) -> Value {
     match (requested, requested.when()) {
         (ZonedTime::At(local, zone), EventTime::At(at)) => {
@@ -341,8 +345,8 @@ fn recurrence(repeat: &EventRecurrence, start: Option<ZonedTime>) -> Value {
     repeat.lines(&start).into()
 }
 
-/// Returns the same for an event that has a time: a patch would leave the fields that
-/// are not named, and a day with a time of day is refused.
+/// Returns [`moment`] with nulls for the other members of the present time: a patch would keep
+/// those, and Google refuses a date together with a time of day.
 fn replacement(requested: &ZonedTime, now: Option<&Value>) -> Value {
     let mut value = moment(requested);
     if let Some(parts) = value.as_object_mut() {
@@ -375,7 +379,7 @@ fn person(guest: &EventGuest) -> Value {
     }
 }
 
-/// Returns a guest, with everything that is known of them.
+/// Returns a guest with everything that Google has on them.
 fn attendee(guest: &EventGuest, known: Option<&Value>) -> Value {
     let mut value = known.cloned().unwrap_or_else(|| person(guest));
     let Some(object) = value.as_object_mut() else {
@@ -399,7 +403,7 @@ fn attendee(guest: &EventGuest, known: Option<&Value>) -> Value {
     value
 }
 
-/// Returns the list of guests; the organizer stays in it.
+/// Returns the guest list with the organizer, who always stays.
 fn merge_guests(current: &Value, guests: &[EventGuest]) -> Result<Value> {
     whole(current)?;
     let known = list(current, "attendees");
@@ -428,12 +432,13 @@ fn merge_guests(current: &Value, guests: &[EventGuest]) -> Result<Value> {
             && !text(one, "email").is_empty()
     });
     match (people.is_empty(), known.is_empty()) {
+        // Null and an empty list would differ, and clear a list that does not exist.
         (true, true) => Ok(current.get("attendees").cloned().unwrap_or_default()),
         _ => Ok(Value::Array(people)),
     }
 }
 
-/// Refuses to write a list of people that is not known whole.
+/// Refuses to change an incomplete guest list.
 fn whole(current: &Value) -> Result<()> {
     if flag(current, "attendeesOmitted") {
         return Err(Error::argument("Google does not list all guests of this event")
@@ -442,7 +447,7 @@ fn whole(current: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Sets the event type that shows the time so, with the fields it requires.
+/// Sets the event type for `show`, with the fields that Google requires for it.
 fn show_new(body: &mut Map<String, Value>, change: &EventChange) -> Result<()> {
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let (kind, name) = match change.show {
@@ -468,7 +473,7 @@ fn show_new(body: &mut Map<String, Value>, change: &EventChange) -> Result<()> {
     }
     put("eventType", kind.into());
     match kind {
-        // Nobody's invitation is declined unasked.
+        // By default Google would decline conflicting invitations.
         "outOfOffice" => {
             put("outOfOfficeProperties", json!({"autoDeclineMode": "declineNone"}));
         }
@@ -487,6 +492,7 @@ fn show_new(body: &mut Map<String, Value>, change: &EventChange) -> Result<()> {
                 None => json!({"type": "homeOffice", "homeOffice": {}}),
             };
             put("workingLocationProperties", properties);
+            // Google accepts working locations only with these two values.
             put("transparency", "transparent".into());
             put("visibility", "public".into());
         }
@@ -511,6 +517,7 @@ fn show_changed(
     if now == Some(show) {
         return Ok(());
     }
+    // `eventType` is fixed at creation.
     if now.is_some() || matches!(show, ShowAs::Oof | ShowAs::Focus | ShowAs::Elsewhere) {
         return Err(Error::argument(
             "Google cannot change the kind of an existing event (oof, focus, elsewhere)",
@@ -542,9 +549,9 @@ fn or_null(requested: &str) -> Value {
     }
 }
 
-/// Returns the whole event with a change applied (RFC 7396), if the change clears a
-/// field: the published contract has no null, so the field is left out of a whole event
-/// instead. `None` if nothing is cleared, or the event is not complete here.
+/// Returns the whole event with a change applied (RFC 7396), for changes that clear a field:
+/// Google's published contract has no null, so the whole event is sent without that field. `None`
+/// if the change clears nothing, or the event is incomplete here.
 pub fn without_nulls(current: &Value, change: &Value) -> Option<Value> {
     if !clears(change) || flag(current, "attendeesOmitted") {
         return None;

@@ -1,4 +1,4 @@
-//! When people are busy, as far as they share it at Google.
+//! Free/busy times of people who share them at Google.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use super::facts::list;
 use super::{GoogleCalendar, PRIMARY, Scope};
 use crate::json::text;
 
-/// The most calendars that one question may be about.
+/// The maximum number of calendars in one query.
 const AT_ONCE: usize = 50;
 
 impl GoogleCalendar {
@@ -27,15 +27,16 @@ impl GoogleCalendar {
         let queries = who.chunks(AT_ONCE).map(|some| async move {
             match self.free_busy(some, from, to).await {
                 Ok(answer) => some.iter().map(|one| schedule(&answer, one)).collect(),
+                // One result per person, in the order of the question.
                 Err(error) => vec![Err(error); some.len()],
             }
         });
         join_all(queries).await.into_iter().flatten().collect()
     }
 
-    /// Queries free/busy times: the one POST that only reads.
+    /// Queries free/busy times, by the only POST that reads.
     async fn free_busy(&self, who: &[String], from: Timestamp, to: Timestamp) -> Result<Value> {
-        // The owner's calendar is the main one, whatever it is called there.
+        // The account's own calendar is asked for as `primary`, whatever address was given for it.
         let own = who.iter().find(|one| one.eq_ignore_ascii_case(&self.own));
         let items: Vec<_> = who
             .iter()
@@ -65,7 +66,7 @@ impl GoogleCalendar {
 
 /// Reads one person's schedule from a response.
 fn schedule(answer: &Value, who: &str) -> Result<BusySchedule> {
-    // Google may normalize the address.
+    // Google may normalize the addresses.
     let under = |key: &str| {
         let known: HashMap<String, &Value> = answer
             .get(key)
@@ -80,6 +81,7 @@ fn schedule(answer: &Value, who: &str) -> Result<BusySchedule> {
     let mut busy = Vec::new();
     match (calendars(who), under("groups")(who)) {
         (Some(calendar), _) => busy.extend(intervals(calendar, who)?),
+        // The times of a group are listed under its members' addresses.
         (None, Some(group)) => {
             check_errors(group, who)?;
             for member in list(group, "calendars").iter().filter_map(Value::as_str) {

@@ -1,12 +1,13 @@
 //! Changes in the calendars since a cursor, by Google's sync tokens.
 //!
-//! Each calendar has a token of its own; all of them are one cursor. Recurring events are
-//! reported once, with their exceptions: renaming a series is one change, not hundreds.
-//! A cancelled occurrence is a change of its series, too.
+//! Each calendar has a token of its own; one cursor holds them all. A recurring event is reported
+//! once, with its exceptions: renaming a series is one change, not hundreds. A cancelled occurrence
+//! is a change of its series, too.
 //!
-//! An event is new if it was created since, or if someone else had created it before
-//! and invites us now; `created` has whole seconds, and is the organizer's. So a cursor
-//! knows the existing events, by short hashes, and says later how they differ.
+//! An event is new if it was created since the cursor, or if it was created earlier by someone who
+//! has now invited the account. `created` does not suffice: it has whole seconds, and is the
+//! organizer's. A cursor therefore has short hashes of the existing events, which also show how
+//! they differ later.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,30 +28,30 @@ use crate::tracked::{TrackedEvent, TrackedItems};
 /// The page size for changes of one calendar. It is the same for the first token,
 /// because Google requires identical parameters.
 const AT_ONCE: i32 = 2_500;
-/// How far back events are followed, in hours: changes of older ones are rarely of
-/// interest, and the first token costs a page for every 2,500 events.
+/// The range before now in which events are followed, in hours. Older ones rarely matter, and the
+/// first token costs a page for every 2,500 events.
 const BACK: i64 = 31 * 24;
-/// The comments of guests; only changes are reported by them.
+/// The field with guests' comments, which are requested only for changes.
 const COMMENT: &str = "attendees/comment";
-/// The most pages that the first token may cost.
+/// The maximum number of pages that are read for a first token.
 const PAGES: usize = 40;
-/// An event created this shortly before a calendar was read may be missing from it.
+/// The time before a calendar was read in which new events may be missing from it.
 const SHORTLY: SignedDuration = SignedDuration::from_mins(2);
 
-/// Where each calendar was left, by its id.
+/// The sync points of the calendars, by calendar id.
 type SyncPoints = BTreeMap<String, SyncPoint>;
 
-/// Where a calendar was left.
+/// The state of a calendar at a cursor.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct SyncPoint {
     /// Google's sync token.
     sync: String,
-    /// When the calendar had last changed then; events created later are new.
+    /// The calendar's `updated` at the cursor; events created later are new.
     seen: String,
-    /// The existing events.
+    /// Events that existed at the cursor.
     #[serde(default)]
     tracked: TrackedItems,
-    /// The next page of changes.
+    /// The token of the next page of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<String>,
 }
@@ -77,6 +78,7 @@ impl GoogleCalendar {
             })?,
         };
         let calendars = self.calendar_list().await?;
+        // The role shows only busy times, no events.
         let readable = |calendar: &&Value| text(calendar, "accessRole") != "freeBusyReader";
         let ids = calendars.iter().filter(readable).map(|one| text(one, "id"));
         let steps = join_all(ids.map(|id| {
@@ -88,7 +90,7 @@ impl GoogleCalendar {
         for (id, step) in steps.await {
             let step = match step {
                 Ok(step) => step,
-                // It was in the list a moment ago, and is shared no longer.
+                // It was listed a moment ago, and is no longer shared.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(403)) =>
                 {
@@ -113,8 +115,8 @@ impl GoogleCalendar {
         Ok(changes)
     }
 
-    /// Sorts the changes of a calendar: new, changed, deleted. A series that has changed
-    /// is one change with its exceptions, and so is one with cancelled occurrences.
+    /// Sorts the changes of a calendar into new, changed and deleted. A series that has changed, or
+    /// has cancelled occurrences, is one change together with its exceptions.
     async fn sort_out(
         &self,
         calendar: &str,
@@ -133,6 +135,7 @@ impl GoogleCalendar {
         let mut parts: BTreeMap<String, ItemDifference> = BTreeMap::new();
         for item in &cancelled {
             let (id, series) = (text(item, "id"), text(item, "recurringEventId"));
+            // Part of a deleted series, or reported as cancelled before.
             if deleted.contains(series) || point.tracked.event(id) == Some(TrackedEvent::Cancelled)
             {
                 continue;
@@ -157,6 +160,7 @@ impl GoogleCalendar {
             let difference = facts
                 .as_ref()
                 .and_then(|facts| point.tracked.difference(text(&item, "id"), series, facts));
+            // If the series has changed too, its exceptions belong to that change.
             if !masters.contains(series) {
                 shown.push((item, difference));
             } else if let Some(facts) = facts
@@ -183,6 +187,7 @@ impl GoogleCalendar {
         }
         let (ids, parts): (Vec<String>, Vec<ItemDifference>) =
             parts.into_iter().map(|(series, parts)| (id_of(&series), parts)).unzip();
+        // Of these series, the page has only occurrences.
         for ((id, parts), series) in ids.iter().zip(parts).zip(self.event(&ids).await) {
             match series {
                 Ok(series) if text(&series, "status") == "cancelled" => {}
@@ -190,7 +195,7 @@ impl GoogleCalendar {
                     changes.differences.insert(id.clone(), parts);
                     changes.changed.push(series);
                 }
-                // Deleted meanwhile.
+                // It was deleted meanwhile.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -209,6 +214,7 @@ impl GoogleCalendar {
             return self.begin(calendar).await;
         };
         match self.proceed(calendar, point, projection).await {
+            // Google has dropped the token.
             Err(error) if error.kind() == ErrorKind::Provider(410) => {
                 Ok(CalendarChanges { started_over: true, ..self.begin(calendar).await? })
             }
@@ -216,7 +222,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// Requests a token, with enough of each event to recognize it.
+    /// Requests a first sync token, with enough of each event to recognize it later.
     async fn begin(&self, calendar: &str) -> Result<CalendarChanges> {
         let id = &path_segment(calendar);
         let now = self.google.now();
@@ -252,6 +258,7 @@ impl GoogleCalendar {
                 return Ok(CalendarChanges { point, ..CalendarChanges::default() });
             }
             match some(&answer, "nextPageToken") {
+                // A repeated token would return the same page forever.
                 Some(next) if next != page => page = next,
                 _ => break,
             }
@@ -300,21 +307,21 @@ impl GoogleCalendar {
 }
 
 impl SyncPoint {
-    /// Returns true for an event that did not exist at the mark.
+    /// Returns true if an event did not exist at the cursor.
     fn is_new(&self, item: &Value) -> bool {
         if self.tracked.has(text(item, "id")) {
             return false;
         }
         let may_be_new = is_of_others(item) && self.tracked.is_complete();
         match some(item, "recurringEventId") {
-            // An exception was created with its series; one may be invited to a single
+            // An exception has its series' creation time, and someone may be invited to a single
             // occurrence.
             Some(series) => may_be_new && !self.tracked.has(&series),
             None => may_be_new || self.is_late(item),
         }
     }
 
-    /// Returns true for an event created after the calendar was read, or shortly before.
+    /// Returns true if an event was created after the calendar was read, or shortly before.
     fn is_late(&self, item: &Value) -> bool {
         let created: Option<Timestamp> = text(item, "created").parse().ok();
         let seen: Option<Timestamp> = self.seen.parse().ok();
@@ -322,7 +329,7 @@ impl SyncPoint {
         matches!((created, from), (Some(created), Some(from)) if created >= from)
     }
 
-    /// Remembers events as they are.
+    /// Records the present state of events.
     fn know(&mut self, items: &[Value], own: &str) {
         for item in items {
             let id = text(item, "id");
@@ -335,7 +342,7 @@ impl SyncPoint {
     }
 }
 
-/// Returns true for an event with another organizer.
+/// Returns true if someone else organizes the event.
 fn is_of_others(item: &Value) -> bool {
     let organizer = item.get("organizer");
     organizer.is_some_and(|one| one.get("self").and_then(Value::as_bool) != Some(true))

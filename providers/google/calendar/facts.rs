@@ -1,6 +1,6 @@
-//! Reads Google's events: facts for the port, with incorrect flags corrected.
+//! Reading of Google's events: facts for the port, with incorrect flags corrected.
 //!
-//! Pure: JSON in, plain data out, and never an error. The registry decides what columns show.
+//! No I/O, and never an error: JSON in, plain data out. The registry decides what columns show.
 
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::ical::series_uid;
@@ -41,10 +41,10 @@ pub const FACTS: &[&str] = &[
     "attendees/responseStatus",
 ];
 
-/// Adds the calendar to an event, and marks which of its people is `own`.
+/// Adds the calendar to an event, and marks the account among its people.
 ///
-/// Google marks the calendar's owner as `self`. In the calendars of others, and in
-/// those without an owner, that is not the account.
+/// Google marks the calendar's owner as `self`, who is not the account in other people's calendars
+/// and in calendars without an owner.
 pub fn place(event: &mut Value, calendar: &str, own: &str) {
     let Some(event) = event.as_object_mut() else {
         return;
@@ -78,13 +78,13 @@ fn mark(person: &mut Value, own: bool) {
     }
 }
 
-/// Returns the facts of an event that [`place`] has completed; `own` is the account's
-/// address. `None` without an id and a time.
+/// Returns the facts of an event completed by [`place`], or `None` if it has no id or time. `own`
+/// is the account's address.
 pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     let calendar = some(event, "calendarId");
     let id = some(event, "id")?;
     let original = event.get("originalStartTime").and_then(read_when);
-    // A deleted occurrence has only its original time.
+    // A cancelled occurrence has only its original time.
     let start = event.get("start").and_then(read_when).or(original)?;
     let end = event.get("end").and_then(read_when).unwrap_or(start);
     let people = list(event, "attendees");
@@ -93,6 +93,7 @@ pub fn facts(event: &Value, own: &str) -> Option<EventData> {
     };
     let guests: Vec<EventGuest> = people
         .iter()
+        // Google lists the organizer among the attendees.
         .filter(|person| !flag(person, "organizer"))
         .map(|person| EventGuest { me: is_me(person), ..guest(person) })
         .collect();
@@ -153,7 +154,7 @@ pub fn join(calendar: Option<&str>, id: &str) -> String {
     }
 }
 
-/// Reads a `date`, or a `dateTime` with its offset; without one it is in the named zone.
+/// Reads a `date`, or a `dateTime` with an offset; without an offset, the named zone applies.
 pub fn read_when(value: &Value) -> Option<EventTime> {
     let date_time = text(value, "dateTime");
     match text(value, "date") {
@@ -196,7 +197,7 @@ fn repeat(event: &Value) -> Option<EventRecurrence> {
     Some(EventRecurrence::from_lines(&lines, &zone))
 }
 
-/// Reads the same as [`read_when`], in the named zone.
+/// Reads the same as [`read_when`], keeping the named zone.
 pub fn read_moment(value: &Value) -> Option<ZonedTime> {
     let named = text(value, "timeZone");
     Some(match read_when(value)? {
@@ -221,7 +222,7 @@ pub fn is_room(calendar: &Value) -> bool {
     text(calendar, "id").ends_with("@resource.calendar.google.com")
 }
 
-/// Returns the mask of a list's events for the paths that are read.
+/// Returns the `fields` mask for the events of a list: `paths` and [`FACTS`].
 pub fn mask(paths: &[String]) -> String {
     let mut selected: Vec<&str> = Vec::new();
     let read = paths.iter().map(String::as_str).chain(FACTS.iter().copied());
@@ -235,22 +236,22 @@ pub fn mask(paths: &[String]) -> String {
     selected.join(",")
 }
 
-/// Returns true if a path is equal to another, or below it.
+/// Returns true if a path equals another, or is below it.
 fn inside(path: &str, whole: &str) -> bool {
     path.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Returns the list under a key, empty if there is none.
+/// Returns the list under a key; empty if it is missing.
 pub fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the text under a key, unless it is empty.
+/// Returns the text under a key, or `None` if it is empty.
 pub fn some(value: &Value, key: &str) -> Option<String> {
     Some(text(value, key)).filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Returns true for a flag that is set.
+/// Returns true if a flag is set.
 pub fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool) == Some(true)
 }

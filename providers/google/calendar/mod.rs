@@ -1,8 +1,8 @@
-//! Google Calendar behind the port: requests for reads, and the form of ids.
+//! Google Calendar behind the port: reads, and the form of ids.
 //!
-//! Events are identified by their calendar and an id in it, so ids cross the port as
-//! `calendar/event`. This module has the reads; writes are in `write.rs`, changes since
-//! a cursor in `changes.rs`, and the facts of an event in `event_data.rs`.
+//! An event is identified by its calendar and its id there, so ids cross the port as
+//! `calendar/event`. Writes are in `write.rs`, changes since a cursor in `changes.rs`, and the
+//! facts of an event in `facts.rs`.
 
 use std::time::{Duration, Instant};
 
@@ -36,17 +36,17 @@ use crate::net::path_segment;
 
 /// Google's id of the main calendar.
 const PRIMARY: &str = "primary";
-/// How long the list of calendars is cached.
+/// The time for which the list of calendars is cached.
 const LIST_LASTS: Duration = Duration::from_secs(60);
 /// The maximum page size at Google.
 const MAX_PAGE: usize = 2_500;
-/// The length of the shortest id that is taken from a call.
+/// The minimum length of an id that a caller may give.
 const SHORTEST_ID: usize = 12;
-/// Pages of one iCalendar UID that are read: its exceptions may be many.
+/// The maximum number of pages that are read for one iCalendar UID, which exceptions share.
 const UID_PAGES: usize = 10;
 
-/// Carries out a generated call with what every call gets: a mask of fields,
-/// the scope, and our delegate. The builders share these setters, but no trait.
+/// Makes a generated call with our delegate, a `fields` mask and the scope. A macro, because the
+/// generated builders have these setters in common, but no trait.
 macro_rules! call {
     ($calendar:expr, $fields:expr, |$hub:ident| $build:expr) => {
         $calendar
@@ -74,7 +74,7 @@ mod write;
 pub struct GoogleCalendar {
     hub: CalendarHub<LoopbackConnector>,
     google: GoogleClient,
-    /// Where the API is.
+    /// The base URL of the API.
     base: Url,
     /// The account's address.
     own: String,
@@ -82,7 +82,7 @@ pub struct GoogleCalendar {
 }
 
 impl GoogleCalendar {
-    /// Creates the calendars at the configured endpoint.
+    /// Connects an account to the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let google = GoogleClient::new(services, tokens, CALENDAR);
         let base = services.endpoints.google_calendar.clone();
@@ -92,8 +92,9 @@ impl GoogleCalendar {
         Ok(Self { hub, google, base, own: account.email.clone(), calendars: Mutex::new(None) })
     }
 
-    /// Returns the account's calendars, the main one first, cached for a while.
+    /// Returns the account's calendars, the main one first; cached for [`LIST_LASTS`].
     async fn calendar_list(&self) -> Result<Vec<Value>> {
+        // Held during the request, so that concurrent calls make only one.
         let mut known = self.calendars.lock().await;
         if let Some((when, calendars)) = known.as_ref()
             && when.elapsed() < LIST_LASTS
@@ -115,6 +116,7 @@ impl GoogleCalendar {
             })?;
             calendars.extend_from_slice(page_items(&answer)?);
             match some(&answer, "nextPageToken") {
+                // A repeated token would return the same page forever.
                 Some(next) if next != token => token = next,
                 _ => break,
             }
@@ -124,7 +126,7 @@ impl GoogleCalendar {
         Ok(calendars)
     }
 
-    /// Returns the main calendar's id as in the list.
+    /// Returns the id of the main calendar as the list has it.
     async fn primary(&self) -> Result<String> {
         let calendars = self.calendar_list().await?;
         let main = calendars.first().filter(|first| flag(first, "primary"));
@@ -140,7 +142,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// Fetches one event, complete.
+    /// Fetches an event with all its fields.
     async fn fetch(&self, calendar: &str, event: &str) -> Result<Value> {
         let (in_path, id) = (&path_segment(calendar), &path_segment(event));
         let mut found = call!(self, "*", |hub| hub.events().get(in_path, id))?;
@@ -171,6 +173,7 @@ impl GoogleCalendar {
                 .show_deleted(false)
                 .max_results(limit);
             if !ask.series {
+                // Google can sort by start only if it expands series.
                 call = call.order_by("startTime");
             }
             if let Some(token) = cursor {
@@ -181,7 +184,7 @@ impl GoogleCalendar {
         .map_err(|error| stale(error, cursor))?;
         let mut items = page_items(&answer)?.to_vec();
         if ask.series {
-            // Which of its occurrences are cancelled is part of a series.
+            // Without `singleEvents`, Google lists cancelled occurrences beside their series.
             items.retain(|item| text(item, "status") != "cancelled");
         }
         for item in &mut items {
@@ -206,6 +209,7 @@ impl GoogleCalendar {
             })?;
             found.extend_from_slice(page_items(&answer)?);
             match some(&answer, "nextPageToken") {
+                // A repeated token would return the same page forever.
                 Some(next) if next != token => token = next,
                 _ => break,
             }
@@ -251,7 +255,7 @@ impl Calendars for GoogleCalendar {
             .calendars
             .iter()
             .map(|(calendar, cursor)| self.page(ask, calendar, cursor.as_deref()));
-        // The limiter limits how many of them are in flight.
+        // The limiter bounds the number of calls in flight.
         join_all(pages).await
     }
 
@@ -323,8 +327,8 @@ impl Calendars for GoogleCalendar {
         self.patch(current, change, notify).await
     }
 
-    /// Deletes an event. A message to the guests is impossible: Google's mail only says
-    /// that the event is cancelled.
+    /// Deletes an event. A message to the guests cannot be included: Google's own mail only says
+    /// that the event was cancelled.
     async fn delete(
         &self,
         current: &Value,
@@ -373,7 +377,7 @@ impl Calendars for GoogleCalendar {
         change: &EventChange,
         _notify: GuestNotice,
     ) -> Result<()> {
-        // Google refuses what has no words in its bodies, whoever is notified.
+        // Building the body finds everything that Google cannot do; notifying plays no part in it.
         match current {
             Some(current) => body::patch_body(current, change, "").map(drop),
             None => body::new(change, "", "UTC").map(drop),
@@ -398,25 +402,26 @@ impl Calendars for GoogleCalendar {
     }
 
     fn check_id(&self, id: &str) -> Result<()> {
-        // Google's own ids have 26 digits or more; what is shorter is a word.
+        // Google's own ids have at least 26 characters; a shorter text is a word.
         if id.len() >= SHORTEST_ID { check(id) } else { Err(not_googles()) }
     }
 }
 
-/// Converts a time to the type of the generated client, through JSON, so that the type
-/// need not be named.
+/// Converts a time to the time type of the generated client, through JSON, so that the type is not
+/// named here.
 fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
     serde_json::from_value(at.to_string().into())
         .map_err(|_opaque| Error::argument("a time is out of range for Google Calendar"))
 }
 
-/// Checks an id. Ids are escaped in paths, so only impossible ones have to be refused.
+/// Checks an id. Paths escape ids, so only impossible ones are refused.
 fn check(id: &str) -> Result<()> {
     let (calendar, event) = id.rsplit_once('/').unwrap_or((PRIMARY, id));
     let fits = (1..=1_100).contains(&event.len())
         && event
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'@' | b'.'))
+        // Dots alone would change the path.
         && !event.bytes().all(|byte| byte == b'.');
     if fits && check_calendar(calendar).is_ok() {
         return Ok(());
@@ -440,7 +445,7 @@ fn check_calendar(id: &str) -> Result<()> {
         .next("use a handle such as c2 from lookup kind=calendars"))
 }
 
-/// Converts the refusal of a page token to an error that it is too old.
+/// Turns the refusal of a page token into an error that says it has expired.
 fn stale(error: Error, cursor: Option<&str>) -> Error {
     if cursor.is_some() && matches!(error.kind(), ErrorKind::Provider(400 | 410)) {
         return Error::argument("Google Calendar's page cursor expired")
@@ -455,10 +460,10 @@ const OF_A_PAGE: &[&str] = &[
     "nextSyncToken", "summary", "timeZone", "updated",
 ];
 
-/// Returns the items of a page; an empty list may be missing, but anything else is no page.
+/// Returns the items of a page. An empty list may be missing.
 ///
 /// # Errors
-/// [`ErrorKind::Provider`] for a response that is no page.
+/// [`ErrorKind::Provider`] for any other response.
 fn page_items(answer: &Value) -> Result<&[Value]> {
     page(answer, "items", OF_A_PAGE)
 }

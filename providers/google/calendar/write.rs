@@ -1,7 +1,7 @@
 //! Writes to Google Calendar: sent once, and looked up if the response is lost.
 //!
-//! A new event has an id of ours, and a change names the version it was made for. So an
-//! interrupted write can be looked up, and nothing is ever done twice.
+//! A new event has an id of ours, and a change names the version it was made for. An interrupted
+//! write can therefore be looked up, and is never carried out twice.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::json::text;
 use crate::net::path_segment;
 use crate::written::holds;
 
-/// How often a meeting link that is still being created is looked up.
+/// The maximum number of lookups of a meeting link that is still being created.
 const LOOKS: usize = 3;
 
 impl GoogleCalendar {
@@ -48,6 +48,7 @@ impl GoogleCalendar {
                 )?;
                 match self.google.send(Method::POST, &url, None, Some(&body)).await {
                     Err(error) => {
+                        // The id is ours, so a lost creation can be found by it.
                         let made = || self.there(&calendar, &id);
                         self.google.settle(error, made).await?
                     }
@@ -67,7 +68,7 @@ impl GoogleCalendar {
                             .next("search for it, and change it with calendar_save"));
                     }
                     Err(error) => {
-                        // Occurrences have the UID of their series.
+                        // Exceptions have the UID of their series.
                         let is_it = |found: &Value| {
                             let original = found.get("originalStartTime");
                             original.and_then(read::read_when) == event.original
@@ -98,7 +99,7 @@ impl GoogleCalendar {
         Ok(self.await_meeting_link(changed).await)
     }
 
-    /// Restores an event. Google keeps deleted ones, as cancelled.
+    /// Restores an event. Google keeps deleted events as cancelled ones.
     pub(super) async fn put_back(&self, before: &Value, now: Option<&Value>) -> Result<Value> {
         let Some(now) = now else {
             return Err(Error::new(ErrorKind::NotFound, "Google no longer has the deleted event")
@@ -116,7 +117,7 @@ impl GoogleCalendar {
         let url =
             self.at(&["calendars", &calendar, "events", &id], &[("sendUpdates", word(notify))])?;
         let version = some(current, "etag");
-        // With the version: an event that has changed since it was read is not deleted.
+        // The version prevents deleting an event that has changed since it was read.
         let sent = self.google.send(Method::DELETE, &url, version.as_deref(), None).await;
         let Err(error) = sent else { return Ok(()) };
         let was_deleted = async || {
@@ -148,7 +149,7 @@ impl GoogleCalendar {
         self.modify(current, &body, notify).await
     }
 
-    /// Adds guests, whom Google notifies, because Google has no forwarding.
+    /// Adds guests and lets Google notify them, because Google has no forwarding.
     pub(super) async fn invite(
         &self,
         current: &Value,
@@ -167,12 +168,13 @@ impl GoogleCalendar {
         self.modify(current, &body, GuestNotice::All).await.map(drop)
     }
 
-    /// Changes an event unless it is another by now.
+    /// Changes an event if it still has the version of `current`.
     async fn modify(&self, current: &Value, body: &Value, notify: GuestNotice) -> Result<Value> {
         let (calendar, id) = self.calendar_and_id(current).await?;
         let url = self.at(
             &["calendars", &calendar, "events", &id],
             &[
+                // With version 0, Google ignores `conferenceData`.
                 ("conferenceDataVersion", "1"),
                 ("sendUpdates", word(notify)),
                 ("supportsAttachments", "true"),
@@ -187,8 +189,7 @@ impl GoogleCalendar {
         };
         let sent = self.google.send(method, &url, version.as_deref(), Some(&body)).await;
         let mut changed = match sent {
-            // Another version may be someone else's: it is ours if it has the content
-            // to be written.
+            // Someone else may have changed it: the new version is ours if it has our content.
             Err(error) => {
                 let changed = async || {
                     let found = self.there(&calendar, &id).await?;
@@ -226,7 +227,7 @@ impl GoogleCalendar {
             }
             CalendarOp::Rename { id, name } => {
                 let calendar = self.own_calendar(id, "renamed").await?;
-                // A name for oneself hides the calendar's own.
+                // A personal name for the calendar hides its own name.
                 let (path, key): (&[&str], _) = match some(&calendar, "summaryOverride") {
                     Some(_) => (&["users", "me", "calendarList", id], "summaryOverride"),
                     None => (&["calendars", id], "summary"),
@@ -245,11 +246,13 @@ impl GoogleCalendar {
                 self.google.send(Method::DELETE, &url, None, None).await
             }
         };
+        // Cleared after errors, too: the write may have been carried out.
         *self.calendars.lock().await = None;
         let done = match sent {
             Err(error) => {
                 let done = || self.confirm_calendar(op);
                 let done = self.google.settle(error, done).await;
+                // Looking up the effect may have cached a list from before it.
                 *self.calendars.lock().await = None;
                 done?
             }
@@ -266,8 +269,8 @@ impl GoogleCalendar {
         Ok(Some(listed.unwrap_or(done)))
     }
 
-    /// Looks up the calendar after a write; `None` until it has taken effect. A new
-    /// calendar is recognized by its name, which no other has.
+    /// Looks up a calendar after a write; `None` until the write has taken effect. A new calendar
+    /// is recognized by its name, which was unique before.
     async fn confirm_calendar(&self, op: &CalendarOp) -> Result<Option<Value>> {
         *self.calendars.lock().await = None;
         let now = self.calendar_list().await?;
@@ -303,8 +306,8 @@ impl GoogleCalendar {
         }
     }
 
-    /// Adds the calendar's owner to an imported event: Google refuses an event of
-    /// others that its owner is not invited to.
+    /// Adds the calendar's owner to an imported event: Google refuses events of others to which the
+    /// owner is not invited.
     fn taking_part(&self, calendar: &str, event: &EventChange) -> EventChange {
         let mut event = event.clone();
         let me = match calendar {
@@ -320,7 +323,7 @@ impl GoogleCalendar {
         event
     }
 
-    /// Returns the event with the link of its meeting, which Google creates asynchronously.
+    /// Waits for the link of the event's meeting, which Google creates asynchronously.
     async fn await_meeting_link(&self, event: Value) -> Value {
         let pending = |event: &Value| {
             event.pointer("/conferenceData/createRequest/status/statusCode")
@@ -334,13 +337,14 @@ impl GoogleCalendar {
             let again = self.fetch(text(&event, "calendarId"), text(&event, "id"));
             match again.await {
                 Ok(found) => event = found,
+                // The event exists; only its link is missing.
                 Err(_) => break,
             }
         }
         event
     }
 
-    /// Returns an event, if it exists.
+    /// Returns an event, or `None` if it does not exist.
     async fn there(&self, calendar: &str, id: &str) -> Result<Option<Value>> {
         match self.fetch(calendar, id).await {
             Ok(found) => Ok(Some(found)),
@@ -349,7 +353,7 @@ impl GoogleCalendar {
         }
     }
 
-    /// Returns the calendar and the id of an event that was fetched.
+    /// Returns the calendar and the id of a fetched event.
     async fn calendar_and_id(&self, event: &Value) -> Result<(String, String)> {
         let id = some(event, "id").ok_or_else(|| {
             Error::new(ErrorKind::Internal, "an event without an id was to be changed")
@@ -396,7 +400,7 @@ fn set(body: &mut Value, key: &str, value: Value) {
     }
 }
 
-/// Returns a random, unique id, of characters that Google accepts.
+/// Returns a unique random id, in characters that Google accepts.
 fn random() -> Result<String> {
     use std::fmt::Write as _;
     let mut bytes = [0_u8; 16];

@@ -1,9 +1,9 @@
 //! Changes to messages since a cursor, by Gmail's history.
 //!
-//! The history lists messages and what was done to them, page by page; the messages
-//! that remain of a page are fetched as in a list. A draft that is edited or sent
-//! becomes another message: a cursor has the messages of the drafts, so that the draft
-//! is reported, and not messages that come and go.
+//! The history lists messages and the actions on them, page by page; messages of a page that still
+//! exist are fetched as in a list. Editing or sending a draft replaces its message. The cursor
+//! therefore maps drafts to their messages, so that the draft is reported, and not messages that
+//! come and go.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,14 +18,14 @@ use super::{GmailMailbox, LISTED, ME, Scope, format, list};
 use crate::json::text;
 use crate::tracked::moved;
 
-/// Records of the history that are read at once.
+/// The number of history records per page.
 const AT_ONCE: u32 = 100;
-/// Drafts that are followed.
+/// The maximum number of drafts that are followed.
 const DRAFTS: &str = "500";
-/// Precedes the drafts in a cursor.
+/// Separates the position in a cursor from the drafts.
 const DRAFTED: char = ';';
 
-/// The message of each draft, by the draft's id, which stays.
+/// Drafts' messages, by draft id; a draft keeps its id.
 type DraftMessages = BTreeMap<String, String>;
 
 /// The net effect of a page of the history on a message.
@@ -34,9 +34,9 @@ enum HistoryOutcome {
     New,
     Changed,
     Gone,
-    /// A draft that is the message now.
+    /// A draft that was sent as this message.
     Sent,
-    /// A draft that was moved to the trash or deleted.
+    /// A draft that was trashed or deleted.
     Deleted,
     GoneDraft,
 }
@@ -51,7 +51,7 @@ impl GmailMailbox {
             return self.starting_now().await;
         };
         let (cursor, drafts) = cursor.split_once(DRAFTED).unwrap_or((cursor, "{}"));
-        // The history's number, and on a further page that page's token.
+        // A history id; on further pages, followed by the page token.
         let (start, page) = match cursor.split_once(' ') {
             Some((start, page)) => (start, Some(page)),
             None => (cursor, None),
@@ -81,7 +81,7 @@ impl GmailMailbox {
         };
         let mut fates = fates(&answer);
         let effects = effects(&answer);
-        // What was done and undone is no change.
+        // A label that was added and removed again is no change.
         let undone = |id: &str| effects.get(id).is_some_and(LabelEffect::is_empty);
         fates.retain(|(one, fate)| *fate != HistoryOutcome::Changed || !undone(text(one, "id")));
         let mut drafts = before.clone();
@@ -95,11 +95,12 @@ impl GmailMailbox {
         let cursor = if changes.more {
             format!("{start} {next}")
         } else {
-            // Without anything new the number may be left out.
+            // Gmail may omit the id if the history has nothing new.
             number(&answer).unwrap_or_else(|| start.to_string())
         };
         changes.cursor = with_drafts(cursor, &drafts)?;
         let items = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
+        // Names may cost a request, so they are fetched only if they are shown.
         let shown = projection.names && items.iter().any(|items| !items.is_empty());
         if shown || effects.values().any(LabelEffect::has_names) {
             changes.names = self.names().await?;
@@ -120,7 +121,7 @@ impl GmailMailbox {
         Ok(changes)
     }
 
-    /// Returns the cursor to start from.
+    /// Starts over: a cursor at the present state, without changes.
     async fn starting_now(&self) -> Result<ChangeFeed> {
         let from = self.history_id().await?;
         Ok(ChangeFeed {
@@ -129,7 +130,7 @@ impl GmailMailbox {
         })
     }
 
-    /// Returns the newest of the present drafts.
+    /// Returns the present drafts, at most the newest [`DRAFTS`].
     async fn drafts_now(&self) -> Result<DraftMessages> {
         let params = [("maxResults", DRAFTS), ("fields", "drafts(id,message/id)")];
         let page = self.get(&["drafts"], &params).await?;
@@ -170,7 +171,7 @@ impl GmailMailbox {
             *into = page.items;
             for failed in page.failed {
                 match failed.error.kind() {
-                    // It was deleted meanwhile; a message that was never shown is not reported.
+                    // It was deleted meanwhile. Messages that were never shown are not reported.
                     ErrorKind::NotFound if fate == HistoryOutcome::Changed => {
                         changes.gone.push(failed.id);
                     }
@@ -194,7 +195,7 @@ impl GmailMailbox {
     }
 }
 
-/// The labels that a message has got and lost.
+/// The labels that a message has gained and lost.
 #[derive(Default)]
 struct LabelEffect {
     added: BTreeSet<String>,
@@ -206,12 +207,12 @@ impl LabelEffect {
         self.added.is_empty() && self.removed.is_empty()
     }
 
-    /// Returns true if the user's labels are among them.
+    /// Returns true if user labels are among them.
     fn has_names(&self) -> bool {
         self.added.union(&self.removed).any(|label| label.starts_with(OWN))
     }
 
-    /// Returns what happened to a message that has the labels `now`.
+    /// Describes the changes to a message that now has the labels `now`.
     fn words(&self, now: &BTreeSet<String>, names: &HashMap<String, String>) -> Vec<String> {
         let mut before: BTreeSet<String> = now.difference(&self.added).cloned().collect();
         before.extend(self.removed.iter().cloned());
@@ -250,7 +251,7 @@ fn folder(labels: &BTreeSet<String>) -> &'static str {
     }
 }
 
-/// Returns the net effect of the records on the labels of messages, by their ids.
+/// Returns the net effect of the records on the labels of messages, by message id.
 fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
     let mut effects: HashMap<String, LabelEffect> = HashMap::new();
     for record in list(answer, "history") {
@@ -274,7 +275,7 @@ fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
     effects
 }
 
-/// Gmail writes its numbers as text, and the generated types as numbers.
+/// Returns the `historyId` as text: Gmail sends it as text, its generated types as a number.
 pub(super) fn number(answer: &Value) -> Option<String> {
     match answer.get("historyId")? {
         Value::String(text) => Some(text.clone()),
@@ -283,7 +284,7 @@ pub(super) fn number(answer: &Value) -> Option<String> {
     }
 }
 
-/// Returns the net effect of the records, in the order of the first of each.
+/// Returns the net effect of the records on each message, in the order of first mention.
 fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
     let mut fates: Vec<(Value, Option<HistoryOutcome>)> = Vec::new();
     for record in list(answer, "history") {
@@ -303,11 +304,13 @@ fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
                 match known {
                     None => fates.push((message.clone(), Some(fate))),
                     Some((one, known)) => {
+                        // Records of deletions have no labels, and must not replace those of an
+                        // earlier record.
                         if message.get("labelIds").is_some() {
                             one.clone_from(message);
                         }
                         *known = match (*known, fate) {
-                            // It came and went between two calls: not reported.
+                            // It appeared and disappeared between two calls.
                             (Some(HistoryOutcome::New) | None, HistoryOutcome::Gone) => None,
                             (Some(HistoryOutcome::New), HistoryOutcome::Changed) => {
                                 Some(HistoryOutcome::New)
@@ -322,16 +325,16 @@ fn fates(answer: &Value) -> Vec<(Value, HistoryOutcome)> {
     fates.into_iter().filter_map(|(message, fate)| Some((message, fate?))).collect()
 }
 
-/// Replaces the fates of drafts' messages by those of the drafts.
+/// Replaces entries for messages of drafts by entries for the drafts.
 ///
-/// `before` are the drafts as the cursor has them, `now` the present ones; drafts that
-/// another page of the history reports keep their earlier state.
+/// `before` has the drafts of the cursor, `now` the present ones. Drafts that another page of the
+/// history will report keep their earlier entry in `now`.
 fn replace_draft_fates(
     fates: &mut Vec<(Value, HistoryOutcome)>,
     before: &DraftMessages,
     now: &mut DraftMessages,
 ) {
-    // Reported with an earlier page.
+    // These were reported with an earlier page.
     let known = |one: &Value| before.values().any(|message| message == text(one, "id"));
     fates.retain(|(one, fate)| *fate != HistoryOutcome::New || !known(one));
     for (draft, message) in before {
@@ -339,7 +342,7 @@ fn replace_draft_fates(
         match now.get(draft) {
             Some(same) if same == message => {}
             Some(other) => {
-                // Edited: the message is another one.
+                // After editing, the draft has another message.
                 if let Some(at) = old {
                     fates.remove(at);
                 }
@@ -350,6 +353,7 @@ fn replace_draft_fates(
             }
             None => {
                 let Some((one, fate)) = old.and_then(|at| fates.get_mut(at)) else {
+                    // Another page of the history reports it; the next call has to find it here.
                     now.insert(draft.clone(), message.clone());
                     continue;
                 };
@@ -361,6 +365,7 @@ fn replace_draft_fates(
                     _ if trashed => HistoryOutcome::Deleted,
                     fate => fate,
                 };
+                // A sent draft has a new message in the same thread.
                 let sent = fates.iter().position(|(one, fate)| {
                     *fate == HistoryOutcome::New
                         && text(one, "threadId") == thread

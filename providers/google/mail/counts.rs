@@ -1,7 +1,7 @@
-//! How many messages Gmail's labels have.
+//! Message counts of Gmail's labels.
 //!
-//! A list of labels has no counts: each label is a request. They are kept for a while, and the
-//! history says which of them may be others by now.
+//! A list of labels has no counts, and each label costs a request. Counts are therefore cached for
+//! a while, and the history shows which of them may have changed.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -14,25 +14,25 @@ use super::states::labels;
 use super::{GmailMailbox, LABEL_LISTED, list, mask};
 use crate::json::text;
 
-/// What is kept of a label.
+/// The cached fields of a label.
 const COUNTS: &[&str] = &["messagesTotal", "messagesUnread", "threadsTotal", "threadsUnread"];
-/// How long counts are kept: Gmail may count later than it writes its history.
+/// The time for which counts are cached: Gmail may update a count later than its history.
 const LAST: Duration = Duration::from_secs(600);
-/// The records of the history that are read; with more, everything is counted again.
+/// The number of history records that are read; if there are more, all labels are counted again.
 const RECORDS: &str = "500";
 
 /// Labels with their counts.
 pub(super) struct LabelCounts {
     since: Instant,
-    /// What was requested of each.
+    /// The fields mask of the cached labels.
     mask: String,
-    /// Where the history was when they were counted.
+    /// The history id at the time of counting.
     history: String,
     labels: HashMap<String, Value>,
 }
 
 impl GmailMailbox {
-    /// Returns the labels with known counts, by their ids, as the projection reads them.
+    /// Returns the labels with cached counts, by id, as the projection reads them.
     pub(super) async fn known_counts(&self, projection: &Projection) -> HashMap<String, Value> {
         if !is_counted(projection) {
             return HashMap::new();
@@ -46,7 +46,7 @@ impl GmailMailbox {
             None => None,
         };
         if counts.is_none() {
-            // What changes from here on may change a count.
+            // Taken before counting: any change from here on may affect a count.
             *counts = self.history_id().await.ok().map(|history| LabelCounts {
                 since: Instant::now(),
                 mask: mask(projection),
@@ -57,7 +57,7 @@ impl GmailMailbox {
         counts.as_ref().map(|counts| counts.labels.clone()).unwrap_or_default()
     }
 
-    /// Keeps the counts of labels.
+    /// Caches the counts of labels.
     pub(super) async fn keep_counts(&self, projection: &Projection, counted: &[Value]) {
         if let Some(counts) = self.counts.lock().await.as_mut()
             && counts.mask == mask(projection)
@@ -67,7 +67,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Drops the counts that may be others by now; all of them if that is not known.
+    /// Drops counts that may have changed; all of them if the history cannot tell.
     async fn still_true(&self, mut known: LabelCounts) -> Option<LabelCounts> {
         let params = [
             ("startHistoryId", known.history.as_str()),
@@ -79,11 +79,11 @@ impl GmailMailbox {
                  labelsRemoved(labelIds,message/labelIds))",
             ),
         ];
-        // It fails, too, if it begins before what Gmail still has.
+        // This also fails if Gmail no longer has the history since then.
         let page = self.get(&["history"], &params).await.ok()?;
         let history = number(&page).filter(|_| text(&page, "nextPageToken").is_empty())?;
         let records = list(&page, "history");
-        // Of a deleted message it is not known which labels it had.
+        // The history does not say which labels a deleted message had.
         let deleted = records.iter().any(|record| !list(record, "messagesDeleted").is_empty());
         let mut changed: HashSet<String> = HashSet::new();
         for record in &records {
@@ -100,7 +100,7 @@ impl GmailMailbox {
     }
 }
 
-/// Returns true if a projection reads nothing but what lists have, and counts.
+/// Returns true if a projection reads counts, and nothing besides them that lists lack.
 fn is_counted(projection: &Projection) -> bool {
     let given: Vec<&str> = LABEL_LISTED.iter().chain(COUNTS).copied().collect();
     projection.within(&given) && !projection.within(LABEL_LISTED)

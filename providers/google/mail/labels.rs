@@ -1,4 +1,4 @@
-//! Gmail's labels by their names; creating, renaming and deleting labels.
+//! Gmail's labels: finding them by name, creating, renaming and deleting them.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
@@ -13,9 +13,9 @@ use crate::labels::{is_category, same_label};
 use crate::similar;
 use crate::written::holds;
 
-/// The longest name of a label, in characters.
+/// The maximum length of a label name, in characters.
 const MAX_LEN: usize = 225;
-/// Gmail's system labels by their well-known words.
+/// Gmail's system labels with the words for them.
 const SYSTEM: &[(&str, &str)] = &[
     ("inbox", "INBOX"),
     ("spam", "SPAM"),
@@ -31,12 +31,12 @@ const RESERVED: &[&str] = &[
     "archive", "anywhere", "chat", "chats", "all mail", "scheduled", "snoozed", "muted", "outbox",
 ];
 
-/// Where a label is shown, in our words and in Gmail's.
+/// The places that may show a label, in our words and in Gmail's.
 const IN_LIST: &[(&str, &str)] =
     &[("show", "labelShow"), ("unread", "labelShowIfUnread"), ("hide", "labelHide")];
 const IN_MESSAGES: &[(&str, &str)] = &[("show", "show"), ("hide", "hide")];
 
-/// Returns the word of a label that is a place of messages, such as `inbox`.
+/// Returns the word for a label that is a folder, such as `inbox`.
 pub(super) fn place_of(label: &Value) -> Option<&'static str> {
     let known = SYSTEM.iter().find(|(_, id)| *id == text(label, "id"));
     known.map(|(word, _)| *word).filter(|word| query::PLACES.contains(word))
@@ -60,7 +60,7 @@ impl GmailMailbox {
         if !create {
             return Err(unknown(&labels, name, kind));
         }
-        // Another program may have created the label since.
+        // Another program may have created the label since the list was cached.
         let labels = self.labels_anew().await?;
         if let Some(found) = resolve_label(&labels, name) {
             return Ok(found);
@@ -82,8 +82,9 @@ impl GmailMailbox {
         *self.labels.lock().await = None;
     }
 
-    /// Creates a label, and those above it that are missing; returns Gmail's object.
+    /// Creates a label and missing labels above it; returns Gmail's object.
     pub(super) async fn make_label(&self, name: &str, look: &LabelLook) -> Result<Value> {
+        // Checked before any label is created.
         let look = look_of(look)?;
         let levels = levels(name)?;
         let mut made = Value::Null;
@@ -99,6 +100,7 @@ impl GmailMailbox {
             if let Some(there) = there
                 && !last
             {
+                // Gmail compares names without regard to case; the existing spelling is kept.
                 path = text(there, "name").to_owned();
                 continue;
             }
@@ -134,8 +136,8 @@ impl GmailMailbox {
         })
     }
 
-    /// Changes the name or look of a label, and the names of those below it; returns
-    /// Gmail's object.
+    /// Changes the name or look of a label, and the names of the labels below it; returns Gmail's
+    /// object.
     pub(super) async fn change_label(
         &self,
         id: &str,
@@ -178,7 +180,7 @@ impl GmailMailbox {
         self.change_for_sure(Method::PATCH, &["labels", id], Some(body), written).await
     }
 
-    /// Renames the labels below: Gmail's labels are not nested, each has its full path.
+    /// Renames the labels below a label. Gmail does not nest labels: each name is a full path.
     async fn rename_below(&self, old: &str, new: &str) -> Result<()> {
         let labels = self.labels_anew().await?;
         for label in labels {
@@ -196,7 +198,7 @@ impl GmailMailbox {
         Ok(())
     }
 
-    /// Takes a label away from all messages, which stay.
+    /// Deletes a label. Its messages stay.
     pub(super) async fn delete_label(&self, id: &str) -> Result<()> {
         self.own_label(id, "deleted").await?;
         let path = ["labels", id];
@@ -213,7 +215,7 @@ impl GmailMailbox {
         self.get(&["labels", id], &[]).await
     }
 
-    /// Returns one of the user's own labels.
+    /// Returns a label if it is the user's.
     async fn own_label(&self, id: &str, done: &str) -> Result<Value> {
         let label = self.label(id).await?;
         if text(&label, "type") == "user" {
@@ -224,7 +226,7 @@ impl GmailMailbox {
     }
 }
 
-/// Finds the label of a well-known word, an id or a name.
+/// Finds a label by id, well-known word or name.
 pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
         |id: &str, name: &str| FolderRef { id: id.to_owned(), name: name.to_owned(), made: false };
@@ -234,7 +236,7 @@ pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     }
     let word = query::place(name).to_lowercase();
     if word == "archive" {
-        // At Gmail a message is archived if it has none of the folder labels.
+        // At Gmail a message is archived if it has no folder label.
         return Some(place("", "archive"));
     }
     if let Some((word, id)) = SYSTEM.iter().find(|(known, _)| *known == word) {
@@ -245,6 +247,7 @@ pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let searched = |label: &&Value| same_label(text(label, "name"), name);
     let own = || labels.iter().filter(|label| text(label, "type") != "system");
     let found =
+        // An exact name takes precedence over names that differ in case or in search spelling.
         own().find(exactly).or_else(|| own().find(any_case)).or_else(|| own().find(searched));
     match found {
         Some(label) => Some(of(label)),
@@ -264,7 +267,7 @@ fn same_name(one: &str, other: &str) -> bool {
     one.to_lowercase() == other.to_lowercase()
 }
 
-/// Splits the name of a new label into its levels.
+/// Splits the name of a new label into levels.
 fn levels(name: &str) -> Result<Vec<String>> {
     let name = name.trim().trim_matches('/');
     let levels: Vec<_> = name.split('/').map(|level| level.trim().to_owned()).collect();
@@ -294,7 +297,7 @@ fn levels(name: &str) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the look of a label in Gmail's fields.
+/// Returns the look of a label as Gmail's fields.
 fn look_of(look: &LabelLook) -> Result<Map<String, Value>> {
     let mut fields = Map::new();
     if let Some(colour) = &look.colour {
@@ -318,8 +321,8 @@ fn look_of(look: &LabelLook) -> Result<Map<String, Value>> {
     Ok(fields)
 }
 
-/// Returns a label's colour for Gmail: a background of its palette, and a text colour
-/// that is readable on it.
+/// Returns the colour of a label for Gmail: a background of its palette, and a readable text
+/// colour.
 fn paint(colour: &str) -> Result<Value> {
     let hex = colour.trim().to_ascii_lowercase();
     let parts: Vec<u32> = hex
@@ -334,6 +337,7 @@ fn paint(colour: &str) -> Result<Value> {
         return Err(Error::argument(format!("Gmail has no colour `{}`", brief(colour)))
             .next("give one of Gmail's palette, such as #16a766, #4a86e8 or #fb4c2f"));
     };
+    // Brightness by the weights of ITU-R BT.601.
     let light = red * 299 + green * 587 + blue * 114 > 150_000;
     Ok(json!({
         "backgroundColor": hex,
@@ -351,7 +355,7 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
     error.next(instead(labels, name, lookup))
 }
 
-/// Returns what to do about an unknown name: use one of those that are similar, if any are.
+/// Returns the next step after an unknown name: a similar name, or the lookup that lists the names.
 pub fn instead(labels: &[Value], name: &str, lookup: &str) -> String {
     let own = labels.iter().filter(|label| text(label, "type") == "user");
     similar::instead(name, own.map(|label| text(label, "name")), lookup)

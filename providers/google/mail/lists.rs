@@ -1,4 +1,4 @@
-//! What `lookup` lists of Gmail: labels with counts, labels alone, aliases, settings.
+//! The lists of `lookup` at Gmail: labels with their counts, aliases and settings.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::json::text;
 use crate::net;
 
 impl GmailMailbox {
-    /// Returns the rows of a table, as [`Mailbox::lookup`](daysheet_core::provider::Mailbox::lookup).
+    /// Returns a table's rows, as [`Mailbox::lookup`](daysheet_core::provider::Mailbox::lookup).
     pub(super) async fn list(
         &self,
         table: &Table,
@@ -36,7 +36,7 @@ impl GmailMailbox {
     async fn folders(&self, projection: &Projection) -> Result<ListPage> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
         let mut listed = listed?;
-        // The other labels of Gmail's own are flags and categories, not places.
+        // Gmail's other system labels are flags and categories, not folders.
         listed.retain(|label| text(label, "type") == "user" || place_of(label).is_some());
         let mut page = self.labels_of(listed, known, projection).await?;
         for label in &mut page.items {
@@ -54,13 +54,13 @@ impl GmailMailbox {
         Ok(page)
     }
 
-    /// Returns the user's own labels, and Gmail's categories as messages show them.
+    /// Returns the user's labels, and Gmail's categories as messages show them.
     pub(super) async fn categories(&self, projection: &Projection) -> Result<ListPage> {
         let (listed, known) = join(self.labels(), self.known_counts(projection)).await;
         let mut listed = listed?;
         listed.retain(|label| name_in_rows(label).is_some());
         let mut page = self.labels_of(listed.clone(), known, projection).await?;
-        // One that could not be counted still has its name.
+        // A label that could not be counted still has a name.
         for failed in std::mem::take(&mut page.failed) {
             page.items.extend(listed.iter().find(|label| text(label, "id") == failed.id).cloned());
         }
@@ -73,14 +73,15 @@ impl GmailMailbox {
         Ok(page)
     }
 
-    /// Returns listed labels with what is read of them; the counts of some are known.
+    /// Returns listed labels with the fields of the projection. Labels in `known` are not requested
+    /// again.
     async fn labels_of(
         &self,
         listed: Vec<Value>,
         mut known: HashMap<String, Value>,
         projection: &Projection,
     ) -> Result<ListPage> {
-        // The id and the type say which name a label has in rows.
+        // The id and the type determine a label's name in rows.
         let mut fields = mask(projection);
         for field in ["id", "type"] {
             if !fields.split(',').any(|known| known == field) {
@@ -88,7 +89,7 @@ impl GmailMailbox {
             }
         }
         let fields = &fields;
-        // A label may have another name than when it was counted.
+        // A label may have been renamed since it was counted.
         known.retain(|id, label| {
             let same =
                 |one: &&Value| text(one, "id") == id && text(one, "name") == text(label, "name");
@@ -112,7 +113,7 @@ impl GmailMailbox {
         Ok(ListPage { items: client::items_of(answer, "sendAs")?, ..ListPage::default() })
     }
 
-    /// Returns the settings that rows show, each under its own key.
+    /// Returns the settings that rows show, each under a key of its own.
     pub(super) async fn settings(&self) -> Result<ListPage> {
         let vacation =
             async { call!(self, "enableAutoReply", |users| users.settings_get_vacation(ME)) };
@@ -126,7 +127,7 @@ impl GmailMailbox {
     }
 }
 
-/// Gives a label the name that messages show.
+/// Sets the name that messages show for a label.
 fn rename(label: &mut Value, name: &str) {
     if let Some(label) = label.as_object_mut() {
         label.insert("name".to_owned(), name.into());

@@ -1,7 +1,7 @@
-//! Reads a Gmail message for replying, forwarding and editing: its people, texts and attachments.
+//! Reading of Gmail messages for replying, forwarding and editing: people, texts and attachments.
 //!
-//! `parts.rs` decides which parts are text and decodes them; this module finds the
-//! attachments that can be sent again, including those that the HTML shows.
+//! `parts.rs` separates and decodes texts; this module finds the attachments that can be sent
+//! again, including those that the HTML shows.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
@@ -16,31 +16,31 @@ use super::parts::{self, DecodedData, header, is_attached, is_text, shown_part};
 use super::{GmailMailbox, check};
 use crate::json::text;
 
-/// The longest Message-ID that is believed, in bytes.
+/// The maximum length of a Message-ID that is accepted, in bytes.
 const MAX_ID: usize = 900;
 
 /// The texts of a message.
 #[derive(Debug, Default)]
 pub(super) struct MessageTexts {
-    /// The plain text, if every part of the text has it.
+    /// The plain text, unless some part of the text has only HTML.
     pub plain: Option<String>,
-    /// The HTML, if any part has it.
+    /// The HTML, if any part of the text has it.
     pub html: Option<String>,
 }
 
 /// A file among the parts of a message.
 #[derive(Debug)]
 struct PartFile<'v> {
-    /// Its number among the parts.
+    /// The part's number in the message.
     part: &'v str,
     name: String,
     media: String,
     charset: Option<String>,
     size: u64,
     cid: Option<String>,
-    /// The bytes as base64url, if they came with the message.
+    /// The bytes as base64url, if the message contains them.
     data: Option<&'v str>,
-    /// The id to fetch them by otherwise.
+    /// The id to fetch the bytes by; empty if the message contains them.
     attachment: &'v str,
 }
 
@@ -66,8 +66,11 @@ impl GmailMailbox {
         Ok(texts(&tree.into_message(Value::Null).parts))
     }
 
-    /// Returns the bytes of a message's attachment, by the number of its part, with or
-    /// without the message's id before it.
+    /// Returns the bytes of an attachment by its part number, which the message's id may precede
+    /// (`MESSAGE/PART`).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] for an unknown file; [`ErrorKind::Argument`] for more than `most` bytes.
     pub(super) async fn bytes(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
         let (message, part) = match file.split_once('/') {
             Some((of, part)) if message.is_empty() || of == message => (of, part),
@@ -82,7 +85,7 @@ impl GmailMailbox {
         self.bytes_of(&item, part, most).await
     }
 
-    /// Returns the same for a complete message that was fetched.
+    /// Returns the bytes of an attachment of a complete message, as [`GmailMailbox::bytes`] does.
     pub(super) async fn bytes_of(&self, item: &Value, part: &str, most: u64) -> Result<Vec<u8>> {
         let found = files(item).into_iter().find(|file| file.part == part);
         let file = found.ok_or_else(no_file)?;
@@ -105,6 +108,7 @@ impl GmailMailbox {
             )
             .next("try again"));
         }
+        // A part may declare no size, or a wrong one.
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > most {
             return Err(too_large(size, most));
@@ -122,7 +126,7 @@ fn too_large(size: u64, most: u64) -> Error {
     Error::argument(format!("the file is {size} bytes, more than {most}")).next("open it in Gmail")
 }
 
-/// Returns the texts of a message's parts, with lines ending in LF.
+/// Joins the texts of a message, with LF as line ending.
 fn texts(parts: &[Vec<Vec<TextPart>>]) -> MessageTexts {
     let mut plain = Vec::new();
     let mut rich = Vec::new();
@@ -149,6 +153,7 @@ fn texts(parts: &[Vec<Vec<TextPart>>]) -> MessageTexts {
         }
         any_rich |= html.is_some();
         all_plain &= bare.is_some();
+        // A part without HTML is converted, so that the HTML is complete.
         rich.extend(html.or_else(|| bare.as_deref().map(as_html)));
         plain.extend(bare);
     }
@@ -163,7 +168,7 @@ pub(super) fn as_html(plain: &str) -> String {
     html_escape::encode_text(plain).replace('\n', "<br>\n")
 }
 
-/// Returns the attachments of a message in the port's form.
+/// Returns the attachments of a message as the port describes them.
 pub(super) fn existing_files(item: &Value) -> Vec<AttachmentInfo> {
     let id = text(item, "id");
     files(item)
@@ -220,9 +225,10 @@ fn collect<'v>(part: &'v Value, shown: bool, files: &mut Vec<PartFile<'v>>) {
     });
 }
 
-/// Returns an attachment's name without a path; one without a name gets one.
+/// Returns an attachment's name without a path, or a made-up one for an unnamed attachment.
 fn file_name(name: &str, media: &str) -> String {
     let decoded = cell(&daysheet_core::text::header(name));
+    // Names may be paths of the sender's machine.
     let last = decoded.rsplit(['/', '\\']).next().unwrap_or_default();
     match (last.trim(), media) {
         ("", "text/calendar") => "invite.ics".to_owned(),
@@ -265,13 +271,13 @@ fn unfolded(value: &str) -> String {
     value.replace(['\r', '\n'], "")
 }
 
-/// Returns the subject, decoded, on one line.
+/// Returns the decoded subject on one line.
 pub(super) fn subject(item: &Value) -> String {
     cell(&daysheet_core::text::header(&field(item, "Subject")))
 }
 
-/// Returns the people of a header field who have an address. A repeated field is invalid
-/// (RFC 5322, 3.6), but Gmail may still send to all the recipients it names.
+/// Returns the people of a header field who have an address. All fields of that name count: more
+/// than one is invalid (RFC 5322, 3.6), but Gmail may still send to all of them.
 pub(super) fn people(item: &Value, name: &str) -> Vec<MailPerson> {
     let lines = fields(item, &[name]);
     lines
@@ -282,7 +288,7 @@ pub(super) fn people(item: &Value, name: &str) -> Vec<MailPerson> {
         .collect()
 }
 
-/// Returns an address with its domain in ASCII; an invalid domain stays unchanged.
+/// Returns an address with its domain in ASCII. An invalid domain stays unchanged.
 pub(super) fn ascii(address: &str) -> String {
     let Some((local, domain)) = address.rsplit_once('@') else {
         return address.to_owned();
@@ -301,7 +307,7 @@ pub(super) fn message_id(value: &str) -> Option<String> {
     sound.then(|| bare.to_owned())
 }
 
-/// Returns when a message was sent, by its own date; else when Gmail received it.
+/// Returns the time of sending by the `Date` field; without a valid one, the time of receipt.
 pub(super) fn sent_at(item: &Value) -> Option<Timestamp> {
     let line = format!("Date: {}\r\n\r\n", field(item, "Date"));
     let parsed = MessageParser::new().parse_headers(line.as_bytes());
@@ -313,13 +319,13 @@ pub(super) fn sent_at(item: &Value) -> Option<Timestamp> {
     declared.or_else(|| received_at(item))
 }
 
-/// Returns when Gmail received a message.
+/// Returns the time at which Gmail received a message.
 pub(super) fn received_at(item: &Value) -> Option<Timestamp> {
     let millis = text(item, "internalDate").parse().ok()?;
     Timestamp::from_millisecond(millis).ok()
 }
 
-/// Returns the importance of a message, as in its header.
+/// Returns the importance by the header fields of a message.
 pub(super) fn importance(item: &Value) -> Importance {
     let declared = field(item, "Importance").to_ascii_lowercase();
     let priority = field(item, "X-Priority");
@@ -330,7 +336,7 @@ pub(super) fn importance(item: &Value) -> Importance {
     }
 }
 
-/// Returns true for a message with a label.
+/// Returns true if a message has the label.
 pub(super) fn is_under(item: &Value, label: &str) -> bool {
     let labels = item.get("labelIds").and_then(Value::as_array);
     labels.into_iter().flatten().any(|one| one.as_str() == Some(label))

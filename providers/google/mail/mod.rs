@@ -1,9 +1,9 @@
 //! Gmail behind the mailbox port.
 //!
-//! Gmail's lists have only ids, so a page costs one list call and, if the columns need
-//! more than ids, one `get` per item, several at a time. Only what the projection names
-//! is requested (`format`, `metadataHeaders`, `fields`). The registry defines the
-//! columns, `parts.rs` reads a message's MIME tree, and `query.rs` writes a query.
+//! Gmail's lists contain only ids, so a page costs one list call and, if the columns need more, one
+//! `get` per item, several at a time. Requests name only what the projection reads (`format`,
+//! `metadataHeaders`, `fields`). The registry defines the columns, `parts.rs` reads a message's
+//! MIME tree, and `query.rs` writes queries.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
@@ -42,25 +42,25 @@ use crate::labels::same_label;
 use crate::net::ResponsePermit;
 use crate::oldest;
 
-/// The user that the token belongs to.
+/// The user id of the token's owner.
 const ME: &str = "me";
-/// The fields of a message that a list has without a second call.
+/// The fields of a message that lists contain.
 const LISTED: &[&str] = &["id", "threadId"];
-/// The fields of a label that a list has without a second call.
+/// The fields of a label that lists contain.
 const LABEL_LISTED: &[&str] = &["id", "name", "type"];
-/// The most ids that a page of a list has.
+/// The maximum number of ids on a page of a list.
 const MAX_IDS: usize = 500;
-/// How long label names are cached.
+/// The time for which label names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
-/// Messages fetched concurrently; each may have a few megabytes.
+/// The maximum number of messages fetched at the same time; each may have some megabytes.
 const MESSAGES_AT_ONCE: usize = 8;
-/// A message larger than this is not shown raw, in bytes.
+/// The maximum size of a message that is shown raw, in bytes.
 const RAW_LIMIT: u64 = 5 << 20;
-/// The length of the shortest id that is taken from a call.
+/// The minimum length of an id that a caller may give.
 const SHORTEST_ID: usize = 12;
 
-/// Carries out a generated call with what every call gets: a mask of fields,
-/// the scope, and our delegate. The builders share these setters, but no trait.
+/// Makes a generated call with our delegate, a `fields` mask and the scope. A macro, because the
+/// generated builders have these setters in common, but no trait.
 macro_rules! call {
     ($gmail:expr, $fields:expr, |$users:ident| $build:expr) => {
         $gmail
@@ -95,7 +95,7 @@ macro_rules! page {
     }};
 }
 
-/// Names the headers that a generated get call is to bring.
+/// Names the header fields that a generated `get` requests.
 macro_rules! with_headers {
     ($call:expr, $projection:expr) => {{
         let mut call = $call;
@@ -125,20 +125,20 @@ pub struct GmailMailbox {
     google: GoogleClient,
     /// Gmail's endpoint.
     base: Url,
-    /// Where the People API is.
+    /// The endpoint of the People API.
     people: Url,
-    /// True once the searches of the People API were announced.
+    /// True once the search index of the People API has been refreshed.
     people_warm: AtomicBool,
     labels: Mutex<Option<(Instant, Vec<Value>)>>,
-    /// The labels that a change which may follow begins with.
+    /// Labels of messages that were read for a change.
     known_labels: Mutex<modify::KnownLabels>,
     counts: Mutex<Option<counts::LabelCounts>>,
-    /// The addresses to send from.
+    /// The addresses to send from, with the time of reading them.
     senders: Mutex<Option<(Instant, Vec<SendAlias>)>>,
 }
 
 impl GmailMailbox {
-    /// Creates the account with these tokens, at the configured endpoint.
+    /// Connects the owner of these tokens to the configured endpoint.
     pub fn new(services: &ServiceSettings, tokens: TokenSource) -> Result<Self> {
         let google = GoogleClient::new(services, tokens, GMAIL);
         let hub = hub(services, google.bearer());
@@ -155,8 +155,8 @@ impl GmailMailbox {
         })
     }
 
-    /// Returns the listed objects if they are sufficient, else fetches one object for
-    /// each, in order, as many at a time as the account allows.
+    /// Returns the listed objects if they suffice; otherwise fetches each object, in order, several
+    /// at a time.
     async fn each<F>(
         &self,
         listed: Vec<Value>,
@@ -167,7 +167,7 @@ impl GmailMailbox {
     where
         F: Future<Output = Result<Value>>,
     {
-        // The list has everything that is read: no call per item.
+        // The list already contains everything that is read.
         if projection.within(has) {
             return Ok(ListPage { items: listed, ..ListPage::default() });
         }
@@ -179,12 +179,14 @@ impl GmailMailbox {
         for (at, (id, answer)) in ids.into_iter().zip(answers).enumerate() {
             match answer {
                 Ok(item) => page.items.push(item),
-                // Without a sign-in, no further item can be fetched either.
+                // If the sign-in fails, no other item can be fetched.
                 Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
                 Err(error) => page.failed.push(FailedItem { at, id, error }),
             }
         }
         match page.failed.first() {
+            // If everything fails, the page would look empty. Missing items alone are no failure:
+            // they were deleted after the list.
             Some(one) if page.items.is_empty() && one.error.kind() != ErrorKind::NotFound => {
                 Err(one.error.clone())
             }
@@ -196,7 +198,7 @@ impl GmailMailbox {
         Ok(self.message_in_turn(id, projection, format).await?.0)
     }
 
-    /// Returns a message as [`GmailMailbox::message`] does, with its turn if it is a long one.
+    /// Returns a message like [`GmailMailbox::message`], with the turn of a long response.
     async fn message_in_turn(
         &self,
         id: &str,
@@ -208,6 +210,7 @@ impl GmailMailbox {
         let headers = projection.headers.iter().map(|name| ("metadataHeaders", *name));
         let params = [("format", format), ("fields", fields.as_str())];
         let params: Vec<_> = params.into_iter().chain(headers).collect();
+        // Other formats contain no bodies.
         let most = if matches!(format, "full" | "raw") { wire::MESSAGES } else { wire::LISTS };
         self.google.get_as(&self.at(&["messages", id], &params)?, most, &client::json).await
     }
@@ -221,7 +224,7 @@ impl GmailMailbox {
         ))
     }
 
-    /// Returns the account's labels as Gmail lists them, cached for a while.
+    /// Returns the account's labels as Gmail lists them, cached for [`NAMES_LAST`].
     async fn labels(&self) -> Result<Vec<Value>> {
         let mut known = self.labels.lock().await;
         if let Some((when, labels)) = known.as_ref()
@@ -235,7 +238,7 @@ impl GmailMailbox {
         Ok(labels)
     }
 
-    /// Writes the query in Gmail's language, after checking the labels it names.
+    /// Writes the query in Gmail's language, after checking the labels in it.
     async fn compile(&self, ask: &ListRequest) -> Result<query::GmailQuery> {
         let Some(query) = &ask.query else {
             return Ok(query::GmailQuery::default());
@@ -249,7 +252,7 @@ impl GmailMailbox {
                 .iter()
                 .any(|label| same_label(text(label, "name"), name) || text(label, "id") == name)
         };
-        // Rows show categories beside labels, so that a query may take one for the other.
+        // Rows show categories beside labels, so a query may call a category a label.
         let as_category = |term: &QueryTerm| {
             let name = query::label_of(term).filter(|name| !is_known(name))?;
             let found = labels::resolve_label(&labels, name)?;
@@ -267,7 +270,8 @@ impl GmailMailbox {
         };
         let mut notes = Vec::new();
         for (name, other) in named_labels.iter().filter(|(name, _)| !is_known(name)) {
-            // An unknown label silently finds nothing at Gmail; in an OR, others may hold.
+            // Gmail silently finds nothing for an unknown label; within an OR, other conditions may
+            // match.
             if *other {
                 notes.push(note!("{}: {}", ours(unknown(name)), NOTHING));
             } else {
@@ -292,7 +296,7 @@ impl GmailMailbox {
         Ok(compiled)
     }
 
-    /// Fetches a part that Gmail left out for its size, with its turn if it is a long one.
+    /// Fetches a part that Gmail left out for its size, with the turn of a long response.
     async fn fetch_part(
         &self,
         message: &str,
@@ -316,6 +320,7 @@ impl GmailMailbox {
     async fn raw(&self, id: &str, projection: &Projection) -> Result<MessageContent> {
         let mut sized = projection.clone();
         sized.paths.push("sizeEstimate".to_owned());
+        // The size comes first, because a raw response cannot be cut.
         let item = self.message(id, &sized, "metadata").await?;
         let size = item.get("sizeEstimate").and_then(Value::as_u64);
         if let Some(size) = size.filter(|size| *size > RAW_LIMIT) {
@@ -406,7 +411,7 @@ impl Mailbox for GmailMailbox {
         projection.paths.extend(state);
         projection.paths.iter_mut().for_each(|path| path.insert_str(0, "messages/"));
         let answer = match self.conversation(id, &projection, format).await {
-            // It is too long as a whole.
+            // The thread is too large to be read in one response.
             Err(error) if error.kind() == ErrorKind::Argument => return Ok(None),
             answer => answer?,
         };
@@ -414,7 +419,7 @@ impl Mailbox for GmailMailbox {
         let mut thread = WholeThread { messages: states::thread(&items), ..WholeThread::default() };
         for item in items {
             let id = text(&item, "id").to_owned();
-            // What cannot be completed is read again, with its error.
+            // A message that cannot be completed is read again on its own, which reports its error.
             if let Ok(content) = self.content(&id, item, None, form).await {
                 thread.contents.insert(id, content);
             }
@@ -446,7 +451,7 @@ impl Mailbox for GmailMailbox {
 
     fn check_id(&self, id: &str) -> Result<()> {
         check(id)?;
-        // Ids of messages have 16 hexadecimal digits, those of drafts a longer number.
+        // Message ids have 16 hexadecimal digits, draft ids more decimal ones.
         let is_id = id.len() >= SHORTEST_ID && id.bytes().any(|byte| byte.is_ascii_digit());
         is_id.then_some(()).ok_or_else(not_gmails)
     }
@@ -468,7 +473,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Reads a message that was fetched as [`requested`] says, in its turn if it is a long one.
+    /// Reads a message that was fetched as [`requested`] specifies. `turn` belongs to its response.
     async fn content(
         &self,
         id: &str,
@@ -489,7 +494,7 @@ impl GmailMailbox {
                 let mut tree = parts::read(id, &item);
                 parts::strip(&mut item);
                 tree.shorten();
-                // Another turn may be needed: a call that has one waits for none.
+                // Fetching a part may need a turn, which a call that holds one would never get.
                 drop(turn);
                 loop {
                     let part = tree.elsewhere().next();
@@ -505,8 +510,8 @@ impl GmailMailbox {
         }
     }
 
-    /// Returns the ids of a page of messages or threads, by the key of their list; and a
-    /// page with all that their list says.
+    /// Returns the ids of a page of messages or threads, and a page with everything else that the
+    /// list contains.
     async fn listed(&self, key: &str, ask: &ListRequest) -> Result<(Vec<Value>, ListPage)> {
         let mut compiled = self.compile(ask).await?;
         let q = compiled.q.as_str();
@@ -533,6 +538,7 @@ impl GmailMailbox {
             whole.cursor = next_page(&answer);
             match whole.cursor {
                 None => break,
+                // Gmail sorts only newest first, so finding the oldest means listing everything.
                 Some(_) if all.len() >= oldest::MAX_ROWS => return Err(oldest::too_many("Gmail")),
                 Some(_) => {}
             }
@@ -556,7 +562,7 @@ impl GmailMailbox {
         answer.map_err(|error| stale(error, ask))
     }
 
-    /// Returns the ids of the matches in spam and trash, if they are `wanted` and not too many.
+    /// Returns the ids of the matches in spam and trash, if `wanted` and if they fit on a page.
     async fn hidden(&self, ask: &ListRequest, wanted: bool) -> Option<Vec<String>> {
         if !wanted {
             return None;
@@ -566,7 +572,7 @@ impl GmailMailbox {
         page.next.is_none().then(|| ids(&found))
     }
 
-    /// Completes a page with what its list says, and with names.
+    /// Completes a page with the data of its list, and with names.
     async fn finish(&self, page: ListPage, list: ListPage, ask: &ListRequest) -> Result<ListPage> {
         let names = if ask.projection.names && !page.items.is_empty() {
             self.names().await?
@@ -579,8 +585,8 @@ impl GmailMailbox {
 
 /// Returns the address of the account that a new token belongs to.
 ///
-/// The profile has it; a server without profiles has it as the primary send-as address,
-/// which the same scope may read.
+/// The profile has it. A server without profiles has it as the primary send-as address, which the
+/// same scope may read.
 pub async fn address(services: &ServiceSettings, token: &str) -> Result<String> {
     let gmail = &GmailMailbox::new(services, TokenSource::fixed(token))?;
     let address = match call!(gmail, "emailAddress", |users| users.get_profile(ME)) {
@@ -602,7 +608,7 @@ fn hub(services: &ServiceSettings, bearer: GoogleTokens) -> Hub<LoopbackConnecto
     hub
 }
 
-/// Checks an id: the generated client puts Gmail's ids into the path unescaped.
+/// Checks an id, because the generated client puts ids into paths unescaped.
 fn check(id: &str) -> Result<()> {
     let fits = (1..=64).contains(&id.len())
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
@@ -614,14 +620,14 @@ fn not_gmails() -> Error {
         .next("use a handle such as m12 from a search")
 }
 
-/// Returns the smallest of Gmail's formats that has what the projection reads.
+/// Returns the smaller of Gmail's formats that has all fields of the projection.
 fn format(projection: &Projection) -> &'static str {
     let payload = |path: &String| path.split('/').any(|key| key == "payload");
     if projection.paths.iter().any(payload) { "metadata" } else { "minimal" }
 }
 
-/// Returns what is requested of a message to read it in a form, and Gmail's format with it;
-/// `None` for its source, which is a request of its own.
+/// Returns the projection and Gmail's format for reading a message in a form, or `None` for the raw
+/// source, which is a request of its own.
 fn requested(projection: &Projection, form: BodyForm) -> Option<(Projection, &'static str)> {
     let mut projection = projection.clone();
     let format = match form {
@@ -633,7 +639,7 @@ fn requested(projection: &Projection, form: BodyForm) -> Option<(Projection, &'s
             "metadata"
         }
         BodyForm::Parts => {
-            // The tree of parts holds the headers too.
+            // The tree of parts includes the header fields.
             projection.headers.clear();
             projection.paths.retain(|path| !path.starts_with("payload"));
             projection.paths.push("payload".to_owned());
@@ -643,7 +649,7 @@ fn requested(projection: &Projection, form: BodyForm) -> Option<(Projection, &'s
     Some((projection, format))
 }
 
-/// Returns a partial response mask for the projection.
+/// Returns the `fields` mask for a projection.
 fn mask(projection: &Projection) -> String {
     projection.paths.join(",")
 }
@@ -661,12 +667,12 @@ fn count(len: usize) -> u64 {
     u64::try_from(len).unwrap_or(u64::MAX)
 }
 
-/// Returns true for labels whose messages Gmail leaves out of lists by default.
+/// Returns true if Gmail omits messages with this label from lists by default.
 fn is_left_out(label: &str) -> bool {
     matches!(label, "SPAM" | "TRASH")
 }
 
-/// Converts the refusal of a page token to an error that it is too old.
+/// Turns the refusal of a page token into an error that says it has expired.
 fn stale(error: Error, ask: &ListRequest) -> Error {
     if ask.cursor.is_some() && error.kind() == ErrorKind::Provider(400) {
         return Error::argument("Gmail's page cursor expired").next("search again without cursor");
@@ -674,14 +680,14 @@ fn stale(error: Error, ask: &ListRequest) -> Error {
     error
 }
 
-/// Returns the name of a label in rows; labels that are states have none.
+/// Returns the id of a label and its name in rows; `None` for labels that are states.
 fn name_in_rows(label: &Value) -> Option<(String, String)> {
     let id = text(label, "id");
     let name = if text(label, "type") == "user" {
         text(label, "name").to_owned()
     } else {
         match id.strip_prefix("CATEGORY_")? {
-            // Gmail's search and its pages call it so.
+            // Gmail's search and its user interface use this name.
             "PERSONAL" => "primary".to_owned(),
             category => category.to_lowercase(),
         }
@@ -689,11 +695,11 @@ fn name_in_rows(label: &Value) -> Option<(String, String)> {
     Some((id.to_owned(), name))
 }
 
-/// Returns the items of a page, no more than requested, because each costs a call. An
-/// empty page has a count in their place.
+/// Returns the items of a page, at most as many as requested, because each costs a call. An empty
+/// page has an estimated count instead of a list.
 ///
 /// # Errors
-/// [`ErrorKind::Provider`] if the response is not one of a list.
+/// [`ErrorKind::Provider`] if the response is not a list.
 fn take_items(
     answer: &mut Value,
     key: &str,

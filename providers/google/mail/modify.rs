@@ -1,8 +1,8 @@
-//! Organizes mail at Gmail.
+//! Changes of the state of Gmail messages.
 //!
-//! A thousand messages are changed by one request. Gmail confirms it as a whole, so the states
-//! afterwards are those that were read before with the labels of the change. What is not
-//! confirmed, and a message of unknown labels, is read.
+//! One request changes up to a thousand messages. Gmail confirms it as a whole, so the new states
+//! are computed from the labels that were read before. Messages that are not confirmed, or whose
+//! labels are unknown, are read again.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,25 +22,25 @@ use super::{GmailMailbox, check};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 
-/// The most messages that one request changes.
+/// The maximum number of messages that one request changes.
 const AT_ONCE: usize = 1_000;
-/// The most messages whose labels are kept from one call to the next.
+/// The number of cached label sets above which the cache is cleared.
 const KEPT: usize = 10_000;
 
-/// The labels of messages as they were last read or confirmed, by their ids.
+/// The labels of messages, as last read or confirmed, by message id.
 pub(super) type KnownLabels = HashMap<String, BTreeSet<String>>;
 
-/// A request for some of the messages.
+/// A request that changes several messages.
 enum BatchWork {
     Labels(LabelDifference),
     Delete,
 }
 
-/// The progress of one message.
+/// The outcome for one message.
 #[derive(Clone)]
 enum WriteOutcome {
     Done,
-    /// Nobody knows.
+    /// It is unknown whether the change was made.
     Open(Error),
     Refused(Error),
 }
@@ -89,7 +89,7 @@ impl MessageActions for GmailMailbox {
     }
 }
 
-/// Returns the requests, each with its messages by their positions in the list.
+/// Returns the requests for a step, each with the positions of its messages in the list.
 fn plan(
     messages: &[MailState],
     step: &MessageAction,
@@ -116,7 +116,7 @@ fn plan(
                 _ => (Vec::new(), (0..messages.len()).collect::<Vec<_>>()),
             };
             let mut work = vec![(BatchWork::Labels(of_step(step)?), others)];
-            // A draft is never in the inbox.
+            // A draft is never in the inbox, so restoring it does not put it there.
             work.push((BatchWork::Labels(LabelDifference::new(&[], &["SPAM", "TRASH"])), drafts));
             work
         }
@@ -128,7 +128,7 @@ fn plan(
 }
 
 impl GmailMailbox {
-    /// Fetches messages with only their labels, several at a time.
+    /// Fetches only the labels of messages, several at a time.
     async fn fetch_labels(&self, ids: &[String]) -> Vec<Result<Value>> {
         let labels_alone = &Projection {
             paths: vec!["id".to_owned(), "labelIds".to_owned()],
@@ -139,8 +139,8 @@ impl GmailMailbox {
         stream::iter(counted("messages", calls)).buffered(IN_FLIGHT).collect().await
     }
 
-    /// Sends one request for these messages. If Gmail refuses all of them because some
-    /// do not exist, those are found and the others sent again.
+    /// Sends one request for the messages at `places`. If Gmail refuses it because some messages do
+    /// not exist, those are found, and the others are sent again.
     async fn run_work(
         &self,
         work: &BatchWork,
@@ -166,6 +166,7 @@ impl GmailMailbox {
             };
             let perhaps_missing =
                 matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(400));
+            // Looked up once: a second refusal has another reason.
             if perhaps_missing && !missing_known {
                 missing_known = true;
                 let found = self.fetch_labels(&ids(&places)).await;
@@ -178,7 +179,7 @@ impl GmailMailbox {
                         _ => there.push(*at),
                     }
                 }
-                // Gmail refused the whole request because of these, so the others are sent again.
+                // Gmail refused the whole request because of the missing ones.
                 if there.len() < places.len() {
                     places = there;
                     continue;
@@ -214,7 +215,7 @@ impl GmailMailbox {
         self.change(Method::POST, &["messages", what], Some(&body)).await.map(drop)
     }
 
-    /// Returns the state of each message afterwards: as Gmail has confirmed it, or as it is read.
+    /// Returns the new state of each message: confirmed by Gmail, or read again.
     async fn outcomes(
         &self,
         messages: &[MailState],
@@ -235,6 +236,7 @@ impl GmailMailbox {
                 else {
                     continue;
                 };
+                // Removed even if the outcome is unknown: the labels may be outdated by now.
                 let before = known.remove(&message.id);
                 match (sent.get(*at), work, before) {
                     (Some(WriteOutcome::Done), BatchWork::Labels(difference), Some(before)) => {
@@ -283,9 +285,9 @@ fn came_of(
         }
         (BatchWork::Labels(_), Ok(_)) => Err(failed()),
         (_, Err(error)) if error.kind() == ErrorKind::NotFound => Err(error),
-        // It could not be read whether it was done.
+        // Reading the state failed, too.
         (_, Err(error)) => Err(match sent {
-            // That it cannot be read does not mean that it was not done.
+            // The change was confirmed, although it cannot be read back.
             WriteOutcome::Done => Error::new(
                 ErrorKind::Network,
                 format!("it was changed, but could not be read back: {}", error.message()),

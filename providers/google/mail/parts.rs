@@ -1,8 +1,8 @@
-//! Reads Gmail's tree of message parts.
+//! Reading of Gmail's tree of message parts.
 //!
-//! Gmail has parsed the MIME structure and the transfer encodings; this module distinguishes text
-//! from attachments, keeps alternatives together, and decodes bytes and charsets, by libraries.
-//! No network here: the adapter fetches what Gmail left out for its size.
+//! Gmail has parsed the MIME structure and the transfer encodings. This module separates texts from
+//! attachments, keeps alternatives together, and decodes bytes and charsets with libraries. No I/O:
+//! the adapter fetches parts that Gmail left out for their size.
 
 use std::borrow::Cow;
 use std::mem::take;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use crate::google::client;
 use crate::json::text;
 
-/// base64url as Gmail and its stand-ins write it, with or without padding.
+/// base64url, with or without padding: Gmail and servers like it differ.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new()
@@ -32,7 +32,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-/// A larger `winmail.dat` or `smime.p7m` is not fetched to look for the text.
+/// The maximum size of a `winmail.dat` or `smime.p7m` that is fetched for its text, in bytes.
 const PACKED_LIMIT: u64 = 8 << 20;
 
 /// A message, with texts and attachments separated.
@@ -41,19 +41,19 @@ pub struct MessageTree {
     /// The texts to read, in order.
     texts: Vec<TextAlternatives>,
     files: Vec<Value>,
-    /// The first part that is a calendar: an invitation, as a rule.
+    /// The first calendar part, usually an invitation.
     calendar: Option<BodyPart>,
-    /// The blocks of a delivery report or a receipt.
+    /// The blocks of fields of a delivery report or a receipt.
     report: Vec<BodyPart>,
-    /// The part that may hold the text: Outlook's `winmail.dat`, or `smime.p7m`.
+    /// The part that may contain the text: Outlook's `winmail.dat`, or `smime.p7m`.
     packed: Option<BodyPart>,
     obstacle: Option<TextObstacle>,
     inline: Vec<Value>,
     notes: Vec<Note>,
 }
 
-/// One text in several forms, the plainest first (RFC 2046, section 5.1.4).
-/// A form may be a sequence of parts, as when a file stands between two texts.
+/// One text in several forms, the plainest first (RFC 2046, section 5.1.4). A form may be a
+/// sequence of parts, for example two texts with a file between them.
 #[derive(Debug, Default)]
 struct TextAlternatives {
     forms: Vec<Vec<BodyPart>>,
@@ -62,16 +62,16 @@ struct TextAlternatives {
 /// One form of a text.
 #[derive(Debug)]
 pub enum BodyPart {
-    /// The bytes are here.
+    /// A part with its bytes.
     Here {
         /// Media type and its parameters.
         kind: ContentType,
         /// The bytes.
         data: DecodedData,
     },
-    /// It has been decoded, and its end dropped if it is large.
+    /// A part that has been decoded, and shortened if it was long.
     Read(TextPart, Vec<Note>),
-    /// Gmail left the bytes out for their size.
+    /// A part that Gmail left out for its size.
     Elsewhere {
         /// Media type and its parameters.
         kind: ContentType,
@@ -80,27 +80,27 @@ pub enum BodyPart {
     },
 }
 
-/// Bytes of base64url; if it was damaged, those up to the damage.
+/// Bytes decoded from base64url; of damaged text, the bytes before the damage.
 #[derive(Debug, Default)]
 pub struct DecodedData {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// True if it was damaged.
+    /// True if the text was damaged.
     pub damaged: bool,
 }
 
-/// The `AttachmentContent-Type` of a text.
+/// The `Content-Type` of a text part.
 #[derive(Debug, Clone, Default)]
 pub struct ContentType {
     html: bool,
     charset: Option<String>,
     flowed: Option<bool>,
-    /// Of a calendar: what it is for (RFC 6047).
+    /// The `method` of a calendar part (RFC 6047).
     method: Option<String>,
 }
 
 impl BodyPart {
-    /// Returns the id to fetch, if the bytes were left out.
+    /// Returns the id to fetch, or an empty text if the bytes are here.
     pub fn attachment(&self) -> &str {
         match self {
             Self::Here { .. } | Self::Read(..) => "",
@@ -108,7 +108,7 @@ impl BodyPart {
         }
     }
 
-    /// Replaces the reference by the fetched bytes.
+    /// Replaces the reference by fetched bytes.
     pub fn bring(&mut self, data: DecodedData) {
         if let Self::Elsewhere { kind, .. } = self {
             *self = Self::Here { kind: std::mem::take(kind), data };
@@ -123,7 +123,7 @@ pub fn read(id: &str, item: &Value) -> MessageTree {
         tree.part(id, payload, PartPosition { inside: "", shown: true });
         tree.obstacle = header(payload, "Content-Type").and_then(TextObstacle::of);
     }
-    // A message that has a text needs no other form of it.
+    // A message with a text needs no other form of it.
     if !tree.texts.is_empty() || tree.obstacle == Some(TextObstacle::Smime) {
         tree.packed = None;
     }
@@ -131,7 +131,7 @@ pub fn read(id: &str, item: &Value) -> MessageTree {
 }
 
 impl MessageTree {
-    /// Returns the texts whose bytes have to be fetched.
+    /// Returns the parts that have to be fetched.
     pub fn elsewhere(&mut self) -> impl Iterator<Item = &mut BodyPart> {
         self.texts
             .iter_mut()
@@ -143,7 +143,7 @@ impl MessageTree {
             .filter(|part| matches!(part, BodyPart::Elsewhere { .. }))
     }
 
-    /// Decodes the texts that are here, and drops what is not read of them.
+    /// Decodes and shortens the texts that are here, which frees the rest of them.
     pub fn shorten(&mut self) {
         for part in self.texts.iter_mut().flat_map(|text| &mut text.forms).flatten() {
             if let BodyPart::Here { kind, data } = part {
@@ -157,7 +157,7 @@ impl MessageTree {
         }
     }
 
-    /// Returns the message, once all texts are complete.
+    /// Returns the message. All texts have to be here.
     pub fn into_message(self, item: Value) -> MessageContent {
         let mut notes = self.notes;
         let parts: Vec<_> = self
@@ -201,13 +201,14 @@ impl MessageTree {
         message
     }
 
-    /// Sorts one part in.
+    /// Sorts a part, and the parts below it, into the tree.
     ///
-    /// The depth is bounded by the JSON reader, which refuses more than 128 levels.
+    /// Recursion is bounded by the JSON reader, which refuses more than 128 levels.
     fn part(&mut self, id: &str, part: &Value, place: PartPosition<'_>) {
         let mime = text(part, "mimeType").to_ascii_lowercase();
         let filename = text(part, "filename");
         let children = part.get("parts").and_then(Value::as_array);
+        // Reports are handled apart: Gmail may have split them like multiparts.
         if REPORTS.contains(&mime.as_str()) {
             self.report(part, &mime);
             return;
@@ -250,8 +251,8 @@ impl MessageTree {
         }
     }
 
-    /// Keeps the forms of one text together: everything below one child is one form,
-    /// however many parts it has.
+    /// Adds one text in several forms. Everything below one child is one form, however many parts
+    /// it has.
     fn alternative(&mut self, id: &str, children: &[Value], shown: bool) {
         let mut forms = Vec::new();
         for child in children {
@@ -263,7 +264,7 @@ impl MessageTree {
             self.report.append(&mut below.report);
             self.inline.append(&mut below.inline);
             self.notes.append(&mut below.notes);
-            // An alternative inside an alternative is the richest of its own.
+            // Of a nested alternative, its richest form counts.
             let form: Vec<BodyPart> =
                 below.texts.into_iter().filter_map(|mut text| text.forms.pop()).flatten().collect();
             if !form.is_empty() {
@@ -275,7 +276,7 @@ impl MessageTree {
         }
     }
 
-    /// Takes the blocks of a report: Gmail has taken some apart, as a message in the message.
+    /// Adds the blocks of a report. Gmail has split some into parts, as if they were messages.
     fn report(&mut self, part: &Value, mime: &str) {
         self.report.extend(form(part, mime));
         for child in part.get("parts").and_then(Value::as_array).into_iter().flatten() {
@@ -297,7 +298,7 @@ impl MessageTree {
         let name = match (text(part, "filename"), mime) {
             ("", "text/calendar") => "invite.ics",
             ("", "message/rfc822") => "message.eml",
-            // Texts that mail programs do not show.
+            // Texts that mail programs do not show as such.
             ("", "text/plain" | "") => "unnamed.txt",
             ("", "text/html") => "unnamed.html",
             (name, _) => name,
@@ -306,17 +307,17 @@ impl MessageTree {
     }
 }
 
-/// The position of a part in its message.
+/// The surroundings of a part.
 #[derive(Debug, Clone, Copy)]
 struct PartPosition<'a> {
-    /// The type of the multipart around it; empty for the message itself.
+    /// The type of the multipart around the part; empty for the message itself.
     inside: &'a str,
-    /// False if mail programs do not show its text.
+    /// False if mail programs do not show the part's text.
     shown: bool,
 }
 
-/// Returns the place of the only part of a multipart that mail programs show as text; `None` if
-/// they show all.
+/// Returns the position of the only child of a multipart that mail programs show as text; `None` if
+/// they show all of them.
 pub(super) fn shown_part(part: &Value, mime: &str) -> Option<usize> {
     let start = header(part, "Content-Type").and_then(|kind| parameter(kind, "start"));
     let children = part.get("parts").and_then(Value::as_array);
@@ -330,7 +331,7 @@ pub(super) fn shown_part(part: &Value, mime: &str) -> Option<usize> {
     root(mime.strip_prefix("multipart/")?, start.as_deref(), &children)
 }
 
-/// Returns a file as an object of its table.
+/// Returns a file as an object of the table of files.
 fn file_object(id: &str, part: &Value, mime: &str, name: &str) -> Value {
     json!({
         "id": format!("{id}/{}", text(part, "partId")),
@@ -377,7 +378,7 @@ impl BodyPart {
     }
 }
 
-/// Drops the texts that were taken from a message, if they are large.
+/// Drops texts from a message that have been read from it, if they are large.
 pub fn strip(item: &mut Value) {
     let Some(payload) = item.get_mut("payload") else {
         return;
@@ -393,7 +394,7 @@ pub fn strip(item: &mut Value) {
     }
 }
 
-/// Returns the header lines of a message, in its order.
+/// Returns the header lines of a message in their original order.
 pub fn headers(item: &Value) -> String {
     let mut lines = String::new();
     for header in item.pointer("/payload/headers").and_then(Value::as_array).into_iter().flatten() {
@@ -414,10 +415,10 @@ impl DecodedData {
         }
     }
 
-    /// Decodes the response with a part.
+    /// Decodes Gmail's response for one part.
     ///
     /// # Errors
-    /// [`Kind::Provider`](daysheet_core::error::ErrorKind::Provider) if it is none.
+    /// [`Kind::Provider`](daysheet_core::error::ErrorKind::Provider) if the response has another form.
     pub fn of_part(body: &[u8]) -> Result<Self> {
         let part: PartData = client::parse(body)?;
         Ok(Self::of(&part.data))
@@ -435,13 +436,13 @@ impl DecodedData {
             .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
             .collect();
         let damaged = sound.len() < data.trim_end_matches(['=', '\n', '\r']).len();
-        // A single character left over encodes nothing.
+        // A group of one character encodes no byte.
         let whole = sound.get(..sound.len() - usize::from(sound.len() % 4 == 1));
         let bytes = BASE64.decode(whole.unwrap_or_default()).unwrap_or_default();
         Self { bytes, damaged }
     }
 
-    /// Returns the bytes; with a note if they are damaged.
+    /// Returns the bytes, and adds a note if they are damaged.
     fn sound(self, notes: &mut Vec<Note>) -> Vec<u8> {
         if self.damaged {
             notes.push("a text part is damaged base64; it is shown up to the damage".into());
@@ -450,7 +451,7 @@ impl DecodedData {
     }
 }
 
-/// Gmail's response with a part.
+/// Gmail's response for one part.
 #[derive(Deserialize)]
 struct PartData<'a> {
     #[serde(borrow, default)]
@@ -481,7 +482,7 @@ fn content_type(value: &str) -> ContentType {
     }
 }
 
-/// Adds the forms of the text in a `winmail.dat`.
+/// Adds the text in a `winmail.dat`, in its forms.
 fn winmail(bytes: &[u8], message: &mut MessageContent) {
     let found = tnef::read(bytes).unwrap_or_default();
     if !found.files.is_empty() {

@@ -1,7 +1,7 @@
-//! The query language, written as Gmail's `q`.
+//! The query language, written as Gmail's `q`. No I/O.
 //!
-//! Pure text work. What Gmail cannot express exactly is written as nearly as possible, and a note
-//! says what was lost. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
+//! Conditions that Gmail cannot express exactly are written as closely as possible, with a note
+//! about the difference. Gmail's syntax: <https://support.google.com/mail/answer/7190>.
 
 use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm};
 use daysheet_core::text::search_text::is_punctuation;
@@ -14,7 +14,7 @@ use crate::labels::{is_category, label};
 pub struct GmailQuery {
     /// The value of the parameter `q`.
     pub q: String,
-    /// Notes on what was lost.
+    /// Notes on conditions that could not be expressed exactly.
     pub notes: Vec<Note>,
 }
 
@@ -35,7 +35,8 @@ pub fn compile(query: &Query) -> GmailQuery {
     compiled
 }
 
-/// Returns the label of a condition; Gmail would silently treat an unknown one as empty.
+/// Returns the label of a condition. Labels need checking: Gmail silently finds nothing for an
+/// unknown one.
 pub fn label_of(term: &QueryTerm) -> Option<&str> {
     match term {
         QueryTerm::Label(name) => Some(name),
@@ -45,8 +46,8 @@ pub fn label_of(term: &QueryTerm) -> Option<&str> {
     }
 }
 
-/// Replaces the labels of a query by the names that `rename` returns; Gmail's search
-/// does not know ids.
+/// Replaces the labels of a query by the names that `rename` returns, because Gmail's search does
+/// not know ids.
 pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query {
     let other = |name: &String| rename(name).unwrap_or_else(|| name.clone());
     query.map(&|term| match term {
@@ -57,7 +58,7 @@ pub fn rename(query: &Query, rename: &impl Fn(&str) -> Option<String>) -> Query 
     })
 }
 
-/// Writes a query. `negated` pushes a NOT down to the terms, where Gmail reliably supports it.
+/// Writes a query. `negated` pushes a NOT down to the terms, where Gmail supports it reliably.
 fn write(query: &Query, negated: bool, notes: &mut Vec<Note>) -> String {
     match (query, negated) {
         (Query::All(parts), false) | (Query::Any(parts), true) => group(parts, " ", negated, notes),
@@ -110,15 +111,16 @@ fn write_term(term: &QueryTerm, notes: &mut Vec<Note>) -> String {
         QueryTerm::Attachment => "has:attachment".to_owned(),
         QueryTerm::Larger(bytes) => format!("larger:{bytes}"),
         QueryTerm::Smaller(bytes) => format!("smaller:{bytes}"),
-        // Seconds since 1970, because Gmail reads a plain date in Pacific time.
+        // In seconds since 1970, because Gmail reads plain dates in Pacific time.
         QueryTerm::Before(instant) => format!("before:{}", instant.as_second()),
         QueryTerm::After(instant) => format!("after:{}", instant.as_second()),
     }
 }
 
-/// Quotes a text that Gmail could take for syntax.
+/// Quotes a text that Gmail could read as syntax.
 fn quote(text: &str) -> String {
     let plain = text.chars().all(|c| c.is_alphanumeric() || matches!(c, '@' | '.' | '_'))
         && !matches!(text, "OR" | "AND" | "AROUND");
+    // Gmail has no escape for a quotation mark within quotes.
     if plain { text.to_owned() } else { format!("\"{}\"", text.replace('"', " ")) }
 }

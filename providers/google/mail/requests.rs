@@ -1,4 +1,4 @@
-//! Gmail's URLs for writes, and looking up interrupted ones.
+//! URLs for Gmail's writes, and lookups of interrupted ones.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::Method;
@@ -9,12 +9,12 @@ use super::{GmailMailbox, ME};
 use crate::net::path_segment;
 
 impl GmailMailbox {
-    /// Returns a URL below the account, with each part of the path escaped.
+    /// Returns a URL below the account, with each segment of the path escaped.
     pub(super) fn at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
         self.below("gmail/v1/users", path, params)
     }
 
-    /// Returns the same for uploads.
+    /// Returns an upload URL below the account.
     pub(super) fn upload_at(&self, path: &[&str], params: &[(&str, &str)]) -> Result<Url> {
         self.below("upload/gmail/v1/users", path, params)
     }
@@ -40,7 +40,7 @@ impl GmailMailbox {
         self.google.get(&self.at(path, params)?).await
     }
 
-    /// Changes something, once.
+    /// Sends a write once.
     pub(super) async fn change(
         &self,
         method: Method,
@@ -51,8 +51,8 @@ impl GmailMailbox {
         self.google.send(method, &url, None, body).await
     }
 
-    /// Writes as [`GmailMailbox::change`] does; an interrupted write is looked up with `look`:
-    /// see [`RateLimiter::settle`](crate::limiter::RateLimiter::settle).
+    /// Sends a write as [`GmailMailbox::change`] does, and looks up an interrupted one with `look`; see
+    /// [`RateLimiter::settle`](crate::limiter::RateLimiter::settle).
     pub(super) async fn change_for_sure<F>(
         &self,
         method: Method,
@@ -69,7 +69,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Returns the resource at a path; `None` if there is none.
+    /// Returns the resource at a path, or `None` if it does not exist.
     pub(super) async fn there(
         &self,
         path: &[&str],
@@ -82,7 +82,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Returns null once there is no resource at a path.
+    /// Returns null once the resource at a path no longer exists.
     pub(super) async fn confirm_absent(&self, path: &[&str]) -> Result<Option<Value>> {
         let found = self.there(path, &[]).await?;
         Ok(found.is_none().then_some(Value::Null))

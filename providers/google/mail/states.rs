@@ -1,6 +1,6 @@
-//! Gmail's labels as message states, and states as labels.
+//! Gmail's labels as message states, and states as labels. No I/O.
 //!
-//! Pure: at Gmail, every change of a message adds and removes labels.
+//! At Gmail every change of a message adds or removes labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use serde_json::Value;
 
 use crate::json::text;
 
-/// Where a message is, the strongest word first.
+/// The labels that are folders, in order of precedence.
 const PLACES: [&str; 5] = ["TRASH", "SPAM", "INBOX", "DRAFT", "SENT"];
-/// The prefix of Gmail's ids of user labels.
+/// The prefix of the ids of user labels.
 pub(super) const OWN: &str = "Label_";
 
 /// Labels to add, and labels to remove.
@@ -34,20 +34,20 @@ impl LabelDifference {
         self.add.is_empty() && self.remove.is_empty()
     }
 
-    /// Returns labels as they are afterwards.
+    /// Returns labels with the difference applied.
     pub(super) fn applied(&self, mut labels: BTreeSet<String>) -> BTreeSet<String> {
         labels.extend(self.add.iter().cloned());
         labels.retain(|label| !self.remove.contains(label));
         labels
     }
 
-    /// Returns true if these labels already agree with it.
+    /// Returns true if the labels already agree with the difference.
     pub(super) fn holds(&self, labels: &BTreeSet<String>) -> bool {
         self.add.is_subset(labels) && self.remove.is_disjoint(labels)
     }
 }
 
-/// Returns the labels of a Gmail message; empty if not reported.
+/// Returns the labels of a Gmail message; empty if they were not requested.
 pub(super) fn labels(item: &Value) -> BTreeSet<String> {
     let listed = item.get("labelIds").and_then(Value::as_array);
     listed.into_iter().flatten().filter_map(|label| label.as_str().map(str::to_owned)).collect()
@@ -75,8 +75,8 @@ pub(super) fn thread(messages: &[Value]) -> Vec<ThreadMessage> {
     thread
 }
 
-/// Returns true for a label that is no folder or other state: a user's, a category of Gmail's, or
-/// the mark as important. Gmail assigns these itself, and anybody may correct it.
+/// Returns true if a label is neither a folder nor another state: a user label, a category or the
+/// mark as important. Gmail assigns the last two itself, but users may correct them.
 fn is_settable(label: &str) -> bool {
     label.starts_with(OWN) || label.starts_with("CATEGORY_") || label == "IMPORTANT"
 }
@@ -98,15 +98,15 @@ pub(super) fn state(id: &str, labels: &BTreeSet<String>) -> MailState {
     }
 }
 
-/// Returns the state of a message as Gmail reports it.
+/// Returns the state of a message in Gmail's JSON.
 pub(super) fn state_of(item: &Value) -> MailState {
     state(text(item, "id"), &labels(item))
 }
 
-/// Returns a step as labels, the same for every message.
+/// Returns a step as a difference of labels, which is the same for every message.
 ///
 /// # Errors
-/// [`daysheet_core::error::ErrorKind::Argument`] for what Gmail cannot do.
+/// [`daysheet_core::error::ErrorKind::Argument`] for steps that Gmail does not support.
 pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
     Ok(match step {
         MessageAction::Read(true) => LabelDifference::new(&[], &["UNREAD"]),
@@ -124,6 +124,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
                 .next("use do=unstar or do=archive"));
         }
         MessageAction::Archive => LabelDifference::new(&[], &["INBOX"]),
+        // Gmail would keep the inbox label of a trashed message.
         MessageAction::Trash => LabelDifference::new(&["TRASH"], &["INBOX", "SPAM"]),
         MessageAction::Untrash => LabelDifference::new(&["INBOX"], &["SPAM", "TRASH"]),
         MessageAction::Spam => LabelDifference::new(&["SPAM"], &["INBOX", "TRASH"]),
@@ -148,7 +149,7 @@ pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
             }
         },
         MessageAction::Label { add, remove } => {
-            // A move may remove labels, too, so a message can be taken out of these places.
+            // Removing these labels is allowed: it takes a message out of a folder.
             let (places, others): (Vec<&str>, Vec<&str>) = remove
                 .iter()
                 .map(String::as_str)
@@ -156,12 +157,12 @@ pub(super) fn of_step(step: &MessageAction) -> Result<LabelDifference> {
             let removed = [places, each_given(others)?].concat();
             LabelDifference::new(&each_given(add.iter().map(String::as_str))?, &removed)
         }
-        // Neither is the same for every message.
+        // Deleting is no change of labels, and an earlier state differs by message.
         MessageAction::Delete | MessageAction::RestoreState(_) => LabelDifference::default(),
     })
 }
 
-/// Refuses labels that only Gmail assigns, and those that are folders.
+/// Refuses labels that only Gmail assigns, and labels that are folders.
 fn check_assignable(label: &str) -> Result<()> {
     let what = match label {
         "SENT" | "DRAFT" | "CHAT" => "only Gmail decides what is sent, a draft or a chat",
@@ -176,8 +177,7 @@ fn each_given<'a>(labels: impl IntoIterator<Item = &'a str>) -> Result<Vec<&'a s
     labels.into_iter().map(|label| check_assignable(label).map(|()| label)).collect()
 }
 
-/// Returns the difference between two states. Gmail keeps track itself of whether a
-/// message was sent or is a draft.
+/// Returns the difference between two states. `SENT` and `DRAFT` are left to Gmail.
 pub(super) fn between(now: &MailState, then: &MailState) -> LabelDifference {
     let mut difference = LabelDifference::default();
     let mut mark = |label: &str, expected: bool| {
@@ -205,7 +205,8 @@ pub(super) fn between(now: &MailState, then: &MailState) -> LabelDifference {
     difference
 }
 
-/// Groups messages, by their positions in the list, by their change.
+/// Groups messages, by position in the list, by the difference from their earlier state; returns
+/// the positions without one separately.
 pub(super) fn grouped(
     messages: &[MailState],
     then: &[MailState],

@@ -1,7 +1,7 @@
-//! Changes of an event in Graph's properties.
+//! Changes of an event as Graph's properties. No I/O.
 //!
-//! Pure: from a [`EventChange`] and the present event to exactly the properties to send.
-//! What Outlook cannot do is refused here, before anything is written.
+//! A [`EventChange`] and the present event determine the properties to send. Changes that Outlook does
+//! not support are refused before anything is written.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
@@ -18,8 +18,7 @@ use super::events::{CALENDAR, RULE};
 use super::{online, zones};
 use crate::json::{is, nested, text};
 
-/// Checks that Outlook can make a change, as far as that depends only on the change and
-/// the event.
+/// Checks that Outlook supports a change, as far as that depends only on the change and the event.
 ///
 /// # Errors
 /// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) with an alternative.
@@ -44,7 +43,8 @@ pub fn check(change: &EventChange, current: Option<&Value>, notify: GuestNotice)
     }
 }
 
-/// Checks that the guests may be notified, because Outlook always notifies them.
+/// Checks that the guests may be notified if the write reaches `others`, because Outlook always
+/// notifies them.
 pub fn tells(notify: GuestNotice, others: bool) -> Result<()> {
     if notify == GuestNotice::All || !others {
         return Ok(());
@@ -53,7 +53,7 @@ pub fn tells(notify: GuestNotice, others: bool) -> Result<()> {
         .next("give notify=all; it cannot be done silently"))
 }
 
-/// Returns true for a change that the guests can see.
+/// Returns true if guests can see the change.
 fn is_seen(change: &EventChange) -> bool {
     change.title.is_some()
         || change.time.is_some()
@@ -64,8 +64,8 @@ fn is_seen(change: &EventChange) -> bool {
         || change.online.is_some()
 }
 
-/// Returns the properties of a change; `current` is the present event, and `day_zone`
-/// Graph's name of the zone for whole days.
+/// Returns the properties of a change. `current` is the present event; `day_zone` is Graph's name
+/// of the zone for whole days.
 pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str) -> Result<Value> {
     let mut event = Map::new();
     let mut set = |key: &str, value: Value| event.insert(key.to_owned(), value);
@@ -97,6 +97,7 @@ pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str)
             set("recurrence", recurrence(repeat, &start)?);
         }
         (None, Some(current)) => {
+            // A moved series needs a rule that begins on its new first day.
             if let (Some(start), Some(moved)) = (starts, nested(current, "recurrence").as_object())
                 && let Some(moved) = from_then(moved, &start)
             {
@@ -136,7 +137,7 @@ pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str)
         None => {}
     }
     if let Some(category) = &change.category {
-        // No category's name has a comma.
+        // Outlook's category names contain no comma.
         let names = category.split(',').map(str::trim);
         let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
         set("categories", json!(names));
@@ -144,7 +145,7 @@ pub fn properties(change: &EventChange, current: Option<&Value>, day_zone: &str)
     Ok(Value::Object(event))
 }
 
-/// The properties that are restored as they were.
+/// The properties that an undo restores unchanged.
 const RESTORED: &[&str] = &[
     "subject",
     "body",
@@ -157,14 +158,14 @@ const RESTORED: &[&str] = &[
     "allowNewTimeProposals",
     "responseRequested",
 ];
-/// The properties that are restored together.
+/// The properties that an undo restores together.
 const TIMES: &[&str] =
     &["start", "end", "isAllDay", "originalStartTimeZone", "originalEndTimeZone", "recurrence"];
 
-/// The properties that a restored event must not lose, although they are not written.
+/// Properties that an undo cannot write, and must not lose.
 const OTHERS: &[&str] = &["attendees", "isOnlineMeeting", "hasAttachments"];
 
-/// Returns the parts of an event that an undo depends on, as one text.
+/// Returns everything in an event that an undo depends on, as one text.
 pub fn content(event: &Value) -> String {
     let all = [RESTORED, TIMES, OTHERS].concat();
     all.iter()
@@ -173,7 +174,7 @@ pub fn content(event: &Value) -> String {
         .to_string()
 }
 
-/// Returns why a change or a deletion of an event cannot be undone, if it cannot.
+/// Returns the reason why a change or a deletion cannot be undone; `None` if it can.
 pub fn irreversible(event: &Value, change: Option<&EventChange>) -> Option<&'static str> {
     let Some(change) = change else {
         return match event {
@@ -192,8 +193,7 @@ pub fn irreversible(event: &Value, change: Option<&EventChange>) -> Option<&'sta
         .then_some("Outlook cannot remove an online meeting")
 }
 
-/// Returns the properties that make an event what it was, or create it again; empty if
-/// nothing differs.
+/// Returns the properties that restore an event, or create it again; empty if nothing differs.
 pub fn restored(before: &Value, now: Option<&Value>) -> Value {
     let differs = |key: &&&str| now.is_none_or(|now| now.get(**key) != before.get(**key));
     let mut event: Map<String, Value> = RESTORED
@@ -210,7 +210,7 @@ pub fn restored(before: &Value, now: Option<&Value>) -> Value {
     for (key, zone, at) in
         [("start", "originalStartTimeZone", start), ("end", "originalEndTimeZone", end)]
     {
-        // Outlook refuses a whole day of two zones.
+        // Outlook refuses whole days with two zones.
         let zone = match text(before, zone) {
             zone if !whole && !zone.is_empty() => zone,
             _ => text(before, "originalStartTimeZone"),
@@ -231,11 +231,11 @@ pub fn restored(before: &Value, now: Option<&Value>) -> Value {
     Value::Object(event)
 }
 
-/// A local time, and Graph's name of its zone.
+/// A local time with Graph's name of its zone.
 struct LocalTime {
     at: DateTime,
     zone: String,
-    /// The same as we have it.
+    /// The same time in our form.
     moment: ZonedTime,
 }
 
@@ -248,8 +248,8 @@ impl LocalTime {
     }
 }
 
-/// Converts a moment for Graph. A zone that Graph lacks becomes UTC, which is equivalent for a
-/// single event; a recurring event keeps the zone, and Graph may refuse it.
+/// Converts a time for Graph. For a single event, a zone that Graph lacks is replaced by UTC, which
+/// is equivalent. A recurring event keeps its zone, and Graph may refuse it.
 fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> LocalTime {
     let (at, zone) = match moment {
         ZonedTime::Day(day) => (day.at(0, 0, 0, 0), day_zone.to_owned()),
@@ -265,12 +265,12 @@ fn local(moment: &ZonedTime, day_zone: &str, recurs: bool) -> LocalTime {
     LocalTime { at, zone, moment: moment.clone() }
 }
 
-/// Returns when an event first starts, in its own zone.
+/// Returns the first start of an event, in its own zone.
 fn first(current: &Value) -> Option<LocalTime> {
     Some(in_zone(times(current).0?, text(current, "originalStartTimeZone")))
 }
 
-/// Returns a time of an event in the zone that the event names, under that name.
+/// Returns a time of an event in the zone `named`, under that name.
 fn in_zone(at: EventTime, named: &str) -> LocalTime {
     let found = event_time::find_zone(named);
     let own = if found.is_some() { named } else { "UTC" };
@@ -287,7 +287,7 @@ fn recurrence(repeat: &EventRecurrence, start: &LocalTime) -> Result<Value> {
     graph::pattern(repeat, &start.moment, &start.zone)
 }
 
-/// Returns the rule of a series that is moved to another first day; `None` if it is not moved.
+/// Returns the rule of a series moved to another first day, or `None` if the day is the same.
 fn from_then(recurrence: &Map<String, Value>, start: &LocalTime) -> Option<Value> {
     let day = start.at.date().to_string();
     let mut range = recurrence.get("range")?.as_object()?.clone();
@@ -301,7 +301,8 @@ fn from_then(recurrence: &Map<String, Value>, start: &LocalTime) -> Option<Value
     Some(echoed(&moved))
 }
 
-/// Returns a rule as it is sent back: Graph shows a date of the year 1 if it has no end.
+/// Returns a rule in the form that Graph accepts: for a rule without an end, Graph itself returns a
+/// date in the year 1.
 fn echoed(recurrence: &Map<String, Value>) -> Value {
     let mut recurrence = recurrence.clone();
     if let Some(range) = recurrence.get_mut("range").and_then(Value::as_object_mut)
@@ -315,7 +316,7 @@ fn echoed(recurrence: &Map<String, Value>) -> Value {
     Value::Object(recurrence)
 }
 
-/// Returns all guests. Graph identifies existing guests by their address, and keeps
+/// Returns all guests with the organizer. Graph recognizes existing guests by address, and keeps
 /// their answers.
 fn list(guests: &[EventGuest], current: &Value) -> Value {
     let organizer = nested(nested(current, "organizer"), "emailAddress");
@@ -330,6 +331,7 @@ fn list(guests: &[EventGuest], current: &Value) -> Value {
             (false, true) => "optional",
             (false, false) => "required",
         };
+        // An existing guest is sent back unchanged, so that Graph keeps the answer.
         let mut attendee = match known.and_then(Value::as_object) {
             Some(known) => known.clone(),
             None => {
@@ -349,7 +351,7 @@ fn list(guests: &[EventGuest], current: &Value) -> Value {
 
 fn show_as(show: ShowAs) -> &'static str {
     match show {
-        // Focus time is refused before.
+        // Focus time was refused before.
         ShowAs::Busy | ShowAs::Focus => "busy",
         ShowAs::Free => "free",
         ShowAs::Tentative => "tentative",
@@ -358,8 +360,8 @@ fn show_as(show: ShowAs) -> &'static str {
     }
 }
 
-/// Returns the sensitivity. Outlook shows events to everyone who may see the calendar,
-/// so public is the default.
+/// Returns the sensitivity. Outlook shows events to everyone who may see the calendar, so its
+/// default is public.
 fn sensitivity(visibility: EventVisibility) -> &'static str {
     match visibility {
         EventVisibility::Default | EventVisibility::Public => "normal",
@@ -368,7 +370,8 @@ fn sensitivity(visibility: EventVisibility) -> &'static str {
     }
 }
 
-/// Returns the days around the exceptions of a series, in UTC; `None` if there are none.
+/// Returns the days around the exceptions of a series, in UTC; `None` for a series without
+/// exceptions.
 pub fn span(except: &[EventTime]) -> Option<(Date, Date)> {
     let days = except.iter().map(|when| match when {
         EventTime::Day(day) => *day,
@@ -385,7 +388,7 @@ pub fn is_out(occurrence: &Value, except: &[EventTime], zone: &TimeZone) -> bool
     let (Some(start), _) = times(occurrence) else {
         return false;
     };
-    // Where one was moved to does not matter.
+    // An exception is named by its original time, wherever it was moved.
     let start = facts::original(occurrence, start).unwrap_or(start);
     let day_of = |when: EventTime| match when {
         EventTime::Day(day) => day,

@@ -1,10 +1,9 @@
 //! Changes in Outlook's calendars since a cursor.
 //!
-//! Graph reports changes of a fixed range in one calendar: here from a month ago to a
-//! year ahead, and the range is renewed every two months. Of a changed series it lists
-//! every occurrence, and all that were ever cancelled as removed; the series is reported
-//! once, with its exceptions. A cursor knows the events of the range, so that their
-//! changes can be named.
+//! Graph reports changes in a fixed range of one calendar: here from a month ago to a year ahead,
+//! renewed every two months. Of a changed series it lists every occurrence, and as removed all
+//! occurrences that were ever cancelled. The series is reported once, with its exceptions. The
+//! cursor has the events of the range, so that their changes can be named.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -25,16 +24,16 @@ use crate::microsoft::delta::{
 use crate::net;
 use crate::tracked::{TrackedItems, short_series};
 
-/// The range that is looked at, around the day it is begun.
+/// The ends of the range, relative to the day it is begun.
 const BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
 const AHEAD: SignedDuration = SignedDuration::from_hours(366 * 24);
-/// How long a range is used before it is renewed.
+/// The time for which a range is used before it is renewed.
 const LASTS: SignedDuration = SignedDuration::from_hours(60 * 24);
-/// Events that are looked up if Graph reports them as removed: it also reports those
+/// The maximum number of removed events that are looked up: Graph also reports events as removed
 /// that have only left the range.
 const LOOKED_FOR: usize = 100;
 
-/// Returns the changes since `cursor`; without one, only the cursor to start from.
+/// Returns the changes since `cursor`, or only a cursor to start from.
 pub async fn changes(
     graph: &GraphAccount,
     me: &str,
@@ -65,6 +64,7 @@ pub async fn changes(
         let id = text(calendar, "id");
         match round {
             Ok(round) => {
+                // Renewed only after its last page, so that no changes are skipped.
                 let old = now.duration_since(point.begun) > LASTS && !round.more;
                 if old {
                     begin.push(calendar);
@@ -78,8 +78,9 @@ pub async fn changes(
                 found.started_over = true;
                 begin.push(calendar);
             }
-            // It was in the list a moment ago, and is shared no longer.
+            // It was listed a moment ago, and is no longer shared.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // Kept, because access may be restored.
             Err(error) if is_closed(&error) => {
                 points.insert(id.to_owned(), point.clone());
             }
@@ -90,7 +91,7 @@ pub async fn changes(
     for (calendar, round) in begin.into_iter().zip(rounds(graph, &first).await) {
         let id = text(calendar, "id");
         match round {
-            // Existing events are not changes.
+            // Events that exist at the beginning are not changes.
             Ok(round) => {
                 found.more |= round.more;
                 let mut next = DeltaPoint::next(None, &round, now, created_at);
@@ -109,12 +110,12 @@ pub async fn changes(
     Ok(found)
 }
 
-/// Returns when an event was created.
+/// Returns the time at which an event was created.
 fn created_at(event: &Value) -> Option<Timestamp> {
     text(event, "createdDateTime").parse().ok()
 }
 
-/// Remembers an event as it is, once it is complete.
+/// Records the present state of an event, if it is complete.
 fn track(tracked: &mut TrackedItems, event: &Value, me: &str) {
     let (id, series) = (text(event, "id"), text(event, "seriesMasterId"));
     let occurrence = text(event, "type").eq_ignore_ascii_case("occurrence");
@@ -129,7 +130,7 @@ fn is_closed(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Auth | ErrorKind::Provider(403))
 }
 
-/// Returns the request that starts following a calendar.
+/// Returns the request that begins to follow a calendar.
 fn start(graph: &GraphAccount, calendar: &Value, now: Timestamp) -> String {
     let path = if is(calendar, "isDefaultCalendar") {
         "calendarView/delta".to_owned()
@@ -137,7 +138,7 @@ fn start(graph: &GraphAccount, calendar: &Value, now: Timestamp) -> String {
         let id = net::path_segment(text(calendar, "id"));
         format!("calendars/{id}/calendarView/delta")
     };
-    // Whole days, so that a range is one whenever it is begun on a day.
+    // Whole days, so that requests of one day are identical.
     let day = |at: Timestamp| at.strftime("%Y-%m-%dT00:00:00Z").to_string();
     let from = day(now.checked_sub(BACK).unwrap_or(now));
     let to = day(now.checked_add(AHEAD).unwrap_or(now));
@@ -145,10 +146,10 @@ fn start(graph: &GraphAccount, calendar: &Value, now: Timestamp) -> String {
     graph.mailbox_url(&path, &query)
 }
 
-/// An occurrence that is there no longer: its id, its series shortened, its start.
+/// An occurrence that no longer exists: its id, its series in short form, and its start.
 type LostOccurrence = (String, String, EventTime);
 
-/// Sorts the changes of the rounds: new, changed, deleted.
+/// Sorts the changes of the rounds into new, changed and deleted.
 async fn sort_out(
     graph: &GraphAccount,
     me: &str,
@@ -170,7 +171,7 @@ async fn sort_out(
             let kind = text(&item, "type");
             let is = |word: &str| kind.eq_ignore_ascii_case(word);
             if is("occurrence") {
-                // It has changed because its series has.
+                // It is listed because its series has changed.
                 ask.insert(text(&item, "seriesMasterId").to_owned(), calendar);
                 if let Some(point) = points.get_mut(calendar) {
                     track(&mut point.tracked, &item, me);
@@ -182,9 +183,10 @@ async fn sort_out(
             let is_old = point.is_some_and(|point| point.is_old(changed));
             there.insert(id.clone());
             if is("exception") && is_old {
-                // Listed beside its series.
+                // It is listed because its series has changed.
                 continue;
             }
+            // Deltas may return an event with only some properties.
             if item.get("start").is_some() && item.get("subject").is_some() {
                 events.push((calendar, item));
             } else {
@@ -216,7 +218,7 @@ async fn sort_out(
             _ => {}
         }
     }
-    // Those of a deleted series are reported with it.
+    // Occurrences of a deleted series are reported with it.
     let deleted: BTreeSet<String> = gone.iter().map(|(_, id)| short_series(id)).collect();
     let lost = lost.into_iter().filter(|(_, series, _)| !deleted.contains(series));
     report(me, events, lost, (known, points), found);
@@ -228,8 +230,8 @@ async fn sort_out(
     Ok(())
 }
 
-/// Takes from the removed events the occurrences of series, and those that were not
-/// there before: with a series, Graph lists all that were ever cancelled.
+/// Moves occurrences of series out of the removed events, and drops those that did not exist at the
+/// cursor: together with a series, Graph lists all that were ever cancelled.
 fn lost_occurrences(
     gone: &mut Vec<(&str, String)>,
     known: &DeltaPoints,
@@ -254,7 +256,7 @@ fn lost_occurrences(
     lost
 }
 
-/// Reports the events that are new or have changed, a series once.
+/// Reports events that are new or have changed, a series once.
 fn report(
     me: &str,
     mut events: Vec<(&str, Value)>,
@@ -286,7 +288,7 @@ fn report(
             tracked.difference(text(event, "id"), series, &facts(event, me)?)
         })
         .collect();
-    // An exception is reported with its series, and if that is as it was, instead of it.
+    // An exception is reported as part of its series, or by itself if the series is unchanged.
     let mut instead = BTreeSet::new();
     let mut with = BTreeSet::new();
     for ((_, event), difference) in events.iter().zip(&differences) {
@@ -318,7 +320,7 @@ fn report(
         if with.contains(&id) || instead.contains(&id) {
             continue;
         }
-        // An exception is created long after its series.
+        // An exception is created long after its series, so only the series can be new.
         let is_known = |point: &DeltaPoint| {
             point.tracked.has(&id) || point.tracked.has(text(&event, "seriesMasterId"))
         };

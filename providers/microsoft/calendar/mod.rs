@@ -1,9 +1,8 @@
 //! Outlook Calendar behind the port.
 //!
-//! Siblings have the requests and read the responses: `events/mod.rs` reads events,
-//! `events/facts.rs` extracts their facts, `write.rs` changes them, `changes.rs` has
-//! the changes since a cursor, `schedule.rs` busy times. This module has the calendars
-//! themselves, and the port.
+//! This module has the calendars themselves and the port. `events/mod.rs` reads events,
+//! `events/facts.rs` extracts their facts, `write.rs` changes them, `changes.rs` has the changes
+//! since a cursor, and `schedule.rs` busy times.
 
 mod body;
 mod changes;
@@ -37,12 +36,12 @@ use crate::limiter::rehearse;
 use crate::net;
 use crate::written::holds;
 
-/// The properties of a calendar that are read.
+/// The properties of a calendar that are requested.
 const CALENDAR: &str = "id,name,canEdit,canShare,isDefaultCalendar,owner";
-/// Calendars in a page, and pages of them.
+/// The page size, and the maximum number of pages, of the list of calendars.
 const CALENDAR_TOP: &str = "100";
 const CALENDAR_PAGES: usize = 10;
-/// Rooms in a page, and pages of them.
+/// The page size, and the maximum number of pages, of the list of rooms.
 const ROOM_TOP: &str = "100";
 const ROOM_PAGES: usize = 50;
 
@@ -54,10 +53,10 @@ pub struct OutlookCalendar {
 }
 
 impl OutlookCalendar {
-    /// Creates the calendars of `account`, at the configured endpoint.
+    /// Connects `account` to the configured endpoint.
     ///
     /// # Errors
-    /// As [`GraphAccount::new`].
+    /// See [`GraphAccount::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
@@ -73,7 +72,7 @@ impl OutlookCalendar {
         Ok(self.graph.mailbox_url(&path, &[]))
     }
 
-    /// Returns a calendar that was written, as in the list.
+    /// Returns a calendar that was written, with the properties that a list has.
     async fn as_listed(&self, calendar: Value) -> Result<Value> {
         let id = text(&calendar, "id");
         if id.is_empty() {
@@ -93,11 +92,11 @@ impl OutlookCalendar {
         let mut answers = self.graph.batch(&requests).await.into_iter();
         let lost = || Err(Error::new(ErrorKind::Internal, "the calendars were left out"));
         let answer = answers.next().unwrap_or_else(lost)?;
-        // The settings may be closed to this sign-in; the calendars are not.
+        // The sign-in may lack access to the settings but have access to the calendars.
         let settings = answers.next().and_then(Result::ok).unwrap_or_default();
         let (mut calendars, _) = self.graph.all(answer, usize::MAX, CALENDAR_PAGES).await?;
         calendars.retain(|calendar| !text(calendar, "id").is_empty());
-        // The others keep Graph's order.
+        // The sort is stable: the others keep Graph's order.
         calendars.sort_by_key(|calendar| !is(calendar, "isDefaultCalendar"));
         if let Some(zone) = settings.get("timeZone").filter(|zone| zone.is_string()) {
             for calendar in calendars.iter_mut().filter_map(Value::as_object_mut) {
@@ -135,7 +134,7 @@ impl Calendars for OutlookCalendar {
         };
         let answer = self.graph.get(&list).await.map_err(no_rooms)?;
         let (mut rooms, _) = self.graph.all(answer, usize::MAX, ROOM_PAGES).await?;
-        // One without an address cannot be booked.
+        // Rooms without an address cannot be booked.
         rooms.retain(|room| !text(room, "emailAddress").is_empty());
         Ok(rooms)
     }
@@ -149,7 +148,7 @@ impl Calendars for OutlookCalendar {
             CalendarOp::Create { name, zone: None } => {
                 let list = self.graph.mailbox_url("calendars", &[]);
                 let body = json!({"name": name});
-                // No other calendar of the account has this name.
+                // The caller has ensured that no other calendar has this name.
                 let made = async || {
                     let all = self.all_calendars().await?;
                     Ok(all.into_iter().find(|one| text(one, "name") == name))
@@ -271,7 +270,7 @@ impl Calendars for OutlookCalendar {
     }
 
     async fn changes(&self, cursor: Option<&str>, _projection: &Projection) -> Result<ChangeFeed> {
-        // Graph's deltas return complete events.
+        // Graph's deltas return complete events, whatever is requested.
         let calendars = self.all_calendars().await?;
         changes::changes(&self.graph, &self.address, &calendars, cursor, self.graph.now()).await
     }

@@ -1,10 +1,10 @@
 //! The description of an online meeting at Outlook.
 //!
-//! Outlook keeps the joining details in the event's description, after the text that
-//! people write, and removes the meeting if they are deleted. So a new description is
-//! put before them. They begin with a line of underscores, or at the link; if they
-//! cannot be found, nothing is changed. They are of one meeting, so a copy of an event
-//! and a description that was edited are without those of the old one.
+//! Outlook keeps the joining details in the event's description, after the text that people write,
+//! and removes the meeting if they are deleted. A new description is therefore put before them.
+//! They begin with a line of underscores, or at the link; if they cannot be found, nothing is
+//! changed. They belong to one meeting, so a copied event or an edited description does not keep
+//! the details of the old meeting.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::flatten::plain;
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::json::{is, nested, text};
 
-/// The minimum number of underscores of the line before the joining details.
+/// The shortest line of underscores that begins the joining details.
 const LINE: &str = "____________________";
-/// The class of the part's text, for parts without a line.
+/// The class of the HTML of joining details that begin without a line.
 const CLASS: &str = "me-email-text";
 
 /// The description of an event.
@@ -48,18 +48,18 @@ impl<'e> EventDescription<'e> {
     }
 }
 
-/// Returns the description that people wrote, as plain text.
+/// Returns the description without the joining details, as plain text.
 pub fn own_notes(event: &Value) -> String {
     let old = EventDescription::of(event);
     let details = old.details().unwrap_or_default();
     plain(old.content.replacen(details, "", 1)).trim().to_owned()
 }
 
-/// Returns the description with `notes` instead of the text before the joining details.
+/// Returns the description with `notes` in place of the text before the joining details.
 ///
 /// # Errors
-/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details
-/// cannot be separated from the rest.
+/// [`Kind::Argument`](daysheet_core::error::ErrorKind::Argument) if the joining details cannot be
+/// separated from the rest.
 pub fn body(current: &Value, notes: &str) -> Result<Value> {
     let old = EventDescription::of(current);
     let Some(details) = old.details() else {
@@ -69,7 +69,7 @@ pub fn body(current: &Value, notes: &str) -> Result<Value> {
             )
             .next("leave out `notes`, or change the description in Outlook"));
         }
-        // There are no joining details to lose.
+        // There are no joining details that could be lost.
         return Ok(json!({"contentType": "text", "content": notes}));
     };
     let notes = without_copy(notes, &plain(details.to_owned()), old.link);
@@ -83,10 +83,10 @@ pub fn body(current: &Value, notes: &str) -> Result<Value> {
     })
 }
 
-/// Returns a description without the joining details that were copied with the text that a
-/// reader saw, or the link that an import adds.
+/// Returns a description without the joining details that were copied with its text, and without
+/// the link that an import adds.
 fn without_copy(notes: &str, details: &str, link: &str) -> String {
-    // Line breaks are not kept in every answer, so words are compared.
+    // Some answers do not keep line breaks, so words are compared.
     let words = || details.split_whitespace();
     let rest_after = |start: usize| {
         let copy = notes.get(start..)?;
@@ -105,7 +105,7 @@ fn without_copy(notes: &str, details: &str, link: &str) -> String {
 
 /// Returns the joining details in a description.
 fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
-    // The last, because people write lines of their own.
+    // The last one, because people also write lines of underscores.
     let line = content.rfind(LINE).map(|at| {
         let before = content.get(..at).unwrap_or_default();
         before.trim_end_matches('_').len()
@@ -119,7 +119,7 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
         .or_else(|| link_position(content, link))?;
     let before = content.get(..at)?;
     let start = match line {
-        // Outlook for Windows writes paragraphs, all of them in one `div`.
+        // Outlook for Windows writes paragraphs within a single `div`.
         Some(_) => ["<div", "<p ", "<p>"].iter().filter_map(|tag| before.rfind(tag)).max()?,
         None => before.rfind("<div")?,
     };
@@ -130,20 +130,20 @@ fn meeting<'c>(content: &'c str, html: bool, link: &str) -> Option<&'c str> {
 /// Returns the first of the two lines that may surround the joining details.
 fn first_line(content: &str, last: usize, link: &str) -> usize {
     let before = content.get(..last).unwrap_or_default();
-    // A line that somebody wrote above them is not followed by the link.
+    // The link does not follow a line that someone wrote above the details.
     let first = before.rfind(LINE).and_then(|at| before.split_at_checked(at));
     let first = first.filter(|(_, between)| mentions(between, link));
     first.map_or(last, |(before, _)| before.trim_end_matches('_').len())
 }
 
-/// Returns true if a text has joining details.
+/// Returns true if a text contains joining details.
 fn mentions(content: &str, link: &str) -> bool {
     link_position(content, link).is_some()
         || content.contains("meetup-join")
         || content.contains(CLASS)
 }
 
-/// Returns the position of the meeting's link.
+/// Returns the position of the meeting's link in a description.
 fn link_position(content: &str, link: &str) -> Option<usize> {
     let escaped = link.replace('&', "&amp;");
     let found = content.find(link).or_else(|| content.find(&escaped));

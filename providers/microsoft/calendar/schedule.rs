@@ -1,8 +1,8 @@
-//! When people and rooms are busy, at Outlook.
+//! Busy times of people and rooms at Outlook.
 //!
-//! `getSchedule` covers twenty addresses at a time, and two months at most. It includes
-//! working hours. Personal accounts do not have it: there only the owner's own times
-//! are known, from the calendar itself.
+//! `getSchedule` takes 20 addresses and two months at most, and includes working hours. It is
+//! unavailable for personal accounts, for which only the owner's times are known, from the calendar
+//! itself.
 
 use std::str::FromStr;
 
@@ -20,22 +20,23 @@ use crate::json::{nested, text};
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::page;
 
-/// Addresses of one call.
+/// The maximum number of addresses per call.
 const PEOPLE: usize = 20;
-/// The longest range of one call, in days.
+/// The maximum range of one call, in days.
 const DAYS: i64 = 60;
-/// Calls for one range; two years.
+/// The maximum number of calls for one range; together about two years.
 const RANGES: usize = 12;
-/// The properties of the owner's events that are read, and in how many pages.
+/// The properties requested of the owner's events, and the maximum number of pages.
 const OWN: &str = "id,start,end,isAllDay,showAs,isCancelled,isOrganizer,attendees,responseStatus";
 const OWN_PAGES: usize = 20;
-/// Minutes of a step in the view that is not read: the fewest steps.
+/// The interval of the availability view, in minutes. The view is not read, so it is as short as
+/// possible.
 const STEP: u32 = 1_440;
 const WEEK: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// Returns when people are busy: one result for each, in the order of `who`. The
-/// mailbox is that of `me`.
+/// Returns busy times: one result for each person, in the order of `who`. `me` is the mailbox's
+/// address.
 pub async fn busy(
     graph: &GraphAccount,
     me: &str,
@@ -60,6 +61,7 @@ pub async fn busy(
             let found = ask(graph, some, from, to).await;
             let is_me = |who: &String| who.trim().eq_ignore_ascii_case(me);
             let mut own = None;
+            // Personal accounts refuse the query, and have only their own calendar.
             if found.as_ref().is_err_and(is_refused) && some.iter().any(is_me) {
                 own = self::own(graph, from, to).await.ok();
             }
@@ -81,7 +83,7 @@ pub async fn busy(
     answers
 }
 
-/// Splits a range into parts that one call covers.
+/// Splits a range into parts for one call each.
 fn ranges(from: Timestamp, to: Timestamp) -> Result<Vec<(Timestamp, Timestamp)>> {
     let mut found = Vec::new();
     let mut start = from;
@@ -114,7 +116,7 @@ async fn ask(
     Ok(page(graph.post_query(&request, &question).await?)?.0)
 }
 
-/// Reads one person's schedule from the results.
+/// Reads one person's schedule from the response.
 fn of(found: &[Value], who: &str) -> Result<BusySchedule> {
     let schedule = found
         .iter()
@@ -150,13 +152,13 @@ fn utc(at: Timestamp) -> Value {
     json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
 }
 
-/// Returns true for a response that the account does not have this feature.
+/// Returns true if the account does not have this feature.
 fn is_refused(error: &Error) -> bool {
     let kind = error.kind();
     matches!(kind, ErrorKind::Provider(400..=499) | ErrorKind::NotFound | ErrorKind::Auth)
 }
 
-/// Returns the owner's own times, from the main calendar, in the shape of a schedule.
+/// Returns the owner's times from the main calendar, in the form of a schedule.
 async fn own(graph: &GraphAccount, from: Timestamp, to: Timestamp) -> Result<Value> {
     let (first, last) = (from.to_string(), to.to_string());
     let query = [
@@ -205,7 +207,7 @@ fn unknown(who: &str, reason: &str) -> Error {
     .next("check the address; people in other organisations may not share their times")
 }
 
-/// Adds a later part of the range; events across the border are in both parts.
+/// Adds a later part of the range. Both parts list events across the border.
 fn add(known: &mut BusySchedule, more: BusySchedule) {
     for item in more.busy {
         if !known.busy.contains(&item) {
@@ -215,7 +217,7 @@ fn add(known: &mut BusySchedule, more: BusySchedule) {
     known.hours = known.hours.take().or(more.hours);
 }
 
-/// Returns a person's working hours, if their zone is known.
+/// Returns a person's working hours, or `None` if their zone is unknown.
 fn hours(working: &Value) -> Option<WorkingHours> {
     let minute = |key: &str| {
         let time = Time::from_str(text(working, key)).ok()?;
@@ -232,7 +234,7 @@ fn hours(working: &Value) -> Option<WorkingHours> {
         .collect();
     let from = minute("startTime")?;
     let to = match minute("endTime")? {
-        // Until midnight.
+        // An end at 0:00 means midnight at the end of the day.
         0 => 24 * 60,
         to => to,
     };

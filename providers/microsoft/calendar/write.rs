@@ -1,8 +1,8 @@
-//! Writes events of Outlook's calendars.
+//! Writes of events in Outlook's calendars.
 //!
-//! Every write is sent once, and looked up if its response is lost. The one exception is the
-//! creation of an event: it carries an id of ours, by which Graph recognizes it, so that it is
-//! safe to send once more if the first response was lost. `body.rs` builds the bodies.
+//! Every write is sent once, and looked up if its response is lost. The exception is the creation
+//! of an event: it carries an id of ours, by which Graph recognizes a repetition, so it is sent
+//! once more after a lost response. `body.rs` builds the bodies.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::event_time::{EventTime, ZonedTime};
@@ -23,7 +23,7 @@ use crate::microsoft::response::{DENIED, not_ours};
 use crate::net;
 use crate::written::holds;
 
-/// The number of occurrences in a page, and of pages, when occurrences are deleted.
+/// The page size, and the maximum number of pages, for lists of occurrences.
 const TOP: &str = "500";
 const PAGES: usize = 20;
 /// The properties that identify an occurrence.
@@ -52,8 +52,7 @@ pub async fn create(
         .flat_map(|repeat| repeat.except.iter().copied())
         .collect::<Vec<_>>();
     let guests = change.guests.as_ref().filter(|guests| !guests.is_empty());
-    // Guests are added to a series with gaps only after the gaps: otherwise everyone
-    // would be notified of each of them.
+    // Guests are added to a series with gaps after the gaps; they would be notified of each gap.
     let later = guests.filter(|_| !except.is_empty());
     let first =
         EventChange { guests: change.guests.clone().filter(|_| later.is_none()), ..change.clone() };
@@ -61,7 +60,7 @@ pub async fn create(
     let mut body = properties(&first, None, &zone)?;
     let id = transaction()?;
     if let Some(body) = body.as_object_mut() {
-        // Graph creates no second event with the same id, so a lost creation may be sent again.
+        // Graph creates no second event with the same id, so a lost creation may be repeated.
         body.insert("transactionId".to_owned(), id.clone().into());
     }
     let mut event = post_event(graph, &path, &body, &id, span).await?;
@@ -92,7 +91,7 @@ pub async fn create(
     Ok(event)
 }
 
-/// Returns the path of a calendar's events; those of the main one without `calendar`.
+/// Returns the path of a calendar's events; without `calendar`, of the main one.
 fn path_of(calendar: Option<&str>) -> Result<String> {
     let Some(calendar) = calendar else {
         return Ok("events".to_owned());
@@ -101,7 +100,7 @@ fn path_of(calendar: Option<&str>) -> Result<String> {
     Ok(format!("calendars/{}/events", net::path_segment(calendar)))
 }
 
-/// Sends a new event, twice at most.
+/// Sends a new event, at most twice.
 async fn post_event(
     graph: &GraphAccount,
     path: &str,
@@ -112,9 +111,9 @@ async fn post_event(
     let request = graph.mailbox_url(path, &[]);
     let send = || graph.write(&Method::POST, &request, None, Some(body));
     let answer = match send().await {
-        // The one write that is repeated: the transaction id makes it safe.
+        // This is the only write that is repeated: the transaction id makes it safe.
         Err(error) if is_open(&error) => match send().await {
-            // The first one had arrived.
+            // The first attempt had succeeded.
             Err(error) if error.kind() == ErrorKind::Provider(409) => {
                 return find(graph, path, id, span).await?.ok_or_else(unreadable_event);
             }
@@ -135,20 +134,20 @@ fn is_open(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Network | ErrorKind::Timeout | ErrorKind::Provider(500..=599))
 }
 
-/// Returns the error for an event that Outlook has created, but does not return.
+/// Returns the error for an event that Outlook has created but not returned.
 fn unreadable_event() -> Error {
     Error::new(ErrorKind::Network, "the event was created, but Outlook gave no id")
         .next("find it with calendar_search")
 }
 
-/// Looks up the event that was created with an id of ours.
+/// Looks up the event that was created with our id.
 async fn find(
     graph: &GraphAccount,
     path: &str,
     id: &str,
     (start, end): (EventTime, EventTime),
 ) -> Result<Option<Value>> {
-    // A whole day begins at another instant in each zone, so the range has a margin.
+    // Whole days begin at different instants in different zones.
     let day = jiff::Span::new().hours(36);
     let instant = |when: EventTime| when.instant(&TimeZone::UTC);
     let from = instant(start).checked_sub(day).unwrap_or(Timestamp::MIN);
@@ -168,7 +167,7 @@ async fn find(
     let Some(event) = events.iter().find(is_ours) else {
         return Ok(None);
     };
-    // A view has occurrences, also those of a new series.
+    // The view lists occurrences, even of a new series.
     let id = match text(event, "seriesMasterId") {
         "" => text(event, "id"),
         series => series,
@@ -206,7 +205,7 @@ pub async fn update(
     Ok(event)
 }
 
-/// Restores an event, or creates it again: Graph has no way back for a deleted one.
+/// Restores an event, or creates it again: Graph cannot restore a deleted event.
 pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) -> Result<Value> {
     let mut body = body::restored(before, now);
     let facts = facts(before, "").ok_or_else(|| not_ours("event"))?;
@@ -226,7 +225,7 @@ pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) 
         }
     };
     let except = facts.repeat.map(|repeat| repeat.except).unwrap_or_default();
-    // A rule that is written anew has all its occurrences.
+    // A rule that is written again generates all its occurrences.
     if body.get("recurrence").is_some() && !except.is_empty() {
         leave_out(graph, &event, &except)
             .await
@@ -237,14 +236,14 @@ pub async fn restore(graph: &GraphAccount, before: &Value, now: Option<&Value>) 
     Ok(event)
 }
 
-/// Reads an event again after a change; returns the given one if that fails, because
-/// the change is done.
+/// Reads an event again after a change. Returns the given event if that fails, because the change
+/// has been made.
 async fn again(graph: &GraphAccount, event: Value) -> Value {
     let read = graph.get(&whole(graph, text(&event, "id"))).await;
     read.and_then(one).unwrap_or(event)
 }
 
-/// Returns the error for a write of several steps that stopped between them.
+/// Returns the error for a write of several steps that was interrupted between them.
 fn half(done: &str, error: Error) -> Error {
     Error::new(
         ErrorKind::Network,
@@ -260,7 +259,7 @@ async fn patch(
     body: &Value,
 ) -> Result<Value> {
     let request = graph.mailbox_url(&at(id), &[]);
-    // Another version may be someone else's: it is ours if it has the content to be written.
+    // Someone else may have changed it: the new version is ours if it has our content.
     let written = async || {
         let found = graph.there(&whole(graph, id)).await?;
         let is_ours = |found: &Value| {
@@ -273,13 +272,14 @@ async fn patch(
         .write_for_sure(&Method::PATCH, &request, version, Some(body), written)
         .await
         .map_err(calendar_error)?;
+    // The response may be empty, for example after an interrupted write.
     match answer.filter(|event| !text(event, "id").is_empty()) {
         Some(event) => one(event),
         None => one(graph.get(&whole(graph, id)).await?),
     }
 }
 
-/// Takes occurrences out of a series.
+/// Deletes occurrences from a series.
 async fn leave_out(graph: &GraphAccount, series: &Value, except: &[EventTime]) -> Result<()> {
     let Some((first, last)) = body::span(except) else {
         return Ok(());
@@ -307,7 +307,7 @@ async fn leave_out(graph: &GraphAccount, series: &Value, except: &[EventTime]) -
         let request = graph.mailbox_url(&at(text(occurrence, "id")), &[]);
         match graph.delete(&request, None).await {
             Ok(()) => {}
-            // It is out already.
+            // It was deleted before.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(untouched(calendar_error(error))),
         }
@@ -315,7 +315,7 @@ async fn leave_out(graph: &GraphAccount, series: &Value, except: &[EventTime]) -
     Ok(())
 }
 
-/// Deletes an event, or cancels a meeting of one's own.
+/// Deletes an event, or cancels it if it is a meeting that the account organizes.
 pub async fn delete(
     graph: &GraphAccount,
     current: &Value,
@@ -335,14 +335,14 @@ pub async fn delete(
         let deleted = graph.delete(&request, version(current));
         return deleted.await.map_err(calendar_error);
     }
-    // `cancel` takes no version, so it is compared right before.
+    // `cancel` takes no version, so the version is compared immediately before.
     check_unchanged(graph, current).await?;
     let request = graph.mailbox_url(&format!("{}/cancel", at(id)), &[]);
     let body = match message {
         Some(message) => json!({"comment": message}),
         None => json!({}),
     };
-    // A cancelled meeting is removed from its organizer's calendar.
+    // A cancelled meeting disappears from its organizer's calendar.
     let was_deleted = async || {
         let found = graph.there(&whole(graph, id)).await?;
         let stays = found.is_some_and(|found| !is(&found, "isCancelled"));
@@ -357,7 +357,7 @@ pub fn cancels(current: &Value) -> bool {
     is(current, "isOrganizer") && attendees(current).next().is_some()
 }
 
-/// Checks that an event is as it was read, for calls that take no version.
+/// Checks that an event still has the version that was read, for calls without a version.
 async fn check_unchanged(graph: &GraphAccount, current: &Value) -> Result<()> {
     let Some(version) = version(current) else {
         return Ok(());
@@ -373,7 +373,7 @@ async fn check_unchanged(graph: &GraphAccount, current: &Value) -> Result<()> {
     }
 }
 
-/// Answers an invitation; returns the event, if it is still in the calendar.
+/// Answers an invitation. Returns the event if it is still in the calendar.
 pub async fn respond(
     graph: &GraphAccount,
     current: &Value,
@@ -412,7 +412,7 @@ pub async fn respond(
     let before = version(current);
     let answered = async || {
         let Some(found) = graph.there(&whole(graph, id)).await? else {
-            // Outlook removes a declined event from the calendar.
+            // Outlook removes declined events from the calendar.
             let declined = response.answer == InvitationAnswer::Declined;
             return Ok(declined.then_some(Value::Null));
         };
@@ -423,7 +423,7 @@ pub async fn respond(
     let answered = graph.write_for_sure(&Method::POST, &request, None, Some(&body), answered);
     answered.await.map_err(calendar_error)?;
     if response.answer == InvitationAnswer::Declined {
-        // Outlook removes a declined event from the calendar.
+        // Outlook removes declined events from the calendar.
         return Ok(None);
     }
     let mut event = again(graph, current.clone()).await;
@@ -463,7 +463,7 @@ pub async fn forward(
         body.insert("comment".to_owned(), comment.into());
     }
     let request = graph.mailbox_url(&format!("{}/forward", at(id)), &[]);
-    // Nothing of ours shows whether it went out.
+    // A lost forward cannot be looked up: it leaves no trace in the event.
     let forwarded = graph.write(&Method::POST, &request, None, Some(&body));
     forwarded.await.map(drop).map_err(calendar_error)
 }
@@ -472,8 +472,8 @@ fn utc(at: Timestamp) -> Value {
     json!({"dateTime": at.strftime("%Y-%m-%dT%H:%M:%S").to_string(), "timeZone": "UTC"})
 }
 
-/// Returns Graph's name of the zone for whole days: the event's, else the mailbox's, because
-/// Outlook shows a day of another zone as parts of two. Fetched only if there are whole days.
+/// Returns Graph's name of the zone for whole days: the event's, or the mailbox's, because Outlook
+/// shows a day of another zone as parts of two days. Requested only for whole days.
 async fn day_zone(graph: &GraphAccount, change: &EventChange, current: Option<&Value>) -> String {
     let days = matches!(change.time, Some((ZonedTime::Day(_), _)));
     let none = || "UTC".to_owned();
@@ -496,7 +496,7 @@ fn version(event: &Value) -> Option<&str> {
     Some(text(event, VERSION)).filter(|version| !version.is_empty())
 }
 
-/// Adds the calendar of an event, which Graph does not report.
+/// Adds the calendar to an event; Graph does not report it.
 fn keep_calendar(event: &mut Value, calendar: Option<&str>) {
     events::put_in(event, calendar);
 }
@@ -506,6 +506,7 @@ fn transaction() -> Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)
         .map_err(|_opaque| Error::new(ErrorKind::Internal, "the system random generator failed"))?;
+    // The bits of version and variant (RFC 9562, 5.4).
     bytes[6] = (bytes[6] & 0x0f) | 0x40;
     bytes[8] = (bytes[8] & 0x3f) | 0x80;
     let mut text = String::with_capacity(36);
@@ -518,7 +519,7 @@ fn transaction() -> Result<String> {
     Ok(text)
 }
 
-/// Explains a refused write: access may be missing to the calendar, not to the sign-in.
+/// Explains a refused write: access may be missing to the calendar rather than to the account.
 pub fn calendar_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Auth if error.message() == DENIED => Error::new(

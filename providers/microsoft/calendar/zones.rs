@@ -1,8 +1,8 @@
-//! The time zones of times written to Graph.
+//! The time zones of times that are written to Graph.
 //!
-//! Graph accepts every Windows zone by its Windows name, and only some by IANA name. So a time is
-//! sent in a Windows zone whose clocks show the same, found by comparing the zones themselves: a
-//! table of names would be older than the zones. `event_time.rs` reads names.
+//! Graph accepts every Windows zone by its Windows name, but only some by IANA name. A time is
+//! therefore sent in a Windows zone whose clocks agree with its own. Zones are compared by their
+//! rules, because a table of names would become outdated. `event_time.rs` reads names.
 
 use daysheet_core::event_time;
 use jiff::Timestamp;
@@ -10,8 +10,7 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// The zones of Windows, from west to east; of those that are alike the one that
-/// people pick first.
+/// The zones of Windows from west to east. Among equal zones, the most common one is first.
 const WINDOWS: &[&str] = &[
     "Dateline Standard Time",
     "UTC-11",
@@ -153,7 +152,7 @@ const WINDOWS: &[&str] = &[
     "Line Islands Standard Time",
 ];
 
-/// Years after an event's start for which the clocks have to agree.
+/// The number of years after an event's start for which the clocks have to agree.
 const YEARS: i64 = 10;
 
 /// Returns Graph's name of the zone that IANA calls `name`, for an event that starts on
@@ -176,9 +175,9 @@ pub fn windows(name: &str, day: Date) -> Option<&'static str> {
     WINDOWS.iter().find(alike).copied()
 }
 
-/// Returns the offsets from UTC, each with the instant it begins at.
+/// Returns the offsets from UTC, each with the instant from which it applies.
 fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
-    // A day earlier, because midnight differs from zone to zone.
+    // Earlier than the event, because midnight differs between zones.
     let first = day.checked_sub(2.days()).unwrap_or(day);
     let last = day.checked_add(YEARS.years()).unwrap_or(Date::MAX);
     let from = event_time::resolve(first.at(0, 0, 0, 0), &TimeZone::UTC);
@@ -187,7 +186,7 @@ fn clock(zone: &TimeZone, day: Date) -> Vec<(Timestamp, i32)> {
     let changes =
         zone.following(from).map(|change| (change.timestamp(), change.offset().seconds()));
     for (at, offset) in changes.take_while(|(at, _)| *at < to) {
-        // A change of the name alone is none.
+        // A change of the abbreviation alone does not count.
         if clock.last().is_some_and(|(_, before)| *before != offset) {
             clock.push((at, offset));
         }

@@ -1,11 +1,10 @@
 //! Changes in Outlook's mail since a cursor.
 //!
-//! Graph reports changes folder by folder. To begin, every folder would have to be read
-//! completely; a filter for the last two weeks makes that cheap, and changes of older
-//! messages are not reported. Messages that a page has only in part are fetched, and so
-//! are those that left their folder for none that is followed: they were sent, moved to
-//! the trash or deleted. A cursor knows the states of messages, so that changes can be
-//! named.
+//! Graph reports changes folder by folder, and a first round would read every folder completely. A
+//! filter for the last two weeks avoids that; changes of older messages are not reported. Messages
+//! that a page has only in part are fetched, and so are messages that left the followed folders:
+//! they were sent, moved to the trash or deleted. The cursor has the states of messages, so that
+//! changes can be named.
 
 use std::collections::HashMap;
 
@@ -26,19 +25,19 @@ use crate::microsoft::delta::{
 use crate::net;
 use crate::tracked::{moved, short};
 
-/// Messages older than this are not followed.
+/// The age up to which messages are followed.
 const BACK: SignedDuration = SignedDuration::from_hours(14 * 24);
-/// Folders that are followed.
+/// The maximum number of folders that are followed.
 const FOLDERS: usize = 100;
-/// The properties of every message that are read.
+/// The properties requested of every message.
 const ALWAYS: [&str; 8] = [
     "id", "receivedDateTime", "createdDateTime", "parentFolderId", "isRead", "isDraft", "flag",
     "categories",
 ];
-/// Messages that have left their folder and are looked for.
+/// The maximum number of messages looked up after they left their folder.
 const LOOKED_FOR: usize = 200;
 
-/// Returns the changes since `cursor`; without one, only the cursor to start from.
+/// Returns the changes since `cursor`, or only a cursor to start from.
 pub async fn changes(
     outlook: &OutlookMailbox,
     cursor: Option<&str>,
@@ -75,7 +74,7 @@ pub async fn changes(
                 found.started_over = true;
                 begin.push(folder);
             }
-            // Deleted since the tree was read.
+            // It was deleted after the tree was read.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -101,11 +100,11 @@ pub async fn changes(
     Ok(found)
 }
 
-/// The results of the folders.
+/// The results of the rounds.
 struct FolderRounds {
     now: Timestamp,
     points: DeltaPoints,
-    /// Of folders that were followed before, by their ids.
+    /// The rounds of folders that were followed before, by folder id.
     followed: Vec<(String, DeltaRound)>,
     /// Messages in folders that are followed from now on.
     there: Vec<Value>,
@@ -123,7 +122,7 @@ impl FolderRounds {
         }
     }
 
-    /// Adds the result of a folder, and its new mark.
+    /// Adds the round of a folder, and its new position.
     fn keep(&mut self, folder: &str, point: Option<&DeltaPoint>, round: DeltaRound) {
         self.more |= round.more;
         let mut next = DeltaPoint::next(point, &round, self.now, came);
@@ -143,17 +142,17 @@ impl FolderRounds {
     }
 }
 
-/// Returns when a message was received, or written here.
+/// Returns the time at which a message was received or written.
 fn came(message: &Value) -> Option<Timestamp> {
     let at = |key: &str| text(message, key).parse::<Timestamp>().ok();
     at("receivedDateTime").max(at("createdDateTime"))
 }
 
-/// Returns the properties of a message that columns read, and those always read.
+/// Returns the properties that columns read, and [`ALWAYS`].
 fn select(projection: &Projection) -> Vec<String> {
     let mut properties: Vec<String> = ALWAYS.map(str::to_owned).to_vec();
     for root in projection.roots() {
-        // Graph's rounds of changes have no MAPI properties.
+        // Graph's deltas have no MAPI properties.
         if root != SIZE && !properties.iter().any(|known| known == root) {
             properties.push(root.to_owned());
         }
@@ -161,7 +160,7 @@ fn select(projection: &Projection) -> Vec<String> {
     properties
 }
 
-/// Returns the request that starts following a folder.
+/// Returns the request that begins to follow a folder.
 fn start(graph: &GraphAccount, folder: &str, select: &[String], now: Timestamp) -> String {
     let since = now.checked_sub(BACK).unwrap_or(now);
     let filter = format!("receivedDateTime ge {}", since.strftime("%Y-%m-%dT%H:%M:%SZ"));
@@ -170,7 +169,7 @@ fn start(graph: &GraphAccount, folder: &str, select: &[String], now: Timestamp) 
     graph.mailbox_url(&path, &query)
 }
 
-/// Sorts the results of the rounds.
+/// Sorts the results of the rounds into new, changed, sent and deleted.
 async fn tell(
     graph: &GraphAccount,
     rounds: FolderRounds,
@@ -196,12 +195,12 @@ async fn tell(
         gone.extend(round.gone);
         round.items.into_iter().for_each(&mut add);
     }
-    // Known to none of the folders: a message may have moved.
+    // A moved message is known in another folder, so it is new only if no folder knows it.
     let is_new = |item: &Value| {
         let (id, came) = (text(item, "id"), came(item));
         !known.is_empty() && known.values().all(|point| point.is_new(id, came))
     };
-    // In a folder that was not followed, the news are messages that came or were moved there.
+    // Of a newly followed folder, only messages that arrived or were moved there are changes.
     rounds
         .there
         .into_iter()
@@ -215,8 +214,8 @@ async fn tell(
     gone.sort();
     gone.dedup();
     let was_draft = left.clone();
-    // A draft in another folder is there; one in the trash is looked for, and so are
-    // other messages.
+    // A draft that moved to another folder is already listed. Drafts in the trash, and other
+    // messages, have to be looked up.
     left.retain(|id| !order.contains(id));
     order.extend(left.iter().take(LOOKED_FOR).cloned());
     order.extend(gone.iter().filter(|id| !left.contains(id)).take(LOOKED_FOR).cloned());
@@ -234,7 +233,7 @@ async fn tell(
         .collect();
     for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {
         match whole {
-            // Deleted, and kept for a while in a folder that nobody sees.
+            // It was deleted, and is kept for a while in a folder that users do not see.
             Ok(whole)
                 if gone.contains(id)
                     && !left.contains(id)
@@ -246,7 +245,7 @@ async fn tell(
                 items.remove(id);
                 gone.push(id.clone());
             }
-            // Report what is known of it.
+            // It is reported with the properties that are known.
             Err(_) if items.contains_key(id) => {}
             Err(error) => return Err(error),
         }
@@ -269,7 +268,7 @@ async fn tell(
             (true, Some(false)) => &mut found.sent,
             (true, Some(true)) if left.contains(&id) => &mut found.deleted,
             _ if is_new(&item) => &mut found.new,
-            // A change that was undone is none.
+            // A change that was undone is not reported.
             _ if difference.as_ref().is_some_and(|one| one.words.is_empty()) => continue,
             _ => {
                 found.differences.extend(difference.map(|one| (id, one)));
@@ -281,8 +280,8 @@ async fn tell(
     Ok(())
 }
 
-/// Returns the state of a message as a cursor has it: letters for unread and starred,
-/// and a short hash of each category.
+/// Returns a message's state in the form of the cursor: letters for unread and starred, and a short
+/// hash of each category.
 fn state(message: &Value) -> String {
     let mut state = String::new();
     if !is(message, "isRead") {
@@ -302,8 +301,8 @@ fn categories(message: &Value) -> impl Iterator<Item = &str> {
     list.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns how a message differs from its state in one of the folders, which `names`
-/// names; `None` if it was in none.
+/// Returns the difference between a message and its tracked state; `None` for an untracked message.
+/// `names` has the names of folders.
 fn difference(
     message: &Value,
     known: &DeltaPoints,
@@ -328,7 +327,7 @@ fn difference(
     let has = |list: &str, hash: &str| list.split(' ').any(|one| one == hash);
     let new = categories(message).filter(|category| !has(known, &short(category)));
     words.extend(new.map(|category| format!("labelled {category}")));
-    // Only hashes are known of those that it had.
+    // Of earlier categories, only hashes are known.
     if known.split(' ').any(|hash| !hash.is_empty() && !has(now_known, hash)) {
         words.push("unlabelled".to_owned());
     }

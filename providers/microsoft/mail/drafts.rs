@@ -1,8 +1,8 @@
-//! Converts messages to Graph's and back: shapes, no requests.
+//! Conversion of messages to Graph's form and back. No requests.
 //!
-//! Exchange keeps one body, the HTML, and derives the text alternative when it sends: so our
-//! plain text is not sent, and is read back from the HTML. Thread headers (`In-Reply-To`,
-//! `References`) are Exchange's, too; it sets them if a draft is created as a reply.
+//! Exchange keeps one body, the HTML, and derives the plain text when it sends. Our plain text is
+//! therefore not sent, and is read back from the HTML. The thread headers (`In-Reply-To`,
+//! `References`) are also Exchange's; it sets them in drafts created as replies.
 
 use daysheet_core::compose::ids::{ends, within};
 use daysheet_core::provider::mail::{
@@ -22,11 +22,11 @@ pub const DRAFT: &str = "id,conversationId,parentFolderId,changeKey,isDraft,subj
 /// The properties requested of an original that is replied to or forwarded.
 pub const ORIGINAL: &str = "id,conversationId,isDraft,subject,body,from,toRecipients,\
                             ccRecipients,replyTo,sentDateTime,internetMessageId,internetMessageHeaders";
-/// The properties requested of attachments. Only file attachments have a Content-ID, so
-/// it is named with the type; the bytes are never requested.
+/// The properties requested of attachments. Only file attachments have a Content-ID, so its name
+/// includes the type. The bytes are never requested.
 pub const FILES: &str =
     "id,name,contentType,size,isInline,microsoft.graph.fileAttachment/contentId";
-/// Headers that are passed on unchanged.
+/// Header fields that are passed on unchanged.
 const KEPT: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
 
 /// Converts a person to Graph's form.
@@ -42,7 +42,7 @@ fn recipients(people: &[MailPerson]) -> Value {
     people.iter().map(recipient).collect()
 }
 
-/// Returns a message's properties without its attachments, Message-ID and sender.
+/// Returns a message's properties except attachments, Message-ID and sender.
 pub fn properties(outgoing: &OutgoingMessage) -> Map<String, Value> {
     let body = if outgoing.html.trim().is_empty() {
         json!({"contentType": "text", "content": outgoing.text})
@@ -71,12 +71,12 @@ fn importance(importance: Importance) -> &'static str {
     }
 }
 
-/// Returns the properties of a message that differ.
+/// Returns the properties in which two messages differ.
 pub fn differences(before: &OutgoingMessage, after: &OutgoingMessage) -> Map<String, Value> {
     let (old, mut new) = (properties(before), properties(after));
     new.retain(|key, value| old.get(key) != Some(value));
     if before.html == after.html && before.text != after.text && !after.html.is_empty() {
-        // The text is derived from the HTML, which has not changed.
+        // Exchange derives the text from the HTML, which has not changed.
         new.remove("body");
     }
     if !before.from.address.eq_ignore_ascii_case(&after.from.address) {
@@ -85,12 +85,12 @@ pub fn differences(before: &OutgoingMessage, after: &OutgoingMessage) -> Map<Str
     new
 }
 
-/// Returns a Message-ID with brackets, as Graph has it.
+/// Returns a Message-ID in angle brackets, as Graph has it.
 pub fn bracketed(message_id: &str) -> String {
     format!("<{message_id}>")
 }
 
-/// Returns a Message-ID without brackets.
+/// Returns a Message-ID without angle brackets.
 fn bare(message_id: &str) -> &str {
     let id = message_id.trim();
     id.strip_prefix('<').and_then(|id| id.strip_suffix('>')).unwrap_or(id)
@@ -114,7 +114,7 @@ fn people(message: &Value, key: &str) -> Vec<MailPerson> {
     list.into_iter().flatten().filter_map(person).collect()
 }
 
-/// Returns the lines of a header, unfolded.
+/// Returns the values of a header field.
 fn header<'v>(message: &'v Value, name: &str) -> impl DoubleEndedIterator<Item = &'v str> {
     let list = message.get("internetMessageHeaders").and_then(Value::as_array);
     list.into_iter()
@@ -132,9 +132,9 @@ fn references(message: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the content of a document's body; all of it if there are no body tags.
+/// Returns the content of a document's `<body>`, or the whole document without one.
 fn inner(document: &str) -> &str {
-    // Only ASCII characters change, so positions stay the same.
+    // Lower-casing ASCII letters keeps all positions.
     let lower = document.to_ascii_lowercase();
     let start = lower.find("<body").and_then(|at| Some(at + lower.get(at..)?.find('>')? + 1));
     let start = start.unwrap_or(0);
@@ -143,7 +143,7 @@ fn inner(document: &str) -> &str {
     document.get(start..end).unwrap_or(document)
 }
 
-/// Returns the HTML of a message, and its text if it has no HTML.
+/// Returns the HTML and the text of a message, one of which is `None`.
 fn body(message: &Value) -> (Option<&str>, Option<&str>) {
     let body = nested(message, "body");
     let content = Some(text(body, "content")).filter(|content| !content.trim().is_empty());
@@ -158,7 +158,7 @@ fn body(message: &Value) -> (Option<&str>, Option<&str>) {
 pub fn attachment_info(file: &Value) -> AttachmentInfo {
     let kind = text(file, "@odata.type");
     let media = match text(file, "contentType") {
-        // An attached message has no type of its own.
+        // Attached messages have no content type.
         "" if kind.ends_with("itemAttachment") => "message/rfc822",
         "" => "application/octet-stream",
         media => media,
@@ -170,12 +170,12 @@ pub fn attachment_info(file: &Value) -> AttachmentInfo {
         media: media.to_owned(),
         charset: None,
         size: file.get("size").and_then(Value::as_u64).unwrap_or_default(),
-        // Outlook gives every attachment a Content-ID; only inline ones are shown.
+        // Outlook gives every attachment a Content-ID, but only inline ones are shown.
         cid: Some(cid.to_owned()).filter(|cid| !cid.is_empty() && is(file, "isInline")),
     }
 }
 
-/// Converts a message to be replied to or forwarded; `address` is the mailbox's.
+/// Converts a message to reply to or to forward; `address` is the mailbox's.
 pub fn original(message: &Value, files: &[Value], address: &str) -> SourceMessage {
     let from = people_or_one(message);
     let (html, plain) = body(message);

@@ -1,8 +1,8 @@
 //! Outlook's tree of mail folders: their names, and which are in the trash.
 //!
 //! Graph lists one level at a time, so a tree costs one batch for the first level and the
-//! well-known folders, and one batch for each level below. Well-known folders have the words of
-//! [`PLACES`], whatever the mailbox's language calls them, and the others their path.
+//! well-known folders, and one for each further level. Well-known folders are named by the words of
+//! [`PLACES`], whatever the mailbox's language, and other folders by path.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::microsoft::client::GraphAccount;
 use crate::net;
 use crate::similar;
 
-/// Our word for a well-known folder, and Graph's name that works as an id.
+/// Our words for well-known folders, and Graph's names, which serve as ids.
 const KNOWN: &[(&str, &str)] = &[
     ("inbox", "inbox"),
     ("sent", "sentitems"),
@@ -25,36 +25,37 @@ const KNOWN: &[(&str, &str)] = &[
     ("spam", "junkemail"),
     ("archive", "archive"),
 ];
-/// Graph's names of further folders of Outlook's own, which have no word of ours. They are
-/// requested for lists of folders only.
+/// Graph's names of Outlook's other system folders, for which we have no word. Requested only for
+/// lists of folders.
 const OWN: &[&str] = &[
     "conversationhistory", "outbox", "syncissues", "conflicts", "localfailures", "serverfailures",
 ];
-/// The key of a folder's kind, which Graph's objects lack: `system` or `user`.
+/// The key for a folder's kind (`system` or `user`), which Graph's objects lack.
 pub const KIND: &str = "kind";
-/// Levels below the first that are read.
+/// The maximum number of levels below the first that are read.
 const DEPTH: usize = 16;
 /// The maximum number of folders that are read; a note says if a mailbox has more.
 const MAX_FOLDERS: usize = 5_000;
-/// Pages of the folders in one folder.
+/// The maximum number of pages of the subfolders of one folder.
 const PAGES: usize = 100;
 
 /// The folders of a mailbox.
 #[derive(Debug, Clone, Default)]
 pub struct FolderTree {
-    /// Depth first, the inbox before its siblings.
+    /// The folders depth first, with the inbox before its siblings.
     folders: Vec<OutlookFolder>,
-    /// Folder id → well-known word, else path from the well-known word of its first folder on.
+    /// Folder id → well-known word, or else the path from the well-known word of the first folder
+    /// on.
     names: HashMap<String, String>,
     /// Deleted Items (`trash`), Junk Email (`spam`) and the folders below them.
     hidden: HashMap<String, &'static str>,
-    /// Further folders of Outlook's own, if they were requested.
+    /// Outlook's other system folders, if they were requested.
     own: HashSet<String>,
-    /// True when there are more folders than were read.
+    /// True if there are more folders than were read.
     cut: bool,
 }
 
-/// The folders above another.
+/// The folders above another folder.
 #[derive(Debug, Clone, Default)]
 struct ParentFolders {
     path: String,
@@ -65,7 +66,7 @@ struct ParentFolders {
 #[derive(Debug, Clone)]
 struct OutlookFolder {
     id: String,
-    /// Display names, those above first.
+    /// Display names from the first level down.
     path: String,
     item: Value,
 }
@@ -77,16 +78,18 @@ pub fn well_known_id(place: &str) -> Option<&'static str> {
 }
 
 impl FolderTree {
-    /// Reads the tree, with the further properties that `select` names.
+    /// Reads the tree, with the additional properties in `select`.
     ///
     /// # Errors
-    /// Graph's refusal of any part, except that a mailbox may lack a folder such as the archive.
+    /// Graph's refusal of any part, except that a mailbox may lack well-known folders such as the
+    /// archive.
     pub async fn load(graph: &GraphAccount, select: &[&str]) -> Result<Self> {
         let own = if select.is_empty() { &[] } else { OWN };
         let mut properties = vec!["id", "displayName", "childFolderCount", "isHidden"];
         properties.extend(select);
         let select = properties.join(",");
         let list = |path: &str| {
+            // Messages may be in hidden folders, whose names are needed then.
             let query =
                 [("$select", select.as_str()), ("$top", "100"), ("includeHiddenFolders", "true")];
             graph.mailbox_url(path, &query)
@@ -150,7 +153,7 @@ impl FolderTree {
             for (parent, answer) in parents.into_iter().zip(graph.batch(&requests).await) {
                 match answer {
                     Ok(page) => level.push((Some(parent), page)),
-                    // Deleted since the level above was read.
+                    // It was deleted after the level above was read.
                     Err(error) if error.kind() == ErrorKind::NotFound => {}
                     Err(error) => return Err(error),
                 }
@@ -159,7 +162,7 @@ impl FolderTree {
         Ok(Self { own: own_ids, ..Self::grow(found, &known, cut) })
     }
 
-    /// Orders folders, each with the number of its parent.
+    /// Orders folders, each given with the index of its parent.
     fn grow(
         found: Vec<(Option<usize>, Value)>,
         known: &HashMap<String, &'static str>,
@@ -211,18 +214,18 @@ impl FolderTree {
         tree
     }
 
-    /// Returns folder id → name in rows: a well-known word, or the display names joined by
-    /// `/` from the word of the first folder on, if it has one.
+    /// Returns folder id → name in rows: a well-known word, or the display names joined by `/` from
+    /// the word of the first folder on, if it has one.
     pub fn names(&self) -> &HashMap<String, String> {
         &self.names
     }
 
-    /// Returns true for Deleted Items, Junk Email and the folders below them.
+    /// Returns true for Deleted Items, Junk Email and folders below them.
     pub fn is_hidden(&self, id: &str) -> bool {
         self.hidden.contains_key(id)
     }
 
-    /// Returns true for Deleted Items and the folders below it.
+    /// Returns true for Deleted Items and folders below it.
     pub fn is_deleted(&self, id: &str) -> bool {
         self.hidden.get(id) == Some(&"trash")
     }
@@ -232,16 +235,16 @@ impl FolderTree {
         self.cut
     }
 
-    /// Returns true if [`FolderTree::items`] leaves out empty folders of Outlook's own, which no
-    /// mail is looked for in.
+    /// Returns true if [`FolderTree::items`] omits empty system folders, which mail is not searched
+    /// in.
     pub fn leaves_out_own(&self) -> bool {
         let is_left_out =
             |folder: &OutlookFolder| self.own.contains(&folder.id) && is_empty(folder);
         self.folders.iter().any(is_left_out)
     }
 
-    /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]; of its
-    /// further ones only those with messages.
+    /// Returns the folders that Outlook shows, as Graph's objects with [`KIND`]. System folders
+    /// without a word of ours are included only if they contain messages.
     pub fn items(&self) -> Vec<Value> {
         let is_shown =
             |folder: &&OutlookFolder| folder.item.get("isHidden") != Some(&Value::Bool(true));
@@ -269,15 +272,15 @@ impl FolderTree {
         self.find(requested, &|folder| same_name(text(&folder.item, "displayName"), requested))
     }
 
-    /// Returns the id of the folder at this path, which may be an id or a well-known word.
+    /// Returns the id of the folder at a path, which may also be an id or a well-known word.
     ///
     /// # Errors
-    /// Those of [`FolderTree::resolve`].
+    /// See [`FolderTree::resolve`].
     pub fn at_path(&self, requested: &str) -> Result<&str> {
         self.find(requested, &|_| false)
     }
 
-    /// Returns the folder called `requested`, or else the one that `otherwise` accepts.
+    /// Returns the id of the folder named `requested`, or of the one that `otherwise` accepts.
     fn find(&self, requested: &str, otherwise: &dyn Fn(&OutlookFolder) -> bool) -> Result<&str> {
         let word = place(requested);
         let requested_name = match requested.split_once('/') {

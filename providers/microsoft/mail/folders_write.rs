@@ -1,7 +1,7 @@
-//! Outlook's folders and categories by name: found, created, renamed, deleted.
+//! Outlook's folders and categories: finding them by name, creating, renaming and deleting them.
 //!
-//! The tree of folders itself is in `folders.rs`. Categories are identified by name
-//! everywhere, because messages have their names.
+//! The tree of folders is in `folders.rs`. Categories are identified by name, because messages
+//! refer to them by name.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderRef, LabelLook};
@@ -19,21 +19,21 @@ use crate::net;
 use crate::similar;
 use crate::written::holds;
 
-/// Levels of a folder's name.
+/// The maximum number of levels in a folder's name.
 const LEVELS: usize = 16;
-/// Categories that are read, and pages of them.
+/// The maximum number of categories that are read, and of pages.
 const CATEGORIES: usize = 5_000;
 const PAGES: usize = 100;
-/// The number of colours of categories; the last word of the list is for none.
+/// The number of category colours; the last word of the list means no colour.
 const COLORS: usize = CATEGORY_COLORS.len() - 1;
 
-/// Returns the folder of a name, an id or a word; creates it if it is missing and
-/// `create` is set.
+/// Returns the folder with a name, an id or a well-known word; with `create`, a missing folder is
+/// created.
 pub async fn folder(outlook: &OutlookMailbox, name: &str, create: bool) -> Result<FolderRef> {
     let is_missing = |found: &Result<FolderRef>| matches!(found, Err(error) if error.kind() == ErrorKind::NotFound);
     let mut found = resolve(outlook, name).await;
     if is_missing(&found) {
-        // It may have been created since the tree was read.
+        // It may have been created since the tree was cached.
         outlook.forget_tree().await;
         found = resolve(outlook, name).await;
     }
@@ -60,7 +60,7 @@ fn there(tree: &FolderTree, id: &str) -> FolderRef {
     }
 }
 
-/// Makes the levels of a folder's name that are missing, one below the other.
+/// Creates the missing levels of a folder's path.
 async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> {
     let levels: Vec<&str> = name.split('/').map(str::trim).collect();
     let named = |level: &&str| !level.is_empty() && !level.chars().any(char::is_control);
@@ -71,7 +71,7 @@ async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> 
     let mut above: Option<FolderRef> = None;
     for (at, level) in levels.iter().enumerate() {
         let path = levels.get(..=at).unwrap_or_default().join("/");
-        // A folder created just now has no subfolders.
+        // A folder that was just created has no subfolders, so the lookup is skipped.
         let is_new = above.as_ref().is_some_and(|above| above.made);
         if !is_new {
             match at_path(outlook, &path).await {
@@ -94,7 +94,7 @@ async fn make_levels(outlook: &OutlookMailbox, name: &str) -> Result<FolderRef> 
         };
         let id = match post(outlook, parent, level).await {
             Ok(folder) => text(&folder, "id").to_owned(),
-            // Someone else created it.
+            // Another program has created it meanwhile.
             Err(error) if error.kind() == ErrorKind::Provider(409) => {
                 there().await.ok().flatten().ok_or(error)?
             }
@@ -121,11 +121,12 @@ async fn post(outlook: &OutlookMailbox, parent: Option<&str>, name: &str) -> Res
     }
 }
 
-/// Makes a folder; as the table `folder` reads it.
+/// Creates a folder, and returns it as the table `folder` reads it.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`] if it is there already.
+/// [`ErrorKind::Argument`] if it already exists.
 pub async fn create_folder(outlook: &OutlookMailbox, name: &str) -> Result<Value> {
+    // A cached tree may lack a folder of this name that exists by now.
     outlook.forget_tree().await;
     let made = make_levels(outlook, name).await?;
     if !made.made {
@@ -141,10 +142,10 @@ async fn read_folder(outlook: &OutlookMailbox, id: &str) -> Result<Value> {
     outlook.graph().get(&outlook.graph().mailbox_url(&path, &select)).await
 }
 
-/// Gives a folder another name.
+/// Renames a folder.
 pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Result<Value> {
     let path = own_folder(outlook, id).await?;
-    // The name may include the present levels above.
+    // The name may repeat the present parent folders, but cannot name others.
     let above = |path: &str| path.rsplit_once('/').map(|(above, _)| above.to_lowercase());
     if name.contains('/') && above(name) != above(&path) {
         return Err(Error::argument("a folder cannot be renamed into another folder")
@@ -168,17 +169,17 @@ pub async fn rename_folder(outlook: &OutlookMailbox, id: &str, name: &str) -> Re
     read_folder(outlook, id).await
 }
 
-/// Deletes a folder with its content.
+/// Deletes a folder with its contents, into Deleted Items.
 pub async fn delete_folder(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     let name = own_folder(outlook, id).await?;
-    // From there it would be deleted permanently.
+    // Exchange would delete it permanently.
     if outlook.tree().await?.is_deleted(id) {
         return Err(Error::argument("the folder is already in Deleted Items")
             .next("let the user empty Deleted Items"));
     }
     let request =
         outlook.graph().mailbox_url(&format!("mailFolders/{}", net::path_segment(id)), &[]);
-    // It is in Deleted Items then, under the same id.
+    // A deleted folder is in Deleted Items with the same id, so its path shows the effect.
     let was_deleted = async || {
         outlook.forget_tree().await;
         let stays = outlook.tree().await?.names().get(id) == Some(&name);
@@ -190,7 +191,7 @@ pub async fn delete_folder(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     deleted.map(drop)
 }
 
-/// Returns the path of a folder of the user's, by its id.
+/// Returns the path of one of the user's folders.
 async fn own_folder(outlook: &OutlookMailbox, id: &str) -> Result<String> {
     check_as(id, "f2 from lookup kind=folders")?;
     let tree = outlook.tree().await?;
@@ -206,7 +207,7 @@ async fn own_folder(outlook: &OutlookMailbox, id: &str) -> Result<String> {
     }
 }
 
-/// Returns the category of a name; creates it if it is missing and `create` is set.
+/// Returns the category with a name; with `create`, a missing category is created.
 pub async fn category(outlook: &OutlookMailbox, name: &str, create: bool) -> Result<FolderRef> {
     let all = categories(outlook).await?;
     if let Some(found) = find_category(&all, name) {
@@ -235,7 +236,7 @@ async fn categories(outlook: &OutlookMailbox) -> Result<Vec<Value>> {
     Ok(outlook.graph().all(answer, CATEGORIES, PAGES).await?.0)
 }
 
-/// Finds the category of a name or an id.
+/// Finds a category by name or id; names that differ only in case count if none is equal.
 fn find_category<'v>(all: &'v [Value], requested: &str) -> Option<&'v Value> {
     let requested = requested.trim();
     all.iter()
@@ -256,7 +257,7 @@ async fn post_category(
     if name.is_empty() || name.chars().any(char::is_control) {
         return Err(Error::argument("a category needs a name").next("give one line of text"));
     }
-    // A colour that no other category has, as Outlook chooses.
+    // Outlook itself picks a colour that no other category has.
     let free = || {
         (0..COLORS)
             .map(|number| format!("preset{number}"))
@@ -277,7 +278,7 @@ async fn post_category(
     }
 }
 
-/// Makes a category; as the table `category` reads it.
+/// Creates a category, and returns it as the table `category` reads it.
 pub async fn create_category(
     outlook: &OutlookMailbox,
     name: &str,
@@ -292,7 +293,7 @@ pub async fn create_category(
     post_category(outlook, &all, name, colour).await
 }
 
-/// Gives a category another colour; a name cannot be changed.
+/// Changes the colour of a category. Outlook cannot change its name.
 pub async fn update_category(
     outlook: &OutlookMailbox,
     id: &str,
@@ -330,7 +331,7 @@ pub async fn update_category(
     }
 }
 
-/// Deletes a category; messages keep its name.
+/// Deletes a category. Messages keep its name.
 pub async fn delete_category(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     let all = categories(outlook).await?;
     let found = find_category(&all, id).ok_or_else(no_category)?;
@@ -353,7 +354,7 @@ fn no_category() -> Error {
         .next("lookup kind=categories lists them")
 }
 
-/// Returns the colour of a look in Graph's words.
+/// Returns the colour of a look as Graph's preset.
 fn colour(look: &LabelLook) -> Result<Option<String>> {
     if look.in_list.is_some() || look.in_messages.is_some() {
         return Err(Error::argument("Outlook shows all categories everywhere")
@@ -362,7 +363,7 @@ fn colour(look: &LabelLook) -> Result<Option<String>> {
     look.colour.as_deref().map(preset).transpose()
 }
 
-/// Returns a colour in Graph's words: `none`, `preset0` to `preset24`, or a plain name.
+/// Returns Graph's name of a colour: `none`, `preset0` to `preset24`, or a plain colour name.
 fn preset(colour: &str) -> Result<String> {
     let lower: String = colour
         .to_lowercase()

@@ -1,9 +1,9 @@
-//! Outlook's lists of messages: what is requested, and which results are kept.
+//! Outlook's lists of messages: the requests, and the checks of the results.
 //!
-//! A search is one request for a page, in one folder or in all, and checks of the conditions that
-//! Graph was not given. This module resolves the folders of a query by the tree of `folders.rs`;
-//! `query/mod.rs` translates its conditions. A `$search`, which Graph ends after a number of
-//! results, continues by date from the oldest of them.
+//! A search is one request per page, in one folder or in all of them, followed by checks of the
+//! conditions that Graph did not evaluate. This module resolves the folders of a query by the tree
+//! of `folders.rs`; `query/mod.rs` translates its conditions. A `$search`, which Graph ends after
+//! 1,000 results, continues from the date of the oldest result.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,24 +29,24 @@ use crate::oldest;
 
 /// The maximum page size that is requested.
 const MAX_PAGE: usize = 100;
-/// The most rows that a page repeats of the one before it.
+/// The maximum number of rows that a page repeats of the previous one.
 pub(super) const OVERLAP: usize = 100;
 
-/// A list of messages, decided.
+/// The decisions about a list of messages.
 pub(crate) struct ListPlan {
     /// The request for the page.
     pub request: String,
     /// The conditions left to check on each message.
     rest: Option<Query>,
-    /// Messages elsewhere are left out.
+    /// The only folder from which messages are kept.
     only: Option<String>,
-    /// Messages in the trash and in spam are left out.
+    /// True if messages in trash and spam are left out.
     hide: bool,
     tree: Option<Arc<FolderTree>>,
     pub notes: Vec<Note>,
-    /// Set when the service has to filter or search.
+    /// True if the service filters or searches, which may be slow.
     narrowed: bool,
-    /// Set if Graph searches: the search, and its progress.
+    /// The search and its progress, if Graph searches.
     search: Option<(OnwardSearch, SearchProgress)>,
     /// True for a page after the first.
     pub later: bool,
@@ -54,31 +54,31 @@ pub(crate) struct ListPlan {
 
 /// A request for a list of messages.
 pub(super) struct ListQuery<'a> {
-    /// Properties that are read of each message.
+    /// The properties to select.
     pub select: &'a [&'a str],
-    /// The approximate number of messages in a page.
+    /// The approximate number of messages per page.
     pub top: usize,
-    /// True to have the messages counted.
+    /// True if the service should count the messages.
     pub count: bool,
-    /// Where a page after the first starts, from [`ListedPage::next`].
+    /// The position of a later page, from [`ListedPage::next`].
     pub cursor: Option<&'a str>,
 }
 
-/// A page of messages, as it was listed and checked.
+/// A page of messages, listed and checked.
 pub(crate) struct ListedPage {
     pub items: Vec<Value>,
-    /// The request for the next page, for a search with its progress.
+    /// The request for the next page; for a search, with its progress.
     pub next: Option<String>,
-    /// The number of messages that the service counts, before the checks.
+    /// The number of messages that the service counts, before checks.
     pub count: Option<u64>,
-    /// Ids of the messages that match, in spam or trash, if these are left out.
+    /// The ids of matches in spam and trash, if these are left out.
     pub hidden: Option<Vec<String>>,
-    /// A note on what the service did not list.
+    /// A note on results that the service did not list.
     pub note: Option<Note>,
 }
 
 impl OutlookMailbox {
-    /// Plans the list for `ask`.
+    /// Plans the list that `ask` requests.
     pub(super) async fn plan(
         &self,
         ask: &ListRequest,
@@ -128,7 +128,7 @@ impl OutlookMailbox {
                 properties.push(property);
             }
         }
-        // Where some will not match, a few more at once save round trips.
+        // Some results will not match: a longer page saves round trips.
         let top = match &compiled.rest {
             Some(_) => list_query.top.saturating_mul(2).max(25),
             None => list_query.top,
@@ -139,6 +139,7 @@ impl OutlookMailbox {
         let select = properties.join(",");
         plan.request = match (cursor, &compiled.search) {
             (Some(cursor), _) => cursor.to_owned(),
+            // The request of a search is written below, with its own options.
             (None, Some(_)) => String::new(),
             (None, None) => {
                 let mut options = vec![("$select", select.as_str())];
@@ -161,8 +162,8 @@ impl OutlookMailbox {
         Ok(plan)
     }
 
-    /// Returns the query in Graph's languages. A category in an OR that cannot be
-    /// expressed is dropped if the account has no such category.
+    /// Returns the query in Graph's languages. If a category in an OR makes it inexpressible, and
+    /// the account has no such category, the category is dropped.
     async fn compile(&self, query: &Query, notes: &mut Vec<Note>) -> Result<GraphQuery> {
         let compiled = compile(query);
         let mut named = Vec::new();
@@ -197,7 +198,7 @@ impl OutlookMailbox {
         }
     }
 
-    /// Returns the location of the list, below the mailbox.
+    /// Returns the path of the list, below the mailbox.
     async fn folder(
         &self,
         ask: &ListRequest,
@@ -215,7 +216,7 @@ impl OutlookMailbox {
                 Some(name) => below(folders::well_known_id(name).unwrap_or(name)),
             });
         };
-        // A folder by its handle and one by its name: the messages that are in both.
+        // With a folder by handle and one by name, only messages in both match.
         if let Some(name) = named {
             let tree = self.tree().await?;
             plan.only = Some(tree.resolve(name)?.to_owned());
@@ -223,7 +224,7 @@ impl OutlookMailbox {
         Ok(below(id))
     }
 
-    /// Returns the request for the first page of a list that is not searched.
+    /// Returns the request for the first page of a list without a search.
     fn first(
         &self,
         folder: &str,
@@ -241,8 +242,8 @@ impl OutlookMailbox {
         self.graph().mailbox_url(folder, &query)
     }
 
-    /// Returns the request for the first page of a search, of messages until `bound` if
-    /// given. Graph sorts search results by date itself, and refuses an explicit order.
+    /// Returns the request for the first page of a search; with `bound`, only for messages up to
+    /// that time. Graph sorts search results by date itself, and refuses an explicit order.
     fn search(&self, search: &OnwardSearch, bound: &str) -> String {
         let kql = match bound {
             "" => format!("\"{}\"", search.kql),
@@ -254,8 +255,8 @@ impl OutlookMailbox {
         self.graph().mailbox_url(&search.folder, &query)
     }
 
-    /// Lists all messages with these properties, the newest first, and no more than
-    /// can be reversed.
+    /// Lists all messages with these properties, newest first. Fails if there are more than can be
+    /// reversed.
     pub(super) async fn list_all(
         &self,
         ask: &ListRequest,
@@ -269,7 +270,7 @@ impl OutlookMailbox {
                 ListQuery { select, top: MAX_PAGE, count: false, cursor: cursor.as_deref() };
             let plan = self.plan(&whole, list_query).await?;
             let listed = self.list_page(&plan).await?;
-            // A search that ends early has not come to the oldest.
+            // A search that ended early has not reached the oldest messages.
             if listed.note.is_some() {
                 break;
             }
@@ -315,19 +316,19 @@ impl OutlookMailbox {
     }
 }
 
-/// Returns the request for the page after that of `last`, moved up by `rows`: messages
-/// that leave a list during paging make those behind them move up, and a page by
-/// position (`$skip`) would skip these. The caller recognizes rows that come twice.
+/// Returns the request for the page after `last`, beginning `rows` earlier. Messages that leave a
+/// list during paging shift later ones up, and pages by position (`$skip`) would miss those. The
+/// caller recognizes repeated rows.
 ///
-/// The link stays unchanged if it has no position and page size, if it has a token with
-/// more information, or if there would be no progress.
+/// The link stays unchanged if it has no position or page size, if it has a token, or if no
+/// progress is possible.
 pub(super) fn moved_up(next: &str, last: &ListPlan, rows: usize) -> String {
     let (Some(skip), Some(top), false) =
         (number(next, "$skip"), number(next, "$top"), value(next, "$skiptoken").is_some())
     else {
         return next.to_owned();
     };
-    // Pages grow by the rows that come twice, once for all later pages.
+    // Pages grow by the repeated rows once, for all later pages.
     let (rows, longer) =
         if last.later { (rows.min(top / 2), top) } else { (rows, top.saturating_add(rows)) };
     let earlier = skip.saturating_sub(rows);
@@ -338,7 +339,7 @@ pub(super) fn moved_up(next: &str, last: &ListPlan, rows: usize) -> String {
     set(&next, "$top", longer)
 }
 
-/// Returns the value of a request's parameter, still encoded.
+/// Returns the encoded value of a request's parameter.
 fn value<'r>(request: &'r str, name: &str) -> Option<&'r str> {
     let (_, query) = request.split_once('?')?;
     let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
@@ -349,7 +350,7 @@ fn number(request: &str, name: &str) -> Option<usize> {
     value(request, name)?.parse().ok()
 }
 
-/// Returns the request with another number for a parameter, otherwise unchanged.
+/// Returns the request with another number for a parameter.
 fn set(request: &str, name: &str, to: usize) -> String {
     let Some((path, query)) = request.split_once('?') else {
         return request.to_owned();
@@ -369,7 +370,7 @@ fn is(key: &str, name: &str) -> bool {
 }
 
 impl ListPlan {
-    /// Returns true if Graph searches, whose pages are not by position.
+    /// Returns true if Graph searches; pages of a search are not by position.
     pub fn searches(&self) -> bool {
         self.search.is_some()
     }
@@ -379,7 +380,7 @@ impl ListPlan {
         self.rest.is_some() || self.only.is_some() || self.hide
     }
 
-    /// Returns the cursor that lists this page again.
+    /// Returns the cursor that lists the same page again.
     pub fn again(&self) -> String {
         match &self.search {
             Some((_, progress)) => progress.cursor(&self.request),
@@ -387,7 +388,7 @@ impl ListPlan {
         }
     }
 
-    /// Returns the ids of the messages that match, in spam or trash.
+    /// Returns the ids of matching messages in spam or trash.
     fn hidden(&self, items: &[Value]) -> Vec<String> {
         let Some(tree) = &self.tree else {
             return Vec::new();
@@ -418,7 +419,7 @@ impl ListPlan {
         rest.is_none_or(|rest| query::matches(rest, item, places))
     }
 
-    /// Explains the error of a list.
+    /// Explains an error of a list.
     fn explain(&self, error: Error) -> Error {
         match error.kind() {
             // Graph's page links expire.
@@ -438,8 +439,8 @@ impl ListPlan {
     }
 }
 
-/// Returns the query in Graph's languages. Graph's own syntax is used alone, or with
-/// the folder that a call names.
+/// Returns the query in Graph's languages. Graph's own syntax may be combined only with the folder
+/// that a call names.
 fn compile(query: &Query) -> Result<GraphQuery> {
     match query {
         Query::All(parts) => match parts.as_slice() {
@@ -454,7 +455,7 @@ fn compile(query: &Query) -> Result<GraphQuery> {
     }
 }
 
-/// Returns the query with its folders by their ids, and without unknown folders in an OR.
+/// Replaces folder names in a query by ids, and drops unknown folders in an OR.
 fn by_id(
     query: &Query,
     named: &[String],

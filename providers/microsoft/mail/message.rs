@@ -1,8 +1,8 @@
-//! Reads Outlook's messages.
+//! Reading of Outlook's messages.
 //!
-//! Graph has parsed the MIME structure: a message has one body, in HTML or plain, and a list of
-//! attachments. Messages are fetched together: one batch for the messages and one for the
-//! attachments of those that have any. The contents of attachments are never requested.
+//! Graph has parsed the MIME structure: a message has one body, in HTML or plain text, and a list
+//! of attachments. Messages are fetched together, in one batch, and their attachments in another.
+//! The contents of attachments are never requested.
 
 use daysheet_core::body::report::REPORTS;
 use daysheet_core::body::{self, signed};
@@ -22,25 +22,24 @@ use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 
-/// A message larger than this is not shown raw, in bytes.
+/// The maximum size of a message that is shown raw, in bytes.
 const RAW_LIMIT: usize = 5 << 20;
-/// Raw messages fetched at once.
+/// The maximum number of raw messages fetched at the same time.
 const RAW_AT_ONCE: usize = 4;
-/// Attachments of one message that are listed, and pages of them.
+/// The maximum number of attachments that are listed of a message, and of pages.
 const FILES: usize = 500;
 const PAGES: usize = 10;
-/// The separator between a message's id and an attachment's. Both are base64, which has
-/// no such character.
+/// Separates a message's id from an attachment's. Both are base64, which does not contain it.
 const BETWEEN: char = ':';
 
 /// Our key for the size, which Graph has only as a MAPI property (PidTagMessageSize,
 /// MS-OXPROPS 2.796).
 pub(super) const SIZE: &str = "size";
-/// Requests that property.
+/// The query option that requests this property.
 pub(super) const EXPAND_SIZE: (&str, &str) =
     ("$expand", "singleValueExtendedProperties($filter=id eq 'Integer 0x0E08')");
 
-/// Puts the size under its key. It is the only property of its kind that is requested.
+/// Copies the size to [`SIZE`]. No other extended property is ever requested.
 pub(super) fn put_size(item: &mut Value) {
     let property = item.pointer("/singleValueExtendedProperties/0/value").and_then(Value::as_str);
     let size = property.and_then(|size| size.parse::<u64>().ok());
@@ -49,7 +48,7 @@ pub(super) fn put_size(item: &mut Value) {
     }
 }
 
-/// Returns the messages with these ids: one result for each, in their order.
+/// Returns the messages with these ids: one result for each, in order.
 pub async fn fetch(
     graph: &GraphAccount,
     ids: &[&str],
@@ -63,7 +62,7 @@ pub async fn fetch(
     let options = [("$select", select.as_str()), EXPAND_SIZE];
     let options = options.get(..if sized { 2 } else { 1 }).unwrap_or_default();
     let requests: Vec<String> = ids.iter().map(|id| graph.mailbox_url(&at(id), options)).collect();
-    // Projections begin with the key: an answer without an id is no message.
+    // Projections always include the id: a response without one is no message.
     let items = graph.batch_of_large(&requests, shortened).await.into_iter();
     let items = items.map(|item| {
         item.and_then(|mut item| match text(&item, "id") {
@@ -77,7 +76,7 @@ pub async fn fetch(
     complete(graph, ids, items, form).await
 }
 
-/// Returns the properties that a message in a form is read from.
+/// Returns the properties to select for reading a message in a form.
 pub(super) fn selected(projection: &Projection, form: BodyForm) -> Vec<&str> {
     let mut select = projection.roots();
     let more: &[&str] = match form {
@@ -89,7 +88,7 @@ pub(super) fn selected(projection: &Projection, form: BodyForm) -> Vec<&str> {
     select
 }
 
-/// Reads messages that have been fetched, with what belongs to them.
+/// Completes fetched messages with attachments and other parts that the form needs.
 pub(super) async fn complete(
     graph: &GraphAccount,
     ids: &[&str],
@@ -121,7 +120,7 @@ fn at(id: &str) -> String {
     format!("messages/{}", net::path_segment(id))
 }
 
-/// Takes the text out of a message, without what is not read of a large one.
+/// Takes the text out of a message, and shortens it if it is long.
 fn take_text(item: &mut Value) -> Option<TextPart> {
     let body = item.get_mut("body")?;
     let html = text(body, "contentType").eq_ignore_ascii_case("html");
@@ -130,12 +129,12 @@ fn take_text(item: &mut Value) -> Option<TextPart> {
     };
     let mut part =
         if html { TextPart::Html(text) } else { TextPart::Plain(PlainText { text, flowed: None }) };
-    // One text is never too many.
+    // A single text never exceeds the limit on the number of texts, so no note can be lost.
     body::shorten([&mut part]);
     Some(part)
 }
 
-/// Returns a message without what is not read of its text.
+/// Returns a message with its text shortened if it is long.
 fn shortened(mut item: Value) -> Value {
     if let Some(TextPart::Html(text) | TextPart::Plain(PlainText { text, .. })) =
         take_text(&mut item)
@@ -146,7 +145,7 @@ fn shortened(mut item: Value) -> Value {
     item
 }
 
-/// Returns a message with its text, without its attachments.
+/// Returns a message with its text, still without attachments.
 fn parts(mut item: Value) -> MessageContent {
     let part = take_text(&mut item);
     if let Some(item) = item.as_object_mut() {
@@ -164,11 +163,11 @@ fn parts(mut item: Value) -> MessageContent {
     }
 }
 
-/// Returns true if a message may have attachments. Graph does not count those that its
-/// HTML shows, so the HTML is searched as well.
+/// Returns true if a message may have attachments. `hasAttachments` does not count pictures that
+/// the HTML shows, so the HTML is searched as well.
 fn may_have_files(message: &MessageContent) -> bool {
     let shows = |part: &TextPart| match part {
-        // The end of a large one is not there.
+        // A shortened text may lack its references to pictures.
         TextPart::Html(html) => {
             html.len() > MAX_INPUT || html.to_ascii_lowercase().contains("cid:")
         }
@@ -178,7 +177,7 @@ fn may_have_files(message: &MessageContent) -> bool {
         || message.parts.iter().flatten().flatten().any(shows)
 }
 
-/// Adds the attachments of those messages that may have any.
+/// Adds the attachments of messages that may have any.
 async fn attachments(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let mut pending: Vec<(&str, &mut MessageContent)> = Vec::new();
     for (id, message) in ids.iter().zip(messages) {
@@ -218,7 +217,7 @@ async fn attachments(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<
     }
 }
 
-/// Returns the content type of a message, if its header fields were requested.
+/// Returns the content type of a message if its header fields were requested.
 fn content_type(item: &Value) -> Option<&str> {
     let headers = item.get(GRAPH_HEADERS)?.as_array()?;
     let found =
@@ -226,8 +225,8 @@ fn content_type(item: &Value) -> Option<&str> {
     found.map(|header| text(header, "value"))
 }
 
-/// Adds calendars, delivery reports and texts that a signature packs. Graph removes these parts
-/// from the body, so they are read from the message as it was transmitted.
+/// Adds calendars, delivery reports and signed texts. Graph removes these parts from the body, so
+/// they are read from the message as it was transmitted.
 async fn transmitted(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<MessageContent>]) {
     let calls: Vec<_> = ids
         .iter()
@@ -236,6 +235,7 @@ async fn transmitted(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<
             let message = message.as_mut().ok()?;
             let (calendar, report) = (brings_calendar(message), brings_report(message));
             let signed = may_be_signed(message);
+            // One request serves all three purposes.
             (calendar || report || signed).then_some(async move {
                 let request = graph.mailbox_url(&format!("{}/$value", at(id)), &[]);
                 match graph.bytes(&request, RAW_LIMIT).await {
@@ -267,7 +267,7 @@ async fn transmitted(graph: &GraphAccount, ids: &[&str], messages: &mut [Result<
     stream::iter(calls).buffered(RAW_AT_ONCE).collect::<Vec<()>>().await;
 }
 
-/// Returns true for a meeting message, and if an iCalendar file is attached.
+/// Returns true for a meeting message, or if an iCalendar file is attached.
 fn brings_calendar(message: &MessageContent) -> bool {
     let is_calendar =
         |file: &Value| ical::is_calendar(text(file, "contentType"), text(file, "name"));
@@ -275,14 +275,13 @@ fn brings_calendar(message: &MessageContent) -> bool {
         || message.attachments.iter().any(is_calendar)
 }
 
-/// Returns true for a delivery report and a receipt.
+/// Returns true for a delivery report or a receipt.
 fn brings_report(message: &MessageContent) -> bool {
     let kind = content_type(&message.item).unwrap_or_default().trim_start().to_ascii_lowercase();
     kind.starts_with("multipart/report")
 }
 
-/// Returns true for a message without a text that S/MIME packs and does not encrypt for all we
-/// know.
+/// Returns true for a message without text in an S/MIME envelope that may be only signed.
 fn may_be_signed(message: &MessageContent) -> bool {
     let is_packed = |file: &Value| {
         signed::TYPES.contains(&text(file, "contentType").to_ascii_lowercase().as_str())
@@ -304,7 +303,7 @@ fn is_one_of(part: &MessagePart<'_>, kinds: &[&str]) -> bool {
     kinds.iter().any(|wanted| media.eq_ignore_ascii_case(wanted))
 }
 
-/// Returns the first calendar of a transmitted message.
+/// Returns the first calendar in a transmitted message.
 fn invitation(parts: &[MessagePart<'_>]) -> Option<String> {
     let is_calendar = |part: &&MessagePart<'_>| {
         ical::is_calendar(&media(part), part.attachment_name().unwrap_or_default())
@@ -314,7 +313,7 @@ fn invitation(parts: &[MessagePart<'_>]) -> Option<String> {
     Some(ical::with_method(text, part.content_type().and_then(|kind| kind.attribute("method"))))
 }
 
-/// Returns the blocks of a delivery report in a transmitted message.
+/// Returns the blocks of a delivery report in a transmitted message, joined by empty lines.
 fn report_text(parts: &[MessagePart<'_>]) -> String {
     let text = |part: &MessagePart<'_>| match part.text_contents() {
         Some(text) => text.to_owned(),
@@ -324,7 +323,7 @@ fn report_text(parts: &[MessagePart<'_>]) -> String {
     reports.map(text).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Sorts attachments from the pictures that the text shows.
+/// Separates attachments from inline pictures.
 fn sort_in(id: &str, files: Vec<Value>, message: &mut MessageContent) {
     for file in files {
         let kind = text(&file, "contentType").to_ascii_lowercase();
@@ -358,7 +357,7 @@ fn headers(item: Value) -> MessageContent {
     }
     let mut notes = Vec::new();
     if source.is_empty() {
-        // Drafts, and messages sent from here, have none.
+        // Drafts and messages sent from this mailbox have no header fields.
         notes.push("Outlook has no header fields of this message".into());
     }
     MessageContent { item, source: Some(source), notes, ..MessageContent::default() }

@@ -1,10 +1,10 @@
 //! Outlook behind the mailbox port.
 //!
-//! Graph lists messages with any of their properties, so a page costs one request, and a second
-//! batch if folder names or the trash matter. Only what the projection names is requested
-//! (`$select`). The registry defines the columns; `list.rs` requests lists, `query/mod.rs` writes
-//! queries, `threads.rs` assembles threads, `message.rs` reads messages, `folders.rs` has the
-//! names of folders, and `changes.rs` the changes since a cursor.
+//! Graph lists messages with any of their properties, so a page costs one request, and a batch if
+//! it needs folder names or the trash. Requests select only what the projection reads (`$select`).
+//! The registry defines the columns; `list.rs` requests lists, `query/mod.rs` translates queries,
+//! `threads.rs` assembles threads, `message.rs` reads messages, `folders.rs` names folders, and
+//! `changes.rs` has the changes since a cursor.
 
 mod changes;
 mod draft;
@@ -47,17 +47,17 @@ use super::people;
 use crate::json::text;
 use crate::oldest;
 
-/// How long folder names are cached.
+/// The time for which folder names are cached.
 const NAMES_LAST: Duration = Duration::from_secs(60);
-/// Categories and pages of them that are read; people have a few dozen.
+/// The maximum number of categories that are read, and of pages; people have a few dozen.
 const CATEGORIES: usize = 5_000;
 const CATEGORY_PAGES: usize = 100;
-/// The most categories whose messages are counted: 20 in a round trip.
+/// The maximum number of categories whose messages are counted, 20 per round trip.
 const COUNTED: usize = 60;
-/// The columns that count messages of a category, each with its further condition.
+/// The columns that count a category's messages, each with its additional condition.
 const COUNTS: [(&str, &str); 2] = [("total", ""), ("unread", " and isRead eq false")];
 
-/// One Outlook mailbox: the account's own, or one that is shared with it.
+/// One Outlook mailbox: the account's own, or a shared one.
 pub struct OutlookMailbox {
     graph: GraphAccount,
     /// The mailbox's address.
@@ -70,10 +70,10 @@ pub struct OutlookMailbox {
 }
 
 impl OutlookMailbox {
-    /// Creates the mailbox of `account`, at the configured endpoint.
+    /// Connects `account` to the configured endpoint.
     ///
     /// # Errors
-    /// As [`GraphAccount::new`].
+    /// See [`GraphAccount::new`].
     pub fn new(services: &ServiceSettings, tokens: TokenSource, account: &Account) -> Result<Self> {
         let shared = account.via.is_some().then_some(account.email.as_str());
         Ok(Self {
@@ -95,7 +95,7 @@ impl OutlookMailbox {
         &self.address
     }
 
-    /// Returns the folders, cached for a while.
+    /// Returns the folders, cached for [`NAMES_LAST`].
     pub(super) async fn tree(&self) -> Result<Arc<FolderTree>> {
         let mut known = self.folders.lock().await;
         if let Some((when, tree)) = known.as_ref()
@@ -108,7 +108,7 @@ impl OutlookMailbox {
         Ok(tree)
     }
 
-    /// Drops the cached folders, after one of them was changed.
+    /// Drops the cached folders after a change of one.
     pub(super) async fn forget_tree(&self) {
         *self.folders.lock().await = None;
     }
@@ -164,8 +164,8 @@ impl OutlookMailbox {
         Ok(page)
     }
 
-    /// Adds to the first categories how many messages have them, for each of these [`COUNTS`];
-    /// returns how many categories lack a count.
+    /// Adds `counts` of messages to the first [`COUNTED`] categories; returns the number of
+    /// categories without a count.
     async fn count_categories(&self, items: &mut [Value], counts: &[(&str, &str)]) -> usize {
         let request = |item: &Value, condition: &str| {
             let name = text(item, "displayName").replace('\'', "''");
@@ -197,8 +197,8 @@ impl OutlookMailbox {
         items.iter().filter(lacks).count()
     }
 
-    /// Returns a page of a search, the oldest first: Graph refuses to sort results, so
-    /// all are listed by their ids.
+    /// Returns a page of a search, oldest first. Graph refuses to sort search results, so all of
+    /// them are listed by id.
     async fn oldest_found(&self, ask: &ListRequest) -> Result<ListPage> {
         let (all, notes) = self.list_all(ask, &["id", "receivedDateTime"]).await?;
         let total = Some(SearchTotal::Exactly(count(all.len())));
@@ -209,7 +209,7 @@ impl OutlookMailbox {
         for (at, (id, message)) in ids.into_iter().zip(messages).enumerate() {
             match message {
                 Ok(message) => page.items.push(message.item),
-                // Without a sign-in, no further one can be fetched either.
+                // If the sign-in fails, no other message can be fetched.
                 Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
                 Err(error) => page.failed.push(FailedItem { at, id: id.to_owned(), error }),
             }
@@ -230,8 +230,8 @@ impl OutlookMailbox {
         Ok(addresses(&self.graph.get(&self.graph.user_url(&select)).await?))
     }
 
-    /// Returns the mailbox's addresses, fetched once; only the main one while the others
-    /// are unknown, as those of a shared mailbox are.
+    /// Returns the mailbox's addresses, fetched once. Of a shared mailbox, or after an error, only
+    /// the main one is known.
     async fn own_addresses(&self) -> &[String] {
         let main = std::slice::from_ref(&self.address);
         if self.graph.is_shared() {
@@ -244,7 +244,7 @@ impl OutlookMailbox {
         fetched.await.map_or(main, Vec::as_slice)
     }
 
-    /// Refuses, in a shared mailbox, what Microsoft returns only for the person who signed in.
+    /// Refuses requests in a shared mailbox that Microsoft allows only for one's own.
     pub(crate) fn own(&self, what: &str) -> Result<()> {
         if !self.graph.is_shared() {
             return Ok(());
@@ -277,6 +277,7 @@ impl Mailbox for OutlookMailbox {
             cursor: ask.cursor.as_deref(),
         };
         let plan = self.plan(ask, list_query).await?;
+        // Graph sorts search results only newest first.
         if ask.oldest && plan.searches() {
             return self.oldest_found(ask).await;
         }
@@ -285,6 +286,7 @@ impl Mailbox for OutlookMailbox {
         let mut page = ListPage {
             total: match (&listed.next, listed.count) {
                 (None, _) if !plan.later => Some(SearchTotal::Exactly(shown)),
+                // The service counts before the checks that are made here.
                 (_, Some(count)) if plan.checks() => Some(SearchTotal::About(count)),
                 (_, counted) => counted.map(SearchTotal::Exactly),
             },
@@ -394,8 +396,8 @@ impl Mailbox for OutlookMailbox {
     }
 }
 
-/// Returns the address of the account that a new token belongs to; with `mailbox`, also
-/// checks its access to that mailbox.
+/// Returns the address of the account that a new token belongs to. With `mailbox`, also checks
+/// access to that mailbox.
 pub async fn address(
     services: &ServiceSettings,
     token: &str,
@@ -428,7 +430,7 @@ pub async fn address(
     Ok(address)
 }
 
-/// Returns a user's addresses, each with whether it is the main one, which comes first.
+/// Returns a user's addresses, the main one first. The flag marks the main address.
 pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
     let mut found: Vec<(String, bool)> = user
         .get("proxyAddresses")
@@ -436,7 +438,7 @@ pub(super) fn addresses(user: &Value) -> Vec<(String, bool)> {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
-        // `SMTP:` is the main address, `smtp:` another; the rest is no mail.
+        // `SMTP:` marks the main address and `smtp:` others; further kinds are not mail addresses.
         .filter_map(|proxy| proxy.split_once(':'))
         .filter(|(kind, _)| kind.eq_ignore_ascii_case("smtp"))
         .map(|(kind, address)| (address.to_owned(), kind == "SMTP"))
@@ -461,7 +463,7 @@ fn check(id: &str) -> Result<()> {
     check_as(id, "m12 from a search")
 }
 
-/// Checks an id: Graph's are base64 of either alphabet, some seventy characters or more.
+/// Checks an id. Graph's ids are base64 in either alphabet, usually 70 characters or longer.
 pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     let alphabet = |byte: u8| byte.is_ascii_alphanumeric() || b"_-=+/".contains(&byte);
     if !(16..=512).contains(&id.len()) || !id.bytes().all(alphabet) {
@@ -475,7 +477,7 @@ pub(super) fn check_as(id: &str, handle: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns a page that has no next one.
+/// Returns the only page of a list.
 fn whole(items: Vec<Value>) -> ListPage {
     ListPage { total: Some(SearchTotal::Exactly(count(items.len()))), items, ..ListPage::default() }
 }

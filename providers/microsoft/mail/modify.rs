@@ -1,8 +1,8 @@
-//! Organizes mail at Outlook.
+//! Changes of the state of Outlook's messages.
 //!
-//! Twenty messages are sent in one batch, and each part is carried out once. The response to a
-//! part confirms it, or has the message's state afterwards; if it does neither, the message is
-//! read. Changes without effect are not sent. `folders_write.rs` resolves folders and categories.
+//! Twenty messages are changed per batch, and each part is sent once. The response confirms a part
+//! or contains the new state; otherwise the message is read again. Changes without effect are not
+//! sent. `folders_write.rs` resolves folders and categories.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -64,6 +64,7 @@ impl MessageActions for OutlookMailbox {
             }
             MessageAction::Label { add, remove } => {
                 self.run(messages, |message| {
+                    // A change of categories replaces the whole list.
                     let mut labels = message.labels.clone();
                     labels.retain(|label| !remove.contains(label));
                     labels.extend(add.iter().cloned());
@@ -90,7 +91,7 @@ impl MessageActions for OutlookMailbox {
                 let copies = self.send_all(messages, |message| {
                     Some(self.action(message, "copy", Some(json!({ "destinationId": folder }))))
                 });
-                // The answer is the copy; the message stays as it was.
+                // The response has the copy; the message itself is unchanged.
                 let copies = copies.await.into_iter().zip(messages);
                 copies.map(|(copied, message)| copied.map(|_| Some(message.clone()))).collect()
             }
@@ -122,8 +123,8 @@ impl OutlookMailbox {
         let known = folders::well_known_id(place).unwrap_or(place);
         let path = format!("mailFolders/{known}");
         let folder = self.graph().mailbox_url(&path, &[("$select", "id")]);
-        // The folder's id shows which messages are in it already: Exchange refuses to
-        // move a message to where it is.
+        // Exchange refuses to move a message to its present folder, so the folder's id has to be
+        // known.
         match self.graph().get(&folder).await {
             Ok(folder) => self.move_to(text(&folder, "id"), messages).await,
             Err(error) => {
@@ -152,9 +153,9 @@ impl OutlookMailbox {
         .await
     }
 
-    /// Returns the part that performs a named action on a message.
+    /// Returns the request for a named action on a message.
     fn action(&self, message: &MailState, action: &str, body: Option<Value>) -> BatchChange {
-        // Only what is given something answers with a message.
+        // Actions without a body, such as deletions, return no message to select from.
         let answer = [("$select", "id,parentFolderId")];
         let answer = if body.is_some() { &answer[..] } else { &[] };
         BatchChange {
@@ -165,7 +166,7 @@ impl OutlookMailbox {
         }
     }
 
-    /// Sends the part of each message that has one; returns Graph's responses.
+    /// Sends the requests of the messages that have one; returns Graph's responses.
     async fn send_all(
         &self,
         messages: &[MailState],
@@ -185,7 +186,8 @@ impl OutlookMailbox {
             .collect()
     }
 
-    /// Sends the part of each message that has one; returns the state of each afterwards.
+    /// Sends the requests of the messages that have one; returns the state of each message
+    /// afterwards.
     async fn run(
         &self,
         messages: &[MailState],
@@ -201,7 +203,7 @@ impl OutlookMailbox {
                 (Err(error), _) => Err(error),
                 (Ok(_), None) => Ok(Some(message.clone())),
                 (Ok(response), Some(part)) => {
-                    // Without a body, what was sent is confirmed.
+                    // An empty response confirms the requested properties.
                     let confirmed = part.body.filter(|_| part.minimal && response.is_none());
                     let now = response.or(confirmed).and_then(|now| changed(message, &now));
                     if now.is_none() {
@@ -216,7 +218,7 @@ impl OutlookMailbox {
             if let Some(one) = after.get_mut(place) {
                 *one = match read {
                     Ok(state) => Ok(Some(state)),
-                    // That it cannot be read does not mean that it was not done.
+                    // The change was confirmed, although it cannot be read back.
                     Err(error) => Err(Error::new(
                         ErrorKind::Network,
                         format!(
@@ -230,7 +232,7 @@ impl OutlookMailbox {
         after
     }
 
-    /// Restores earlier states: moves come last, because a message is addressed where it is.
+    /// Restores earlier states. Moves come last, because messages are addressed by their folder.
     async fn put_back(
         &self,
         messages: &[MailState],
@@ -241,7 +243,7 @@ impl OutlookMailbox {
         let planned = |message: &MailState| planned.get(message.id.as_str()).copied();
         let now = self.graph().now();
         let start = messages.iter().map(|one| Ok(Some(one.clone()))).collect();
-        // A flag keeps its due date until it is removed.
+        // Exchange keeps a due date until the flag is removed, so it is removed first.
         let unflagged = self.stage(start, |message| {
             let overdue = matches!(message.flag, MessageFlag::Set { due: Some(_) })
                 && planned(message)?.flag == MessageFlag::Set { due: None };
@@ -274,7 +276,7 @@ impl OutlookMailbox {
             let moves = !folder.is_empty() && *folder != message.folder;
             moves.then(|| self.action(message, "move", Some(body)))
         });
-        // A message whose move failed was already changed otherwise.
+        // Before its move failed, a message may have been changed in other ways.
         let moved = moved.await.into_iter().zip(touched);
         moved
             .map(|(one, touched)| match one {
@@ -287,7 +289,7 @@ impl OutlookMailbox {
             .collect()
     }
 
-    /// Calls [`OutlookMailbox::run`] for the messages that have come this far.
+    /// Calls [`OutlookMailbox::run`] for the messages without an error so far.
     async fn stage(
         &self,
         mut messages: Vec<Result<Option<MailState>>>,
@@ -309,7 +311,7 @@ impl OutlookMailbox {
 }
 
 fn patch_request(outlook: &OutlookMailbox, message: &MailState, body: Value) -> BatchChange {
-    // What is changed: a service that returns the message nevertheless returns no more.
+    // Some services return the message despite `return=minimal`; they return only these properties.
     let mut select = vec!["id"];
     select.extend(body.as_object().into_iter().flat_map(|body| body.keys().map(String::as_str)));
     let answer = [("$select", &*select.join(","))];
@@ -325,7 +327,7 @@ fn check_id(id: &str) -> Result<()> {
     check_as(id, "m12 from a search")
 }
 
-/// Converts a flag to Graph's words. A due date needs a start date, too.
+/// Converts a flag to Graph's form. A due date requires a start date.
 fn flag_of(flag: &MessageFlag, now: Timestamp) -> Value {
     let utc = |at: Timestamp| {
         let local = at.strftime("%Y-%m-%dT%H:%M:%S").to_string();
@@ -343,7 +345,7 @@ fn flag_of(flag: &MessageFlag, now: Timestamp) -> Value {
     }
 }
 
-/// Returns the state of a message, if it is complete.
+/// Returns the state of a message if the response is complete.
 fn state(message: &Value) -> Option<MailState> {
     let nothing = MailState {
         id: String::new(),
@@ -357,7 +359,8 @@ fn state(message: &Value) -> Option<MailState> {
     changed(&nothing, message).filter(|state| !state.id.is_empty() && !state.folder.is_empty())
 }
 
-/// Returns the state of a message with what a response says of it, if that is anything.
+/// Returns the state of a message updated by a response, or `None` if the response contains no
+/// state.
 fn changed(before: &MailState, message: &Value) -> Option<MailState> {
     let some = |key| Some(text(message, key).to_owned()).filter(|text| !text.is_empty());
     let (read, flag) = (message.get("isRead").and_then(Value::as_bool), message.get("flag"));
@@ -379,7 +382,7 @@ fn changed(before: &MailState, message: &Value) -> Option<MailState> {
     })
 }
 
-/// Reads a flag of Graph's.
+/// Converts Graph's flag.
 fn flag_in(flag: &Value) -> MessageFlag {
     match text(flag, "flagStatus").to_ascii_lowercase().as_str() {
         "flagged" => MessageFlag::Set { due: due(flag) },

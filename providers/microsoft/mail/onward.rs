@@ -1,8 +1,8 @@
-//! Continues a search of Outlook's where Graph ends it.
+//! Continues Outlook's searches beyond the results that Graph returns.
 //!
-//! A `$search` ends after a number of results. It is repeated for messages until the
-//! time of the oldest of them; the messages of that second, which come again, are
-//! recognized by short hashes. `list.rs` makes the requests and reads the responses.
+//! A `$search` ends after 1,000 results. It is then repeated for messages up to the time of the
+//! oldest result. Messages of that second are returned again, and are recognized by short hashes.
+//! `list.rs` makes the requests and reads the responses.
 
 use serde_json::Value;
 
@@ -12,12 +12,12 @@ use crate::written::hash;
 
 /// The number of results after which Graph ends a search.
 const ENDS: u64 = 1_000;
-/// Precedes the progress of a search in a cursor.
+/// Separates the request of a cursor from the progress of its search.
 const COUNTED: char = '#';
 
-/// A search, from any time on.
+/// A search that can be repeated from any time.
 pub(super) struct OnwardSearch {
-    /// Where, below the mailbox.
+    /// The path of the list, below the mailbox.
     pub folder: String,
     pub kql: String,
     pub select: String,
@@ -31,27 +31,27 @@ pub(super) struct OnwardSearch {
 pub(super) struct SearchProgress {
     /// The number of results before this page, since the search was last repeated.
     count: u64,
-    /// The time it was repeated from; empty for the newest.
+    /// The upper bound on the time of results; empty in the first search.
     bound: String,
-    /// The time of the oldest result so far, and short hashes of the messages of
-    /// that time.
+    /// The time of the oldest result so far, and short hashes of the messages received at that
+    /// time.
     oldest: String,
     ids: Vec<String>,
 }
 
-/// The result of a page.
+/// The effect of a page.
 pub(super) struct PageOutcome {
-    /// The progress of the search after it.
+    /// The progress after the page.
     pub progress: SearchProgress,
-    /// True if the search has to be repeated.
+    /// True if the search must be repeated with a new bound.
     pub anew: bool,
-    /// True when there may be more, and no way to it.
+    /// True if there may be more results that cannot be reached.
     pub ends: bool,
 }
 
 impl SearchProgress {
-    /// Returns the request in a cursor, and the progress of its search; the beginning
-    /// without one.
+    /// Returns the request of a cursor and the progress of its search; without a cursor, the
+    /// initial progress.
     pub fn read(cursor: Option<&str>) -> (Option<&str>, Self) {
         let Some((request, progress)) = cursor.and_then(|cursor| cursor.rsplit_once(COUNTED))
         else {
@@ -75,22 +75,23 @@ impl SearchProgress {
         format!("{request}{COUNTED}{count},{bound},{oldest},{ids}")
     }
 
-    /// Returns the time that the search starts from; empty for the newest.
+    /// Returns the upper bound on the time of results; empty in the first search.
     pub fn bound(&self) -> &str {
         &self.bound
     }
 
-    /// Takes in a page, which is the `last` one that Graph returns, and removes from it
-    /// what came before.
+    /// Processes a page, and removes messages that were returned before. `last` is true if Graph
+    /// returns no further page.
     pub fn step(&self, items: &mut Vec<Value>, last: bool) -> PageOutcome {
         let mut progress = self.clone();
         progress.count = self.count.saturating_add(length(items.len()));
-        // A repeated search begins with known messages; if it does not, the time was
-        // interpreted differently, and there is a gap.
+        // A repeated search begins with known messages. If it does not, the service interpreted the
+        // bound differently, and results are missing.
         let first = self.count == 0 && !self.bound.is_empty();
         let gap = first && !items.iter().any(|item| self.knows(item));
         items.retain(|item| !gap && !self.knows(item));
         items.iter().for_each(|item| progress.add(item));
+        // A search with fewer results ends because there are no more.
         let full = last && progress.count >= ENDS;
         let ends = gap || full && progress.oldest == self.bound;
         if full {
@@ -100,7 +101,7 @@ impl SearchProgress {
         PageOutcome { progress, anew: full, ends }
     }
 
-    /// Returns true for a message that came before.
+    /// Returns true if the message was returned before.
     fn knows(&self, item: &Value) -> bool {
         let time = text(item, "receivedDateTime");
         let newer = !self.bound.is_empty() && time > self.bound.as_str();

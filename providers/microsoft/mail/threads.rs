@@ -1,12 +1,12 @@
 //! Outlook's threads, assembled from messages.
 //!
-//! Graph has no list of conversations. A page of messages is grouped by conversation in
-//! the order of the list, and each conversation's messages are fetched by its id, in
-//! batches. The service refuses to sort those, so they are sorted here.
+//! Graph has no list of conversations. A page of messages is grouped by conversation in the order
+//! of the list, and the messages of each conversation are fetched by its id, in batches. The
+//! service refuses to sort them, so they are sorted here.
 //!
-//! A conversation comes up again wherever the list has another message of it. So the
-//! cursor has short hashes of those that were shown, and where in the list to continue:
-//! on the same page if it has more conversations than were requested.
+//! A conversation reappears wherever the list has another of its messages. The cursor therefore has
+//! short hashes of the conversations shown so far, and the page to continue on: the same page again
+//! if it has more conversations than were requested.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,18 +30,17 @@ use crate::microsoft::response::too_long;
 use crate::oldest;
 use crate::written::hash;
 
-/// Conversations that a cursor remembers; with more, the first are forgotten.
+/// The maximum number of conversations in a cursor; the oldest entries are dropped first.
 const REMEMBERED: usize = 4_000;
 /// The page size for the messages of one conversation.
 const TOP: &str = "100";
-/// The same with their texts.
+/// The page size for the messages of one conversation with their texts.
 const WHOLE: &str = "25";
-/// Pages of a conversation that a row sums up, and those that are read to read
-/// the conversation itself.
+/// The maximum number of pages of a conversation: for summing it up in a row, and for reading it.
 const PAGES: usize = 10;
 const ALL_PAGES: usize = 50;
 
-/// The position at which a list of threads continues.
+/// The position in a list of threads.
 #[derive(Debug, Serialize, Deserialize)]
 struct ThreadCursor {
     /// The request for the page of messages.
@@ -59,7 +58,7 @@ pub async fn page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPag
     let link = cursor.as_ref().map(|cursor| cursor.link.as_str());
     let list_query = ListQuery {
         select: &["conversationId", "receivedDateTime"],
-        // Half of a mailbox's messages are answers, so twice as many are looked at.
+        // About half of a mailbox's messages are replies, so twice as many are listed.
         top: ask.limit.saturating_mul(2),
         count: false,
         cursor: link,
@@ -97,7 +96,7 @@ pub async fn page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPag
     let (ids, dates): (Vec<String>, Vec<String>) = found.into_iter().unzip();
     let listed_by: HashMap<String, String> = ids.iter().cloned().zip(dates).collect();
     fill(outlook.graph(), ask, ids, &mut page).await?;
-    // A row's date is that of its newest message, whether that matches or not.
+    // A row shows the date of its newest message, whether or not that matches the query.
     page.items.sort_by(|one, other| newest(other).cmp(newest(one)));
     let moved = |item: &Value| {
         let listed = listed_by.get(text(item, "id"));
@@ -114,8 +113,8 @@ pub async fn page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPag
     Ok(page)
 }
 
-/// Returns a page of threads, the oldest first: a list from its other end would have
-/// each where its oldest message is, so all are listed by their newest.
+/// Returns a page of threads, oldest first. All are listed by their newest message, because a list
+/// from the other end would show each thread at its oldest message.
 async fn oldest_page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<ListPage> {
     let (listed, notes) = outlook.list_all(ask, &["conversationId", "receivedDateTime"]).await?;
     let mut all: Vec<String> = Vec::new();
@@ -134,8 +133,8 @@ async fn oldest_page(outlook: &OutlookMailbox, ask: &ListRequest) -> Result<List
     Ok(page)
 }
 
-/// Returns when the newest message of a conversation was received; empty if only its id is known.
-/// Drafts do not count beside others, as in the column `date`.
+/// Returns the time at which the newest message of a conversation was received; empty if only the
+/// id is known. As in the column `date`, drafts count only without other messages.
 fn newest(conversation: &Value) -> &str {
     let messages = conversation.get("messages").and_then(Value::as_array);
     let mut newest_first = messages.into_iter().flatten().rev();
@@ -143,7 +142,7 @@ fn newest(conversation: &Value) -> &str {
     last.map_or("", |message| text(message, "receivedDateTime"))
 }
 
-/// Adds the conversations with what the projection reads of their messages.
+/// Adds conversations with the fields of their messages that the projection reads.
 async fn fill(
     graph: &GraphAccount,
     ask: &ListRequest,
@@ -184,7 +183,7 @@ async fn fill(
                 }
                 page.items.push(json!({"id": id, "messages": messages}));
             }
-            // Without a sign-in, no further one can be fetched either.
+            // If the sign-in fails, no other conversation can be fetched.
             Err(error) if error.kind() == ErrorKind::Auth => return Err(error),
             Err(error) => page.failed.push(FailedItem { at, id, error }),
         }
@@ -197,7 +196,7 @@ async fn fill(
     }
 }
 
-/// The properties that tell what a message is to the mailbox's owner.
+/// The properties that determine a message's role for the mailbox's owner.
 const STATE: [&str; 5] = ["id", "receivedDateTime", "isDraft", "parentFolderId", "from"];
 
 /// Returns the messages of a conversation, oldest first.
@@ -215,8 +214,7 @@ pub async fn thread(outlook: &OutlookMailbox, id: &str) -> Result<Vec<ThreadMess
     Ok(messages.iter().map(|item| member(own, &tree, item)).collect())
 }
 
-/// Returns a conversation with its messages as they are read; `None` if one page of a list
-/// does not have them all.
+/// Returns a conversation with its messages read in full; `None` if they do not fit on one page.
 pub async fn whole(
     outlook: &OutlookMailbox,
     id: &str,
@@ -253,7 +251,7 @@ pub async fn whole(
 pub async fn states(outlook: &OutlookMailbox, ids: &[String]) -> Vec<Result<Vec<ThreadMessage>>> {
     let graph = outlook.graph();
     let requests: Vec<String> = ids.iter().map(|id| request(graph, id, &STATE, TOP)).collect();
-    // The folders come last: a batch waits until nothing else of the mailbox is under way.
+    // The folders come last: a batch waits until no other call of the mailbox is in flight.
     let (answers, own, tree) =
         join3(graph.batch(&requests), outlook.own_addresses(), outlook.tree()).await;
     let tree = match tree {
@@ -310,11 +308,11 @@ fn request(graph: &GraphAccount, id: &str, select: &[&str], top: &str) -> String
     graph.mailbox_url("messages", &query)
 }
 
-/// Returns the messages of a response and of the next pages, oldest first; and whether
+/// Returns the messages of a response and of its next pages, oldest first. The flag is true if
 /// these are all.
 async fn messages(graph: &GraphAccount, answer: Value, pages: usize) -> Result<(Vec<Value>, bool)> {
     let (mut messages, whole) = graph.all(answer, usize::MAX, pages).await?;
-    // Times are in UTC and of one length, so their texts sort as they do.
+    // All times are in UTC and have the same length, so they sort as text.
     messages
         .sort_by(|one, other| text(one, "receivedDateTime").cmp(text(other, "receivedDateTime")));
     Ok((messages, whole))

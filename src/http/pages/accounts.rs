@@ -1,4 +1,4 @@
-//! A person's accounts: what each may do, connecting and disconnecting, and their access level.
+//! A person's accounts: their permissions, connecting and disconnecting them, and the access level.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{PageState, carried_out};
 use crate::config::Config;
 use crate::oauth::{OAuthProvider, PROVIDERS, provider_named};
 
-/// Scopes in words. Of a scope that is a URL, only the last part is listed.
+/// Scopes in words. Scopes that are URLs are listed by their last part.
 const SCOPES: &[(&str, &str)] = &[
     ("gmail.readonly", "Read mail"),
     ("gmail.modify", "Read, organize, write and send mail, but not delete it permanently"),
@@ -45,10 +45,10 @@ const SCOPES: &[(&str, &str)] = &[
     ("People.Read", "Read the people you work with"),
     ("User.Read", "Read your name and address"),
 ];
-/// Scopes that only the sign-in itself needs; they are not shown.
+/// Scopes that only the sign-in itself needs; not shown.
 const SILENT: &[&str] = &["offline_access", "openid", "profile", "email"];
 
-/// What each access level allows, in words.
+/// Returns the permissions of an access level in words.
 const fn allows(level: AccessLevel) -> &'static str {
     match level {
         AccessLevel::Read => "read, and change nothing",
@@ -59,7 +59,7 @@ const fn allows(level: AccessLevel) -> &'static str {
     }
 }
 
-/// Returns a list of scopes in words; an unknown scope is shown unchanged.
+/// Returns a list of scopes in words; unknown scopes are shown unchanged.
 pub(super) fn scopes(scopes: &[impl AsRef<str>]) -> Markup {
     let words = |scope: &str| {
         let known = SCOPES.iter().find(|(name, _)| {
@@ -78,13 +78,13 @@ pub(super) fn scopes(scopes: &[impl AsRef<str>]) -> Markup {
     }
 }
 
-/// Returns true if accounts of a provider can be connected. One person's own server offers them
-/// all, and says what is still to be set.
+/// Returns true if accounts of a provider can be connected. A server for one person offers them
+/// all, and explains which settings are missing.
 pub(super) fn offers(config: &Config, provider: &OAuthProvider) -> bool {
     !config.shared || provider.has_client(config)
 }
 
-/// The account that a page is about.
+/// The account in a page's query.
 #[derive(Debug, Deserialize)]
 pub(super) struct NamedAccount {
     account: String,
@@ -161,6 +161,7 @@ fn actions(account: &Account) -> Markup {
     };
     let tenant = account.tenant.as_deref().map(|tenant| ("tenant", tenant));
     let again: Vec<_> = match &account.via {
+        // The person to sign in is the one with whom the mailbox is shared.
         Some(via) => [("hint", via.as_str()), ("mailbox", account.email.as_str())]
             .into_iter()
             .chain(tenant)
@@ -176,7 +177,7 @@ fn actions(account: &Account) -> Markup {
     }
 }
 
-/// Returns the form of the person's own access level.
+/// Returns the form for the person's own access level.
 fn levels(pages: &PageState, session: &BrowserSession, now: AccessLevel) -> Markup {
     let server = pages.service.people.base().config.access;
     let most = session.access().min(server);

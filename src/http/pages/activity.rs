@@ -17,9 +17,9 @@ const ROWS: usize = 100;
 /// The parts of both tables that a page shows.
 #[derive(Debug, Deserialize)]
 pub(super) struct ShownActivity {
-    /// Shows lines of the log from before this one; without it, the most recent.
+    /// The line of the log before which to begin; `None` for the most recent lines.
     before: Option<i64>,
-    /// The page of the journal, from 0 on.
+    /// The page of the journal, from 0.
     #[serde(default)]
     sent: usize,
 }
@@ -30,7 +30,7 @@ pub(super) async fn show(
     Query(shown): Query<ShownActivity>,
 ) -> std::result::Result<Response, PageProblem> {
     let zone = &app.config.zone;
-    // One row more than a page has, to know whether there is another page.
+    // One row more than fits shows whether there is another page.
     let sent = app.store().sent(shown.sent.saturating_mul(ROWS), ROWS + 1).await?;
     let log = app.store().audit_lines(shown.before, ROWS + 1).await?;
     let labels = app.accounts.labels().await?;
@@ -104,7 +104,7 @@ fn list(line: &Value, name: &str) -> String {
     items.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the address of a page with other parts of the tables.
+/// Returns the address of this page for other parts of the tables.
 fn address(before: Option<i64>, sent: usize) -> String {
     let before = before.map(|before| format!("before={before}&")).unwrap_or_default();
     format!("/accounts/activity?{before}sent={sent}")

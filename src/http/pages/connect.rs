@@ -1,9 +1,9 @@
 //! Connecting an account: to the provider's consent page and back.
 //!
 //! A sign-in in progress is a sealed ticket in the person's own rows; its id is the `state` of the
-//! redirect. Another person's session finds no ticket with that id, and another browser of the
-//! same person has another session, so nobody can be tricked into connecting an account that
-//! somebody else signed in to. Any instance can finish the sign-in.
+//! redirect. Another person's session finds no ticket with that id, and another browser of the same
+//! person has another session, so that an attacker cannot make a person connect an account that
+//! someone else signed in to. Any instance can finish the sign-in.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ use crate::oauth::{WebSignIn, provider_named};
 use crate::pipeline::{FinishedSignIn, finish};
 use crate::tools::accounts::SignInArguments;
 
-/// How long a person has for the consent page, in seconds.
+/// The time limit for the consent page, in seconds.
 const PATIENCE: i64 = 15 * 60;
-/// The kind of the tickets, and what their contents are sealed for.
+/// The kind of the tickets, and the purpose that their contents are sealed for.
 const STATE: &str = "connect";
 /// The path that the consent page redirects to.
 const CALLBACK: &str = "/connect/callback";
@@ -38,7 +38,7 @@ struct BegunConnection {
     hint: Option<String>,
     mailbox: Option<String>,
     provider: String,
-    /// Identifies the session that started it, and is useless for anything else.
+    /// A token of the session that started the sign-in; it is useless for anything else.
     session: String,
 }
 
@@ -51,7 +51,7 @@ impl BegunConnection {
     }
 }
 
-/// Returns an error without what only the operator of a server can do, or only on a command line.
+/// Replaces next steps that need the server's operator or a command line.
 fn for_people(config: &Config, error: Error) -> Error {
     match error.kind() {
         ErrorKind::Auth if config.shared => Error::new(ErrorKind::Auth, error.message())
@@ -60,7 +60,7 @@ fn for_people(config: &Config, error: Error) -> Error {
     }
 }
 
-/// `GET /connect/{provider}`: shows what will be requested.
+/// `GET /connect/{provider}`: shows the permissions that will be requested.
 pub(super) async fn ask(
     PageVisitor { session, app, .. }: PageVisitor,
     Path(provider): Path<String>,
@@ -142,7 +142,7 @@ pub(super) async fn begin(
     Ok(leading_on(&format!("Continue to {}", provider.title), session, &page, body))
 }
 
-/// Begins a sign-in. Returns the address of the consent page.
+/// Begins a sign-in and returns the URL of the consent page.
 async fn consent_page(
     pages: &PageState,
     session: &BrowserSession,
@@ -167,8 +167,8 @@ async fn consent_page(
     Ok(begun.sign_in.page(config, state, begun.hint.as_deref())?.into())
 }
 
-/// `GET /connect/callback`: the browser is back from the consent page. It is led on to the accounts,
-/// so that no address in its history has the code, and the page can be loaded again.
+/// `GET /connect/callback`: handles the return from the consent page. It redirects to the accounts,
+/// so that the browser's history does not keep the code, and the page can be reloaded.
 pub(super) async fn back(
     State(pages): State<Arc<PageState>>,
     PageVisitor { session, app, .. }: PageVisitor,
@@ -189,7 +189,7 @@ pub(super) async fn back(
         return Err(other());
     }
     let provider = provider_named(&begun.provider)?;
-    // The code is good for one exchange: a browser that goes now must not take the grant along.
+    // The code works once: if the browser disconnects now, the grant must not be lost.
     let work = connected(app.clone(), begun, query);
     let outcome = match carried_out(&app, work).await {
         Ok(FinishedSignIn { account, note, .. }) => {

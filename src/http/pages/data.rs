@@ -11,7 +11,7 @@ use super::layout::{PageProblem, page, sentence};
 use super::session::{BrowserSession, FormPost, PageVisitor};
 use super::{PageState, carried_out};
 
-/// The word that has to be typed before everything is erased.
+/// The word to type before everything is erased.
 const WORD: &str = "erase";
 
 /// `GET /accounts/data`.
@@ -67,12 +67,13 @@ pub(super) async fn erase(
     }
     let (service, person, owner) = (pages.service.clone(), app.clone(), session.owner.clone());
     let work = async move {
-        // A call that runs meanwhile would leave behind what it writes afterwards.
+        // A call running meanwhile would leave behind rows that it writes afterwards.
         let _alone = service.limits.alone(&owner).await?;
         let mut outcomes = Vec::new();
         for account in person.accounts.list().await? {
             outcomes.push((account.email, person.accounts.remove(&account.id).await?));
         }
+        // The accounts come first: revoking their access needs the tokens in these rows.
         person.erase().await?;
         service.people.forget(&owner);
         Ok(outcomes)

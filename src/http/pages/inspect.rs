@@ -14,7 +14,7 @@ use crate::tools::{self, TOOLS, Tool, ToolEffect};
 /// The call that the form suggests.
 const SUGGESTED: (&str, &str) = ("mail_search", "{\"q\": \"is:unread\", \"limit\": 10}");
 
-/// Returns the read-only tools that the person is offered.
+/// Returns the read-only tools that are offered to the person.
 fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
     let config = app.config.clone();
     TOOLS.iter().filter(move |tool| {

@@ -29,8 +29,8 @@ pub(super) fn page(title: &str, session: Option<&dyn SignedIn>, body: Markup) ->
     framed(title, session, html! {}, body)
 }
 
-/// Returns a page that forwards the browser immediately. It answers a form where a redirect would
-/// be blocked: browsers apply `form-action` to redirects, too.
+/// Returns a page that forwards the browser immediately, as the response to a form. A redirect
+/// would be blocked, because browsers apply `form-action` to redirects, too.
 pub(super) fn leading_on(title: &str, session: &dyn SignedIn, to: &str, body: Markup) -> Response {
     let refresh = html! { meta http-equiv="refresh" content={ "0; url=" (to) }; };
     framed(title, Some(session), refresh, body)
@@ -97,7 +97,7 @@ pub(super) fn table(id: &str, caption: &str, columns: &[&str], rows: &[Vec<Marku
     }
 }
 
-/// Returns a time in readable form, with its exact value for machines.
+/// Returns a time for readers, with its exact value for machines.
 pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
     match Timestamp::from_second(seconds) {
         Ok(time) => html! {
@@ -112,7 +112,7 @@ pub(super) fn time(seconds: i64, zone: &TimeZone) -> Markup {
 pub(super) struct PageProblem {
     status: StatusCode,
     why: String,
-    /// How long to wait before it may work.
+    /// The wait after which the request may succeed.
     wait: Option<Duration>,
 }
 
@@ -121,12 +121,12 @@ impl PageProblem {
         Self { status, why: why.into(), wait: None }
     }
 
-    /// Returns the problem that there is no such page.
+    /// Returns the problem of an unknown page.
     pub(super) fn missing() -> Self {
         Self::new(StatusCode::NOT_FOUND, "there is no such page")
     }
 
-    /// Returns the problem that a page is not requested like that.
+    /// Returns the problem of a page requested by the wrong method.
     pub(super) fn bad_method() -> Self {
         let why = "this page cannot be opened in this way; open it from another page";
         Self::new(StatusCode::METHOD_NOT_ALLOWED, why)
@@ -160,8 +160,8 @@ impl From<Error> for PageProblem {
     }
 }
 
-/// Returns an error in words for anybody. What only the operator can mend goes to the log: it may
-/// have the address of the database, or a path.
+/// Returns an error in words for everyone. Errors that only the operator can fix are logged
+/// instead, because they may contain paths or the address of the database.
 pub(super) fn words(error: &Error) -> String {
     match error.kind() {
         ErrorKind::Store | ErrorKind::Config => {
@@ -183,7 +183,7 @@ impl IntoResponse for PageProblem {
     }
 }
 
-/// Returns a fragment, such as the text of an error, as a sentence.
+/// Returns a fragment, such as an error message, as a sentence.
 pub(super) fn sentence(text: &str) -> String {
     let mut characters = text.chars();
     let first: String = characters.next().into_iter().flat_map(char::to_uppercase).collect();
@@ -191,7 +191,7 @@ pub(super) fn sentence(text: &str) -> String {
     format!("{first}{}{end}", characters.as_str())
 }
 
-/// Answers with the style sheet of all pages.
+/// Returns the style sheet of all pages.
 pub(super) async fn style() -> Response {
     let headers = [(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, "max-age=3600")];
     (headers, include_str!("style.css")).into_response()

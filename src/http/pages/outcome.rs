@@ -1,6 +1,6 @@
 //! The outcome of connecting a mailbox, shown once on the accounts page.
 //!
-//! Only the browser has it, sealed in a cookie for the session that made the connection.
+//! It exists only in the browser, sealed in a cookie for the session that connected the mailbox.
 
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -12,7 +12,7 @@ use super::PageState;
 use super::layout::sentence;
 use super::session::BrowserSession;
 
-/// The cookie, and its life in seconds.
+/// The name of the cookie, and its lifetime in seconds.
 const OUTCOME: &str = "outcome";
 const SECONDS: i64 = 60;
 
@@ -21,12 +21,12 @@ const SECONDS: i64 = 60;
 pub(super) struct ConnectOutcome {
     pub(super) what: String,
     pub(super) note: Option<String>,
-    /// The provider to try again at, if nothing was connected.
+    /// The provider for another attempt, if the connection failed.
     pub(super) again: Option<String>,
 }
 
 impl ConnectOutcome {
-    /// Returns the outcome in the browser's cookie, if this session has one to show.
+    /// Returns the outcome in the browser's cookie, if it belongs to this session.
     pub(super) async fn of(
         pages: &PageState,
         session: &BrowserSession,
@@ -58,7 +58,7 @@ impl ConnectOutcome {
         pages.set_cookie(response, OUTCOME, "", 0);
     }
 
-    /// Returns the part of the page that shows it.
+    /// Returns the outcome as a part of the page.
     pub(super) fn markup(&self) -> Markup {
         html! {
             @if let Some(provider) = &self.again {

@@ -1,9 +1,9 @@
-//! Who a browser is signed in as: a sealed cookie, and a ticket of the person.
+//! The session of a signed-in browser: a sealed cookie, and a ticket in the person's rows.
 //!
-//! Any instance can open the cookie with the server's own key; nobody else can create or read one.
-//! It is replaced at each sign-in, so a cookie that somebody planted before is useless to them. It
-//! is valid while its ticket exists: signing out deletes that, for all instances at once. A session
-//! that began with a token also ends with the token, and allows what the token allows now.
+//! Any instance can open the cookie with the server's own key; no one else can create or read one.
+//! Each sign-in replaces it, so that a cookie planted earlier is useless. The session is valid
+//! while its ticket exists: signing out deletes the ticket, for all instances at once. A session
+//! that began with a token also ends with that token, and has the token's present access level.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,32 +29,33 @@ use super::sign_in::SignInWay;
 use crate::app::App;
 use crate::server::RequestPermit;
 
-/// How long a session lasts, in seconds. One that an issuer has begun is shorter, because nobody
-/// says when the issuer has barred the person; who has a session there does not type again.
+/// The lifetime of sessions, in seconds. Sessions begun at an issuer are shorter, because the
+/// issuer does not report that a person was barred; people with a session there sign in again
+/// without typing.
 const LASTS: i64 = 8 * 60 * 60;
 const LASTS_AT_ISSUER: i64 = 60 * 60;
 /// The kind of the tickets, and the name of the cookie.
 const SESSION: &str = "session";
-/// The name of the token in forms.
+/// The name of the form field with the session's token.
 const TOKEN: &str = "token";
 
 /// A signed-in browser.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct BrowserSession {
-    /// Whose rows the pages show.
+    /// The owner of the rows that the pages show.
     pub(super) owner: String,
-    /// The name or address of the person, if it is known.
+    /// The person's name or address, if known.
     pub(super) name: Option<String>,
-    /// The most that the sign-in allows, as a word.
+    /// The highest access level that the sign-in allows, as a word.
     access: String,
-    /// The fingerprint of the static token that it was begun with.
+    /// The fingerprint of the static token used for signing in.
     bearer: Option<String>,
-    /// Its ticket, which the tokens of its forms are made of, too.
+    /// The id of its ticket, from which the tokens of its forms are also derived.
     ticket: String,
 }
 
 impl BrowserSession {
-    /// Returns the most that the sign-in allows.
+    /// Returns the highest access level that the sign-in allows.
     pub(super) fn access(&self) -> AccessLevel {
         AccessLevel::find(&self.access).unwrap_or(AccessLevel::Read)
     }
@@ -69,19 +70,20 @@ impl BrowserSession {
         Some(mac)
     }
 
-    /// Returns the token of the form at `path`, which only this session has.
+    /// Returns the token for the form at `path`, which only this session has.
     pub(super) fn token(&self, path: &str) -> String {
         let bytes = self.mac(path).map(|mac| mac.finalize().into_bytes());
         bytes.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).unwrap_or_default()
     }
 
-    /// Returns true for [`BrowserSession::token`] of the same path; takes the same time for any other.
+    /// Returns true if `token` is [`BrowserSession::token`] of this path; the comparison takes constant
+    /// time.
     pub(super) fn is_token(&self, path: &str, token: &str) -> bool {
         let token = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
         self.mac(path).is_some_and(|mac| mac.verify_slice(&token).is_ok())
     }
 
-    /// Returns the field that every form at `path` needs.
+    /// Returns the hidden field that every form at `path` needs.
     pub(super) fn field(&self, path: &str) -> Markup {
         html! { input type="hidden" name=(TOKEN) value=(self.token(path)); }
     }
@@ -100,9 +102,9 @@ impl SignedIn for BrowserSession {
 }
 
 impl PageState {
-    /// Returns the full name of a cookie. Over HTTPS the prefix binds it to this host. Plain HTTP
-    /// is only on loopback, where not every browser accepts secure cookies and all ports share
-    /// theirs.
+    /// Returns the full name of a cookie. Over HTTPS its prefix binds it to this host. Plain HTTP
+    /// is used only on loopback, where some browsers reject secure cookies, and all ports share
+    /// their cookies.
     fn cookie_name(&self, name: &str) -> String {
         match self.public.scheme() {
             "https" => format!("__Host-{name}"),
@@ -110,7 +112,7 @@ impl PageState {
         }
     }
 
-    /// Returns the cookie of this name in a request.
+    /// Returns a cookie of the request.
     pub(super) fn cookie<'a>(&self, headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         let name = self.cookie_name(name);
         headers
@@ -122,7 +124,7 @@ impl PageState {
             .find_map(|(known, value)| (known == name).then_some(value))
     }
 
-    /// Adds a cookie to a response, for `seconds`; 0 removes it.
+    /// Adds a cookie to a response that lives for `seconds`; 0 removes it.
     pub(super) fn set_cookie(
         &self,
         response: &mut Response,
@@ -140,20 +142,20 @@ impl PageState {
         }
     }
 
-    /// Returns what a cookie of ours has sealed; `None` if it is not ours, or too old.
+    /// Returns the content of a sealed cookie, or `None` if it is not ours or has expired.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if that is not known.
+    /// [`ErrorKind::Store`] or [`ErrorKind::Config`] if that cannot be determined.
     pub(super) async fn opened(&self, identity: &str, sealed: &str) -> Result<Option<Vec<u8>>> {
         match self.server.unseal(identity, sealed).await {
             Ok(opened) => Ok(Some(opened)),
-            // A database that is away must not sign anybody out.
+            // An unavailable database must not sign anyone out.
             Err(_) => self.server.compare_keys().await.map(|()| None),
         }
     }
 
-    /// Returns what sealed sessions are bound to: also to the way to sign in, so that none is
-    /// left when the settings name another.
+    /// Returns the purpose that sessions are sealed for. It includes the way to sign in, so that
+    /// sessions end when the settings change that.
     fn identity(&self) -> String {
         let way = match self.way() {
             SignInWay::Open => "open",
@@ -165,11 +167,11 @@ impl PageState {
         format!("session of {way}")
     }
 
-    /// Signs a browser in and leads it to a path of the pages; `bearer` is the fingerprint of the
-    /// static token that it has shown.
+    /// Signs a browser in and redirects it to `path`. `bearer` is the fingerprint of the static
+    /// token used.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if the session cannot be stored.
     pub(super) async fn signed_in(
         &self,
         person: &CallingPerson,
@@ -195,10 +197,10 @@ impl PageState {
         Ok(response)
     }
 
-    /// Returns the session of a request; `None` if there is none, or it has expired.
+    /// Returns the session of a request, or `None` if it is missing or has expired.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`] if it is not known whether the session has ended.
+    /// [`ErrorKind::Store`] if it cannot be determined whether the session has ended.
     pub(super) async fn session(&self, headers: &HeaderMap) -> Result<Option<BrowserSession>> {
         let Some(sealed) = self.cookie(headers, SESSION) else {
             return Ok(None);
@@ -209,6 +211,7 @@ impl PageState {
         let Some(mut session) = session else {
             return Ok(None);
         };
+        // The token may have been removed or restricted since.
         if let Some(bearer) = &session.bearer {
             match self.service.verifier.holder(bearer) {
                 Some(person) => session.access = person.access.word().to_owned(),
@@ -216,14 +219,15 @@ impl PageState {
             }
         }
         let store = self.server.for_owner(&session.owner);
+        // Signing out deletes the ticket, in whichever browser that happens.
         let ticket = store.peek_ticket(SESSION, &session.ticket).await?;
         Ok(ticket.map(|_| session))
     }
 
-    /// Ends a session, wherever its cookie is.
+    /// Ends a session in every browser that has its cookie.
     ///
     /// # Errors
-    /// [`ErrorKind::Store`].
+    /// [`ErrorKind::Store`] if the ticket cannot be deleted.
     pub(super) async fn sign_out(
         &self,
         session: &BrowserSession,
@@ -235,10 +239,11 @@ impl PageState {
         Ok(())
     }
 
-    /// Checks that a form was sent from one of our pages, as far as the browser reports it.
+    /// Checks that a form was sent from our own pages, as far as the browser reports it.
     pub(super) fn check_origin(&self, headers: &HeaderMap) -> std::result::Result<(), PageProblem> {
         let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let own = self.public.origin().ascii_serialization();
+        // Browsers without these headers pass; forms of a session also have its token.
         let site = header("sec-fetch-site").is_none_or(|site| site == "same-origin");
         let origin = header(ORIGIN.as_str()).is_none_or(|origin| origin == own);
         if site && origin { Ok(()) } else { Err(foreign()) }
@@ -255,9 +260,9 @@ fn foreign() -> PageProblem {
 /// A signed-in person who visits a page.
 pub(super) struct PageVisitor {
     pub(super) session: BrowserSession,
-    /// Their own app.
+    /// The person's own app.
     pub(super) app: Arc<App>,
-    /// Held until the page has been answered.
+    /// Held until the response is ready.
     _permit: RequestPermit,
 }
 
@@ -294,7 +299,7 @@ impl FromRequestParts<Arc<PageState>> for PageVisitor {
     }
 }
 
-/// Returns the error of a limit in the words of a page.
+/// Rephrases the error of a limit for a page.
 fn too_many(error: Error) -> Error {
     match error.kind() {
         ErrorKind::RateLimited(Some(wait)) => {
@@ -306,21 +311,21 @@ fn too_many(error: Error) -> Error {
     }
 }
 
-/// A form that a signed-in person has sent from one of our pages.
+/// A form that a signed-in person sent from one of our pages.
 pub(super) struct FormPost {
     pub(super) visitor: PageVisitor,
     /// True if the sign-in allows everything that the server allows.
     manages: bool,
     fields: HashMap<String, String>,
-    /// Held until the form has been answered.
+    /// Held until the response is ready.
     _room: RequestPermit,
 }
 
 impl FormPost {
-    /// Returns the visitor, for changes that affect all of the person's programs.
+    /// Returns the visitor, for changes that affect all programs of the person.
     ///
     /// # Errors
-    /// A refusal if they signed in with a token that allows less than the server allows.
+    /// A refusal if the person signed in with a token of a lower access level than the server's.
     pub(super) fn manager(&self) -> std::result::Result<&PageVisitor, PageProblem> {
         if self.manages {
             Ok(&self.visitor)
@@ -333,7 +338,7 @@ impl FormPost {
         }
     }
 
-    /// Returns the text of a field without spaces around it; `None` if there is none.
+    /// Returns a field's text, trimmed; `None` if it is empty or missing.
     pub(super) fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
     }
@@ -351,6 +356,7 @@ impl FromRequest<Arc<PageState>> for FormPost {
         request: Request,
         pages: &Arc<PageState>,
     ) -> std::result::Result<Self, Response> {
+        // Before the body is read, which is the more expensive check.
         pages.check_origin(request.headers()).map_err(IntoResponse::into_response)?;
         let (mut parts, body) = request.into_parts();
         let visitor = PageVisitor::from_request_parts(&mut parts, pages).await?;

@@ -1,9 +1,9 @@
-//! Signing in to the pages, and out.
+//! Signing in to the pages, and signing out.
 //!
 //! A server for many people sends the browser to their issuer and back. A sign-in in progress
-//! exists only in the browser, sealed in a cookie: the issuer's answer to somebody else's sign-in
-//! is useless here, no answer is read twice in one browser, and the issuer accepts its code once.
-//! A request for the page alone stores nothing.
+//! exists only in the browser, sealed in a cookie: the issuer's response to another person's
+//! sign-in is useless here, a browser uses each response once, and the issuer accepts its code
+//! once. Requests for the page alone store nothing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,33 +24,33 @@ use super::session::{FormPost, fields};
 use crate::http::guard;
 use crate::store::{SERVER, Store};
 
-/// How long a person has to sign in at their issuer, in seconds.
+/// The time limit for signing in at the issuer, in seconds.
 const PATIENCE: i64 = 15 * 60;
-/// How long the link of `daysheet ui` is valid, in seconds.
+/// The lifetime of the link of `daysheet ui`, in seconds.
 const LINK: i64 = 10 * 60;
-/// The kind of the tickets of links.
+/// The kind of tickets for links.
 const LINKED: &str = "ui";
-/// The cookie of a sign-in under way, and what it is sealed for.
+/// The cookie of a sign-in in progress, and the purpose it is sealed for.
 const BEGUN: &str = "sign-in";
-/// The longest path that is returned to, in bytes: a cookie has room for 4,096.
+/// The maximum length of a path to return to, in bytes; a cookie has room for 4,096.
 const MAX_PATH: usize = 1_024;
 
-/// How people sign in to the pages.
+/// The ways to sign in to the pages.
 pub(super) enum SignInWay<'a> {
-    /// Without anything: only this machine can reach the pages, and MCP likewise.
+    /// No credentials: only this machine can reach the pages, and the same applies to MCP.
     Open,
-    /// With a token of the server, entered once.
+    /// A token of the server, entered once.
     Token,
-    /// With a printed link: [`link`].
+    /// A printed link, created by [`link`].
     Link,
-    /// At their issuer.
+    /// The issuer's sign-in.
     Issuer(&'a WebSignIn),
-    /// Nobody can: this server has no client at its issuer.
+    /// No sign-in: this server has no client at its issuer.
     Closed,
 }
 
 impl PageState {
-    /// Returns how people sign in here.
+    /// Returns the way to sign in here.
     pub(super) fn way(&self) -> SignInWay<'_> {
         match &self.service.verifier {
             _ if self.service.links => SignInWay::Link,
@@ -66,27 +66,27 @@ impl PageState {
 /// Returns the path of a link that signs in the one person of this machine, once.
 ///
 /// # Errors
-/// [`ErrorKind::Store`].
+/// [`ErrorKind::Store`] if the link cannot be stored.
 pub async fn link(store: &Store) -> Result<String> {
     let id = store.for_owner(SERVER).put_ticket(LINKED, "", LINK).await?;
     Ok(format!("/sign-in?link={id}"))
 }
 
-/// A sign-in at the issuer that is in progress.
+/// A sign-in in progress at the issuer.
 #[derive(Serialize, Deserialize)]
 struct BegunSignIn {
     pending: PendingSignIn,
-    /// The path to which the browser is sent afterwards.
+    /// The path to return to afterwards.
     path: String,
-    /// When it is too old, in seconds since 1970.
+    /// The time of expiry, in seconds since 1970.
     expires: i64,
 }
 
-/// Returns the path in `return` if it is on this server; else that of the accounts.
+/// Returns the path in `return` if it is on this server, or else the path of the accounts.
 fn returned(pages: &PageState, asked: &HashMap<String, String>) -> String {
     let url = asked.get("return").and_then(|path| pages.public.join(path).ok());
     let own = url.filter(|url| url.origin() == pages.public.origin());
-    // Only the path is kept; one that begins with two slashes would be an address again.
+    // Only the path is kept. With two slashes at its beginning it would be read as a host.
     let fits = |url: &Url| !url.path().starts_with("//") && url.as_str().len() <= MAX_PATH;
     match own.filter(fits) {
         Some(url) => match url.query() {
@@ -97,7 +97,7 @@ fn returned(pages: &PageState, asked: &HashMap<String, String>) -> String {
     }
 }
 
-/// `GET /sign-in`: signs in, or asks how.
+/// `GET /sign-in`: signs in, or shows the way to sign in.
 pub(super) async fn ask(
     State(pages): State<Arc<PageState>>,
     headers: HeaderMap,
@@ -105,6 +105,7 @@ pub(super) async fn ask(
 ) -> std::result::Result<Response, PageProblem> {
     let path = returned(&pages, &asked);
     if let (SignInWay::Link, Some(id)) = (pages.way(), asked.get("link")) {
+        // Taking the ticket makes the link work only once.
         if pages.server.take_ticket(LINKED, id).await?.is_none() {
             return Err(PageProblem::new(
                 StatusCode::FORBIDDEN,
@@ -132,7 +133,7 @@ pub(super) async fn ask(
     Ok(response)
 }
 
-/// Returns the sign-in page of a server that does not send browsers to an issuer.
+/// Returns the sign-in page of a server without redirects to an issuer.
 fn form(way: &SignInWay, path: &str, problem: Option<&str>) -> Response {
     page(
         "Sign in",
@@ -173,11 +174,12 @@ pub(super) async fn with_token(
     request: Request,
 ) -> std::result::Result<Response, PageProblem> {
     let (parts, body) = request.into_parts();
+    // Another site must not be able to sign the browser in as someone else.
     pages.check_origin(&parts.headers)?;
     let takes_token = match pages.way() {
         SignInWay::Open => false,
         SignInWay::Token => true,
-        // Before the body is read: anybody may send one, as slowly as they like.
+        // Refused before the body is read, which anyone may send, and slowly.
         SignInWay::Link | SignInWay::Issuer(_) | SignInWay::Closed => {
             let why = "this server has no sign-in form";
             return Err(PageProblem::new(StatusCode::NOT_FOUND, why));
@@ -203,7 +205,7 @@ pub(super) async fn with_token(
     }
 }
 
-/// `GET /sign-in/callback`: the browser returns from the issuer.
+/// `GET /sign-in/callback`: handles the return from the issuer.
 pub(super) async fn back(
     State(pages): State<Arc<PageState>>,
     headers: HeaderMap,
@@ -211,11 +213,12 @@ pub(super) async fn back(
 ) -> Response {
     let outcome = finished(&pages, &headers, &query.unwrap_or_default()).await;
     let mut response = outcome.into_response();
+    // Removed whatever the outcome, so that the browser cannot use the response again.
     pages.set_cookie(&mut response, BEGUN, "", 0);
     response
 }
 
-/// Signs in whom the issuer's answer names.
+/// Signs in the person in the issuer's response.
 async fn finished(
     pages: &PageState,
     headers: &HeaderMap,
@@ -228,6 +231,7 @@ async fn finished(
     let sealed = pages.cookie(headers, BEGUN).ok_or_else(other)?;
     let opened = pages.opened(BEGUN, sealed).await?.ok_or_else(other)?;
     let begun: BegunSignIn = serde_json::from_slice(&opened).map_err(|_| other())?;
+    // The cookie's `Max-Age` is enforced only by the browser.
     if begun.expires <= pages.server.now() {
         return Err(other());
     }

@@ -1,7 +1,7 @@
-//! Drafts at Gmail: found, read back, and looked up if a response was lost.
+//! Drafts at Gmail: finding them, reading them, and looking them up if a response was lost.
 //!
-//! A draft keeps its id; its message gets another id with every change. So the
-//! message's id shows whether a draft was changed.
+//! A draft keeps its id, but every change gives its message a new one. The message's id is
+//! therefore the version of a draft.
 
 use std::collections::HashMap;
 
@@ -19,18 +19,19 @@ use crate::google::mail::messages::{
 use crate::google::mail::{GmailMailbox, ME, Scope, check, list};
 use crate::json::text;
 
-/// Drafts that are listed at once, and pages that are looked through for one.
+/// The number of drafts per page, and the maximum number of pages searched for one draft.
 const AT_ONCE: &str = "500";
 const PAGES: usize = 20;
-/// The number of the newest drafts that are searched for one that may have been created.
+/// The number of newest drafts among which a draft is looked for that may have been created.
 const NEWEST: &str = "10";
 
 impl GmailMailbox {
-    /// Returns a draft by its own id, complete.
+    /// Returns a draft by its own id, with all parts.
     pub(super) async fn draft_of(&self, id: &str) -> Result<StoredDraft> {
         check(id)?;
         let draft = call!(self, "id,message", |users| users.drafts_get(ME, id).format("full"))?;
         let message = draft.get("message").unwrap_or(&Value::Null);
+        // A discarded draft still exists, but Gmail sends nothing from the trash.
         if is_under(message, "TRASH") {
             return Err(Error::new(ErrorKind::NotFound, "the draft is in the trash")
                 .next("take it out with mail_modify do=restore"));
@@ -38,7 +39,7 @@ impl GmailMailbox {
         self.read_draft(&draft).await
     }
 
-    /// Returns the id of the draft's present message.
+    /// Returns the id of a draft's present message.
     pub(super) async fn version(&self, draft: &str) -> Result<String> {
         check(draft)?;
         let params = [("format", "minimal"), ("fields", "id,message/id")];
@@ -47,7 +48,7 @@ impl GmailMailbox {
         Ok(text(message, "id").to_owned())
     }
 
-    /// Refuses a draft that is another by now.
+    /// Refuses a draft that has changed since it was fetched.
     pub(super) async fn check_unchanged(&self, current: &StoredDraft) -> Result<()> {
         match self.version(&current.id).await? {
             version if version == current.version => Ok(()),
@@ -55,7 +56,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Returns the id of the draft with this message.
+    /// Returns the id of the draft that has this message.
     pub(super) async fn draft_with(&self, message: &str) -> Result<String> {
         check(message)?;
         let params = [
@@ -69,12 +70,13 @@ impl GmailMailbox {
         }
         let is =
             |draft: &Value| draft.pointer("/message/id").and_then(Value::as_str) == Some(message);
+        // One request, instead of a list of up to 10,000 drafts.
         if let Some(id) = searchable(&field(&item, "Message-ID"))
             && let Some(found) = self.drafts_found(&id).await?.iter().find(|one| is(one))
         {
             return Ok(text(found, "id").to_owned());
         }
-        // The search index lags behind; the list does not.
+        // The search index lags behind; the list is always current.
         let found = self.drafts_with(&[message.to_owned()]).await?.remove(message);
         found.ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "Gmail does not say which draft this message is")
@@ -82,8 +84,8 @@ impl GmailMailbox {
         })
     }
 
-    /// Returns the ids of drafts by those of their messages, from the list of all drafts:
-    /// a message does not name its draft.
+    /// Returns the ids of drafts by the ids of their messages. They are found in the list of all
+    /// drafts, because a message does not name its draft.
     pub(super) async fn drafts_with(&self, messages: &[String]) -> Result<HashMap<String, String>> {
         let mut found = HashMap::new();
         let mut token = String::new();
@@ -111,15 +113,15 @@ impl GmailMailbox {
         Ok(found)
     }
 
-    /// Returns the drafts that the search finds for a Message-ID.
+    /// Returns the drafts that Gmail's search finds for a Message-ID.
     async fn drafts_found(&self, message_id: &str) -> Result<Vec<Value>> {
         let query = format!("rfc822msgid:{message_id}");
         let params = [("q", query.as_str()), ("fields", "drafts(id,message/id)")];
         Ok(list(&self.get(&["drafts"], &params).await?, "drafts"))
     }
 
-    /// Returns the id of the draft with a Message-ID of ours, if there is one. It is
-    /// searched for, and because the index lags, also looked for among the newest.
+    /// Returns the id of the draft with a Message-ID of ours, if it exists. Because the search
+    /// index lags behind, the newest drafts are checked, too.
     pub(super) async fn made_as(&self, expected: &str) -> Result<Option<String>> {
         let newest = [("maxResults", NEWEST), ("fields", "drafts(id,message/id)")];
         let mut known = self.drafts_found(expected).await?;
@@ -131,7 +133,7 @@ impl GmailMailbox {
                 ("metadataHeaders", "Message-ID"),
                 ("fields", "id,payload/headers"),
             ];
-            // A draft that was deleted or changed meanwhile is not the one.
+            // A draft that was changed or deleted meanwhile is no match.
             let path = ["messages", text(message, "id")];
             let is_it =
                 |item: Value| message_id(&field(&item, "Message-ID")).as_deref() == Some(expected);
@@ -142,7 +144,7 @@ impl GmailMailbox {
         Ok(None)
     }
 
-    /// Converts a draft of Gmail's.
+    /// Converts one of Gmail's drafts.
     async fn read_draft(&self, draft: &Value) -> Result<StoredDraft> {
         let item = draft.get("message").unwrap_or(&Value::Null);
         let message = text(item, "id").to_owned();
@@ -151,12 +153,12 @@ impl GmailMailbox {
         let files = existing_files(item).into_iter().map(|file| OutgoingAttachment {
             name: file.name,
             media: file.media,
-            // Gmail gives every attachment a Content-ID, whether the HTML shows it or not.
+            // Gmail gives every attachment a Content-ID, even if the HTML does not refer to it.
             cid: file.cid.filter(|cid| shown.contains(&format!("cid:{cid}"))),
             content: AttachmentContent::Existing { id: file.id, size: file.size },
         });
         let files = files.collect();
-        // A draft with only one form gets the other, so that both have the same text.
+        // A draft with one form gets the other, so that both have the same text.
         let (plain, html) = match (texts.plain, texts.html) {
             (Some(plain), Some(html)) => (plain, html),
             (Some(plain), None) => (plain.clone(), as_html(&plain)),

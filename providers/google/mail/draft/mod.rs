@@ -1,6 +1,6 @@
-//! Drafts and sending, at Gmail.
+//! Drafts and sending at Gmail.
 //!
-//! Every write is made once. An interrupted one is looked up before it is reported, by the
+//! Every write is sent once. An interrupted one is looked up before it is reported: by the
 //! Message-ID, which is ours, or by the id of the draft's message, which changes with the draft.
 
 mod drafts;
@@ -35,7 +35,7 @@ use crate::json::text;
 
 /// The field with the original Message-ID, if Gmail has replaced it.
 const REPLACED: &str = "X-Google-Original-Message-ID";
-/// How long the addresses to send from are cached.
+/// The time for which the addresses to send from are cached.
 const SENDERS_LAST: Duration = Duration::from_secs(600);
 /// Header fields that are passed on unchanged.
 const HANDED_ON: &[&str] = &["List-Unsubscribe", "List-Unsubscribe-Post", "Authentication-Results"];
@@ -62,6 +62,7 @@ impl Drafts for GmailMailbox {
         let from = people(&item, "From");
         let own = is_under(&item, "SENT") || self.is_own(&from).await?;
         let texts = self.texts(&item).await?;
+        // RFC 5322, 3.6.4: without References, the parent's In-Reply-To is used.
         let before = match ends(within(&field(&item, "References"))) {
             none if none.is_empty() => ends(within(&field(&item, "In-Reply-To"))),
             some => some,
@@ -92,6 +93,7 @@ impl Drafts for GmailMailbox {
 
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         match self.draft_of(id).await {
+            // The id may be that of the draft's message, which is what lists show.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let draft = self.draft_with(id).await?;
                 self.draft_of(&draft).await
@@ -114,7 +116,7 @@ impl Drafts for GmailMailbox {
         outgoing: &OutgoingMessage,
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
-        // A forwarded message starts a new thread.
+        // A forwarded message begins a thread of its own.
         let thread = match origin {
             DraftOrigin::Reply { thread, .. } => Some(thread.as_str()),
             DraftOrigin::New | DraftOrigin::Forward { .. } => None,
@@ -140,6 +142,7 @@ impl Drafts for GmailMailbox {
         caller: &dyn ClientPrompts,
     ) -> Result<StoredDraft> {
         self.check_unchanged(current).await?;
+        // Gmail replaces the whole message, so existing attachments are uploaded again.
         let whole = self.with_bytes(current, outgoing).await?;
         let bytes = written(whole, self.google.now()).await?;
         // Uploading may have taken time. Gmail has no version condition for the change itself.
@@ -149,7 +152,7 @@ impl Drafts for GmailMailbox {
         let thread = Some(current.thread.as_str()).filter(|thread| !thread.is_empty());
         let put = self.put_draft(Some(&current.id), thread, &bytes, caller).await;
         if let Err(error) = put {
-            // Another version may be someone else's: it is ours if its content is.
+            // Someone else may have changed it: the new version is ours if it has our content.
             let changed_draft = async || {
                 let found = self.draft_of(&current.id).await?;
                 let another = found.version != current.version;
@@ -160,8 +163,8 @@ impl Drafts for GmailMailbox {
         self.draft_of(&current.id).await.map_err(|error| made_all_the_same(error, &current.id))
     }
 
-    /// Discards a draft by moving its message to the trash, because Gmail deletes
-    /// drafts permanently. There it stays a draft for 30 days and can be restored.
+    /// Moves a draft's message to the trash, because Gmail deletes drafts permanently. It remains a
+    /// draft there, and can be restored for 30 days.
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check(&current.message)?;
         let path = ["messages", &current.message, "trash"];
@@ -169,7 +172,7 @@ impl Drafts for GmailMailbox {
             return Ok(());
         };
         match error.kind() {
-            // The message has another id by now, or the draft was deleted.
+            // The message was replaced by a new version, or the draft was deleted.
             ErrorKind::NotFound => match self.version(&current.id).await {
                 Ok(_) => Err(draft_conflict()),
                 Err(_) => Err(error),
@@ -185,7 +188,7 @@ impl Drafts for GmailMailbox {
         }
     }
 
-    /// Sends a draft that has not changed since it was fetched.
+    /// Sends a draft, unless it has changed since it was fetched.
     async fn send(&self, current: &StoredDraft, at: Option<Timestamp>) -> Result<SentMessage> {
         if at.is_some() {
             return Err(Error::argument("Gmail's API cannot schedule mail")
@@ -193,7 +196,7 @@ impl Drafts for GmailMailbox {
         }
         self.check_unchanged(current).await.map_err(|error| {
             if error.is_open() {
-                // It was read, and nothing was sent.
+                // Reading failed, so nothing was sent.
                 Error::new(ErrorKind::Provider(503), error.message()).next("try again")
             } else {
                 error
@@ -206,8 +209,8 @@ impl Drafts for GmailMailbox {
         Ok(sent_message(&sent))
     }
 
-    /// Looks up a message. Gmail's search finds it some seconds after it was sent: soon after an
-    /// attempt [`SendStatus::Nowhere`] means to look again, not that nothing was sent.
+    /// Looks up a message. Gmail's search finds it only some seconds after it was sent: soon after
+    /// an attempt, [`SendStatus::Nowhere`] means to look again, not that nothing was sent.
     async fn send_status(&self, lookup: &SendLookup) -> Result<SendStatus> {
         let query = format!("rfc822msgid:{}", lookup.message_id);
         let params = [
@@ -236,6 +239,7 @@ impl Drafts for GmailMailbox {
             }
         }
         match self.version(&lookup.draft).await {
+            // Sending would have removed the draft.
             Ok(_) => return Ok(SendStatus::Draft),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
@@ -246,8 +250,9 @@ impl Drafts for GmailMailbox {
 }
 
 impl GmailMailbox {
-    /// Returns the sent message of a thread whose draft is gone, by its Message-ID, which Gmail
-    /// keeps beside one of its own if it assigns one. The search may not have indexed it yet.
+    /// Returns the sent message of a thread whose draft has disappeared, which the search may not
+    /// have indexed yet. It is recognized by its Message-ID, which Gmail keeps in another field if
+    /// it assigns its own.
     async fn sent_in_thread(&self, lookup: &SendLookup) -> Result<Option<SentMessage>> {
         check(&lookup.thread)?;
         let params = [
@@ -267,7 +272,7 @@ impl GmailMailbox {
         Ok(found.map(sent_message))
     }
 
-    /// Returns true if one of them is an address of the account.
+    /// Returns true if the account can send from one of these addresses.
     async fn is_own(&self, from: &[MailPerson]) -> Result<bool> {
         if from.is_empty() {
             return Ok(false);
@@ -278,7 +283,7 @@ impl GmailMailbox {
         Ok(from.iter().any(|one| aliases.iter().any(|alias| same(one, &alias.person))))
     }
 
-    /// Returns the message with the bytes of the draft's existing attachments.
+    /// Returns the message with the bytes of the draft's existing attachments filled in.
     async fn with_bytes(
         &self,
         current: &StoredDraft,
@@ -306,7 +311,7 @@ impl GmailMailbox {
     }
 }
 
-/// Writes a message for transmission, on a thread of its own: its files may have many megabytes.
+/// Writes a message as MIME on a blocking thread: files may have many megabytes.
 async fn written(outgoing: OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> {
     let work = move || mime(&outgoing, date);
     tokio::task::spawn_blocking(work)
@@ -314,8 +319,8 @@ async fn written(outgoing: OutgoingMessage, date: Timestamp) -> Result<Vec<u8>> 
         .map_err(|_| Error::new(ErrorKind::Internal, "the message could not be written"))?
 }
 
-/// Returns a draft that was just created, if Gmail says where it is: it stores messages as
-/// they are.
+/// Returns the draft that was just created, or `None` if Gmail's response lacks an id. It need not
+/// be read back, because Gmail stores messages unchanged.
 fn just_made(made: &Value, outgoing: &OutgoingMessage) -> Option<StoredDraft> {
     let message = made.get("message")?;
     let [id, version, thread] =
@@ -330,16 +335,17 @@ fn just_made(made: &Value, outgoing: &OutgoingMessage) -> Option<StoredDraft> {
     })
 }
 
-/// Returns the addresses that may be used, the default first.
+/// Returns the usable addresses, the default one first.
 fn usable(aliases: &[Value]) -> Vec<SendAlias> {
     let is = |alias: &Value, key: &str| alias.get(key) == Some(&Value::Bool(true));
     let name =
         |alias: &Value| Some(cell(text(alias, "displayName"))).filter(|name| !name.is_empty());
-    // An address without a name of its own is sent from with the main one's.
+    // Addresses without a name are used with the main address's name.
     let usual = aliases.iter().find(|alias| is(alias, "isPrimary")).and_then(name);
     let person = |address: &str, name: Option<String>| MailPerson { name, address: ascii(address) };
     let mut found: Vec<_> = aliases
         .iter()
+        // Only custom aliases are verified; the main address always works.
         .filter(|alias| is(alias, "isPrimary") || text(alias, "verificationStatus") == "accepted")
         .filter(|alias| text(alias, "sendAsEmail").contains('@'))
         .map(|alias| SendAlias {
@@ -378,7 +384,7 @@ fn says(stored: &OutgoingMessage, outgoing: &OutgoingMessage) -> bool {
         && names(stored) == names(outgoing)
 }
 
-/// Returns true for a message with this Message-ID, now or before Gmail replaced it.
+/// Returns true if a message has this Message-ID, or had it before Gmail replaced it.
 fn is_it(item: &Value, expected: &str) -> bool {
     ["Message-ID", REPLACED]
         .iter()
@@ -390,10 +396,10 @@ fn sent_message(item: &Value) -> SentMessage {
     SentMessage { id: some("id"), thread: some("threadId") }
 }
 
-/// Adds to an error that the draft was written and only cannot be read back.
+/// Adds to an error that the draft was saved and only could not be read back.
 fn made_all_the_same(error: Error, id: &str) -> Error {
     let kind = match error.kind() {
-        // Not open: the draft is written, and only its reading failed.
+        // Not a write in doubt: the draft is saved, and only reading it failed.
         ErrorKind::Network | ErrorKind::Timeout => ErrorKind::Provider(502),
         kind => kind,
     };

@@ -1,8 +1,7 @@
-//! Uploads drafts to Gmail: small ones in one request, large ones in pieces that are
-//! resumed after an interruption.
+//! Uploads of drafts to Gmail: small ones in one request, large ones in pieces that can be resumed.
 //!
-//! This module handles bytes, not the message's structure. The status of a piece in
-//! doubt is queried before anything is sent again, so that nothing is done twice.
+//! This module handles bytes, not the structure of messages. After an interruption, the status of
+//! the upload is queried before anything is sent again, so that no draft is created twice.
 
 use std::time::Duration;
 
@@ -20,25 +19,23 @@ use crate::google::mail::GmailMailbox;
 
 /// The largest message that Gmail accepts, in bytes.
 pub(super) const MAX_MESSAGE: usize = 35 << 20;
-/// A message up to this size is sent as JSON. Gmail accepts 5 MB, and Base64 makes four
-/// bytes of three.
+/// The size up to which a message is sent as JSON. Gmail accepts 5 MB, and Base64 adds a third.
 const AT_ONCE: usize = 3 << 20;
-/// The size of a piece of a larger one; Google requires multiples of 256 KiB.
+/// The size of a piece of a larger message; Google requires multiples of 256 KiB.
 const PIECE: usize = 4 << 20;
-/// So often in a row may pieces get nowhere.
+/// The maximum number of consecutive attempts without progress.
 const STUMBLES: u32 = 5;
-/// The wait after the first time; it is doubled each time.
+/// The wait after the first of them; it doubles with each.
 const PAUSE: Duration = Duration::from_millis(200);
-/// What is uploaded, in progress notifications.
+/// The name of the upload in progress notifications.
 const WHAT: &str = "the draft";
 
 impl GmailMailbox {
-    /// Creates a draft from these bytes, or replaces one; returns Gmail's draft,
-    /// without its text.
+    /// Creates or replaces a draft; returns Gmail's draft without its text.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if it is too large; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if
-    /// it is unknown whether it was done.
+    /// [`ErrorKind::Argument`] if the message is too large; [`ErrorKind::Network`] or [`ErrorKind::Timeout`] if
+    /// the outcome is unknown.
     pub(super) async fn put_draft(
         &self,
         draft: Option<&str>,
@@ -92,6 +89,7 @@ impl GmailMailbox {
                 Some(piece) if !ask && !piece.is_empty() => {
                     (format!("bytes {done}-{}/{total}", end - 1), piece)
                 }
+                // Without bytes and with `*` as the range, the request queries the upload's status.
                 _ => (format!("bytes */{total}"), [].as_slice()),
             };
             let headers = [
@@ -103,8 +101,8 @@ impl GmailMailbox {
                 Ok(answer) if answer.more => {
                     let there = bytes_received(&answer);
                     let further = there > done;
-                    // The response to a status query says where to continue, even if
-                    // that is where it broke off.
+                    // The response to a status query says where to continue, even if there was no
+                    // progress.
                     let was_query = std::mem::replace(&mut ask, there >= total);
                     done = there.min(total);
                     caller.progress(bytes(done), whole, WHAT).await;
@@ -124,7 +122,7 @@ impl GmailMailbox {
                     ask = true;
                     error
                 }
-                // The upload has expired; it is unknown whether it was complete before.
+                // The session has expired, perhaps after the upload was complete.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Provider(410)) =>
                 {
@@ -140,7 +138,7 @@ impl GmailMailbox {
         }
     }
 
-    /// Announces an upload; returns where to send it. Creates nothing.
+    /// Announces an upload and returns its session URL. This creates no draft.
     async fn begin(
         &self,
         method: Method,
@@ -163,20 +161,21 @@ impl GmailMailbox {
         let named = begun.headers.get(LOCATION);
         named
             .and_then(|value| Url::parse(value.to_str().ok()?).ok())
+            // The session's URL gets the access token.
             .filter(|url| self.may_know(url))
             .ok_or_else(|| {
                 Error::new(ErrorKind::Provider(200), "Gmail gave no address for a large draft")
             })
     }
 
-    /// Returns true for a URL that the token may be sent to.
+    /// Returns true if the token may be sent to this URL.
     fn may_know(&self, url: &Url) -> bool {
         let googles = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));
         url.origin() == self.base.origin() || (url.scheme() == "https" && googles)
     }
 }
 
-/// Returns the number of bytes received, counted from the first.
+/// Returns the number of bytes that Gmail has received.
 fn bytes_received(answer: &FullResponse) -> usize {
     let range = answer.headers.get(RANGE);
     range
@@ -184,8 +183,8 @@ fn bytes_received(answer: &FullResponse) -> usize {
         .map_or(0, |last: usize| last.saturating_add(1))
 }
 
-/// Returns the error for an upload that was only announced: no draft can result from
-/// it, however late it is carried out.
+/// Returns the error for an upload that was only announced, from which no draft can result, however
+/// late the request is carried out.
 fn not_begun() -> Error {
     Error::new(ErrorKind::Provider(503), "the connection to Google broke, and nothing was changed")
         .next("try again")

@@ -1,4 +1,4 @@
-//! Creates, changes and deletes saved contacts, by Google's People API.
+//! Saved contacts in Google's People API: creating, changing and deleting.
 
 use std::collections::HashSet;
 
@@ -12,9 +12,9 @@ use crate::google::mail::{GmailMailbox, list};
 use crate::json::text;
 use crate::written::holds;
 
-/// The fields of a contact that are read.
+/// The fields of a contact that are requested.
 const FIELDS: &str = "names,emailAddresses,organizations,phoneNumbers";
-/// The same, and the field that a change has to send back.
+/// [`FIELDS`] and the field that a change has to send back.
 const FIELDS_TO_CHANGE: &str = "names,emailAddresses,organizations,phoneNumbers,metadata";
 
 impl GmailMailbox {
@@ -23,8 +23,8 @@ impl GmailMailbox {
         if body.as_object().is_none_or(Map::is_empty) {
             return Err(nothing());
         }
-        // A contact has no id of ours: a lost creation is recognized as new, so the
-        // newest are read first.
+        // A contact gets no id of ours: a lost creation is recognized by being new, so the newest
+        // contacts are read before.
         let before = self.newest_contacts().await;
         let url = self.contact_at("v1/people:createContact", &[("personFields", FIELDS)])?;
         let sent = self.google.send(Method::POST, &url, None, Some(&body));
@@ -45,7 +45,7 @@ impl GmailMailbox {
         self.google.settle(error, made).await
     }
 
-    /// Returns the last changed contacts, up to one page.
+    /// Returns up to one page of contacts, the last changed first.
     async fn newest_contacts(&self) -> Result<Vec<Value>> {
         let newest = [
             ("personFields", FIELDS),
@@ -65,6 +65,7 @@ impl GmailMailbox {
         }
         let expected = Value::Object(body.clone());
         let changed: Vec<_> = body.keys().cloned().collect();
+        // Google requires the version of the contact's sources with every change.
         for key in ["resourceName", "etag", "metadata"] {
             if let Some(value) = now.get(key) {
                 body.insert(key.to_owned(), value.clone());
@@ -134,7 +135,7 @@ fn nothing() -> Error {
     Error::argument("the contact has no content").next("give a name, addresses or phones")
 }
 
-/// Returns the id of a saved contact, safe in a path.
+/// Returns the id of a saved contact if it is safe in a path.
 fn contact_id(id: &str) -> Result<&str> {
     if id.starts_with("otherContacts/") {
         return Err(Error::argument("this person is not a saved contact, only known from mail")
@@ -152,8 +153,8 @@ fn contact_id(id: &str) -> Result<&str> {
     }
 }
 
-/// Returns the fields of a contact that change, each complete, because Google replaces
-/// whole fields. Other properties of a field, such as `work`, stay.
+/// Returns the fields of a contact that change. Each is complete, because Google replaces whole
+/// fields; other properties of their entries, such as `work`, stay.
 fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     let mut body = Map::new();
     if let Some(name) = &card.name {
@@ -185,13 +186,13 @@ fn changes(now: &Value, card: &ContactCard) -> Map<String, Value> {
     body
 }
 
-/// Returns true if a contact has what was written, in entries of its own.
+/// Returns true if a contact has the written content among its own entries.
 fn is_so(found: &Value, written: &Value) -> bool {
     let written = written.as_object().into_iter().flatten();
     written.into_iter().all(|(key, value)| holds(Some(&own(found, key).into()), value))
 }
 
-/// Returns the entries of the contact itself; those of the person's own profile are read-only.
+/// Returns the entries of the contact itself. Entries of the person's own profile are read-only.
 fn own(now: &Value, key: &str) -> Vec<Value> {
     let is_own = |entry: &Value| {
         let source = entry.pointer("/metadata/source/type");

@@ -1,7 +1,7 @@
-//! Gmail's filters, read as rules, and a rule's condition written as a filter.
+//! Gmail's filters, read as rules, and conditions of rules written as filters. No I/O.
 //!
-//! Pure. Parts of a filter that our query language or our actions cannot express are
-//! described in words, so that nobody changes a rule that was half read.
+//! Parts of a filter that our query language or actions cannot express are described in words, so
+//! that a rule is never changed after being read in part.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,12 @@ use crate::google::mail::query::compile;
 use crate::json::text;
 use crate::labels::is_category;
 
-/// Fields of a filter that hold words to look for.
+/// Fields of a filter that contain words to search for.
 const WORDS: [&str; 3] = ["from", "to", "subject"];
-/// Operators whose meaning changes from day to day, or depends on Gmail's days.
+/// Operators whose meaning depends on the current day or on Gmail's time zone.
 const DATED: [&str; 4] = ["before:", "after:", "older", "newer"];
 
-/// Converts a filter to a rule; `names` has the names of labels by their ids.
+/// Converts a filter to a rule; `names` has label names by id.
 pub(super) fn rule(filter: &Value, names: &HashMap<String, String>) -> MailRule {
     let mut other = Vec::new();
     let when = condition(filter.get("criteria").unwrap_or(&Value::Null), &mut other);
@@ -45,7 +45,7 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
         let words = value.as_str().unwrap_or_default().trim();
         let read = match (key.as_str(), value) {
             (_, Value::Null | Value::Bool(false)) => continue,
-            // Chats are not mail; excluding them has no effect here.
+            // Chats are not mail, so excluding them changes nothing.
             ("excludeChats", _) => continue,
             ("query", _) if words.is_empty() => continue,
             ("negatedQuery", _) if words.is_empty() => continue,
@@ -71,8 +71,8 @@ fn condition(criteria: &Value, other: &mut Vec<String>) -> Option<Query> {
     if parts.is_empty() { None } else { Some(one_or(parts, Query::All)) }
 }
 
-/// Returns the condition of a field as a query of its operator; `None` if a bracket in
-/// the field would close the operator's.
+/// Returns the words of a field as a query with its operator, or `None` if their brackets are
+/// unbalanced and could close the operator's.
 fn within(key: &str, words: &str) -> Option<Query> {
     let mut depth = 0_usize;
     for c in words.chars() {
@@ -88,12 +88,13 @@ fn within(key: &str, words: &str) -> Option<Query> {
     }
 }
 
-/// Returns a Gmail query as one of ours, if it means the same in both.
+/// Returns a Gmail query as one of ours, if it has the same meaning in both.
 fn parse_gmail(words: &str) -> Option<Query> {
     let lower = words.to_lowercase();
     if DATED.iter().any(|word| lower.contains(word)) || daysheet_core::query::is_raw(words) {
         return None;
     }
+    // Dates were excluded above, so the time is never used.
     let clock = DateContext { now: Timestamp::UNIX_EPOCH, zone: TimeZone::UTC };
     parse(words, &clock).ok()
 }
@@ -142,11 +143,11 @@ fn steps(
     steps
 }
 
-/// Returns a condition as a Gmail filter.
+/// Converts a condition to the criteria of a Gmail filter.
 ///
 /// # Errors
-/// [`daysheet_core::error::ErrorKind::Argument`] for conditions that a filter cannot apply
-/// to incoming mail.
+/// [`daysheet_core::error::ErrorKind::Argument`] for conditions that a filter cannot apply to incoming
+/// mail.
 pub(super) fn criteria(query: &Query) -> Result<Value> {
     for term in query.terms() {
         let what = match term {
@@ -177,8 +178,8 @@ pub(super) fn criteria(query: &Query) -> Result<Value> {
     Ok(json!({ "query": compiled.q }))
 }
 
-/// Returns the fields of a filter for a plain AND of conditions with one field each. A field with
-/// several words means different things in different places, so only single words are put there.
+/// Returns the fields of a filter for a plain AND of conditions, each on a field of its own. Only
+/// single words are put into fields, because several words have no uniform meaning there.
 fn fields(query: &Query) -> Option<Map<String, Value>> {
     let parts = match query {
         Query::All(parts) if !parts.is_empty() => parts.as_slice(),

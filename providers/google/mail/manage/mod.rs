@@ -1,5 +1,5 @@
-//! The settings of a Gmail mailbox: filters, the automatic reply, labels, signatures,
-//! language and contacts.
+//! Settings of a Gmail mailbox: filters, the automatic reply, labels, signatures, the language, and
+//! contacts.
 
 mod contacts;
 mod filters;
@@ -103,7 +103,7 @@ impl GmailMailbox {
     }
 
     async fn add_filter(&self, filter: &Value) -> Result<Value> {
-        // Gmail never has two equal filters, so an equal one is ours.
+        // Gmail refuses a second filter that is equal, so an equal one is ours.
         let made = async || {
             let answer = self.get(&FILTERS, &[]).await?;
             let same = |other: &Value| holds(Some(other), filter);
@@ -121,7 +121,7 @@ impl GmailMailbox {
         })
     }
 
-    /// Creates a new filter and deletes the old one, because Gmail cannot change a filter.
+    /// Creates the changed filter and deletes the old one, because Gmail cannot change filters.
     async fn replace_filter(&self, requested: &MailRule) -> Result<Value> {
         check(&requested.id)?;
         let old = self.get(&["settings", "filters", &requested.id], &[]).await?;
@@ -138,6 +138,7 @@ impl GmailMailbox {
         if same {
             return Ok(old);
         }
+        // Created first, so that a failure leaves one filter, never none.
         let made = self.add_filter(&filter).await?;
         let error = match self.delete_filter(&requested.id).await {
             Ok(()) => return Ok(made),
@@ -145,12 +146,12 @@ impl GmailMailbox {
             Err(error) => error,
         };
         if error.is_open() {
-            // It may go yet, and then there would be neither.
+            // The deletion may still take effect, and deleting the new filter would leave none.
             return Err(
                 error.context("the new rule was created, and the old one may still be active")
             );
         }
-        // Both would be at work; the one that was there is kept.
+        // Otherwise both would be active; the old one is kept.
         match self.delete_filter(text(&made, "id")).await {
             Ok(()) => Err(error.context("the old rule could not be deleted, and stays")),
             Err(back) => Err(Error::new(
@@ -173,7 +174,7 @@ impl GmailMailbox {
         done.await.map(drop)
     }
 
-    /// Converts a rule to a filter; refuses what Gmail cannot express.
+    /// Converts a rule to a filter, and refuses parts that Gmail cannot express.
     async fn filter_of(&self, rule: &MailRule) -> Result<Value> {
         let refuse = |what: &str, next: &str| Err(Error::argument(what).next(next));
         if rule.name.is_some() {
@@ -265,7 +266,7 @@ impl GmailMailbox {
                 Error::argument("the automatic reply has no text").next("give a text or a subject")
             );
         }
-        // Gmail may clean the text: any text other than the previous one is the new one.
+        // Gmail may clean the text: any text that differs from the previous one counts as ours.
         let cleaned = |found: &Value| {
             let key = "responseBodyHtml";
             text(&body, key) == text(&now, key) || text(found, key) != text(&now, key)
@@ -280,7 +281,7 @@ impl GmailMailbox {
         self.settings_now().await
     }
 
-    /// Returns the settings as one object, as a lookup shows them.
+    /// Returns the settings as one object, in the form that a lookup shows.
     async fn settings_now(&self) -> Result<Option<Value>> {
         Ok(self.settings().await?.items.pop())
     }
@@ -309,12 +310,13 @@ impl GmailMailbox {
         let body = json!({ "signature": html });
         let signed = async || {
             let found = self.get(&path, &[]).await?;
-            // Gmail may clean the text: any change is ours.
+            // Gmail may clean the text: any change counts as ours.
             let new = text(&found, "signature");
             let is_ours = new == html || new != text(alias, "signature");
             Ok(Some(found).filter(|_| is_ours))
         };
         let done = self.change_for_sure(Method::PATCH, &path, Some(&body), signed).await;
+        // The cached senders have the old signature.
         *self.senders.lock().await = None;
         done
     }
@@ -367,6 +369,7 @@ fn reply(vacation: &Value) -> AutoReply {
     let some = |key: &str| Some(text(vacation, key).to_owned()).filter(|text| !text.is_empty());
     let is = |key: &str| vacation.get(key) == Some(&Value::Bool(true));
     let time = |key: &str| {
+        // Gmail returns 0 for an unset time.
         let millis = text(vacation, key).parse().ok().filter(|ms| *ms != 0)?;
         Timestamp::from_millisecond(millis).ok()
     };
@@ -386,8 +389,8 @@ fn reply(vacation: &Value) -> AutoReply {
     }
 }
 
-/// Returns the settings of the automatic reply; text and audience that are not given
-/// stay, and times that are not given are removed.
+/// Returns the settings of the automatic reply. Text and audience stay unless given; times that are
+/// not given are removed.
 fn vacation(requested: &AutoReply, now: &Value) -> Value {
     let audience = requested.audience.or(reply(now).audience);
     let mut body = json!({

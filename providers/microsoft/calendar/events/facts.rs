@@ -1,7 +1,7 @@
-//! Extracts the facts of an Outlook event.
+//! Facts of Outlook events.
 //!
-//! Never fails: of an event that was read in part, or is odd, fewer facts are known.
-//! Times are in UTC, as requested; a day is given by its date.
+//! Extraction never fails; an incomplete or odd event yields fewer facts. Times are in UTC, as
+//! requested; whole days are given by date.
 
 use std::str::FromStr;
 
@@ -17,7 +17,8 @@ use serde_json::Value;
 use super::{CALENDAR, RULE, is_master};
 use crate::json::{is, nested, text};
 
-/// Returns the facts of an event of the mailbox `me`.
+/// Returns the facts of an event, or `None` if it has no id or times. `me` is the mailbox's
+/// address.
 pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let id = some(event, "id")?;
     let (Some(start), Some(end)) = times(event) else {
@@ -28,7 +29,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     let own = organizer || guests.is_empty();
     let response = text(nested(event, "responseStatus"), "response");
     let given = answer(response);
-    // One can be invited under an alias, or as a member of a group.
+    // People may be invited under an alias or as members of a group.
     let invited = response.eq_ignore_ascii_case("notResponded")
         || guests.iter().any(|guest| guest.me && guest.answer.is_none());
     let cancelled = is(event, "isCancelled");
@@ -65,7 +66,7 @@ pub fn facts(event: &Value, me: &str) -> Option<EventData> {
     })
 }
 
-/// Returns when an event starts and ends.
+/// Returns the start and the end of an event.
 pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
     let all_day = is(event, "isAllDay");
     let read = |key: &str| {
@@ -84,16 +85,16 @@ pub fn times(event: &Value) -> (Option<EventTime>, Option<EventTime>) {
     (read("start"), read("end"))
 }
 
-/// Returns an event's own zone; UTC if it is unknown.
+/// Returns the event's own zone, or UTC if the zone is unknown.
 pub fn zone(event: &Value) -> TimeZone {
     event_time::find_zone(text(event, "originalStartTimeZone")).unwrap_or(TimeZone::UTC)
 }
 
-/// Returns when the rule has an occurrence start.
+/// Returns the start that the rule of the series gives an occurrence.
 pub fn original(event: &Value, start: EventTime) -> Option<EventTime> {
     some(event, "seriesMasterId")?;
     let Ok(at) = Timestamp::from_str(text(event, "originalStart")) else {
-        // An unchanged occurrence starts when the rule says.
+        // An unchanged occurrence starts at the time of the rule.
         let unchanged = text(event, "type").eq_ignore_ascii_case("occurrence");
         return unchanged.then_some(start);
     };
@@ -103,7 +104,7 @@ pub fn original(event: &Value, start: EventTime) -> Option<EventTime> {
     })
 }
 
-/// Returns the day that begins at an instant: in the event's zone, or in UTC.
+/// Returns the day that begins at an instant, in the event's zone or in UTC.
 fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     let local = zone.to_datetime(at);
     let utc = TimeZone::UTC.to_datetime(at);
@@ -111,14 +112,13 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     if midnight(utc) && !midnight(local) { utc.date() } else { local.date() }
 }
 
-/// Returns the rule of a recurring event, with its deleted occurrences. The rule is empty if it
-/// is unknown.
+/// Returns the rule of a recurring event with its deleted occurrences. An unknown rule is empty.
 fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
     let rule = some(event, RULE).or_else(|| {
         let recurrence = event.get("recurrence").filter(|value| value.is_object())?;
         graph::rule(recurrence)
     });
-    // A series whose pattern is unknown is one nevertheless: it has dates, but no rule.
+    // A series with an unknown pattern is still a series.
     let rule = rule.or_else(|| is_master(event).then(String::new))?;
     let zone = zone(event);
     let except = event
@@ -127,7 +127,7 @@ fn repeat(event: &Value, start: EventTime) -> Option<EventRecurrence> {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
-        // `OID.`, the id of the series, and the date.
+        // The form is `OID.`, the id of the series, a dot and the date.
         .filter_map(|id| Date::from_str(id.rsplit_once('.')?.1).ok())
         .map(|day| match start {
             EventTime::Day(_) => EventTime::Day(day),
@@ -165,7 +165,7 @@ fn guests(event: &Value, me: &str) -> Vec<EventGuest> {
         .collect()
 }
 
-/// Returns the list of attendees in an event.
+/// Returns the attendees who have an address.
 pub fn attendees(event: &Value) -> impl Iterator<Item = &Value> {
     let list = event.get("attendees").and_then(Value::as_array);
     list.into_iter().flatten().filter(|attendee| !address(attendee).is_empty())
@@ -176,7 +176,7 @@ pub fn address(attendee: &Value) -> &str {
     text(nested(attendee, "emailAddress"), "address")
 }
 
-/// Returns true for the organizer, whom some lists include.
+/// Returns true for the organizer, whom some events list among the attendees.
 pub fn is_organizer(attendee: &Value, organizer: &str) -> bool {
     text(nested(attendee, "status"), "response").eq_ignore_ascii_case("organizer")
         || (!organizer.is_empty() && address(attendee).eq_ignore_ascii_case(organizer))

@@ -1,9 +1,9 @@
-//! Reads events of Outlook's calendars.
+//! Reading of events in Outlook's calendars.
 //!
-//! A range is one `calendarView` for each calendar, which expands recurring events;
-//! twenty calendars cost one round trip. Only what the projection names and [`facts`]
-//! reads is requested. Graph's events do not name their calendar, and its rules are not
-//! RRULEs: both are added here, under the keys [`CALENDAR`] and [`RULE`].
+//! A range is one `calendarView` per calendar, which expands recurring events; 20 calendars cost
+//! one round trip. Requests name only what the projection and [`facts`] read. Graph's events do not
+//! name their calendar, and its rules are not RRULEs: both are added here under the keys
+//! [`CALENDAR`] and [`RULE`].
 
 pub(crate) mod facts;
 
@@ -23,31 +23,31 @@ use crate::microsoft::mail::check_as;
 use crate::microsoft::response::{not_ours, page};
 use crate::net;
 
-/// The key of the calendar's id in events as they cross the port.
+/// The key for the calendar's id in events that cross the port.
 pub const CALENDAR: &str = "calendarId";
-/// The key of the rule as RRULE.
+/// The key for the rule as RRULE.
 pub const RULE: &str = "recurrenceRule";
 /// The maximum page size of events at Graph.
 const MAX_PAGE: usize = 1_000;
 /// The maximum range of one request at Graph.
 const MAX_RANGE: SignedDuration = SignedDuration::from_hours(1_825 * 24);
-/// Occurrences of a series that are read at once.
+/// The maximum number of occurrences of a series that are read at once.
 const INSTANCES: usize = 250;
-/// Events with one UID that are read: the copies in several calendars.
+/// The maximum number of events with one UID that are read: copies in several calendars.
 const COPIES: usize = 50;
-/// How far ahead exceptions of a series are searched, and in how many pages.
+/// The time ahead in which exceptions of a series are searched, and the maximum number of pages.
 const EXCEPTIONS: SignedDuration = SignedDuration::from_hours(2 * 366 * 24);
 const EXCEPTION_PAGES: usize = 10;
 
-/// The properties of every event in a list, whatever is shown.
+/// The properties requested for every event of a list.
 const ALWAYS: &[&str] = &[
     "id", "type", "seriesMasterId", "subject", "start", "end", "isAllDay", "originalStart",
     "originalStartTimeZone", "location", "attendees", "isOrganizer", "responseStatus", "showAs",
     "isCancelled", "iCalUId",
 ];
 
-/// All properties of an event that are ever read. They have to be listed, because the
-/// deleted occurrences of a series are returned only if named.
+/// All properties that are read of a single event. They have to be named, because Graph returns the
+/// deleted occurrences of a series only on request.
 const WHOLE: &[&str] = &[
     "id",
     "type",
@@ -89,12 +89,12 @@ const WHOLE: &[&str] = &[
     "webLink",
 ];
 
-/// Checks that `id` could be an event's.
+/// Checks that `id` may be an event's id.
 pub fn check(id: &str) -> Result<()> {
     check_as(id, "e7 from calendar_search")
 }
 
-/// Checks that `id` could be a calendar's.
+/// Checks that `id` may be a calendar's id.
 pub fn check_calendar(id: &str) -> Result<()> {
     check_as(id, "c1 from lookup kind=calendars")
 }
@@ -104,16 +104,15 @@ pub fn at(id: &str) -> String {
     format!("events/{}", net::path_segment(id))
 }
 
-/// Returns the request for a complete event.
+/// Returns the request for an event with all properties.
 pub fn whole(graph: &GraphAccount, id: &str) -> String {
     graph.mailbox_url(&at(id), &[("$select", &WHOLE.join(","))])
 }
 
-/// Returns the properties that a projection reads, under Graph's names, and those that
-/// are always read.
+/// Returns the properties to select: the projection's under Graph's names, `more`, and [`ALWAYS`].
 pub fn select(projection: &Projection, more: &[&str]) -> String {
     let roots = projection.roots();
-    // Of descriptions, which may be long, lists have the beginning.
+    // Descriptions may be long; lists show only their beginning.
     let roots =
         roots.into_iter().filter(|root| *root != CALENDAR && *root != "body").map(
             |root| match root {
@@ -130,7 +129,7 @@ pub fn select(projection: &Projection, more: &[&str]) -> String {
     properties.join(",")
 }
 
-/// Adds what Graph's events lack.
+/// Adds the calendar and the rule, which Graph's events lack.
 pub fn put_in(event: &mut Value, calendar: Option<&str>) {
     let rule =
         event.get("recurrence").filter(|recurrence| recurrence.is_object()).and_then(graph::rule);
@@ -146,7 +145,7 @@ pub fn put_in(event: &mut Value, calendar: Option<&str>) {
     }
 }
 
-/// Returns the calendar that an event links to; only single events have a link.
+/// Returns the id of the calendar in an event's link; only events read singly have the link.
 fn linked_calendar(event: &Value) -> Option<String> {
     let link = text(event, "calendar@odata.navigationLink");
     let (_, id) = link.rsplit_once("/calendars('")?;
@@ -155,7 +154,7 @@ fn linked_calendar(event: &Value) -> Option<String> {
     check_calendar(&id).is_ok().then(|| id.into_owned())
 }
 
-/// Returns the events of a range: a page for each calendar.
+/// Returns the events of a range: one page per calendar.
 pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<ListPage>> {
     let mut requests = Vec::new();
     let mut answers: Vec<Option<Error>> = Vec::new();
@@ -185,9 +184,9 @@ pub async fn events(graph: &GraphAccount, ask: &EventListRequest) -> Vec<Result<
     pages
 }
 
-/// A part of a range, within Graph's limit, and a page of it.
+/// A part of a range within Graph's limit, and a page of it.
 ///
-/// As a cursor it is the second it begins at, and the link of the page.
+/// Its cursor consists of the second at which it begins and the page's link.
 struct RangePage<'a> {
     from: Timestamp,
     to: Timestamp,
@@ -207,11 +206,12 @@ impl<'a> RangePage<'a> {
         let from = from.and_then(|from| Timestamp::from_second(from).ok());
         let from = from.map_or(ask.from, |from| from.max(ask.from));
         let to = from.checked_add(MAX_RANGE).unwrap_or(ask.to).min(ask.to);
+        // Lists of series have no range in their request, and are not split.
         let to = if ask.series { ask.to } else { to };
         Self { from, to, link }
     }
 
-    /// Returns where to continue: at the next page, or with the next part.
+    /// Returns the cursor of the next page, or of the next part.
     fn next(&self, ask: &EventListRequest, link: Option<String>) -> Option<String> {
         match link {
             Some(link) => Some(format!("{} {link}", self.from.as_second())),
@@ -219,7 +219,7 @@ impl<'a> RangePage<'a> {
         }
     }
 
-    /// Returns true for an event that an earlier part has returned.
+    /// Returns true if an earlier part has returned the event.
     fn is_known(&self, ask: &EventListRequest, item: &Value) -> bool {
         let starts = facts::times(item).0;
         self.from > ask.from
@@ -243,7 +243,8 @@ impl RangePage<'_> {
         let order = ("$orderby", "start/dateTime");
         if ask.series {
             let select = select(&ask.projection, &["recurrence"]);
-            // Events outside the range are removed here, so pages are long.
+            // Most events may be outside the range, which is checked here, so pages are as long as
+            // possible.
             let top = MAX_PAGE.to_string();
             let query = [order, ("$top", &top), ("$select", &select)];
             return Ok(graph.mailbox_url(&format!("calendars/{calendar}/events"), &query));
@@ -295,8 +296,8 @@ fn is_master(event: &Value) -> bool {
     text(event, "type").eq_ignore_ascii_case("seriesMaster")
 }
 
-/// Returns true for an event in the range. For whole days Graph's answer counts,
-/// because it knows their zone.
+/// Returns true if an event is in the range. For whole days Graph decides, because it knows their
+/// zone.
 fn touches(event: &Value, from: Timestamp, to: Timestamp) -> bool {
     let (start, end) = facts::times(event);
     match (start, end) {
@@ -307,7 +308,7 @@ fn touches(event: &Value, from: Timestamp, to: Timestamp) -> bool {
     }
 }
 
-/// Returns true for a series that has an occurrence in the range, by its rule.
+/// Returns true if a series has an occurrence in the range, by its rule.
 fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     let (Some(start), Some(end)) = facts::times(master) else {
         return true;
@@ -318,7 +319,7 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     }
     let zone = facts::zone(master);
     let lasts = end.instant(&zone).duration_since(start.instant(&zone));
-    // A day is one wherever one is.
+    // A whole day has no zone, so it may begin up to a day earlier or later.
     let (first, wider) = match start {
         EventTime::Day(day) => (ZonedTime::Day(day), SignedDuration::from_hours(24)),
         EventTime::At(at) => {
@@ -336,7 +337,7 @@ fn runs(master: &Value, from: Timestamp, to: Timestamp) -> bool {
     })
 }
 
-/// Returns events by id, complete.
+/// Returns events by id, with all properties.
 pub async fn by_id(graph: &GraphAccount, ids: &[String]) -> Vec<Result<Value>> {
     let checked: Vec<Result<()>> = ids.iter().map(|id| check(id)).collect();
     let requests: Vec<String> = ids
@@ -356,7 +357,7 @@ pub async fn by_id(graph: &GraphAccount, ids: &[String]) -> Vec<Result<Value>> {
         .collect()
 }
 
-/// Completes an event of a response.
+/// Checks and completes an event of a response.
 pub fn one(mut event: Value) -> Result<Value> {
     if text(&event, "id").is_empty() {
         return Err(not_ours("event"));
@@ -365,7 +366,7 @@ pub fn one(mut event: Value) -> Result<Value> {
     Ok(event)
 }
 
-/// Returns the events with an iCalendar UID.
+/// Returns the events with an iCalendar UID, including exceptions of a series.
 pub async fn by_uid(graph: &GraphAccount, uid: &str) -> Result<Vec<Value>> {
     let filter = format!("iCalUId eq '{}'", uid.replace('\'', "''"));
     let query = [("$filter", filter.as_str()), ("$select", "id")];
@@ -386,7 +387,7 @@ pub async fn by_uid(graph: &GraphAccount, uid: &str) -> Result<Vec<Value>> {
     Ok(events)
 }
 
-/// Returns a page of the occurrences of a series in a range.
+/// Returns the first page of the occurrences of a series in a range.
 pub async fn instances(
     graph: &GraphAccount,
     series: &str,
@@ -412,8 +413,8 @@ pub async fn instances(
     Ok(items)
 }
 
-/// Returns the ids of the exceptions of a series. Graph lists all occurrences of a
-/// range, so they are searched from the first on.
+/// Returns the ids of the exceptions of a series. Graph can only list all occurrences of a range,
+/// so they are searched from the first occurrence on.
 async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>> {
     let (Some(start), _) = facts::times(master) else {
         return Ok(Vec::new());
@@ -443,7 +444,7 @@ async fn exceptions(graph: &GraphAccount, master: &Value) -> Result<Vec<String>>
         .collect())
 }
 
-/// Explains the error of a list.
+/// Explains an error of a list.
 fn explain(error: Error, later: bool) -> Error {
     match error.kind() {
         // Graph's page links expire.

@@ -1,6 +1,6 @@
 //! The attachments of drafts at Outlook: which are added, and which are removed.
 //!
-//! `upload.rs` adds one.
+//! The upload of one attachment is in `upload.rs`.
 
 use daysheet_core::call::client::ClientPrompts;
 use daysheet_core::error::{Error, ErrorKind, Result};
@@ -16,9 +16,8 @@ use crate::microsoft::mail::{OutlookMailbox, count};
 use crate::net;
 
 impl OutlookMailbox {
-    /// Removes attachments that Exchange has put into a reply or forward: those of a
-    /// forwarded message if the call names attachments of its own, and pictures that
-    /// its HTML does not show.
+    /// Removes attachments that Exchange has copied into a reply or forward: files of the original
+    /// if the call names its own, and pictures that our HTML does not show.
     pub(super) async fn drop_copies(
         &self,
         draft: &str,
@@ -31,7 +30,8 @@ impl OutlookMailbox {
         let answer = self.graph().get(&request).await.map_err(unseen)?;
         let (copies, _) = self.graph().all(answer, MAX_FILES, PAGES).await.map_err(unseen)?;
         let named = forwards && !outgoing.files.is_empty();
-        // From the last on, whatever becomes of the numbers of the others.
+        // From the last to the first, so that removals do not affect attachments still to be
+        // checked.
         for copy in copies.iter().rev() {
             let existing = attachment_info(copy);
             let shown = existing
@@ -50,13 +50,13 @@ impl OutlookMailbox {
         Ok(())
     }
 
-    /// Deletes an attachment of a draft; one that is already gone is no error.
+    /// Deletes an attachment of a draft. If it no longer exists, that is a success.
     pub(super) async fn drop_file(&self, draft: &str, file: &str) -> Result<()> {
         let path = format!("{}/{}", files(draft), net::path_segment(file));
         let request = self.graph().mailbox_url(&path, &[]);
         let drop_it = || self.graph().write(&Method::DELETE, &request, None, None);
         let dropped = match drop_it().await {
-            // Once more does no harm.
+            // Repeating a deletion is harmless.
             Err(error) if error.is_open() => self.graph().delete(&request, None).await,
             other => other.map(drop),
         };
@@ -77,7 +77,7 @@ impl OutlookMailbox {
             let AttachmentContent::Bytes(bytes) = &file.content else {
                 continue;
             };
-            // Equal attachments are distinguished by their number.
+            // Attachments of the same name are told apart by their number.
             let others = files.iter().enumerate().filter(|(at, other)| {
                 let there =
                     *at < place || matches!(other.content, AttachmentContent::Existing { .. });
@@ -91,7 +91,7 @@ impl OutlookMailbox {
     }
 }
 
-/// Refuses files that are too large, before anything is done.
+/// Refuses files that are too large, before anything is written.
 pub fn sizes(outgoing: &OutgoingMessage) -> Result<()> {
     for file in &outgoing.files {
         if let AttachmentContent::Bytes(bytes) = &file.content {
@@ -101,7 +101,7 @@ pub fn sizes(outgoing: &OutgoingMessage) -> Result<()> {
     Ok(())
 }
 
-/// Returns the error for a draft that exists without these attachments.
+/// Returns the error for a draft that was saved without these attachments.
 fn without(error: Error, files: &[OutgoingAttachment]) -> Error {
     let missing: Vec<String> = files
         .iter()
@@ -110,7 +110,7 @@ fn without(error: Error, files: &[OutgoingAttachment]) -> Error {
         .collect();
     let perhaps = if error.is_open() { "perhaps " } else { "" };
     Error::new(
-        // Not everything was done, whatever is known of the attachment.
+        // The call was carried out in part, whatever is known about the attachment.
         ErrorKind::Network,
         format!(
             "the draft exists, but {perhaps}without {}: {}",

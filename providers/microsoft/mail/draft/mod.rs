@@ -1,12 +1,12 @@
-//! Drafts and sending, at Outlook.
+//! Drafts and sending at Outlook.
 //!
-//! Exchange creates replies and forwards from the original message, which preserves the
-//! thread and its headers; their content is then replaced by ours. A send is never
-//! repeated: if the response is lost, the message is looked up by its Message-ID.
-//! Messages as JSON are in `mail/drafts.rs`, their attachments in `files.rs`.
+//! Exchange creates replies and forwards from the original message, which preserves the thread and
+//! its header fields; their content is then replaced by ours. Sending is never repeated: if the
+//! response is lost, the message is looked up by its Message-ID. The conversion of messages is in
+//! `mail/drafts.rs`, their attachments are in `files.rs`.
 //!
-//! A draft that is to be sent later stays among the drafts until then, and Graph does
-//! not report that it is waiting.
+//! A scheduled message stays in the drafts folder until it is sent, and Graph does not report that
+//! it is scheduled.
 
 mod files;
 mod upload;
@@ -34,18 +34,18 @@ use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
 
-/// Files of one message that are listed, and pages of them.
+/// The maximum number of attachments that are listed of a message, and of pages.
 pub(super) const MAX_FILES: usize = 500;
 pub(super) const PAGES: usize = 10;
 /// The maximum overhead that Exchange counts for an attachment, in bytes.
 const BESIDE: u64 = 64 << 10;
 /// The maximum lag of the service's clock behind ours when a draft is looked up.
 const BEHIND: SignedDuration = SignedDuration::from_secs(2);
-/// When a draft was made.
+/// The property with the creation time of a draft.
 pub(super) const MADE: &str = "createdDateTime";
-/// The property that has a message sent later (`PidTagDeferredSendTime`).
+/// The property that schedules a message (`PidTagDeferredSendTime`).
 const DEFERRED: &str = "SystemTime 0x3FEF";
-/// A time to be sent at that holds nothing up.
+/// A send time in the past, which causes no delay.
 const PAST: &str = "2000-01-01T00:00:00Z";
 
 #[async_trait]
@@ -58,7 +58,7 @@ impl Drafts for OutlookMailbox {
             default,
         };
         if self.graph().is_shared() {
-            // Of a shared mailbox only the address is known; it sends as itself.
+            // Only the address of a shared mailbox is known, and it sends as itself.
             return Ok(vec![alias(None, self.address().to_owned(), true)]);
         }
         let senders = self.senders.get_or_try_init(async || {
@@ -79,7 +79,7 @@ impl Drafts for OutlookMailbox {
     }
 
     async fn file(&self, message: &str, file: &str, most: u64) -> Result<Vec<u8>> {
-        // As the table has it, `MESSAGE:ATTACHMENT`, or the attachment's alone.
+        // The id is `MESSAGE:ATTACHMENT` as in the table, or the attachment's alone.
         let (message, file) = file.split_once(':').unwrap_or((message, file));
         check_id(message)?;
         check_as(file, "a3 from mail_read")?;
@@ -94,6 +94,8 @@ impl Drafts for OutlookMailbox {
             ))
             .next("open it in Outlook")
         };
+        // Exchange's size includes its overhead, so only sizes far beyond the limit are refused
+        // here; the bytes are counted below.
         if size > most.saturating_add(BESIDE) {
             return Err(large());
         }
@@ -134,10 +136,10 @@ impl Drafts for OutlookMailbox {
         sizes(outgoing)?;
         let mut body = properties(outgoing);
         let id = bracketed(&outgoing.message_id);
-        // Our own Message-ID, by which a message in doubt is found again.
+        // The Message-ID is ours, so that a message in doubt can be found by it.
         body.insert("internetMessageId".to_owned(), id.into());
-        // Exchange checks a given sender against the right to send as them, so the
-        // user's own address is left out.
+        // Exchange checks an explicit sender against the right to send as them, so the user's own
+        // address is omitted.
         let own = outgoing.from.address.eq_ignore_ascii_case(self.address());
         if !own || self.graph().is_shared() {
             body.insert("from".to_owned(), recipient(&outgoing.from));
@@ -178,7 +180,7 @@ impl Drafts for OutlookMailbox {
         let path = at(&current.id);
         let body = differences(&current.content, outgoing);
         if body.is_empty() {
-            // Files have no version of their own.
+            // Changes of files do not change the version, so it is compared here.
             let now = self.graph().mailbox_url(&path, &[("$select", "id,changeKey,isDraft")]);
             let now = self.graph().get(&now).await?;
             if !is(&now, "isDraft") || stored_draft(&now, &[], "").version != current.version {
@@ -228,7 +230,7 @@ impl Drafts for OutlookMailbox {
 
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check_id(&current.id)?;
-        // Exchange moves a message deleted this way to Deleted Items.
+        // This deletion moves the message to Deleted Items.
         let request = self.graph().mailbox_url(&at(&current.id), &[]);
         let was_deleted = async || match self.draft(&current.id).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(Value::Null)),
@@ -245,6 +247,7 @@ impl Drafts for OutlookMailbox {
         let path = at(&current.id);
         if let Some(when) = when {
             let value = when.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+            // `send` takes no time. Exchange holds back messages with this property.
             let later = json!({
                 "singleValueExtendedProperties": [{"id": DEFERRED, "value": value}],
             });
@@ -267,8 +270,8 @@ impl Drafts for OutlookMailbox {
         if let (Some(_), Err(error)) = (when, &sent)
             && !error.is_open()
         {
-            // It was refused: the draft must not wait for that time when it is
-            // sent later. A time that is past is none.
+            // The send was refused, and a later one must not wait for this time. A past time has no
+            // effect.
             let now = json!({
                 "singleValueExtendedProperties": [{"id": DEFERRED, "value": PAST}],
             });
@@ -279,7 +282,7 @@ impl Drafts for OutlookMailbox {
                 .map_err(|again| not_sent(again).context("the draft still waits for its time"))?;
         }
         sent?;
-        // Immutable ids stay the same when a message moves to Sent Items.
+        // Immutable ids do not change when a message moves to Sent Items.
         Ok(SentMessage {
             id: Some(current.id.clone()),
             thread: Some(current.thread.clone()).filter(|thread| !thread.is_empty()),
@@ -298,7 +301,7 @@ impl Drafts for OutlookMailbox {
         let outbox = answers.next().unwrap_or_else(|| Err(not_ours("folder")));
         match message {
             Ok(message) => {
-                // A message on its way is a draft in the outbox.
+                // A message being sent is a draft in the outbox.
                 let leaves = outbox.is_ok_and(|outbox| {
                     let outbox = text(&outbox, "id");
                     !outbox.is_empty() && text(&message, "parentFolderId") == outbox
@@ -311,7 +314,8 @@ impl Drafts for OutlookMailbox {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
-        // A copy received from oneself has the same Message-ID, so Sent Items come first.
+        // The received copy of a message to oneself has the same Message-ID, so Sent Items come
+        // first.
         for place in ["mailFolders/sentitems/messages", "messages"] {
             let found = self.by_message_id(place, &lookup.message_id).await?;
             // The received copy of a message to oneself is not a draft either.
@@ -350,7 +354,7 @@ impl OutlookMailbox {
         Ok((message, files))
     }
 
-    /// Makes a new draft; returns what Graph says of it, at least its id.
+    /// Creates a new draft; returns Graph's response, which has at least an id.
     async fn post_draft(&self, body: &Value, outgoing: &OutgoingMessage) -> Result<Value> {
         let request = self.graph().mailbox_url("messages", &[]);
         let made = self.graph().write(&Method::POST, &request, None, Some(body));
@@ -363,15 +367,15 @@ impl OutlookMailbox {
         }
     }
 
-    /// Returns the draft with the Message-ID of a message.
+    /// Returns the draft with the Message-ID of `outgoing`, if it exists.
     async fn made_as(&self, outgoing: &OutgoingMessage) -> Result<Option<Value>> {
         let place = "mailFolders/drafts/messages";
         let mut found = self.by_message_id(place, &outgoing.message_id).await?.into_iter();
         Ok(found.next())
     }
 
-    /// Has Exchange create a draft from a message, with our content in place of its own;
-    /// returns what Graph says of it, at least its id.
+    /// Lets Exchange create a draft from a message, and replaces its content by ours. Returns
+    /// Graph's response, which has at least an id.
     async fn draft_reply(
         &self,
         message: &str,
@@ -380,13 +384,16 @@ impl OutlookMailbox {
         outgoing: &OutgoingMessage,
     ) -> Result<Value> {
         check_id(message)?;
+        // After a lost response, the draft may not have our Message-ID yet; it is then found by
+        // thread and time.
         let since = self.graph().now();
         let request = self.graph().mailbox_url(&format!("{}/{action}", at(message)), &[]);
         let make = async |content: Value| {
             self.graph().write(&Method::POST, &request, None, Some(&content)).await
         };
         let made = match make(json!({ "message": body })).await {
-            // Nothing was created.
+            // A 400 means that nothing was created; Exchange may refuse the message but accept an
+            // empty body.
             Err(error) if error.kind() == ErrorKind::Provider(400) => make(json!({})).await,
             made => made,
         };
@@ -400,7 +407,7 @@ impl OutlookMailbox {
                 self.graph().settle(error, made).await.map_err(maybe_made)?
             }
         };
-        // Whatever Exchange has not taken over is written once more.
+        // Properties that Exchange did not take over are written again.
         if holds(Some(&made), body) {
             return Ok(made);
         }
@@ -408,7 +415,7 @@ impl OutlookMailbox {
         let request = self.graph().mailbox_url(&at(&draft), &[]);
         let write = || self.graph().write(&Method::PATCH, &request, None, Some(body));
         let written = match write().await {
-            // The same properties once more do no harm.
+            // Writing the same properties again is harmless.
             Err(error) if error.is_open() => write().await,
             other => other,
         };
@@ -428,7 +435,7 @@ impl OutlookMailbox {
             Ok(now) => return Ok(now.filter(is_whole).unwrap_or(made)),
             Err(error) => error,
         };
-        // A draft without its text would only be in the way.
+        // A draft without its text is of no use.
         let why = error.message();
         Err(match self.graph().delete(&request, None).await {
             Ok(()) => Error::new(
@@ -442,7 +449,7 @@ impl OutlookMailbox {
         })
     }
 
-    /// Returns the one draft of a message's thread that was created just now.
+    /// Returns the draft of the message's thread that was just created, if there is exactly one.
     async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<Value>> {
         let request = self.graph().mailbox_url(&at(message), &[("$select", "id,conversationId")]);
         let message = self.graph().get(&request).await?;
@@ -460,7 +467,7 @@ impl OutlookMailbox {
         })
     }
 
-    /// Returns the drafts of a thread, in any order, with their ids and when they were made.
+    /// Returns the ids and creation times of the drafts in a thread, unsorted.
     pub(super) async fn drafts_of(&self, thread: &str) -> Result<Vec<Value>> {
         let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
         let select = format!("id,{MADE}");
@@ -470,7 +477,7 @@ impl OutlookMailbox {
         Ok(self.graph().all(answer, MAX_FILES, PAGES).await?.0)
     }
 
-    /// Returns the messages of a list with a Message-ID.
+    /// Returns the messages of a list that have this Message-ID.
     async fn by_message_id(&self, list: &str, message_id: &str) -> Result<Vec<Value>> {
         let quoted = bracketed(message_id).replace('\'', "''");
         let filter = format!("internetMessageId eq '{quoted}'");
@@ -490,12 +497,12 @@ fn check_id(id: &str) -> Result<()> {
     check_as(id, "m12 from a search, or d5 from mail_draft")
 }
 
-/// Returns a created message, which has an id.
+/// Returns a created message after checking that it has an id.
 fn created(made: Option<Value>) -> Result<Value> {
     made.filter(|made| !text(made, "id").is_empty()).ok_or_else(|| not_ours("message"))
 }
 
-/// Returns true if a message is complete, but for its attachments.
+/// Returns true if a response has all properties of a message except its attachments.
 fn is_whole(message: &Value) -> bool {
     let has = |key: &str| message.get(key).is_some();
     ["id", "conversationId", "body", "toRecipients", "isDraft"].into_iter().all(has)
@@ -518,7 +525,7 @@ fn maybe_made(error: Error) -> Error {
     .next("check with mail_search in:drafts before retrying")
 }
 
-/// Converts an error from before anything was sent, which leaves nothing open.
+/// Converts an error before sending, after which nothing can be in doubt.
 fn not_sent(error: Error) -> Error {
     if !error.is_open() {
         return error;

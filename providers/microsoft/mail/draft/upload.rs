@@ -1,8 +1,8 @@
-//! Adds attachments to drafts at Outlook.
+//! Adding attachments to drafts at Outlook.
 //!
-//! Small ones are sent in one request. Larger ones are sent in pieces to a URL that
-//! Graph issues for the one attachment; an interrupted upload is resumed. That URL is a
-//! secret of its own: it is outside the API, gets no token of ours, and is never shown.
+//! Small files are sent in one request. Larger files are sent in pieces to a URL that Graph issues
+//! for the attachment; an interrupted upload is resumed. That URL is itself a secret: it is outside
+//! the API, gets no token of ours, and is never shown.
 
 use std::time::Duration;
 
@@ -23,24 +23,24 @@ use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 
-/// From this size on, in bytes, Exchange requires an upload in pieces.
+/// The size in bytes from which Exchange requires an upload in pieces.
 const IN_PIECES: usize = 3 << 20;
-/// A piece, in bytes: a multiple of 320 KiB below the 4 MB that are allowed.
+/// The size of a piece in bytes: a multiple of 320 KiB below the allowed 4 MB.
 const PIECE: usize = 12 * 320 * 1024;
-/// The largest attachment that Outlook accepts, in bytes.
+/// The maximum size of an attachment at Outlook, in bytes.
 pub const MAX_ATTACHMENT: u64 = 150 << 20;
 /// The maximum number of attempts to resume an upload.
 const TRIES: u32 = 5;
 /// The time limit of one piece.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The longest answer to a piece, in bytes.
+/// The maximum size of the response to a piece, in bytes.
 const ANSWER: usize = 1 << 20;
 
-/// Adds one attachment to the draft `message`, which has `alike` others of its name. An
-/// upload in several pieces is reported to the `caller` as progress.
+/// Adds one attachment to the draft `message`, which has `alike` others of the same name. An upload
+/// in pieces reports its progress to the `caller`.
 ///
 /// # Errors
-/// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] leave open whether it was added.
+/// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] mean that it is unknown whether it was added.
 pub async fn attach(
     graph: &GraphAccount,
     message: &str,
@@ -98,7 +98,7 @@ async fn in_pieces(
     let body = json!({ "attachmentItem": item });
     let begin = || graph.write(&Method::POST, &request, None, Some(&body));
     let session = match begin().await {
-        // Repeating this is harmless: an upload that is never used creates nothing.
+        // Repeating this is harmless: an upload session that is never used creates nothing.
         Err(error) if error.is_open() => begin().await,
         other => other,
     };
@@ -111,7 +111,7 @@ async fn in_pieces(
     while from < bytes.len() {
         let next = match upload.piece(from).await {
             Ok(next) if next > from => next,
-            // The service requests the same piece again.
+            // The service asks for the same piece again.
             Ok(_) if failed < TRIES => {
                 failed += 1;
                 continue;
@@ -126,7 +126,7 @@ async fn in_pieces(
                 tokio::time::sleep(after.unwrap_or(wait).min(Duration::from_secs(20))).await;
                 match upload.missing().await {
                     Ok(next) => next,
-                    // The URL is gone: after the last piece, or permanently.
+                    // The session has ended: either the upload is complete, or it expired.
                     Err(error) if error.kind() == ErrorKind::NotFound => {
                         if is_there(graph, message, file, total, alike).await? {
                             bytes.len()
@@ -157,7 +157,7 @@ async fn in_pieces(
     Ok(())
 }
 
-/// A file on its way.
+/// An upload in progress.
 struct FileUpload<'a> {
     graph: &'a GraphAccount,
     url: Url,
@@ -165,7 +165,7 @@ struct FileUpload<'a> {
 }
 
 impl FileUpload<'_> {
-    /// Sends the piece that begins at `from`; where the next one begins.
+    /// Sends the piece that begins at `from`; returns the beginning of the next one.
     async fn piece(&self, from: usize) -> Result<usize> {
         let total = self.bytes.len();
         let to = total.min(from.saturating_add(PIECE));
@@ -185,19 +185,19 @@ impl FileUpload<'_> {
         Ok(if made { total } else { next_expected(&progress).unwrap_or(to) })
     }
 
-    /// Returns where the missing part begins.
+    /// Returns the beginning of the missing part.
     async fn missing(&self) -> Result<usize> {
         let answer = self.exchange(self.graph.http.get(self.url.clone())).await?;
         let progress = answer.json()?;
         Ok(next_expected(&progress).unwrap_or(self.bytes.len()))
     }
 
-    /// Cancels the upload; if that fails, it expires by itself.
+    /// Cancels the upload. If that fails, the upload expires by itself.
     async fn give_up(&self) {
         let _ = self.exchange(self.graph.http.delete(self.url.clone())).await;
     }
 
-    /// Makes one request to the URL of an upload: no token, no cookie, no redirect.
+    /// Makes one request to the upload URL, without token, cookies or redirects.
     async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<GraphResponse> {
         let share = self.graph.limiter.share();
         let _place = share.place().await;
@@ -217,17 +217,17 @@ impl FileUpload<'_> {
     }
 }
 
-/// Returns the beginning of the first missing range: `["3932160-"]`.
+/// Returns the beginning of the first missing range, from a list such as `["3932160-"]`.
 fn next_expected(progress: &Value) -> Option<usize> {
     let first = progress.get("nextExpectedRanges")?.as_array()?.first()?;
     let from = first.as_str()?.split('-').next()?;
     from.trim().parse().ok()
 }
 
-/// Returns the upload URL, if it is safe to send the attachment there.
+/// Returns the upload URL if it is safe to send the attachment to.
 fn address(graph: &GraphAccount, url: &str) -> Result<Url> {
     let url = Url::parse(url).ok().filter(|url| {
-        // Plain http is this machine's, where the API itself is.
+        // Plain http is accepted only on this machine, for the sandbox.
         let near = graph.base.scheme() == "http"
             && url.scheme() == "http"
             && match url.host() {
@@ -243,7 +243,7 @@ fn address(graph: &GraphAccount, url: &str) -> Result<Url> {
     })
 }
 
-/// Returns true if the draft has the attachment besides `alike` others of its name.
+/// Returns true if the draft has the attachment in addition to `alike` others of the same name.
 async fn is_there(
     graph: &GraphAccount,
     message: &str,
@@ -255,12 +255,12 @@ async fn is_there(
     let answer = graph.get(&request).await?;
     let (found, _) = graph.all(answer, 500, 10).await?;
     let named = found.iter().filter(|existing| text(existing, "name") == file.name);
-    // The size includes Exchange's overhead.
+    // Exchange's size includes its overhead, so it may be larger.
     let fits = |existing: &&Value| existing.get("size").and_then(Value::as_u64) >= Some(size);
     Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
 }
 
-/// Refuses what Outlook cannot accept, before anything is done.
+/// Refuses a file that is too large for Outlook, before anything is written.
 ///
 /// # Errors
 /// [`ErrorKind::Argument`], which names the attachment.

@@ -1,7 +1,7 @@
-//! Writes Outlook's saved contacts.
+//! Writes of Outlook's saved contacts.
 //!
-//! They belong to the person who signed in, even if the mailbox belongs to someone
-//! else; so they are not written from there. `microsoft/people.rs` reads them.
+//! They belong to the person who signed in, even if the mailbox belongs to someone else, so they
+//! cannot be written through a shared mailbox. `microsoft/people.rs` reads them.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::ContactCard;
@@ -16,7 +16,7 @@ use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 
-/// Contacts in a page, and pages, that are looked through for a new one.
+/// The page size, and the maximum number of pages, for looking up a new contact.
 const TOP: &str = "1000";
 const PAGES: usize = 20;
 /// The maximum lag of the service's clock behind ours.
@@ -25,7 +25,7 @@ const BEHIND: SignedDuration = SignedDuration::from_secs(2);
 /// The properties that the table `contact` reads.
 const CONTACT: &str = "id,displayName,emailAddresses,companyName,jobTitle,mobilePhone";
 
-/// Saves a contact; as the table `contact` reads it.
+/// Saves a contact, and returns it as the table `contact` reads it.
 pub async fn create(outlook: &OutlookMailbox, card: &ContactCard) -> Result<Value> {
     outlook.own("contacts")?;
     if card.name.is_none() && card.emails.as_ref().is_none_or(Vec::is_empty) {
@@ -39,6 +39,7 @@ pub async fn create(outlook: &OutlookMailbox, card: &ContactCard) -> Result<Valu
         let query = [("$select", select.as_str()), ("$top", TOP)];
         let answer = outlook.graph().get(&request("me/contacts", &query)).await?;
         let (all, _) = outlook.graph().all(answer, usize::MAX, PAGES).await?;
+        // A contact gets no id of ours, so a lost creation is recognized by time and content.
         let is_new = |one: &Value| {
             let made = text(one, "createdDateTime").parse::<Timestamp>();
             made.is_ok_and(|made| made + BEHIND >= since) && holds(Some(one), &body)
@@ -72,7 +73,7 @@ pub async fn update(outlook: &OutlookMailbox, id: &str, card: &ContactCard) -> R
     }
 }
 
-/// Deletes a contact, into Deleted Items.
+/// Deletes a contact, which moves it to Deleted Items.
 pub async fn delete(outlook: &OutlookMailbox, id: &str) -> Result<()> {
     outlook.own("contacts")?;
     let path = at(id)?;
@@ -91,8 +92,8 @@ fn whole(contact: Value) -> Result<Value> {
     }
 }
 
-/// Returns the given fields of a contact. The first phone number is the mobile one,
-/// which the table shows; Outlook keeps two more for business.
+/// Returns the given fields of a contact. The first phone number becomes the mobile number, which
+/// the table shows; the others become business numbers.
 fn properties(card: &ContactCard) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| drop(body.insert(key.to_owned(), value));

@@ -22,9 +22,9 @@ use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;
 
-/// Where rules are.
+/// The path of the rules.
 const RULES: &str = "mailFolders/inbox/messageRules";
-/// Rules that are read, and pages of them.
+/// The maximum number of rules that are read, and of pages.
 const MAX_RULES: usize = 1_000;
 const PAGES: usize = 20;
 
@@ -84,7 +84,7 @@ impl MailboxSettings for OutlookMailbox {
 }
 
 impl OutlookMailbox {
-    /// Returns Graph's rules, in the order they apply.
+    /// Returns Graph's rules in the order in which they apply.
     async fn raw_rules(&self) -> Result<Vec<Value>> {
         self.own("rules")?;
         let answer = self.graph().get(&self.graph().mailbox_url(RULES, &[])).await?;
@@ -108,7 +108,7 @@ impl OutlookMailbox {
         let place = last.unwrap_or(0).saturating_add(1);
         body.entry("displayName").or_insert_with(|| format!("Rule {place}").into());
         body.insert("sequence".to_owned(), place.into());
-        // A new rule contains only the given parts.
+        // Null clears a part of an existing rule; a new rule has only the given parts.
         body.retain(|_, value| !value.is_null());
         let request = self.graph().mailbox_url(RULES, &[]);
         let body = Value::Object(body);
@@ -128,7 +128,7 @@ impl OutlookMailbox {
         let request = self.rule_at(&rule.id)?;
         let tree = self.tree().await?;
         let now = self.graph().get(&request).await?;
-        // It may have parts that our words cannot express.
+        // The rule may have parts that we cannot express, and a change would lose them.
         if let Some(other) = rules::rule(&now, &tree).other.first() {
             return Err(Error::argument(format!(
                 "the rule has parts not supported here: {}",
@@ -156,7 +156,7 @@ impl OutlookMailbox {
         self.graph().delete(&request, None).await
     }
 
-    /// Returns the request about a rule; their ids are shorter than those of messages.
+    /// Returns the request for a rule. Ids of rules are shorter than ids of messages.
     fn rule_at(&self, id: &str) -> Result<String> {
         self.own("rules")?;
         let good = (1..=512).contains(&id.len())

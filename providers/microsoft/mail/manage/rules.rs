@@ -1,9 +1,9 @@
-//! Converts Outlook's inbox rules to our words and back.
+//! Converts Outlook's inbox rules to rules of ours and back.
 //!
-//! All conditions of a rule have to hold, each for one of its values, and none of its
-//! exceptions may. So a query that rules can express is a row of such conditions, some
-//! of them negated; every other query is refused, with what is possible. Other parts of
-//! a rule are described in words, and such a rule is never written.
+//! A rule applies if every condition holds for one of its values, and no exception does. Only
+//! conjunctions of such conditions, some of them negated, can be written as rules; other queries
+//! are refused with a list of the possible conditions. Other parts of existing rules are described
+//! in words, and such rules are never written.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::provider::mail::{MailPerson, MailRule, RuleStep};
@@ -17,12 +17,12 @@ use crate::microsoft::mail::folders::FolderTree;
 
 /// The size that Exchange treats as unlimited, in kilobytes.
 const NO_LIMIT: u64 = 2_147_483_647;
-/// The possible conditions, for errors.
+/// The conditions that a rule may have, for errors.
 const SAYABLE: &str = "use from:, to:, subject:, body:, plain words, category:, is:important, \
                        has:attachment, larger: and smaller:, each once, with OR between values of \
                        one, and - before exceptions";
 
-/// Converts a rule of Graph's to our words.
+/// Converts Graph's rule to one of ours.
 pub fn rule(rule: &Value, tree: &FolderTree) -> MailRule {
     let mut other = Vec::new();
     let mut parts = conditions(nested(rule, "conditions"), "if", &mut other);
@@ -48,7 +48,7 @@ pub fn rule(rule: &Value, tree: &FolderTree) -> MailRule {
     }
 }
 
-/// Returns the conditions of a rule, or its exceptions; those that no query can express
+/// Returns the conditions or exceptions of a rule. Descriptions of those that no query can express
 /// are added to `other`, after `word`.
 fn conditions(predicates: &Value, word: &str, other: &mut Vec<String>) -> Vec<Query> {
     let mut parts = Vec::new();
@@ -110,7 +110,7 @@ fn same(value: &Value, word: &str) -> bool {
     value.as_str().is_some_and(|text| text.eq_ignore_ascii_case(word))
 }
 
-/// Returns texts, or the addresses of people.
+/// Returns the texts of a list, or the addresses of its people.
 fn values(value: &Value) -> Vec<String> {
     let one = |item: &Value| match item {
         Value::String(text) => Some(cell(text)),
@@ -130,7 +130,7 @@ fn size_range(value: &Value) -> Option<Query> {
     (!parts.is_empty()).then(|| one_or(parts, Query::All))
 }
 
-/// Splits `sentOnlyToMe` into words.
+/// Splits a name such as `sentOnlyToMe` into words.
 fn spaced(key: &str) -> String {
     let mut words = String::new();
     for c in key.chars() {
@@ -179,10 +179,10 @@ fn steps(actions: &Value, tree: &FolderTree, other: &mut Vec<String>) -> Vec<Rul
     steps
 }
 
-/// Converts a rule of ours to Graph's words, without its position among the others.
+/// Converts a rule of ours to Graph's form, without its position.
 ///
 /// # Errors
-/// [`daysheet_core::error::ErrorKind::Argument`] for what Outlook's rules cannot express,
+/// [`daysheet_core::error::ErrorKind::Argument`] for parts that Outlook's rules cannot express,
 /// [`daysheet_core::error::ErrorKind::NotFound`] for unknown folders.
 pub fn body(rule: &MailRule, tree: &FolderTree) -> Result<Map<String, Value>> {
     if let Some(other) = rule.other.first() {
@@ -207,12 +207,12 @@ pub fn body(rule: &MailRule, tree: &FolderTree) -> Result<Map<String, Value>> {
     Ok(body)
 }
 
-/// Returns predicates in Graph's form; null if there are none.
+/// Returns predicates in Graph's form; null if empty.
 fn predicates_json(predicates: Map<String, Value>) -> Value {
     if predicates.is_empty() { Value::Null } else { predicates.into() }
 }
 
-/// The predicates of a query.
+/// The conditions and exceptions of a query.
 #[derive(Default)]
 struct RuleConditions {
     conditions: Map<String, Value>,
@@ -225,7 +225,7 @@ impl RuleConditions {
         match query {
             Query::All(parts) => parts.iter().try_for_each(|part| self.all(part)),
             Query::Not(inner) => self.none(inner),
-            // Rules apply only to what comes into the inbox.
+            // Rules apply only to mail that arrives in the inbox.
             Query::Term(QueryTerm::Folder(place)) if place == "inbox" => Ok(()),
             Query::Term(term) => self.condition(&[term]),
             Query::Any(parts) => self.condition(&plain(parts)?),
@@ -233,10 +233,10 @@ impl RuleConditions {
         }
     }
 
-    /// Adds conditions that must not hold.
+    /// Adds exceptions.
     fn none(&mut self, query: &Query) -> Result<()> {
         match query {
-            // One exception is enough, as one part of these is.
+            // One exception suffices, as one part of an OR does.
             Query::Any(parts) => parts.iter().try_for_each(|part| self.none(part)),
             Query::Not(inner) => self.all(inner),
             Query::Term(term) => {
@@ -247,7 +247,7 @@ impl RuleConditions {
                     }
                     (Some(Value::Array(known)), Value::Array(more)) => known.extend(more),
                     (Some(known), value) if *known == value => {}
-                    // Two limits would be one range that both have to hold in.
+                    // Outlook would combine two limits into one range in which both have to hold.
                     _ => return Err(unsayable("two exceptions by size")),
                 }
                 Ok(())
@@ -265,7 +265,7 @@ impl RuleConditions {
                 Ok(())
             }
             (Some(Value::Object(range)), Value::Object(more)) => {
-                // A size from, and a size to.
+                // A minimum and a maximum size can be combined.
                 for (limit, value) in more {
                     let value = match (range.get(&limit).and_then(Value::as_u64), value.as_u64()) {
                         (Some(one), Some(two)) if limit == "minimumSize" => one.max(two),
@@ -282,7 +282,7 @@ impl RuleConditions {
     }
 }
 
-/// Returns the conditions of a group.
+/// Returns the conditions of an OR, including nested ones.
 fn plain(parts: &[Query]) -> Result<Vec<&QueryTerm>> {
     let mut terms = Vec::new();
     for part in parts {
@@ -295,7 +295,7 @@ fn plain(parts: &[Query]) -> Result<Vec<&QueryTerm>> {
     Ok(terms)
 }
 
-/// Returns the predicate that holds if one of these terms does.
+/// Returns the predicate that holds if one of the terms does.
 fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
     let [first, rest @ ..] = terms else {
         return Err(unsayable("an empty group"));
@@ -332,7 +332,7 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
             QueryTerm::In(MessagePart::From, _) if addresses => people("fromAddresses"),
             QueryTerm::In(MessagePart::From, _) => ("senderContains", json!(texts)),
             QueryTerm::In(MessagePart::To, _) if addresses => people("sentToAddresses"),
-            // Outlook checks Cc recipients as well.
+            // This includes Cc recipients at Outlook.
             QueryTerm::In(MessagePart::To, _) => ("recipientContains", json!(texts)),
             QueryTerm::In(MessagePart::Subject, _) => ("subjectContains", json!(texts)),
             QueryTerm::In(MessagePart::Body, _) => ("bodyContains", json!(texts)),
@@ -346,7 +346,7 @@ fn predicate(terms: &[&QueryTerm]) -> Result<(&'static str, Value)> {
     Ok(match first {
         QueryTerm::Attachment => ("hasAttachments", true.into()),
         QueryTerm::Is(MessageState::Important) => ("importance", "high".into()),
-        // In kilobytes, both limits always.
+        // In kilobytes; Graph requires both limits.
         QueryTerm::Larger(bytes) => (
             "withinSizeRange",
             json!({"minimumSize": bytes.div_ceil(1024), "maximumSize": NO_LIMIT}),

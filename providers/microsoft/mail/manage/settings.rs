@@ -1,6 +1,6 @@
 //! Outlook's automatic replies, language and time zone.
 //!
-//! All of it is one object, of which Graph changes the named fields. Times are written in UTC.
+//! They are one object, of which Graph changes only the given fields. Times are written in UTC.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::event_time;
@@ -37,7 +37,7 @@ fn read(setting: &Value) -> AutoReply {
             "" => "UTC",
             zone => zone,
         };
-        // Outlook keeps old times after they no longer apply.
+        // Outlook keeps old times that no longer apply.
         event_time::local(text(time, "dateTime"), zone).filter(|_| scheduled)
     };
     let some = |key| Some(text(setting, key)).filter(|text| !text.trim().is_empty());
@@ -57,8 +57,8 @@ fn read(setting: &Value) -> AutoReply {
     }
 }
 
-/// Sets the automatic reply; returns the resulting settings. A text or an audience that
-/// is not given stays.
+/// Sets the automatic reply and returns the settings afterwards. Text and audience stay unless
+/// given.
 pub async fn set_auto_reply(outlook: &OutlookMailbox, reply: &AutoReply) -> Result<Value> {
     outlook.own("settings")?;
     let body = auto_reply_json(reply, outlook.graph().now())?;
@@ -86,6 +86,7 @@ fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
             .next("give the end"));
         }
         (true, from, Some(to)) => {
+            // Graph requires both times of a scheduled reply.
             let from = from.unwrap_or(now);
             if to <= from {
                 return Err(Error::argument("the automatic replies would end before they start")
@@ -106,7 +107,7 @@ fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
         let word = match audience {
             ReplyAudience::All => "all",
             ReplyAudience::Contacts => "contactsOnly",
-            // People in the organization receive it in any case.
+            // This concerns outside senders only; the organization always receives the reply.
             ReplyAudience::Organization => "none",
         };
         put("externalAudience", word.into());
@@ -114,8 +115,8 @@ fn auto_reply_json(reply: &AutoReply, now: Timestamp) -> Result<Value> {
     Ok(body.into())
 }
 
-/// Sets the language (a BCP 47 tag) and the zone (a name of IANA's or Windows');
-/// the settings as they then are.
+/// Sets the language (a BCP 47 tag) and the time zone (an IANA or Windows name), and returns the
+/// settings afterwards.
 pub async fn set(
     outlook: &OutlookMailbox,
     language: Option<&str>,
@@ -149,7 +150,7 @@ pub async fn set(
     }
     let body = Value::Object(body);
     let mut now = change(outlook, &body).await?;
-    // Windows has one name for all cities with the same clock. The answer names the one given.
+    // A Windows zone stands for many cities; the answer names the one that was given.
     let given = time_zone.and_then(|zone| event_time::zone_name(zone.trim()));
     if let (Some(given), Some(shown)) = (given, now.get_mut("timeZone"))
         && Some(&*shown) == body.get("timeZone")
@@ -166,6 +167,6 @@ async fn change(outlook: &OutlookMailbox, body: &Value) -> Result<Value> {
         Ok(Some(found).filter(|found| holds(Some(found), body)))
     };
     outlook.graph().write_for_sure(&Method::PATCH, &request, None, Some(body), set).await?;
-    // The response to the change has only the named fields.
+    // The response to the change contains only the changed fields.
     settings(outlook).await.map_err(|error| error.context("it was set, but could not be read back"))
 }

@@ -1,9 +1,9 @@
-//! Checks the conditions that Graph was not given on the messages it returned.
+//! Checks conditions on returned messages that Graph did not evaluate.
 //!
-//! A condition means what it means in Gmail: whole words in any case, and an address is
-//! a phrase of its words. Never fails: a message without a property does not meet its
-//! condition. Words of the body, names of attachments and sizes are not properties of a
-//! message, and so never met here; `compile` leaves none of them over.
+//! Conditions have the meaning of Gmail's: whole words, ignoring case; an address is a phrase of
+//! its words. Checks never fail: a message without a property does not meet the condition. Words of
+//! the body, attachment names and sizes are not properties of a message; `compile` leaves no such
+//! conditions.
 
 use std::collections::HashMap;
 
@@ -17,8 +17,8 @@ use crate::labels::same_label;
 /// The names of a mailbox's folders.
 #[derive(Debug, Clone, Copy)]
 pub struct FolderNames<'a> {
-    /// Folder id → `inbox`, `sent`, `drafts`, `trash`, `spam` or `archive`, or
-    /// the folder's name with those above it: `Clients/Nordlicht`.
+    /// Folder id → `inbox`, `sent`, `drafts`, `trash`, `spam` or `archive`, or the path of another
+    /// folder: `Clients/Nordlicht`.
     pub names: &'a HashMap<String, String>,
 }
 
@@ -56,13 +56,13 @@ fn properties_of(term: &QueryTerm) -> &'static [&'static str] {
     }
 }
 
-/// Returns true if the properties of a message decide a whole query.
+/// Returns true if a message's properties suffice to decide a query.
 pub(super) fn can(query: &Query) -> bool {
     let mut terms = query.terms().into_iter();
     terms.all(|term| !properties_of(term).is_empty())
 }
 
-/// Returns true if a Graph message, as JSON, meets the rest of a query.
+/// Returns true if a Graph message meets the rest of a query.
 pub fn matches(rest: &Query, message: &Value, places: &FolderNames) -> bool {
     match rest {
         Query::All(parts) => parts.iter().all(|part| matches(part, message, places)),
@@ -83,7 +83,7 @@ fn meets(term: &QueryTerm, message: &Value, places: &FolderNames) -> bool {
             let phrase = words(expected);
             text("subject").is_some_and(|subject| {
                 if phrase.is_empty() {
-                    // A picture or a sign, which is no word.
+                    // Symbols and emoji are no words, so they are compared as text.
                     subject.contains(expected.trim())
                 } else {
                     says(subject, &phrase)
@@ -124,7 +124,7 @@ fn says(text: &str, phrase: &[String]) -> bool {
     has_phrase(&words(text), phrase)
 }
 
-/// Returns one recipient or a list of them.
+/// Returns the recipients in a property that has one recipient or a list.
 fn people(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     let (one, many) = match value {
         Some(Value::Array(many)) => (None, many.as_slice()),
@@ -133,8 +133,8 @@ fn people(value: Option<&Value>) -> impl Iterator<Item = &Value> {
     one.into_iter().chain(many)
 }
 
-/// Returns true if the name or the address contains the phrase; a phrase does not
-/// extend from one into the other.
+/// Returns true if the name or the address contains the phrase, which cannot extend from one into
+/// the other.
 fn is_called(who: &Value, phrase: &[String]) -> bool {
     ["/emailAddress/name", "/emailAddress/address"]
         .into_iter()
@@ -142,8 +142,8 @@ fn is_called(who: &Value, phrase: &[String]) -> bool {
         .any(|text| says(text, phrase))
 }
 
-/// Returns true if `name` means the folder: a well-known word, its id, its path, or its
-/// own name alone.
+/// Returns true if `name` names the folder: by a well-known word, its id, its path or its last
+/// name.
 fn is_in(name: &str, folder: Option<&str>, places: &FolderNames) -> bool {
     if name == "anywhere" {
         return true;
@@ -154,7 +154,7 @@ fn is_in(name: &str, folder: Option<&str>, places: &FolderNames) -> bool {
     let Some(path) = places.names.get(id) else {
         return id == name;
     };
-    // A user may have a folder `Sent` of their own.
+    // A user may have a folder named `Sent`, so well-known words have to match exactly.
     if PLACES.contains(&name) || PLACES.contains(&path.as_str()) {
         return path == name || id == name;
     }

@@ -1,11 +1,11 @@
-//! The query language, translated for Microsoft Graph.
+//! The query language, translated for Microsoft Graph. No I/O.
 //!
-//! Pure text work. Graph has two languages and accepts one of them at a time: `$filter` (OData)
-//! has states, times and whole addresses and is exact; `$search` (KQL) has words. A query is
-//! normalized (`normal.rs`), and each of its conjuncts goes where it can be expressed
-//! (`write.rs`); what the chosen language cannot express is checked here on every returned
-//! message (`check.rs`). So the results are those that Gmail would return; what neither side can
-//! decide is refused. `$search`: <https://learn.microsoft.com/graph/search-query-parameter>.
+//! Graph has two languages and accepts one at a time: `$filter` (OData) has states, times and whole
+//! addresses, and is exact; `$search` (KQL) has words. A query is normalized (`normal.rs`), and
+//! each conjunct is written in the chosen language if that can express it (`write.rs`), or checked
+//! on every returned message (`check.rs`). The results are therefore those of Gmail; conditions
+//! that neither side can decide are refused. `$search`:
+//! <https://learn.microsoft.com/graph/search-query-parameter>.
 
 mod check;
 mod normal;
@@ -16,38 +16,39 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{ME, MessagePart, PLACES, Query, QueryTerm};
 use daysheet_core::text::Note;
 
-/// Where to look.
+/// The folders to search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum SearchScope {
-    /// Every folder but Deleted Items and Junk Email: the default of a search without a folder.
+    /// Every folder except Deleted Items and Junk Email: the default without a folder.
     #[default]
     Mail,
     /// Every folder.
     Anywhere,
-    /// One folder: a word of [`PLACES`], or a folder's own name or id.
+    /// One folder: a word of [`PLACES`], or a folder's name or id.
     Folder(String),
 }
 
-/// A query in Graph's languages; without any of them, every message matches.
+/// A query in Graph's languages. Without filter, search and rest, it matches every message.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GraphQuery {
-    /// Where to look.
+    /// The folders to search.
     pub scope: SearchScope,
-    /// The whole `$filter`, in the order that `$orderby=receivedDateTime desc`
-    /// requires. Never present together with `search`.
+    /// The complete `$filter`, in the order that `$orderby=receivedDateTime desc` requires. Never
+    /// present together with `search`.
     pub filter: Option<String>,
     /// The KQL of `$search`, ready for double quotes.
     pub search: Option<String>,
     /// The conditions left to check on each message, with [`matches()`].
     pub rest: Option<Query>,
-    /// Where meaning was lost or work is left, in words.
+    /// Notes on conditions that lost meaning, or cost additional requests.
     pub notes: Vec<Note>,
 }
 
-/// Translates `query` to Graph's languages; no query means every message.
+/// Translates `query` to Graph's languages; no query matches every message.
 ///
-/// Fails with [`daysheet_core::error::ErrorKind::Argument`] on conditions that neither Graph
-/// nor a message's properties can decide.
+/// # Errors
+/// [`daysheet_core::error::ErrorKind::Argument`] for conditions that neither Graph nor a message's
+/// properties can decide.
 pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
     let normal = match query {
         None => return Ok(GraphQuery::default()),
@@ -65,6 +66,7 @@ pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
         if let Some(text) = say(&part) {
             clauses.push(text);
         } else if check::can(&part) {
+            // Days narrow the search; the exact time is checked here.
             if searches {
                 clauses.extend(write::kql_days(&part));
             }
@@ -96,17 +98,17 @@ pub fn compile(query: Option<&Query>) -> Result<GraphQuery> {
     Ok(compiled)
 }
 
-/// Returns true for a conjunct that is best written in KQL, which then applies to all.
+/// Returns true for a conjunct that needs KQL, which then applies to the whole query.
 ///
-/// Not for one that only excludes and can be checked here: it narrows nothing, and a
-/// search ends after 1,000 results where a filter continues.
+/// A mere exclusion that can be checked here does not need it: it narrows nothing, and a search
+/// ends after 1,000 results where a filter continues.
 fn wants_search(part: &Query) -> bool {
     let leaves_out = matches!(part, Query::Not(_)) && check::can(part);
     write::odata(part).is_none() && write::kql(part).is_some() && !leaves_out
 }
 
-/// Returns the folders a query names, beyond [`PLACES`], each once; for an unknown
-/// folder Graph returns an error or nothing.
+/// Returns the folders in a query other than [`PLACES`], each once. They have to be resolved,
+/// because Graph returns an error or nothing for unknown folders.
 pub fn folders(query: &Query) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for term in query.terms() {
@@ -120,7 +122,7 @@ pub fn folders(query: &Query) -> Vec<String> {
     found
 }
 
-/// Replaces `me` in a query by the account's address: Gmail supports `from:me`, Graph does not.
+/// Replaces `me` in a query by the account's address, because Graph does not know `from:me`.
 pub fn resolve_me(query: &Query, address: &str) -> Query {
     query.map(&|term| match term {
         QueryTerm::In(
@@ -131,9 +133,9 @@ pub fn resolve_me(query: &Query, address: &str) -> Query {
     })
 }
 
-/// Removes the folder from the conjuncts, and the conditions that it settles.
+/// Determines the scope, and returns the conjuncts that it does not already meet.
 ///
-/// `named` are the words of [`PLACES`] that occur anywhere in the query.
+/// `named` has the words of [`PLACES`] that the query contains.
 fn place(
     parts: Vec<Query>,
     named: &[String],
@@ -150,7 +152,7 @@ fn place(
         None if names("anywhere") || names("spam") || names("trash") => SearchScope::Anywhere,
         None => SearchScope::Mail,
     };
-    // As in Gmail, `in:spam OR x` includes the spam folder and not the trash.
+    // As in Gmail, `in:spam OR x` searches the spam folder but not the trash.
     if *scope == SearchScope::Anywhere && !names("anywhere") {
         for hidden in ["spam", "trash"] {
             if !names(hidden) {
@@ -162,7 +164,7 @@ fn place(
     parts.into_iter().filter(|part| !settled(part, scope)).collect()
 }
 
-/// Returns true for a condition on the folder that the scope already meets.
+/// Returns true if the scope already meets a condition on the folder.
 fn settled(part: &Query, scope: &SearchScope) -> bool {
     match (part, scope) {
         (Query::Term(QueryTerm::Folder(name)), SearchScope::Folder(scope)) => name == scope,
@@ -180,7 +182,7 @@ fn settled(part: &Query, scope: &SearchScope) -> bool {
     }
 }
 
-/// Reads Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
+/// Reads a query in Graph's own syntax: `$filter=…`, `$search=…`, or KQL.
 fn passed_on(raw: &str) -> Result<GraphQuery> {
     let (filter, search) = match raw.strip_prefix('$').map(|raw| raw.split_once('=')) {
         None => (None, Some(raw)),
@@ -231,7 +233,7 @@ fn operator(term: &QueryTerm) -> String {
         QueryTerm::Attachment => "has:attachment",
         QueryTerm::Larger(_) => "larger:",
         QueryTerm::Smaller(_) => "smaller:",
-        // A minus before one makes the other of it.
+        // A negated date is written as its opposite, so the operator is unknown.
         QueryTerm::Before(_) | QueryTerm::After(_) => "a date",
     };
     fixed.to_owned()

@@ -1,8 +1,8 @@
-//! Normalizes a query for both of Graph's languages and our own check.
+//! Normalizes a query for both of Graph's languages and for our own check.
 //!
-//! Every minus is at a condition, groups of the same kind are not nested, and empty
-//! conditions are removed. Conditions that Outlook does not support in any language are
-//! dropped here, with notes.
+//! In the normal form negation applies only to single conditions, groups of the same kind are not
+//! nested, and there are no empty conditions. Conditions that Outlook does not support in any
+//! language are dropped with notes.
 
 use daysheet_core::error::{Error, Result};
 use daysheet_core::query::{MessagePart, MessageState, PLACES, Query, QueryTerm, one_or};
@@ -14,15 +14,15 @@ use crate::labels::is_category;
 
 /// A query in its normal form.
 pub(super) struct NormalQuery {
-    /// The conjuncts. An empty [`Query::Any`] is never met, and then alone.
+    /// The conjuncts. A query that matches no message is a single empty [`Query::Any`].
     pub all: Vec<Query>,
-    /// The words of [`PLACES`] that occur anywhere in the query.
+    /// The words of [`PLACES`] that the query contains.
     pub places: Vec<String>,
-    /// Notes on what was lost.
+    /// Notes on conditions that were changed or dropped.
     pub notes: Vec<Note>,
 }
 
-/// Brings a query into its normal form.
+/// Brings a query into normal form.
 pub(super) fn read(query: &Query) -> Result<NormalQuery> {
     let mut reader = QueryReader::default();
     let all = match reader.part(query, false, true)? {
@@ -39,8 +39,8 @@ struct QueryReader {
 }
 
 impl QueryReader {
-    /// Normalizes a part, with the minus before it pushed inwards. `top` is true
-    /// outside of any OR and minus.
+    /// Normalizes a part, pushing the negation before it inwards. `top` is true outside of any OR
+    /// or negation.
     fn part(&mut self, query: &Query, negated: bool, top: bool) -> Result<Query> {
         Ok(match (query, negated) {
             (Query::All(parts), false) => all(self.group(parts, negated, top)?),
@@ -57,8 +57,8 @@ impl QueryReader {
         })
     }
 
-    /// Normalizes the parts of a group. A dash between words is dropped, as in Gmail;
-    /// anywhere else that would find more than requested.
+    /// Normalizes the parts of a group. A dash between words is dropped, as in Gmail; dropping it
+    /// in other positions would widen the search.
     fn group(&mut self, parts: &[Query], negated: bool, top: bool) -> Result<Vec<Query>> {
         let has_word = |part: &Query| match part {
             Query::Term(QueryTerm::Text(text)) => !words(text).is_empty(),
@@ -83,7 +83,7 @@ impl QueryReader {
     fn term(&mut self, term: &QueryTerm, negated: bool) -> Result<Query> {
         if let QueryTerm::Text(text) | QueryTerm::In(_, text) = term {
             let mute = words(text).is_empty();
-            // Of a subject every character is known here.
+            // Subjects are checked here, character by character.
             let in_subject = matches!(term, QueryTerm::In(MessagePart::Subject, _));
             if mute && !in_subject {
                 return Err(Error::argument(format!(
@@ -136,7 +136,7 @@ impl QueryReader {
     }
 }
 
-/// Joins parts by AND: never met if one of them is not.
+/// Joins parts by AND. The result matches nothing if one part matches nothing.
 fn all(parts: Vec<Query>) -> Query {
     let mut flat = Vec::new();
     for part in parts {
@@ -149,7 +149,7 @@ fn all(parts: Vec<Query>) -> Query {
     one_or(flat, Query::All)
 }
 
-/// Joins parts by OR: always met if one of them is.
+/// Joins parts by OR. The result matches everything if one part matches everything.
 fn any(parts: Vec<Query>) -> Query {
     let mut flat = Vec::new();
     for part in parts {

@@ -1,24 +1,24 @@
 //! Writes parts of a normalized query (`normal.rs`) for Graph.
 //!
-//! OData for `$filter` and KQL for `$search`. A part is written exactly or not at all;
-//! user input is quoted and has no syntax there.
+//! `$filter` takes OData and `$search` takes KQL. A part is written exactly or not at all. User
+//! input is quoted, and has no syntax there.
 
 use daysheet_core::query::{MessagePart, MessageState, Query, QueryTerm};
 use daysheet_core::text::search_text::words;
 use jiff::tz::TimeZone;
 use jiff::{RoundMode, Timestamp, TimestampRound, ToSpan, Unit};
 
-/// Before all mail: 1900-01-01.
+/// A time before all mail: 1900-01-01.
 const EARLIEST: Timestamp = Timestamp::constant(-2_208_988_800, 0);
-/// After all mail: 9999-12-30.
+/// A time after all mail: 9999-12-30.
 const LATEST: Timestamp = Timestamp::constant(253_402_128_000, 0);
 
 /// The largest size that Exchange can hold, in bytes.
 const MAX_SIZE: u64 = i32::MAX as u64;
 
-/// Returns the `$filter` of all the conjuncts, if there is any.
+/// Returns the `$filter` that joins the conjuncts, or `None` without any.
 pub(super) fn filter(mut clauses: Vec<String>) -> Option<String> {
-    // The sort is stable: other conditions keep their order.
+    // The sort is stable: all other conditions keep their order.
     clauses.sort_by_key(|clause| !is_sortable(clause));
     (!clauses.is_empty()).then(|| sortable(&clauses.join(" and ")))
 }
@@ -27,8 +27,8 @@ fn is_sortable(filter: &str) -> bool {
     filter.starts_with("receivedDateTime ")
 }
 
-/// Returns a conjunction that may be sorted by date: Graph requires the sort key to
-/// come first in the filter.
+/// Returns a filter whose results can be sorted by date: Graph requires the sort key to come first
+/// in the filter.
 fn sortable(filter: &str) -> String {
     if is_sortable(filter) {
         return filter.to_owned();
@@ -36,7 +36,7 @@ fn sortable(filter: &str) -> String {
     format!("receivedDateTime ge {EARLIEST} and {filter}")
 }
 
-/// Makes a filter of the user's sortable, too.
+/// Returns a filter written by the user in the same sortable form.
 pub(super) fn raw_filter(raw: &str) -> String {
     if is_sortable(raw) {
         return raw.to_owned();
@@ -44,10 +44,10 @@ pub(super) fn raw_filter(raw: &str) -> String {
     sortable(&format!("({raw})"))
 }
 
-/// Returns a part in OData; `None` if it cannot be exact.
+/// Returns a part in OData, or `None` if it cannot be expressed exactly.
 pub(super) fn odata(part: &Query) -> Option<String> {
     match part {
-        // Never met.
+        // An empty OR matches no message.
         Query::Any(parts) if parts.is_empty() => Some(format!("receivedDateTime lt {EARLIEST}")),
         Query::Any(parts) => group(parts, " or ", odata),
         Query::All(parts) => group(parts, " and ", odata),
@@ -56,7 +56,7 @@ pub(super) fn odata(part: &Query) -> Option<String> {
     }
 }
 
-/// Joins parts, in brackets; `None` if one of them cannot be written.
+/// Joins parts in parentheses; `None` if one of them cannot be expressed.
 fn group(
     parts: &[Query],
     between: &str,
@@ -70,7 +70,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     let Query::Term(term) = part else {
         return None;
     };
-    // The opposite comparison is more reliable than `not`, which Graph accepts in few places.
+    // The opposite comparison is used because Graph accepts `not` in few places.
     let equals = if negated { "ne" } else { "eq" };
     Some(match term {
         QueryTerm::In(MessagePart::From, who) if is_address(who) => {
@@ -86,8 +86,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
         QueryTerm::After(instant) if negated => before(*instant),
         QueryTerm::Before(instant) => before(*instant),
         QueryTerm::After(instant) => after(*instant),
-        // Parts of names are words, and nobody promises that OData compares
-        // categories as people do.
+        // Names are searched by word, and OData may compare categories differently from our check.
         QueryTerm::In(..) | QueryTerm::Label(_) | QueryTerm::Category(_) => return None,
         QueryTerm::Text(_)
         | QueryTerm::Folder(_)
@@ -96,7 +95,7 @@ fn odata_term(part: &Query, negated: bool) -> Option<String> {
     })
 }
 
-/// Returns true for a whole address, as in `from/emailAddress/address`.
+/// Returns true for a complete address, as in `from/emailAddress/address`.
 fn is_address(text: &str) -> bool {
     let Some((local, domain)) = text.split_once('@') else {
         return false;
@@ -117,14 +116,15 @@ fn after(instant: Timestamp) -> String {
     format!("receivedDateTime ge {}", second(instant))
 }
 
-/// Returns the instant as Graph compares it. Messages have whole seconds, so rounding
-/// up changes no comparison.
+/// Returns an instant as Graph compares it. Received times have whole seconds, so rounding up
+/// changes no comparison.
 fn second(instant: Timestamp) -> Timestamp {
     let whole = TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Ceil);
     instant.round(whole).unwrap_or(instant).clamp(EARLIEST, LATEST)
 }
 
-/// Returns a part in KQL, its quotes not [escaped](escape) yet; `None` if it cannot be exact.
+/// Returns a part in KQL, with quotation marks not [escaped](escape) yet; `None` if it cannot be
+/// expressed exactly.
 pub(super) fn kql(part: &Query) -> Option<String> {
     match part {
         Query::Any(parts) => group(parts, " OR ", kql),
@@ -137,7 +137,7 @@ pub(super) fn kql(part: &Query) -> Option<String> {
 
 fn kql_term(term: &QueryTerm) -> Option<String> {
     Some(match term {
-        // The index holds words alone.
+        // The index contains only words.
         QueryTerm::Text(text) | QueryTerm::In(_, text) if words(text).is_empty() => return None,
         QueryTerm::Text(text) => phrase(text),
         // As in Gmail, `to:` includes Cc.
@@ -151,7 +151,7 @@ fn kql_term(term: &QueryTerm) -> Option<String> {
         QueryTerm::Smaller(bytes) => format!("size<{}", bytes.min(&MAX_SIZE)),
         QueryTerm::Attachment => "hasAttachments:true".to_owned(),
         QueryTerm::Is(MessageState::Important) => "importance:high".to_owned(),
-        // It knows days only, and not those of which zone.
+        // KQL has only days, in an unknown time zone.
         QueryTerm::Before(_) | QueryTerm::After(_) => return None,
         QueryTerm::Is(_) | QueryTerm::Folder(_) | QueryTerm::Label(_) | QueryTerm::Category(_) => {
             return None;
@@ -159,8 +159,8 @@ fn kql_term(term: &QueryTerm) -> Option<String> {
     })
 }
 
-/// Returns the days of a bound on the time, in KQL: one more on each side, because the
-/// server guesses the zone and the hour.
+/// Returns a bound on the time as days in KQL. One day is added on each side, because the server's
+/// time zone is unknown.
 pub(super) fn kql_days(part: &Query) -> Option<String> {
     let day = |instant: &Timestamp| {
         let instant = instant.clamp(&EARLIEST, &LATEST);
@@ -171,11 +171,11 @@ pub(super) fn kql_days(part: &Query) -> Option<String> {
         Query::Term(QueryTerm::Before(instant)) => ("<", day(instant).checked_add(2.days())),
         _ => return None,
     };
-    // Without a bound the search is wider, and the remaining check is the same.
+    // Without this bound the search finds more, and the remaining check decides.
     Some(format!("received{sign}{}", day.ok()?))
 }
 
-/// Returns a phrase in quotes, without characters that have a meaning even there.
+/// Returns a quoted phrase without characters that have a meaning within quotes.
 fn phrase(text: &str) -> String {
     let inert: String = text
         .chars()
@@ -189,9 +189,9 @@ fn phrase(text: &str) -> String {
     format!("\"{}\"", words.join(" "))
 }
 
-/// Returns the `$search` of all the conjuncts, for double quotes.
+/// Returns the `$search` that joins the conjuncts, to be put in double quotes.
 pub(super) fn search(mut clauses: Vec<String>) -> String {
-    // A search that begins by leaving out is the less trodden path.
+    // Searches rarely begin with an exclusion, so those come last.
     clauses.sort_by_key(|clause| clause.starts_with("NOT "));
     escape(&clauses.join(" AND "))
 }
@@ -201,8 +201,8 @@ fn escape(kql: &str) -> String {
     kql.replace('\\', r"\\").replace('"', r#"\""#)
 }
 
-/// Returns a user's KQL as [`escape`] would: with or without the outer quotes, with
-/// inner ones escaped or not.
+/// Returns KQL written by the user in the form of [`escape`], whether or not it has outer quotes or
+/// escaped inner ones.
 pub(super) fn raw_kql(raw: &str) -> String {
     let inner = raw
         .strip_prefix('"')

@@ -1,6 +1,6 @@
-//! A client of the sandbox, as any program would be: sign-in, requests, answers.
+//! A client of the sandbox that behaves as any program would: sign-in, requests, responses.
 //!
-//! Suites add what their service needs in an `impl User` of their own.
+//! Suites add requests of their service in an `impl User` of their own.
 
 #![allow(dead_code, reason = "no suite needs all of it")]
 
@@ -21,12 +21,12 @@ use url::form_urlencoded::Serializer;
 /// The owner of the sample mailbox.
 pub const ME: &str = "mira@example.com";
 pub const VERIFIER: &str = "a-verifier-of-the-length-that-rfc-7636-asks-for";
-/// The client as the settings for the sandbox have it.
+/// The OAuth client id in the settings for the sandbox.
 pub const CLIENT: &str = "daysheet-sandbox";
-/// The header by which the sandbox's owner agrees to a sign-in.
+/// The header by which a test consents to a sign-in.
 pub const ALLOW: &[(&str, &str)] = &[("x-sandbox-consent", "allow")];
 
-/// The sign-in of a service: two paths, where it leads back to, and a field of its own.
+/// The sign-in of a provider: two paths, the redirect URI, and a field that only it requires.
 pub struct SignIn {
     pub page: &'static str,
     pub token: &'static str,
@@ -50,8 +50,8 @@ pub const MICROSOFT: SignIn = SignIn {
 const GMAIL: &str = "/gmail/v1/users/me/";
 
 impl SignIn {
-    /// The path of an authorization request, with these changes; with an empty value
-    /// left out if `omit` is set.
+    /// Returns the path of an authorization request with these changes; fields with an empty value
+    /// are left out if `omit` is set.
     pub fn authorization(&self, changes: &[(&str, &str)], omit: bool) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         let usual = [
@@ -68,7 +68,7 @@ impl SignIn {
         format!("{}?{}", self.page, form(query))
     }
 
-    /// The form of a token request by code, with these changes; what is empty is left out.
+    /// Returns the form of a token request by code with these changes; empty fields are left out.
     pub fn token_request(&self, changes: &[(&str, &str)]) -> String {
         let usual = [
             ("grant_type", "authorization_code"),
@@ -89,7 +89,7 @@ fn changed<'a>(
     usual.iter().chain(changes).copied().collect()
 }
 
-/// An answer as it came.
+/// A response with its status, header and body.
 pub struct Reply {
     pub status: u16,
     pub headers: HeaderMap,
@@ -101,7 +101,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("no JSON: {}", self.text()))
     }
 
-    /// The status, and the JSON, null for no body.
+    /// Returns the status and the JSON, which is null for an empty body.
     pub fn answer(&self) -> (u16, Value) {
         let json = if self.body.is_empty() { Value::Null } else { self.json() };
         (self.status, json)
@@ -111,12 +111,12 @@ impl Reply {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// A header, or nothing.
+    /// Returns a header's value, or an empty text if the header is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The query of the redirect that ends a sign-in page.
+    /// Returns the query of the redirect that ends a sign-in page.
     pub fn location(&self) -> BTreeMap<String, String> {
         assert_eq!(self.status, 302, "{}", self.text());
         let url = url::Url::parse(self.header("location")).unwrap();
@@ -126,18 +126,18 @@ impl Reply {
     }
 }
 
-/// Somebody at the sandbox.
+/// A user of the sandbox.
 pub struct User {
     http: Client<HttpConnector, Full<Bytes>>,
     pub base: String,
-    /// Empty for somebody who has not signed in.
+    /// The access token; empty before a sign-in.
     pub token: String,
-    /// What paths without a leading slash are below.
+    /// The prefix of paths without a leading slash.
     api: &'static str,
 }
 
 impl User {
-    /// Somebody who has not signed in, at the sandbox of that address.
+    /// Returns a user who has not signed in, at the sandbox of that address.
     pub fn nobody(base: &str) -> Self {
         Self {
             http: Client::builder(TokioExecutor::new()).build_http(),
@@ -147,22 +147,22 @@ impl User {
         }
     }
 
-    /// The same, whose paths without a leading slash are Gmail's.
+    /// Returns the same user, with Gmail's prefix for paths without a leading slash.
     pub fn with_gmail(self) -> Self {
         Self { api: GMAIL, ..self }
     }
 
-    /// Somebody who has signed in with Google, and uses Gmail.
+    /// Signs a user in with Google, for Gmail.
     pub async fn at_gmail(base: &str, address: &str, scope: &str) -> Self {
         Self::at(&GOOGLE, GMAIL, base, address, scope).await
     }
 
-    /// Somebody who has signed in with Google, and uses the calendar.
+    /// Signs a user in with Google, for the calendar.
     pub async fn at_calendar(base: &str, address: &str, scope: &str) -> Self {
         Self::at(&GOOGLE, "/calendar/v3/", base, address, scope).await
     }
 
-    /// Somebody who has signed in with Microsoft, and uses Graph.
+    /// Signs a user in with Microsoft, for Graph.
     pub async fn at_graph(base: &str, address: &str, scope: &str) -> Self {
         Self::at(&MICROSOFT, "/v1.0/", base, address, scope).await
     }
@@ -173,7 +173,7 @@ impl User {
         Self { token, api, ..nobody }
     }
 
-    /// All tokens of a sign-in.
+    /// Signs in and returns all tokens.
     pub async fn sign_in(&self, at: &SignIn, address: &str, scope: &str) -> Value {
         let page = at.authorization(&[("login_hint", address), ("scope", scope)], false);
         let code = self.send("GET", &page, ALLOW, "").await.location()["code"].clone();
@@ -183,13 +183,13 @@ impl User {
         reply.json()
     }
 
-    /// The access token of a sign-in.
+    /// Signs in and returns the access token.
     pub async fn token_of(&self, at: &SignIn, address: &str, scope: &str) -> String {
         let tokens = self.sign_in(at, address, scope).await;
         tokens["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// Any request; there may be no answer.
+    /// Sends a request. The connection may break before the response.
     pub async fn try_send(
         &self,
         method: &str,
@@ -223,7 +223,7 @@ impl User {
         self.try_send(method, path, headers, body).await.unwrap()
     }
 
-    /// The same as the bearer of the token; there may be no answer.
+    /// Sends a request with the user's bearer token. The connection may break before the response.
     pub async fn try_bearing(
         &self,
         method: &str,
@@ -251,14 +251,14 @@ impl User {
         self.bearing("GET", path, &[], "").await
     }
 
-    /// What is there; it has to be.
+    /// Returns the JSON of a path that must exist.
     pub async fn json(&self, path: &str) -> Value {
         let reply = self.get(path).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
         reply.json()
     }
 
-    /// Sends JSON, with further headers; null is no body, and a text is as it stands.
+    /// Sends JSON with further headers. Null sends no body, and a text is sent unquoted.
     pub async fn write(
         &self,
         method: &str,
@@ -269,7 +269,7 @@ impl User {
         self.try_write(method, path, more, body).await.unwrap()
     }
 
-    /// The same, where there may be no answer at all.
+    /// Sends as [`write`](Self::write) does. The connection may break before the response.
     pub async fn try_write(
         &self,
         method: &str,
@@ -284,19 +284,19 @@ impl User {
             Value::String(text) => text.clone(),
             body => body.to_string(),
         };
-        // Graph's front end wants to be told that there is nothing.
+        // Graph's front end demands a length even of an empty body.
         if body.is_empty() {
             headers.push(("content-length", "0"));
         }
         self.try_bearing(method, path, &headers, body).await
     }
 
-    /// Sends JSON; the status, and the JSON of the answer.
+    /// Sends JSON; returns the status and the JSON of the response.
     pub async fn call(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         self.write(method, path, &[], &body).await.answer()
     }
 
-    /// Sends JSON, and is not refused.
+    /// Sends JSON, and fails if the request is refused.
     pub async fn ok(&self, method: &str, path: &str, body: Value) -> Value {
         let (status, answer) = self.call(method, path, body).await;
         assert!(status < 300, "{method} {path}: {status} {answer:#}");
@@ -315,13 +315,13 @@ impl User {
         assert_eq!(self.call("DELETE", path, Value::Null).await, (204, Value::Null), "{path}");
     }
 
-    /// The status, reason and message of a refusal of Google's.
+    /// Returns the status, reason and message of Google's refusal.
     pub async fn refused(&self, method: &str, path: &str, body: Value) -> (u16, String, String) {
         let (status, answer) = self.call(method, path, body).await;
         let error = &answer["error"];
         if status >= 400 {
             assert_eq!(error["code"], status, "{method} {path}: {answer:#}");
-            // Where it is about permissions, the two say it in other words.
+            // Errors about permissions have different messages in the two places.
             let same = error["message"] == error["errors"][0]["message"];
             assert!(same || matches!(status, 401 | 403), "{method} {path}: {answer:#}");
         }
@@ -330,12 +330,12 @@ impl User {
     }
 }
 
-/// A query or a form.
+/// Returns a query or a form.
 pub fn form<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-/// A text as a part of a path or query.
+/// Encodes a text for a path or query.
 pub fn encoded(text: &str) -> String {
     form([("", text)]).trim_start_matches('=').to_owned()
 }

@@ -1,9 +1,9 @@
-//! What every mailbox and all calendars promise by the doc comments of the port,
-//! whoever their provider is.
+//! The promises that the doc comments of the port make for mailboxes and calendars of all
+//! providers.
 //!
-//! The suite asks through the port alone. What cannot be known from there, such as how
-//! many messages there are, is given as a [`KnownMail`] or a [`KnownCalendar`]. All
-//! promises are tried before the suite fails, and those that are not kept are named.
+//! The suite calls the port alone. Facts that the port does not reveal, such as the number of
+//! messages, are given as a [`KnownMail`] or a [`KnownCalendar`]. The suite tries all promises
+//! before it fails, and names the broken ones.
 
 #![allow(dead_code, reason = "no suite needs all of it")]
 
@@ -37,35 +37,35 @@ use serde_json::{Value, json};
 use super::messages::{outgoing, person, stored_draft};
 use crate::common::clock;
 
-/// What no message says and no id is.
+/// A word that is in no message and is no id.
 const NOBODY: &str = "xylorimbaphobia";
 const RUBBISH: [&str; 4] = ["", "../me", "a b", "x/../y"];
-/// Pages after which a list is taken to have no end.
+/// Pages after which a list is assumed to be endless.
 const PAGES: usize = 200;
-/// Messages whose columns are fetched one by one.
+/// The number of messages whose columns are fetched one by one.
 const SOME: usize = 6;
 
-/// What a mailbox is known to hold.
+/// Known contents of a mailbox.
 pub struct KnownMail {
-    /// How many messages are listed without a query.
+    /// The number of messages listed without a query.
     pub messages: usize,
     /// Words that one message alone has, its subject, and words of its text.
     pub words: &'static str,
     pub subject: &'static str,
     pub text: &'static str,
-    /// A folder by the name that queries have for it, and how many messages are in it.
+    /// A folder, by its name in queries, and its number of messages.
     pub folder: (&'static str, usize),
-    /// Words of a conversation, and how many messages it has.
+    /// Words of a conversation and its number of messages.
     pub thread: (&'static str, usize),
-    /// An id that could be a message's, and is none.
+    /// A well-formed id of a message that does not exist.
     pub unknown: &'static str,
-    /// True if nothing can be written.
+    /// True if all writes are refused.
     pub read_only: bool,
-    /// Promises that are not kept, each with the reason.
+    /// Promises known to be broken, each with the reason.
     pub except: &'static [(&'static str, &'static str)],
 }
 
-/// The promises that were looked at, and what was found of those that are not kept.
+/// The promises that were tried, and the findings of the broken ones.
 #[derive(Default)]
 struct Suite {
     met: BTreeSet<&'static str>,
@@ -80,13 +80,13 @@ impl Suite {
         }
     }
 
-    /// What is answered, or nothing if it is refused although it may not be.
+    /// Returns the answer, or an empty one if it was refused; a refusal breaks the promise.
     fn answer<T: Default>(&mut self, promise: &'static str, result: Result<T>) -> T {
         self.holds(promise, result.is_ok(), result.as_ref().err());
         result.unwrap_or_default()
     }
 
-    /// Refused, and for what was asked.
+    /// Checks that a call was refused because of its arguments, with a message.
     fn refused<T: Debug>(&mut self, promise: &'static str, result: Result<T>) {
         let argument = result
             .as_ref()
@@ -94,8 +94,8 @@ impl Suite {
         self.holds(promise, argument, result);
     }
 
-    /// The names of all promises; fails if one is broken that is not excepted, or kept
-    /// that is.
+    /// Returns the names of all promises. Fails if a promise without an exception is broken, or one
+    /// with an exception is kept.
     fn end(self, except: &[(&'static str, &str)]) -> Vec<&'static str> {
         let excepted = |name: &str| except.iter().any(|(known, _)| *known == name);
         let broken: Vec<_> = self.broken.iter().filter(|(name, _)| !excepted(name)).collect();
@@ -107,7 +107,7 @@ impl Suite {
     }
 }
 
-/// Objects as rows.
+/// Reads objects as rows.
 fn rows(
     api: Service,
     table: &'static Table,
@@ -121,7 +121,7 @@ fn rows(
     flatten(table, columns, items, &context)
 }
 
-/// The keys of objects, which are ids.
+/// Returns the ids of objects, their first column.
 fn ids(api: Service, table: &'static Table, items: &[Value]) -> Vec<String> {
     let (rows, _) =
         rows(api, table, &table.fields.iter().take(1).collect::<Vec<_>>(), items, &HashMap::new());
@@ -144,7 +144,7 @@ fn all(table: &'static Table) -> Vec<&'static TableColumn> {
     table.up_to(ColumnLevel::More)
 }
 
-/// True if nothing is reported but where to ask from.
+/// Returns true if the changes are empty except for the cursor.
 fn is_quiet(changes: &ChangeFeed) -> bool {
     let lists = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
     lists.iter().all(|list| list.is_empty())
@@ -186,7 +186,7 @@ impl Probe<'_> {
         }
     }
 
-    /// All pages joined; what a page repeats of the one before is dropped.
+    /// Returns all pages joined, without the items that a page repeats.
     async fn list(&self, table: &'static Table, mut ask: ListRequest) -> Result<Vec<Value>> {
         let (mut items, mut known) = (Vec::new(), BTreeSet::new());
         for _ in 0..PAGES {
@@ -204,7 +204,7 @@ impl Probe<'_> {
         panic!("a list has no end");
     }
 
-    /// The ids of the messages that are listed, in order.
+    /// Returns the ids of the listed messages, in order.
     async fn found(&self, query: Option<Query>, folder: Option<&str>) -> Result<Vec<String>> {
         let mut ask = self.ask(&MESSAGE, 100, query);
         ask.folder = folder.map(str::to_owned);
@@ -212,7 +212,7 @@ impl Probe<'_> {
     }
 }
 
-/// Tries what a mailbox promises; the names of the promises.
+/// Tries the promises of a mailbox; returns their names.
 pub async fn mailbox(mailbox: &dyn Mailbox, known: &KnownMail) -> Vec<&'static str> {
     let mut suite = Suite::default();
     let probe = Probe { mailbox, api: mailbox.api() };
@@ -228,7 +228,7 @@ pub async fn mailbox(mailbox: &dyn Mailbox, known: &KnownMail) -> Vec<&'static s
     suite.end(known.except)
 }
 
-/// Lists of messages: their order, pages, columns. The ids of all.
+/// Tries lists of messages: order, pages, columns. Returns the ids of all.
 async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<String> {
     let api = probe.api;
     let whole = probe.list(&MESSAGE, probe.ask(&MESSAGE, 100, None)).await;
@@ -268,7 +268,7 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     let subjects = full.rows().filter(|row| row[3] != RowCell::Null).count();
     suite.holds("messages_have_subjects", subjects > 0, subjects);
 
-    // Columns that are fetched alone read the same.
+    // Columns read the same if they are fetched alone.
     let (full, _) = rows(api, &MESSAGE, &columns, &some.items, &some.names);
     for field in columns {
         let mut ask = probe.ask(&MESSAGE, SOME, None);
@@ -284,7 +284,7 @@ async fn lists(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) -> Vec<S
     listed
 }
 
-/// The oldest first, unless it is refused.
+/// Checks that the oldest-first order reverses the list, unless it is refused.
 async fn reversed(
     probe: &Probe<'_>,
     table: &'static Table,
@@ -304,7 +304,7 @@ async fn reversed(
     suite.holds("the_oldest_come_first", dates == whole, (&dates, &whole));
 }
 
-/// What queries and folders find.
+/// Tries queries and filters by folder.
 async fn queries(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let found = probe.list(&MESSAGE, probe.ask(&MESSAGE, 10, words(known.words))).await;
     let found = suite.answer("queries_are_answered", found);
@@ -334,7 +334,7 @@ async fn queries(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     );
 }
 
-/// Conversations.
+/// Tries conversations.
 async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     let api = probe.api;
     let whole = probe.list(&THREAD, probe.ask(&THREAD, 50, None)).await;
@@ -361,7 +361,7 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
         return;
     };
     let members = suite.answer("a_thread_is_read", probe.mailbox.thread(&id).await);
-    // Drafts are not counted.
+    // A thread's count leaves drafts out.
     let sent = members.iter().filter(|one| one.role != ThreadRole::Draft).count();
     let expected = RowCell::Count(i64::try_from(sent).unwrap());
     suite.holds("a_thread_has_all_its_messages", counted == Some(expected), &counted);
@@ -376,7 +376,7 @@ async fn threads(probe: &Probe<'_>, known: &KnownMail, suite: &mut Suite) {
     suite.holds("a_thread_is_oldest_first", sorted, &dates);
 }
 
-/// Messages, read singly.
+/// Tries reading messages by id.
 async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
     let projection = project(probe.api, &all(&MESSAGE));
     let mut requested: Vec<String> = listed.iter().take(4).rev().cloned().collect();
@@ -422,7 +422,7 @@ async fn reads(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &
     }
 }
 
-/// Lists other than messages.
+/// Tries lists other than messages.
 async fn lookups(probe: &Probe<'_>, suite: &mut Suite) {
     let people = PeopleQuery { limit: 10, ..PeopleQuery::default() };
     for (_, listing) in LISTINGS.iter().filter(|(_, listing)| listing.origin == From::Mailbox) {
@@ -439,12 +439,12 @@ async fn lookups(probe: &Probe<'_>, suite: &mut Suite) {
             refused => suite.refused("lists_are_answered_or_refused", refused),
         }
     }
-    // A table that no mailbox lists.
+    // `EVENT` is not a list of mailboxes.
     let none = probe.mailbox.lookup(&EVENT, &people, &Projection::default()).await;
     suite.refused("lists_are_answered_or_refused", none);
 }
 
-/// Folders: each has a name, and the labels that stand for folders are among them.
+/// Checks that each folder has a name, and that system labels are among the folders.
 async fn folders(probe: &Probe<'_>, page: &ListPage, suite: &mut Suite) {
     let names = probe.mailbox.names().await.unwrap_or_default();
     let (table, _) = rows(probe.api, &FOLDER, &all(&FOLDER), &page.items, &page.names);
@@ -459,7 +459,7 @@ async fn folders(probe: &Probe<'_>, page: &ListPage, suite: &mut Suite) {
     }
 }
 
-/// What happens.
+/// Tries changes.
 async fn changes(probe: &Probe<'_>, suite: &mut Suite) {
     let projection = project(probe.api, &all(&MESSAGE));
     let start = suite.answer("changes_begin", probe.mailbox.changes(None, &projection).await);
@@ -474,7 +474,7 @@ async fn changes(probe: &Probe<'_>, suite: &mut Suite) {
     suite.refused("other_cursors_are_refused", other);
 }
 
-/// What the mailbox cannot do is refused, as declared beforehand.
+/// Checks that actions outside the declared capabilities are refused.
 async fn refusals(probe: &Probe<'_>, known: &KnownMail, listed: &[String], suite: &mut Suite) {
     let (mailbox, can) = (probe.mailbox, probe.mailbox.capabilities());
     suite.holds("the_service_has_a_name", !can.name.is_empty(), can);

@@ -1,8 +1,7 @@
-//! Calendars in memory: they do what they are told, keep a record of it, and fail when
-//! they are told to. They can be as awkward as a service is: whole days begin when they
-//! begin in a zone of its own, and pages are short.
+//! Calendars in memory, which record their calls and fail on request. They can imitate an awkward
+//! service: whole days begin in a time zone of the service's own, and pages are short.
 //!
-//! Objects are in Google's shape, or in Graph's as far as rows need it.
+//! Objects have Google's shape, or Graph's in so far as rows need it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -34,12 +33,12 @@ pub struct Entry {
     facts: EventData,
     organizer: Option<String>,
     category: Option<String>,
-    /// Who is asked, and their answers in Graph's words.
+    /// Guests, and their answers in Graph's words.
     invited: Vec<(String, String)>,
 }
 
 impl Entry {
-    /// An event of so many minutes.
+    /// Returns an event of so many minutes.
     pub fn at(start: &str, minutes: i64, title: &str) -> Self {
         let start: DateTime = start.parse().unwrap();
         let end = start.checked_add(minutes.minutes()).unwrap();
@@ -47,7 +46,7 @@ impl Entry {
         Self::new(title, EventTime::At(utc(start)), EventTime::At(utc(end)))
     }
 
-    /// Some whole days.
+    /// Returns an event of so many whole days.
     pub fn day(first: &str, days: i64, title: &str) -> Self {
         let first: Date = first.parse().unwrap();
         Self::new(
@@ -76,7 +75,7 @@ impl Entry {
         self.with(|facts| facts.series = Some(id.to_owned()))
     }
 
-    /// An occurrence that would have started then.
+    /// Makes the event the exception to the occurrence at that start.
     pub fn instead_of(self, original: &str) -> Self {
         self.with(|facts| facts.original = event_time::local(original, "UTC").map(EventTime::At))
     }
@@ -107,7 +106,7 @@ impl Entry {
         self
     }
 
-    /// What the service's object tells beside the facts.
+    /// Returns the members of the service's object that are not in the facts.
     fn extra(&self, api: Service) -> Value {
         let (facts, invited) = (&self.facts, self.invited.iter());
         if api != Service::Microsoft {
@@ -138,16 +137,16 @@ impl Entry {
     }
 }
 
-/// What a calendar does when it is asked.
+/// Delays and failures of reads.
 #[derive(Debug, Clone, Default)]
 pub struct Trouble {
     pub delay: Duration,
     pub failure: Option<Error>,
-    /// Of these calendars alone.
+    /// Failures of single calendars.
     pub calendars: Vec<(String, Error)>,
 }
 
-/// When somebody is busy, as the service knows it.
+/// A person's free/busy times and working hours, as the service reports them.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     pub busy: Vec<(String, String, String)>,
@@ -158,32 +157,32 @@ pub struct Known {
 pub struct FakeCalendars {
     pub name: &'static str,
     api: Service,
-    /// True if the test adds the occurrences of series, too.
+    /// True if the test adds the occurrences of series itself.
     by_hand: bool,
-    /// Id, name, access, in the service's words; the first is the main one.
+    /// Id, name and access in the service's words. The first is the main calendar.
     calendars: Mutex<Vec<(String, String, &'static str)>>,
     events: Mutex<BTreeMap<String, EventData>>,
-    /// What every version of an event was, for whoever holds an old object.
+    /// Every version of each event, for callers that hold an old object.
     versions: Mutex<HashMap<String, EventData>>,
     extras: Mutex<HashMap<String, Value>>,
     count: Mutex<u32>,
-    /// What was written, in order.
+    /// The writes, in order.
     log: Mutex<Vec<String>>,
     /// The reads requested, in order.
     reads: Mutex<Vec<String>>,
-    /// The next writes fail so; with `true`, after they were carried out.
+    /// The errors of the next writes; with `true`, the write fails after it was carried out.
     failures: Mutex<VecDeque<Option<(Error, bool)>>>,
-    /// Reads of events fail so.
+    /// The error of every read of an event.
     pub blind: Mutex<Option<Error>>,
     pub trouble: Mutex<Trouble>,
-    /// Events of a page.
+    /// Events per page.
     pub page: Mutex<usize>,
-    /// Where whole days begin for the service.
+    /// The time zone in which whole days begin for the service.
     pub zone: Mutex<TimeZone>,
-    /// Whose busy times it can tell.
+    /// Free/busy times by address.
     pub people: Mutex<Vec<(String, Result<Known>)>>,
     pub rooms: Mutex<Vec<Value>>,
-    /// The mailbox beside them.
+    /// The mailbox of the same account.
     pub mailbox: Arc<FakeMailbox>,
 }
 
@@ -216,7 +215,8 @@ impl FakeCalendars {
         }
     }
 
-    /// Without calendars, for [`calendar`](Self::calendar) and [`add`](Self::add).
+    /// Returns an account without calendars, for [`calendar`](Self::calendar) and
+    /// [`add`](Self::add).
     pub fn empty(name: &'static str, api: Service) -> Self {
         Self { by_hand: true, calendars: Mutex::default(), ..Self::new(name, api) }
     }
@@ -227,7 +227,7 @@ impl FakeCalendars {
         self
     }
 
-    /// Adds an event to the calendar of that name; its id.
+    /// Adds an event to the calendar of that name; returns its id.
     pub fn add(&self, calendar: &str, entry: Entry) -> String {
         let calendar = format!("{}-{calendar}", self.name);
         let id = format!("{calendar}/{:04}", self.events.lock().unwrap().len());
@@ -246,7 +246,7 @@ impl FakeCalendars {
         id
     }
 
-    /// How often calendars and events were requested.
+    /// Returns how often calendars and events were requested.
     pub fn call_counts(&self) -> (usize, usize) {
         let reads = self.reads.lock().unwrap();
         let count = |what: &str| reads.iter().filter(|line| line.starts_with(what)).count();
@@ -262,7 +262,7 @@ impl FakeCalendars {
         tokio::time::sleep(delay).await;
     }
 
-    /// An event that is there: a title, an RFC 9557 start, minutes.
+    /// Stores an event with this title, RFC 9557 start and length in minutes.
     pub fn put(&self, id: &str, title: &str, start: &str, minutes: i64) -> EventData {
         let start: jiff::Zoned = start.parse().unwrap();
         let end = start.timestamp() + jiff::SignedDuration::from_mins(minutes);
@@ -274,13 +274,13 @@ impl FakeCalendars {
         facts
     }
 
-    /// A further calendar: id, name, access.
+    /// Adds a calendar with this id, name and access.
     pub fn list(&self, id: &str, name: &str, access: &'static str) {
         let calendar = (id.to_owned(), name.to_owned(), access);
         self.calendars.lock().unwrap().push(calendar);
     }
 
-    /// Makes an event be so.
+    /// Stores a new version of an event.
     pub fn set(&self, mut facts: EventData) -> EventData {
         let mut count = self.count.lock().unwrap();
         *count += 1;
@@ -292,7 +292,7 @@ impl FakeCalendars {
         facts
     }
 
-    /// Changes an event as somebody else would.
+    /// Changes an event as another client would.
     pub fn touch(&self, id: &str, change: impl FnOnce(&mut EventData)) {
         let mut facts = self.get(id).unwrap();
         change(&mut facts);
@@ -303,22 +303,22 @@ impl FakeCalendars {
         self.events.lock().unwrap().get(id).cloned()
     }
 
-    /// Members of its object that facts do not tell.
+    /// Sets members of an event's object that are not in the facts.
     pub fn extra(&self, id: &str, more: Value) {
         self.extras.lock().unwrap().insert(id.to_owned(), more);
     }
 
-    /// The next writes fail, each as told; `None` succeeds.
+    /// Sets the outcomes of the next writes; `None` succeeds.
     pub fn fail(&self, failures: impl IntoIterator<Item = Option<(Error, bool)>>) {
         *self.failures.lock().unwrap() = failures.into_iter().collect();
     }
 
-    /// What was written since this was last asked.
+    /// Returns the writes since the last call.
     pub fn written(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
-    /// What was read since this was last asked.
+    /// Returns the reads since the last call.
     pub fn read(&self) -> Vec<String> {
         std::mem::take(&mut self.reads.lock().unwrap())
     }
@@ -327,7 +327,7 @@ impl FakeCalendars {
         self.log.lock().unwrap().push(line);
     }
 
-    /// Whether the write at hand fails: before it is carried out, or after.
+    /// Returns the outcomes of the current write: before it is carried out, and after.
     fn fate(&self) -> (Result<()>, Result<()>) {
         match self.failures.lock().unwrap().pop_front().flatten() {
             None => (Ok(()), Ok(())),
@@ -336,7 +336,7 @@ impl FakeCalendars {
         }
     }
 
-    /// An event, or an occurrence of one, as it is.
+    /// Returns an event, or an occurrence of one.
     fn find(&self, id: &str) -> Result<EventData> {
         if let Some(facts) = self.get(id) {
             return Ok(facts);
@@ -349,7 +349,7 @@ impl FakeCalendars {
         one.ok_or_else(not_found)
     }
 
-    /// The occurrences of an event; those that were changed singly are left out.
+    /// Returns the occurrences of an event, without its exceptions.
     fn occurrences(&self, master: &EventData, from: Timestamp, to: Timestamp) -> Vec<EventData> {
         let Some(repeat) = &master.repeat else {
             return Vec::new();
@@ -449,7 +449,7 @@ impl FakeCalendars {
     }
 }
 
-/// A plain event of one's own.
+/// Returns a plain event of the account's own.
 pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> EventData {
     EventData {
         id: id.to_owned(),
@@ -480,7 +480,7 @@ pub fn event_data(id: &str, title: &str, start: EventTime, end: EventTime) -> Ev
     }
 }
 
-/// Somebody who is asked, and their answer as rows show it.
+/// Returns a guest with an answer as rows show it.
 pub fn guest(address: &str, answer: char) -> EventGuest {
     EventGuest {
         address: address.to_owned(),
@@ -540,7 +540,7 @@ fn attendee(guest: &EventGuest) -> Value {
            "self": guest.me, "optional": guest.optional, "resource": guest.room})
 }
 
-/// What a change says, on one line.
+/// Returns a change on one line.
 fn summary(change: &EventChange) -> String {
     let mut parts = Vec::new();
     let moment = |moment: &ZonedTime| match moment {
@@ -706,7 +706,8 @@ impl Calendars for FakeCalendars {
             found.retain(|one| start(one) < ask.to && end(one) > ask.from);
             found.extend(series);
             found.sort_by_key(start);
-            // Where a page ends is told by its last event, as services do it.
+            // The cursor is a position: as with the services, only its last event says where a page
+            // ends.
             let skip: usize = cursor.as_deref().unwrap_or("0").parse().unwrap();
             let size = (*self.page.lock().unwrap()).min(ask.limit);
             let next = skip.saturating_add(size);
@@ -781,7 +782,7 @@ impl Calendars for FakeCalendars {
         let id = format!("{calendar}/new{number}");
         let (start, end) = event.time.clone().unwrap();
         let mut new = event_data(&id, "", start.when(), end.when());
-        // An imported occurrence has the UID of its series.
+        // An imported exception has the UID of its series.
         if let Some(original) = event.original {
             let events = self.events.lock().unwrap();
             let series = events.values().find(|one| one.uid == event.uid && one.series.is_none());
@@ -861,7 +862,7 @@ impl Calendars for FakeCalendars {
         }
         let now = self.set(now);
         after?;
-        // As Outlook does: what is declined is not in the calendar any more.
+        // Outlook removes a declined event from the calendar.
         let removed =
             self.api == Service::Microsoft && response.answer == InvitationAnswer::Declined;
         Ok((!removed).then(|| self.object(&now)))
@@ -969,7 +970,7 @@ impl Fake for FakeCalendars {
     }
 }
 
-/// The mailbox beside calendars: messages with invitations, and who was written to.
+/// Returns the mailbox of the account: messages with invitations, and the addresses written to.
 fn mailbox(name: &'static str, api: Service) -> Arc<FakeMailbox> {
     let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
         let query = format!("{:?}", ask.query);
@@ -1004,28 +1005,28 @@ fn mailbox(name: &'static str, api: Service) -> Arc<FakeMailbox> {
 pub type CalendarHarness = Harness<FakeCalendars>;
 
 impl CalendarHarness {
-    /// One account at Google, `ana@example.com`.
+    /// Returns one Google account, `ana@example.com`.
     pub async fn one() -> Self {
         Self::with(Service::Google, &[]).await
     }
 
-    /// And a second one, `bo@example.com`.
+    /// Returns that account and a second one, `bo@example.com`.
     pub async fn two() -> Self {
         let fakes = ["ana", "bo"].map(|name| FakeCalendars::new(name, Service::Google));
         Self::over(fakes.into(), &[]).await
     }
 
-    /// One account at Microsoft, `ana@example.com`.
+    /// Returns one Microsoft account, `ana@example.com`.
     pub async fn outlook() -> Self {
         Self::with(Service::Microsoft, &[]).await
     }
 
-    /// One account, `ana@example.com`, with these settings.
+    /// Returns one account, `ana@example.com`, with these settings.
     pub async fn with(api: Service, settings: &[(&str, &str)]) -> Self {
         Self::over(vec![FakeCalendars::new("ana", api)], settings).await
     }
 
-    /// What was written in all accounts since this was last asked.
+    /// Returns the writes in all accounts since the last call.
     pub fn written(&self) -> Vec<String> {
         self.fakes.iter().flat_map(|fake| fake.written()).collect()
     }

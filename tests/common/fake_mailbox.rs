@@ -1,5 +1,5 @@
-//! A mailbox in memory: it does what it is told, keeps a record of it, and fails where
-//! and how a test says. What lists and reads answer can be scripted.
+//! A mailbox in memory, which records its writes and fails where and how a test requests. Its lists
+//! and reads can be scripted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -31,18 +31,19 @@ use super::clock;
 use super::harness::{Fake, Harness};
 use super::messages::{person, stored_draft};
 
-/// What becomes of a send.
+/// A fault of a send.
 #[derive(Clone, Copy)]
 pub enum Fault {
-    /// It is refused.
+    /// The message is refused.
     Refused,
-    /// It breaks before it is accepted.
+    /// The connection breaks before the message is accepted.
     Before,
-    /// It breaks after it was accepted.
+    /// The connection breaks after the message was accepted.
     After,
-    /// It breaks, and is accepted when the test calls [`FakeMailbox::accept_late`].
+    /// The connection breaks, and the message is accepted when the test calls
+    /// [`FakeMailbox::accept_late`].
     Late,
-    /// It takes so long.
+    /// The send takes this long.
     Slow(Duration),
 }
 
@@ -50,7 +51,7 @@ type Lists = dyn Fn(&FakeMailbox, &ListRequest) -> ListPage + Send + Sync;
 type LooksUp = dyn Fn(&Table, &PeopleQuery) -> ListPage + Send + Sync;
 type Reads = dyn Fn(&FakeMailbox, &str, BodyForm) -> Result<MessageContent> + Send + Sync;
 
-/// Answers in the place of the mailbox's own.
+/// Scripted answers, used instead of the mailbox's own.
 #[derive(Default)]
 pub struct Script {
     pub list: Option<Box<Lists>>,
@@ -61,51 +62,51 @@ pub struct Script {
 
 /// The mailbox of one account.
 pub struct FakeMailbox {
-    /// What its address and ids begin with.
+    /// The beginning of its address and ids.
     pub name: &'static str,
     pub api: Service,
-    /// What ids have to begin with to be taken for its own.
+    /// The prefix of the ids that it accepts as its own.
     pub prefix: &'static str,
-    /// By the provider's id; the newest is the last.
+    /// Messages by the provider's id, oldest first.
     pub mail: Mutex<BTreeMap<String, MailState>>,
-    /// Headers of messages.
+    /// Header fields of messages.
     pub headers: Mutex<HashMap<String, Vec<(String, String)>>>,
-    /// Writes of these fail so.
+    /// Errors of writes, by message id or setting.
     pub failing: Mutex<HashMap<String, Error>>,
-    /// These stay as they are, whatever is done.
+    /// Messages that no write changes.
     pub stubborn: Mutex<BTreeSet<String>>,
     /// Names and ids of folders and labels.
     pub places: Mutex<BTreeMap<String, String>>,
     pub rules: Mutex<Vec<MailRule>>,
     pub reply: Mutex<AutoReply>,
     pub people: Mutex<Vec<Value>>,
-    /// The addresses it sends as; it cannot tell them if there is none.
+    /// The addresses it sends as; `None` if it cannot list them.
     pub senders: Option<Vec<SendAlias>>,
-    /// What can be answered, and the bytes of files in it.
+    /// Messages that can be answered, and the bytes of their files.
     pub originals: Mutex<BTreeMap<String, SourceMessage>>,
     pub files: HashMap<&'static str, &'static [u8]>,
     pub drafts: Mutex<BTreeMap<String, StoredDraft>>,
     bytes: Mutex<HashMap<String, Arc<[u8]>>>,
     made: Mutex<usize>,
-    /// True if it puts somebody else in the place of the recipients.
+    /// True if it replaces the recipients of drafts.
     pub bends: Mutex<bool>,
-    /// How the next write of a draft fails, and what happens during it.
+    /// The error of the next write of a draft, and an action that runs during it.
     pub fails: Mutex<Option<Error>>,
     pub meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
     pub sent: Mutex<Vec<String>>,
     late: Mutex<Vec<String>>,
-    /// What becomes of the next sends.
+    /// The faults of the next sends.
     pub faults: Mutex<VecDeque<Fault>>,
-    /// True if it sends at a later time, too.
+    /// True if it can schedule sends.
     pub schedules: bool,
-    /// Who was written to before.
+    /// Addresses that were written to before.
     pub known: Mutex<Vec<String>>,
     /// Messages with an invitation.
     pub invitations: Mutex<HashMap<String, String>>,
-    /// Lists and lookups take so long, and fail so.
+    /// The delay and the error of lists and lookups.
     pub delay: Mutex<Duration>,
     pub failure: Mutex<Option<Error>>,
-    /// The number of these calls.
+    /// The number of lists and lookups.
     pub call_count: Mutex<usize>,
     pub script: Script,
     log: Mutex<Vec<String>>,
@@ -155,7 +156,7 @@ impl FakeMailbox {
         }
     }
 
-    /// One that answers lists and reads by a script, and takes every id.
+    /// Returns a mailbox that answers lists and reads by a script, and accepts every id.
     pub fn scripted(name: &'static str, api: Service, script: Script) -> Self {
         Self { prefix: "", senders: None, script, ..Self::new(name, api) }
     }
@@ -184,7 +185,7 @@ impl FakeMailbox {
         all.iter().find(|(name, _)| *name == word).unwrap().1.to_owned()
     }
 
-    /// Changes a message as somebody else would.
+    /// Changes a message as another client would.
     pub fn touch(&self, id: &str, change: impl FnOnce(&mut MailState)) {
         change(self.mail.lock().unwrap().get_mut(id).unwrap());
     }
@@ -193,27 +194,27 @@ impl FakeMailbox {
         self.mail.lock().unwrap()[id].clone()
     }
 
-    /// Writes of a message, or of how the mailbox is set up, fail so.
+    /// Sets the error of writes to a message or a mailbox setting.
     pub fn fail(&self, what: &str, error: Error) {
         self.failing.lock().unwrap().insert(what.to_owned(), error);
     }
 
-    /// Gives a message headers.
+    /// Sets the header fields of a message.
     pub fn heads(&self, id: &str, headers: Vec<(String, String)>) {
         self.headers.lock().unwrap().insert(id.to_owned(), headers);
     }
 
-    /// What was written since this was last asked.
+    /// Returns the writes since the last call.
     pub fn written(&self) -> Vec<String> {
         std::mem::take(&mut self.log.lock().unwrap())
     }
 
-    /// A draft as it is now.
+    /// Returns the current content of a draft.
     pub fn draft_message(&self, id: &str) -> OutgoingMessage {
         self.drafts.lock().unwrap()[id].content.clone()
     }
 
-    /// The bytes of a file of a draft.
+    /// Returns the bytes of a draft's file.
     pub fn bytes(&self, id: &str, name: &str) -> Vec<u8> {
         self.bytes.lock().unwrap()[&format!("{id}/{name}")].to_vec()
     }
@@ -226,7 +227,7 @@ impl FakeMailbox {
         draft.version.push('+');
     }
 
-    /// Which drafts were made, changed and deleted since this was last asked.
+    /// Returns the creations, changes and deletions of drafts since the last call.
     pub fn drafted(&self) -> Vec<String> {
         std::mem::take(&mut self.drafted.lock().unwrap())
     }
@@ -236,13 +237,13 @@ impl FakeMailbox {
         self.sent.lock().unwrap().append(&mut self.late.lock().unwrap());
     }
 
-    /// What was sent: Message-IDs, in order.
+    /// Returns the Message-IDs of the sent messages, in order.
     pub fn sent(&self) -> Vec<String> {
         self.sent.lock().unwrap().clone()
     }
 
     fn hold(&self, id: &str, thread: &str, message: &OutgoingMessage) -> Result<StoredDraft> {
-        // Every message that is taken can be written.
+        // Only messages that can be written as MIME are stored.
         if message.files.iter().all(|file| matches!(file.content, AttachmentContent::Bytes(_))) {
             mime(message, clock::now())?;
         }
@@ -279,7 +280,7 @@ impl FakeMailbox {
         self.failure.lock().unwrap().clone().map_or(Ok(()), Err)
     }
 
-    /// The messages it holds, newest first.
+    /// Returns its messages that match, newest first.
     fn listed(&self, ask: &ListRequest) -> ListPage {
         let number = |query: &Query| {
             query.terms().into_iter().find_map(|term| match term {
@@ -287,13 +288,13 @@ impl FakeMailbox {
                 _ => None,
             })
         };
-        // `larger:` stands for the oldest so many.
+        // `larger:N` matches the oldest N messages.
         let most = ask.query.as_ref().and_then(number).unwrap_or(usize::MAX);
         let mail = self.mail.lock().unwrap();
         let inbox = |term: &QueryTerm| matches!(term, QueryTerm::Folder(name) if name == "inbox");
         let inbox = ask.query.as_ref().is_some_and(|query| query.terms().into_iter().any(inbox));
         let folder = ask.folder.clone().or(inbox.then(|| self.folder("inbox")));
-        // A word is looked for in the subject, which is the id.
+        // The subject is the id, so words are searched in it.
         let says = |query: &Query, id: &str| {
             query.terms().into_iter().all(|term| match term {
                 QueryTerm::Text(word) => id.contains(word.as_str()),
@@ -463,7 +464,7 @@ impl Drafts for FakeMailbox {
                 Vec::new(),
             ));
         }
-        // A message to somebody is known by the address.
+        // An id that is an address names a message to that address.
         if id.contains('@') && !id.starts_with("gone") {
             Ok(of(Vec::new(), vec![person("", id)]))
         } else {
@@ -480,7 +481,7 @@ impl Drafts for FakeMailbox {
 
     async fn draft(&self, id: &str) -> Result<StoredDraft> {
         let (drafts, sent) = (self.drafts.lock().unwrap(), self.sent.lock().unwrap());
-        // A draft is known by the message that it is, too.
+        // A draft is also found by the id of its message.
         let found = drafts.values().find(|one| one.id == id || one.message == id);
         let found = found.filter(|one| !sent.contains(&one.content.message_id));
         found.cloned().ok_or_else(not_found)
@@ -540,7 +541,7 @@ impl Drafts for FakeMailbox {
                 tokio::time::sleep(wait).await;
                 self.sent.lock().unwrap().push(id);
             }
-            // It waits for its time.
+            // A scheduled message is not sent yet.
             None if at.is_some() => return Ok(SentMessage::default()),
             Some(Fault::After) | None => self.sent.lock().unwrap().push(id),
         }
@@ -575,7 +576,7 @@ impl MailboxSettings for FakeMailbox {
 
     async fn apply_settings(&self, change: &SettingsChange) -> Result<Option<Value>> {
         self.set_up_fails()?;
-        // A refusal that no rehearsal foresees.
+        // This failure is one that rehearsals do not foresee.
         let failing = self.failing.lock().unwrap().get("apply").cloned();
         failing.map_or(Ok(()), Err)?;
         self.note(format!("{change:?}"));
@@ -594,7 +595,7 @@ impl MailboxSettings for FakeMailbox {
             SettingsChange::AutoReply(reply) => {
                 let mut stored = self.reply.lock().unwrap();
                 let now = stored.clone();
-                // What is not said stays.
+                // Members that are not given keep their values.
                 *stored = AutoReply {
                     subject: reply.subject.clone().or(now.subject),
                     html: reply.html.clone().or(now.html),
@@ -739,22 +740,22 @@ impl Fake for FakeMailbox {
 pub type MailHarness = Harness<FakeMailbox>;
 
 impl MailHarness {
-    /// One account, `ana@example.com`.
+    /// Returns one account, `ana@example.com`.
     pub async fn one(api: Service, access: &str) -> Self {
         Self::with(api, &[("DAYSHEET_ACCESS", access)]).await
     }
 
-    /// One account, `ana@example.com`, with these settings.
+    /// Returns one account, `ana@example.com`, with these settings.
     pub async fn with(api: Service, settings: &[(&str, &str)]) -> Self {
         Self::of(vec![FakeMailbox::new("ana", api)], settings).await
     }
 
-    /// One at Google, `ana@example.com`, and one at Microsoft, `bo@example.com`.
+    /// Returns one Google account, `ana@example.com`, and one Microsoft account, `bo@example.com`.
     pub async fn two() -> Self {
         Self::two_at("organize").await
     }
 
-    /// The same two at an access level.
+    /// Returns the same two accounts at an access level.
     pub async fn two_at(access: &str) -> Self {
         let fakes = [("ana", Service::Google), ("bo", Service::Microsoft)];
         let fakes = fakes.map(|(name, api)| FakeMailbox::new(name, api));
@@ -770,7 +771,7 @@ fn not_found() -> Error {
     Error::new(ErrorKind::NotFound, "it is gone")
 }
 
-/// A flag without a time.
+/// Returns a flag without a time.
 pub fn starred() -> MessageFlag {
     MessageFlag::Set { due: None }
 }

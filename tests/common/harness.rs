@@ -27,9 +27,9 @@ use tempfile::TempDir;
 use super::clock;
 use crate::support::config;
 
-/// What stands for the service of one account.
+/// A fake of an account's service.
 pub trait Fake: Send + Sync + 'static {
-    /// What stands before `@example.com` in the account's address.
+    /// Returns the part of the account's address before `@example.com`.
     fn name(&self) -> &str;
     fn provider(&self) -> &'static str;
 
@@ -78,17 +78,17 @@ pub struct Harness<F> {
     pub fakes: Vec<Arc<F>>,
     pub home: TempDir,
     clock: Clock,
-    /// How answers are written unless a call says otherwise.
+    /// The format of answers, unless a call requests another.
     format: Format,
 }
 
 impl<F: Fake> Harness<F> {
-    /// With these settings beside those of [`config`].
+    /// Returns a harness with these settings on top of [`config`].
     pub async fn over(fakes: Vec<F>, settings: &[(&str, &str)]) -> Self {
         Self::at(fakes, settings, clock::clock()).await
     }
 
-    /// The same with another clock.
+    /// Returns a harness with another clock.
     pub async fn at(fakes: Vec<F>, settings: &[(&str, &str)], clock: Clock) -> Self {
         let home = TempDir::new().unwrap();
         let config = Arc::new(Config { clock, ..config(home.path(), settings) });
@@ -107,13 +107,13 @@ impl<F: Fake> Harness<F> {
         Self { pipeline, store, accounts, fakes, home, clock, format }
     }
 
-    /// With tabs between the columns.
+    /// Separates columns by tabs.
     pub fn with_tabs(self) -> Self {
         Self { format: Format::Toon(Delimiter::Tab), ..self }
     }
 
-    /// Gives an account among several half a second, for tests in which one does not answer: in
-    /// all others a busy machine would leave accounts out.
+    /// Gives an account half a second if there are several, for tests in which one does not answer.
+    /// Any other test keeps the usual time, because a busy machine would leave accounts out.
     pub fn impatient(self) -> Self {
         self.tuned(|pipeline| pipeline.patience(Duration::from_millis(500)))
     }
@@ -122,7 +122,7 @@ impl<F: Fake> Harness<F> {
         Self { pipeline: tune(self.pipeline), ..self }
     }
 
-    /// Another process over the same state folder.
+    /// Returns another process over the same state folder.
     pub fn process(&self, settings: &[(&str, &str)]) -> Pipeline {
         let config = config(self.home.path(), settings);
         let config = Arc::new(Config { clock: self.clock.clone(), ..config });
@@ -130,23 +130,23 @@ impl<F: Fake> Harness<F> {
         Pipeline::new(config, self.store.clone(), self.accounts.clone(), connect)
     }
 
-    /// The fake of the first account.
+    /// Returns the fake of the first account.
     pub fn ana(&self) -> &F {
         &self.fakes[0]
     }
 
-    /// The fake of the second account.
+    /// Returns the fake of the second account.
     pub fn bo(&self) -> &F {
         &self.fakes[1]
     }
 
-    /// The handle of something in the first account.
+    /// Returns the handle of an id in the first account.
     pub async fn handle(&self, kind: HandleKind, id: &str) -> String {
         let account = self.accounts.list().await.unwrap().remove(0).id;
         kind.handle(self.store.handles(&account, kind, &[id]).await.unwrap()[0])
     }
 
-    /// Calls a tool; its blocks.
+    /// Calls a tool and returns its blocks.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>> {
         self.call_as(tool, arguments, &NonInteractive).await
     }
@@ -160,7 +160,7 @@ impl<F: Fake> Harness<F> {
         call(&self.pipeline, tool, arguments, self.format, caller).await
     }
 
-    /// Calls a tool that is to succeed; its blocks as one text.
+    /// Calls a tool that must succeed; returns its blocks as one text.
     pub async fn ok(&self, tool: &str, arguments: Value) -> String {
         match self.call(tool, arguments.clone()).await {
             Ok(blocks) => blocks.join("\n--\n"),
@@ -168,7 +168,7 @@ impl<F: Fake> Harness<F> {
         }
     }
 
-    /// Calls a tool that is to fail; what it says.
+    /// Calls a tool that must fail; returns its error.
     pub async fn error(&self, tool: &str, arguments: Value) -> String {
         match self.call(tool, arguments.clone()).await {
             Ok(blocks) => panic!("{tool} {arguments}: {}", blocks.join("\n--\n")),
@@ -176,7 +176,7 @@ impl<F: Fake> Harness<F> {
         }
     }
 
-    /// Calls a tool with each of these arguments; what each is to answer.
+    /// Calls a tool with each of these arguments and compares the answers.
     pub async fn answers<S: AsRef<str>>(
         &self,
         tool: &str,
@@ -188,7 +188,7 @@ impl<F: Fake> Harness<F> {
         }
     }
 
-    /// The same with calls that are to fail.
+    /// Calls a tool with each of these arguments and compares the errors.
     pub async fn refuses<S: AsRef<str>>(
         &self,
         tool: &str,
@@ -200,14 +200,14 @@ impl<F: Fake> Harness<F> {
         }
     }
 
-    /// The document of a call that is to succeed, as JSON.
+    /// Returns the document of a call that must succeed, as JSON.
     pub async fn json(&self, tool: &str, mut arguments: Value) -> Value {
         arguments["format"] = "json".into();
         let blocks = self.call(tool, arguments).await.unwrap();
         serde_json::from_str(&blocks[0]).unwrap()
     }
 
-    /// The audit log.
+    /// Returns the audit log.
     pub fn audit(&self) -> Vec<Value> {
         if let Some(database) = super::postgres::database(self.home.path()) {
             let lines = super::postgres::texts(&database, "SELECT line FROM audit ORDER BY number");
@@ -217,13 +217,13 @@ impl<F: Fake> Harness<F> {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Tool, operation and outcome of each line of it.
+    /// Returns the tool, operation and outcome of each line of the audit log.
     pub fn audited(&self) -> Vec<String> {
         let line = |one: Value| format!("{} {} {}", one["tool"], one["op"], one["outcome"]);
         self.audit().into_iter().map(|one| line(one).replace('"', "")).collect()
     }
 
-    /// Each line of it with all it says but the time.
+    /// Returns each line of the audit log without its time.
     pub fn audited_in_full(&self) -> Vec<String> {
         let line = |one: Value| {
             let names = ["account", "tool", "op", "ids", "domains", "recipients", "outcome"];
@@ -233,7 +233,7 @@ impl<F: Fake> Harness<F> {
     }
 }
 
-/// Calls a tool of a pipeline; its blocks.
+/// Calls a tool of a pipeline; returns its blocks.
 pub async fn call(
     pipeline: &Pipeline,
     tool: &str,
@@ -246,7 +246,7 @@ pub async fn call(
     Ok(pipeline.run_for(request, caller).await?.blocks)
 }
 
-/// A user with one answer to all questions, who keeps them.
+/// A user who gives one answer to all questions, and records them.
 pub struct FakeUser(Confirmation, Mutex<Vec<String>>);
 
 impl FakeUser {
@@ -254,7 +254,7 @@ impl FakeUser {
         Self(reply, Mutex::default())
     }
 
-    /// What was asked so far.
+    /// Returns the questions so far.
     pub fn questions(&self) -> Vec<String> {
         self.1.lock().unwrap().clone()
     }
@@ -274,7 +274,7 @@ impl ClientPrompts for FakeUser {
     async fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 
-/// Tokens that are good for long.
+/// Returns tokens that do not expire during a test.
 pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> GrantedTokens {
     GrantedTokens {
         provider,
@@ -286,8 +286,8 @@ pub fn tokens(provider: &'static str, access: &str, refresh: &str) -> GrantedTok
     }
 }
 
-/// Returns the notes of an answer: the lines of its last block, then those that are values before
-/// the rows, as `key: note`.
+/// Returns the notes of an answer: the lines of its last block, and the values before the rows as
+/// `key: note`.
 pub fn notes(blocks: &[String]) -> String {
     let document = blocks.first().map_or("", String::as_str);
     let values = NoteKey::ALL.into_iter().filter_map(|key| {

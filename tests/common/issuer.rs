@@ -1,5 +1,5 @@
-//! An issuer on loopback, as data: what it publishes is what a test puts there, and its tokens
-//! are whatever a test has it sign.
+//! An issuer on loopback. Tests set the documents that it publishes, and sign tokens with any
+//! header and claims.
 
 #![allow(dead_code, reason = "no suite needs all of it")]
 
@@ -16,13 +16,13 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::common::clock;
 
-/// Private keys and their public halves, by name; made for these tests alone.
+/// Private keys and their public halves, by name; generated for these tests alone.
 const KEYS: &str = include_str!("../fixtures/issuer_keys.json");
-/// The server's own client.
+/// The OAuth client id of the server itself.
 pub const CLIENT: &str = "daysheet-server";
 pub const SECRET: &str = "a secret/with:signs";
 
-/// A request that came: the head and the body.
+/// A received request: its head and its body.
 #[derive(Clone)]
 pub struct Asked {
     pub head: String,
@@ -31,30 +31,30 @@ pub struct Asked {
 
 #[derive(Default)]
 struct State {
-    /// Status, further headers and body by path.
+    /// Status, further headers and body, by path.
     pages: HashMap<String, (u16, String, String)>,
     asked: Vec<(String, Asked)>,
 }
 
-/// The issuer.
+/// An issuer that runs until its test ends.
 pub struct TestIssuer {
     pub url: String,
     state: Arc<Mutex<State>>,
 }
 
-/// A key of the file.
+/// Returns a key of the fixture.
 pub fn key(name: &str) -> Value {
     let keys: Value = serde_json::from_str(KEYS).unwrap();
     assert!(keys[name].is_object(), "no key {name}");
     keys[name].clone()
 }
 
-/// The public keys of these names.
+/// Returns the public keys of these names.
 pub fn jwks(names: &[&str]) -> Value {
     json!({"keys": names.iter().map(|name| key(name)["jwk"].clone()).collect::<Vec<_>>()})
 }
 
-/// `base` with these members instead; null takes one away.
+/// Returns `base` with these members replaced; null removes one.
 pub fn with(base: &Value, changes: &Value) -> Value {
     let mut all = base.as_object().unwrap().clone();
     for (name, value) in changes.as_object().unwrap() {
@@ -70,8 +70,9 @@ fn part(json: &Value) -> String {
     URL_SAFE_NO_PAD.encode(json.to_string())
 }
 
-/// A JWT with this header and these claims, signed with a key of the file as its algorithm wants;
-/// with `HS256` by the text of the public key, and with `none` by nobody.
+/// Returns a JWT with this header and these claims, signed with a key of the fixture as the
+/// header's algorithm requires. `HS256` signs with the text of the public key, and any other
+/// algorithm, such as `none`, leaves the signature empty.
 pub fn sign(header: &Value, claims: &Value, by: &str) -> String {
     let message = format!("{}.{}", part(header), part(claims));
     let key = key(by);
@@ -97,7 +98,7 @@ pub fn sign(header: &Value, claims: &Value, by: &str) -> String {
 }
 
 impl TestIssuer {
-    /// Starts with its metadata published, and the keys `rsa`, `ec` and `ed`.
+    /// Starts an issuer that publishes its metadata and the keys `rsa`, `ec` and `ed`.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -128,19 +129,19 @@ impl TestIssuer {
         self.set("/.well-known/openid-configuration", 200, "", with(&usual, changes));
     }
 
-    /// Answers so at this path from now on; each header ends its line.
+    /// Sets the response at this path; each header ends its line.
     pub fn set(&self, path: &str, status: u16, headers: &str, body: Value) {
         let page = (status, headers.to_owned(), body.to_string());
         self.state.lock().unwrap().pages.insert(path.to_owned(), page);
     }
 
-    /// The requests to this path.
+    /// Returns the requests to this path.
     pub fn asked(&self, path: &str) -> Vec<Asked> {
         let state = self.state.lock().unwrap();
         state.asked.iter().filter(|(at, _)| at == path).map(|(_, asked)| asked.clone()).collect()
     }
 
-    /// What a server needs to know to take its tokens.
+    /// Returns the settings with which a server accepts its tokens.
     pub fn settings(&self, audience: &str) -> IssuerSettings {
         IssuerSettings {
             issuer: self.url.clone(),
@@ -157,7 +158,7 @@ impl TestIssuer {
         }
     }
 
-    /// The claims of a good access token.
+    /// Returns the claims of a valid access token.
     pub fn claims(&self, subject: &str, audience: &str) -> Value {
         let now = clock::now().as_second();
         json!({
@@ -170,7 +171,7 @@ impl TestIssuer {
         })
     }
 
-    /// A good access token with changes to its claims.
+    /// Returns a valid access token with changes to its claims.
     pub fn token(&self, subject: &str, audience: &str, changes: &Value) -> String {
         let claims = with(&self.claims(subject, audience), changes);
         sign(&json!({"alg": "RS256", "typ": "at+jwt", "kid": "rsa"}), &claims, "rsa")

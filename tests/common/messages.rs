@@ -1,4 +1,4 @@
-//! Messages, the people and files in them, drafts, and folders of mail for the sandbox.
+//! Messages, their people and files, drafts, and mail folders for the sandbox.
 
 #![allow(dead_code, reason = "no suite needs all of it")]
 
@@ -9,12 +9,12 @@ use daysheet_core::provider::mail::{
 };
 use tempfile::TempDir;
 
-/// Somebody; without a name if it is empty.
+/// Returns a person; an empty name counts as none given.
 pub fn person(name: &str, address: &str) -> MailPerson {
     MailPerson { name: (!name.is_empty()).then(|| name.to_owned()), address: address.to_owned() }
 }
 
-/// A message about lamps, with no more in it than has to be.
+/// Returns a message about lamps with the minimum of content.
 pub fn outgoing(message_id: &str, from: MailPerson, to: Vec<MailPerson>) -> OutgoingMessage {
     OutgoingMessage {
         message_id: message_id.to_owned(),
@@ -33,7 +33,7 @@ pub fn outgoing(message_id: &str, from: MailPerson, to: Vec<MailPerson>) -> Outg
     }
 }
 
-/// A message as a draft; the message that it is has `m-` before the draft's id.
+/// Returns a message as a draft. The id of its message is the draft's, prefixed with `m-`.
 pub fn stored_draft(
     id: &str,
     thread: &str,
@@ -49,7 +49,7 @@ pub fn stored_draft(
     }
 }
 
-/// A PDF of a message.
+/// Returns a PDF attachment.
 pub fn file(name: &str, bytes: &[u8]) -> OutgoingAttachment {
     OutgoingAttachment {
         name: name.to_owned(),
@@ -65,7 +65,7 @@ pub fn write_message(folder: &Path, name: &str, headers: &str, body: &str) {
     std::fs::write(folder.join(name), format!("{headers}\n\n{body}")).unwrap();
 }
 
-/// A folder of mail with a mailbox of one message for each of these people.
+/// Writes a mail folder with a mailbox of one message for each of these people.
 pub fn mailboxes(owners: &[&str]) -> TempDir {
     let mail = TempDir::new().unwrap();
     for owner in owners {

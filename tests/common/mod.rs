@@ -1,5 +1,5 @@
-//! What the tests work with in common: a client of the sandbox, and
-//! mailboxes and calendars in memory under a pipeline.
+//! Helpers that the test programs share: a client of the sandbox, and mailboxes and calendars in
+//! memory below a pipeline.
 
 #[macro_use]
 mod cases;
@@ -12,7 +12,7 @@ pub mod harness;
 pub mod messages;
 #[cfg(unix)]
 pub mod postgres;
-/// Elsewhere there is none.
+/// Replacements for systems without a PostgreSQL cluster.
 #[cfg(not(unix))]
 pub mod postgres {
     pub fn in_files() {}

@@ -1,5 +1,5 @@
-//! A PostgreSQL for the tests: that of `DATABASE_URL`, else a private cluster in a temporary
-//! folder, on a socket, as a user without rights. It ends with the process of the tests.
+//! A PostgreSQL for the tests: the server of `DATABASE_URL`, else a private cluster in a temporary
+//! folder, reached by a socket with an unprivileged role. It ends with the process of the tests.
 
 use std::cell::{Cell, RefCell};
 use std::io::Write;
@@ -15,13 +15,13 @@ use sqlx::any::{AnyRow, install_default_drivers};
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Row};
 use url::Url;
 
-/// Who runs the cluster if the tests are run by root: PostgreSQL refuses root.
+/// The user id that runs the cluster if root runs the tests, because PostgreSQL refuses root.
 const NOBODY: u32 = 65_534;
 
 thread_local! {
-    /// The server that tests of this thread keep their state on.
+    /// The server on which tests of this thread keep their state.
     static CHOSEN: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// True while a test is [`in_files`].
+    /// True during a test that keeps its state [`in_files`].
     static FILES: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -30,12 +30,12 @@ pub struct Cluster {
     folder: PathBuf,
     programs: PathBuf,
     root: bool,
-    /// Ends the cluster and removes its folder as soon as nobody holds its stdin.
+    /// Ends the cluster and removes its folder once its stdin is closed.
     _keeper: Child,
 }
 
 impl Cluster {
-    /// Starts one; `None` if PostgreSQL is not installed or the build leaves it out.
+    /// Starts a cluster; `None` if PostgreSQL is not installed or the build leaves it out.
     pub fn start() -> Option<Self> {
         let programs = cfg!(feature = "postgres").then(programs).flatten()?;
         let folder = tempfile::Builder::new().prefix("daysheet-pg-").tempdir().unwrap().keep();
@@ -68,7 +68,7 @@ impl Cluster {
         format!("postgres:///{database}?host={host}&user={user}")
     }
 
-    /// Stops the server, which breaks all connections, for a while.
+    /// Stops the server, which breaks all connections, and starts it again after a pause.
     pub fn restart_after(&self, pause: Duration) {
         self.control("pg_ctl -D data -m immediate -w stop");
         std::thread::sleep(pause);
@@ -104,7 +104,8 @@ fn programs() -> Option<PathBuf> {
     folders.find(|folder| folder.join("initdb").exists() && folder.join("pg_ctl").exists())
 }
 
-/// Returns the server of this process, starting it if need be. Where there is none, says so.
+/// Returns the server of this process, and starts it on first use. Reports on stderr if PostgreSQL
+/// is not installed.
 pub fn server() -> Option<&'static str> {
     static SERVER: OnceLock<Option<(String, Option<Cluster>)>> = OnceLock::new();
     let server = SERVER.get_or_init(|| {
@@ -139,13 +140,14 @@ pub fn over(tests: &[fn()]) {
     CHOSEN.set(None);
 }
 
-/// Keeps the state of this thread's test in files, which it is about, whatever the others do.
+/// Keeps the state of this thread's test in files, even if all other tests run over PostgreSQL: for
+/// tests about files.
 pub fn in_files() -> InFiles {
     FILES.set(true);
     InFiles
 }
 
-/// Ends with its test.
+/// The guard of [`in_files`]; the state is in files until it is dropped.
 pub struct InFiles;
 
 impl Drop for InFiles {
@@ -154,8 +156,8 @@ impl Drop for InFiles {
     }
 }
 
-/// Returns the server of all tests, if `DAYSHEET_TEST_DATABASE` names one; `private` stands
-/// for a cluster of this process.
+/// Returns the server of all tests if `DAYSHEET_TEST_DATABASE` names one; `private` names the
+/// cluster of this process.
 fn of_all() -> Option<String> {
     match std::env::var("DAYSHEET_TEST_DATABASE").ok()?.as_str() {
         "" => None,
@@ -164,8 +166,8 @@ fn of_all() -> Option<String> {
     }
 }
 
-/// Returns the database for the state folder `home`, with a schema of its own: if this test
-/// runs [`over`] one, or all do.
+/// Returns the database for the state folder `home`, with a schema of its own, if this test runs
+/// [`over`] a server or all tests do.
 pub fn database(home: &Path) -> Option<String> {
     if FILES.get() {
         return None;
@@ -190,7 +192,7 @@ pub fn run(url: &str, sql: &str) {
     ask(url, sql);
 }
 
-/// Runs a query of one column in the name of the user of this machine; its values.
+/// Runs a query of one column as the owner `local`; returns its values.
 pub fn texts(url: &str, sql: &str) -> Vec<String> {
     let rows = ask(url, &format!("SELECT set_config('daysheet.owner', 'local', false); {sql}"));
     rows.iter().skip(1).map(|row| row.get(0)).collect()

@@ -1,17 +1,17 @@
-//! Queries, with the whole of what Gmail and Graph are asked for each.
+//! Queries with the full requests to Gmail and Graph.
 
-/// A query; Gmail's `q` and its notes; Graph's scope, `$filter`, `$search`,
-/// what is left to check and the notes, or the error.
+/// A query; Gmail's `q` and its notes; Graph's scope, `$filter`, `$search`, the conditions left to
+/// check and the notes, or the error.
 pub(crate) type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// A query that Gmail has in the same words.
+/// A query in Gmail's own words.
 macro_rules! same {
     ($query:literal, $graph:expr) => {
         ($query, &[$query], $graph)
     };
 }
 
-/// Read with the clock of `query.rs`. No query is there twice.
+/// Unique queries, read with the clock of `query.rs`.
 #[rustfmt::skip] // A line for the query, one for Gmail if it differs, the rest for Graph.
 pub(crate) const CASES: &[Case] = &[
     same!("", &["mail"]),

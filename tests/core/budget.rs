@@ -1,4 +1,4 @@
-//! The budget: what items are worth, what is shown for how much, which lines.
+//! The budget: the values of items, the renderings chosen, and the lines shown.
 
 use daysheet_core::budget::value::{
     ValueHint, ValueStrategy, fits, part, pinned, resolve, share, value,
@@ -10,7 +10,7 @@ mod plan;
 mod random;
 mod window;
 
-/// Values in hundredths, rounded.
+/// Returns values in hundredths, rounded.
 fn hundredths(values: impl IntoIterator<Item = f64>) -> Vec<i64> {
     let values = values.into_iter();
     values.map(|value| (value * 100.0).round() as i64).collect()
@@ -28,7 +28,7 @@ fn element_count_value_falls_linearly() {
     assert_eq!(along(ValueStrategy::ElementCount, 1), [100]);
     assert_eq!(along(ValueStrategy::ElementCount, 2), [100, 30]);
     assert_eq!(along(ValueStrategy::ElementCount, 8), [100, 90, 80, 70, 60, 50, 40, 30]);
-    // A place behind the last one is the last.
+    // A position past the end counts as the last.
     let hint = ValueHint { position: 9, of: 3, ..ValueHint::default() };
     assert_eq!(hundredths([value(ValueStrategy::ElementCount, &hint)]), [30]);
 }
@@ -44,7 +44,7 @@ fn thread_level_values_open_threads_highest() {
     ] {
         let hint = ValueHint { open, end, ..ValueHint::default() };
         assert_eq!(hundredths([value(strategy, &hint)]), [worth]);
-        // The ends of a conversation are there, and nothing else is pinned.
+        // `ThreadLevel` pins the ends of a conversation; no other strategy pins an item.
         for strategy in ValueStrategy::ALL {
             let expected = end && strategy == ValueStrategy::ThreadLevel;
             assert_eq!(pinned(strategy, &hint), expected, "{strategy:?}");
@@ -69,7 +69,7 @@ fn query_match_values_matches_in_order() {
     assert_eq!(hundredths(found), [30, 48, 65, 100, 100, 30, 30]);
     let order = (0..11).map(|position| at(1.0, position));
     assert!(order.is_sorted_by(|one, next| one > next));
-    // The last that matches better is before the first that matches worse.
+    // The last item of a better match precedes the first item of a worse one.
     assert!(at(0.5, 10) > at(0.4, 0));
 }
 
@@ -119,9 +119,9 @@ fn each_tool_has_its_default_strategy() {
         ("mail_search", search, QueryMatch),
         ("mcp__daysheet__mail_search", search, QueryMatch),
         ("mail_read", search, ThreadLevel),
-        // An override may be written as a client shows the name.
+        // An override may have the name that a client shows.
         ("mail_search", &[("mcp__daysheet__mail_search", Uniform)], Uniform),
-        // The exact name is before the bare one, wherever it stands.
+        // The exact name takes precedence over the bare one, in any order.
         ("daysheet.changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], QueryMatch),
         ("daysheet_changes", &[("changes", Uniform), ("daysheet.changes", QueryMatch)], Uniform),
         ("changes", &[("changes", Uniform), ("changes", QueryMatch)], Uniform),
@@ -133,7 +133,7 @@ fn each_tool_has_its_default_strategy() {
     }
 }
 
-/// A search for words is in the order of its matches, unless it was set.
+/// Searches for words are ordered by match, unless the strategy was set.
 #[test]
 fn search_words_select_the_query_match_strategy() {
     let set = [("mail_search".to_owned(), ValueStrategy::ElementCount)];

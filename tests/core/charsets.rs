@@ -1,4 +1,4 @@
-//! Bytes made text: by the charset that is declared, by the bytes themselves, by detection.
+//! Decoding of bytes: by the declared charset, by the bytes themselves, by detection.
 
 use daysheet_core::text::Note;
 use daysheet_core::text::charset::{decode, decode_in};
@@ -30,7 +30,7 @@ fn bytes_are_decoded_by_their_charset() {
     }
 }
 
-/// As Firefox detects them, each in the code page of its country.
+/// Texts in the legacy code pages of their countries, decoded as Firefox detects them.
 #[test]
 fn text_without_a_declared_charset_is_detected() {
     let cases: [(&'static Encoding, &str); 14] = cases! {
@@ -64,7 +64,7 @@ fn text_without_a_declared_charset_is_detected() {
     assert_eq!(doubt(b"\x81", Some("shift_jis")), "some characters could not be decoded");
 }
 
-/// A text of two words could be in many charsets; the rest of its message decides.
+/// A two-word text fits many charsets; the rest of its message decides.
 #[test]
 fn short_text_is_detected_by_the_rest_of_its_message() {
     let subject = b"\xd1\xf7\xb8\xf2";
@@ -73,9 +73,9 @@ fn short_text_is_detected_by_the_rest_of_its_message() {
         (&body, "Счёт"),
         (b"Content-Type: text/plain; charset=windows-1251\n\n=C4=E0", "Счёт"),
         (b"Content-Type: text/plain; charset=\"GB2312\"\n\n", "痒蛤"),
-        // UTF-8 and ASCII cannot be its charset.
+        // A declaration of UTF-8 or ASCII cannot be right for these bytes.
         (b"charset=utf-8\ncharset=us-ascii\ncharset = 'koi8-r'\n\n\xc3\xa9", "яВ╦Р"),
-        // Nor can one in which it is invalid.
+        // A charset in which the bytes are invalid is skipped, too.
         (b"charset=iso-2022-jp\ncharset=windows-1251\n\n", "Счёт"),
     ];
     for (message, want) in cases {

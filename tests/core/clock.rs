@@ -1,4 +1,4 @@
-//! Clocks that stand still, and those that a test advances.
+//! Fixed clocks, and clocks that a test advances.
 
 use std::time::Duration;
 

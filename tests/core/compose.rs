@@ -1,4 +1,4 @@
-//! Messages made: bytes, people, texts, quotes.
+//! Composing of messages: bytes, people, texts, quotes.
 
 mod bytes;
 mod people;
@@ -8,7 +8,7 @@ use daysheet_core::provider::mail::OutgoingMessage;
 
 pub use crate::common::messages::{outgoing, person};
 
-/// A message with no more in it than has to be.
+/// Returns a message with the minimum of content.
 pub fn message() -> OutgoingMessage {
     let from = person("Mira Lindqvist", "mira@example.com");
     outgoing("k1@example.com", from, vec![person("", "jonas@example.com")])

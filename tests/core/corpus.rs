@@ -1,8 +1,8 @@
-//! Real mail, which is nobody's to publish: a folder of `.eml` files that `DAYSHEET_CORPUS` names.
+//! Real mail, which cannot be published: a folder of `.eml` files named by `DAYSHEET_CORPUS`.
 //!
-//! What is proved here holds for any mail: nothing panics, and no message takes long. It prints how
-//! many tokens of the HTML are left when it is text with a list of its links.
-//! `tests/interop/corpus.py` compares the words with what other programs read.
+//! The tests assert properties of any mail: reading does not panic, and no message takes long. They
+//! print the share of tokens that remains when HTML becomes text with a list of its links.
+//! `tests/interop/corpus.py` compares the words with the output of other programs.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use daysheet_core::budget::count::tokens;
 use daysheet_core::provider::{MessageContent, PlainText, TextPart};
 use mail_parser::{MessageParser, PartType};
 
-/// No message may take longer, in all its forms.
+/// The time limit for one message in all its forms.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
 const FORMS: [PartForm; 3] = [PartForm::Text, PartForm::Markdown, PartForm::Html];

@@ -1,4 +1,4 @@
-//! Token counts, held to the reference implementation.
+//! Token counts, compared with the reference implementation.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use daysheet_core::budget::count::{TOKENIZER, Tokenizer, byte_limit, tokens};
 use proptest::prelude::*;
 use tiktoken_rs::CoreBPE;
 
-/// The reference for a tokenizer; the first call takes seconds.
+/// Returns the reference for a tokenizer; the first call takes seconds.
 fn reference(tokenizer: Tokenizer) -> &'static CoreBPE {
     match tokenizer {
         Tokenizer::O200k => tiktoken_rs::o200k_base_singleton(),
@@ -19,7 +19,7 @@ fn reference(tokenizer: Tokenizer) -> &'static CoreBPE {
     }
 }
 
-/// What the two references say.
+/// Returns the counts of the two references.
 fn expected(text: &str) -> [usize; 2] {
     Tokenizer::ALL.map(|one| reference(one).encode_ordinary(text).len())
 }
@@ -90,7 +90,7 @@ fn texts_have_the_reference_token_counts() {
     for (text, count) in TEXTS {
         assert_eq!(merge_repeats(text), *count, "{text:?}");
         assert_eq!(expected(text), *count, "{text:?}");
-        // The same in the middle of others, where ends of text are none.
+        // The counts also hold inside a longer text, away from its ends.
         let inside = format!("{text}{text} {text}\n{text}x{text}");
         assert_eq!(merge_repeats(&inside), expected(&inside), "{inside:?}");
     }
@@ -166,8 +166,8 @@ fn texts_are_split_by_the_patterns() {
     }
 }
 
-/// The characters that the reference does not know, first and last: Unicode 17
-/// and 18 made letters, marks and numbers of them, and its tables are of 16.
+/// Ranges, first and last, of characters that the reference does not know: Unicode 17 and 18 assign
+/// letters, marks and numbers there, and its tables are of Unicode 16.
 const NEWER: &[(u32, u32)] = &[
     (0x558, 0x558),
     (0x58b, 0x58c),
@@ -235,8 +235,8 @@ fn is_newer(c: char) -> bool {
     NEWER.iter().any(|(first, last)| (*first..=*last).contains(&u32::from(c)))
 }
 
-/// Texts that tell what a character is taken for: a letter keeps `'s` with it,
-/// a number does not part from the digits around it.
+/// Returns texts that reveal a character's class: a letter keeps `'s` attached, and a number joins
+/// the digits around it.
 fn probes(c: char) -> [String; 4] {
     [
         format!("{c}'s"),
@@ -254,7 +254,7 @@ fn token_counts_differ_only_for_newer_characters() {
             assert!(differs, "U+{:04X} is no longer newer", u32::from(c));
         }
     }
-    // All others below the first block of emoji, and every thousandth above.
+    // All characters below the first block of emoji are tried; above it, only samples.
     let low = ('\0'..='\u{58f}').chain('\u{2000}'..='\u{20ff}');
     let high = ('\u{590}'..=char::MAX).step_by(997);
     for c in low.chain(high).filter(|c| !is_newer(*c)) {
@@ -264,7 +264,7 @@ fn token_counts_differ_only_for_newer_characters() {
     }
 }
 
-/// What patterns treat in a way of its own, one of each and more.
+/// Characters and words that the tokenizers' patterns treat specially, at least one of each kind.
 static NASTY: LazyLock<Vec<&str>> = LazyLock::new(|| {
     "a B é É ǅ ʰ ʕ 中 文 क ि ् ก ั ß İ ı K Å ſ \u{301} \u{fe0f} \u{20e3} ' ' 's 'S 'ſ 're 'VE 'Ll \
      'd M 1 22 ٣ Ⅷ ² ½ / // . ! - _ == 😀 👨\u{200d}👩 \u{1f3fd} ש م \u{ad} \u{200b} \u{feff} \
@@ -282,8 +282,7 @@ fn nasty() -> impl Strategy<Value = String> {
         .prop_map(|parts| parts.concat())
 }
 
-/// Any characters that the reference knows, most of them from the planes that
-/// have any.
+/// Any characters that the reference knows, mostly from the planes in use.
 fn any_text() -> impl Strategy<Value = String> {
     let c = prop_oneof![
         any::<char>(),
@@ -319,8 +318,8 @@ proptest! {
     }
 }
 
-/// A step is a character, a piece or a pair that is looked at. Work that grows
-/// with the square of the length would be a thousand times the bound.
+/// A step is an examined character, piece or pair. Work quadratic in the length would exceed the
+/// bound a thousandfold.
 #[test]
 fn counting_work_grows_linearly() {
     for unit in [
@@ -373,7 +372,7 @@ fn vocabulary_file_has_its_documented_layout() {
     assert_eq!(file[20 + 9 * 4..], *b"\x01\0\0\x02\0\0\x03\0\0\x05\0\0\x07\0\0\x0a\0\0abcbcababc");
     let vocabulary = TokenVocabulary::of(&file);
     let mut merger = PieceMerger::new(&vocabulary);
-    // `bc` has the lower rank, so `ab` never comes to be.
+    // `bc` has the lower rank, so `ab` is never merged.
     let counts = ["abc", "abca", "aabcb", "ab", "ba", "bcbc", "xyz", ""]
         .map(|piece| merger.count(piece.as_bytes()));
     assert_eq!(counts, [1, 2, 3, 1, 2, 2, 3, 0]);
@@ -415,8 +414,8 @@ proptest! {
     }
 }
 
-/// The vocabularies are those that the reference implementation has, or they are
-/// rewritten and this fails.
+/// Compares the vocabularies with the reference implementation's. If they differ, it rewrites them
+/// and fails.
 #[test]
 fn vocabularies_are_current() {
     for tokenizer in Tokenizer::ALL {

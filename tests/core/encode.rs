@@ -1,4 +1,4 @@
-//! The encoders against the official decoder and encoder, on hostile cells.
+//! The encoders, compared with the official decoder and encoder on hostile cells.
 
 use daysheet_core::encode::json::parts;
 use daysheet_core::encode::toon::{SheetCell, sheet};
@@ -12,17 +12,17 @@ use toon_format::{DecodeOptions, EncodeOptions};
 
 use crate::common::thorough::thorough;
 
-/// Texts that match a pattern. It is compiled here, once; a pattern that stands as a
-/// strategy itself is compiled again for every text.
+/// Returns texts that match a pattern. The pattern is compiled once; used as a strategy itself, it
+/// would be compiled again for every text.
 pub(crate) fn matching(pattern: &str) -> impl Strategy<Value = String> {
     proptest::string::string_regex(pattern).unwrap()
 }
 
-/// Documents that our encoder is tried on.
+/// The number of documents that the encoder is tested with.
 const CASES: u32 = 25_000;
 const THOROUGH_CASES: u32 = 100_000;
 
-/// Strings that look like something else.
+/// Strings that look like other syntax.
 const NASTY: &[&str] = &[
     "",
     " ",
@@ -155,8 +155,7 @@ fn every_document_decodes_strictly_to_the_values_of_its_json() {
             let decoded: Value = toon_format::decode(&toon, &DecodeOptions::new())
                 .map_err(|error| TestCaseError::fail(format!("{error}\n{toon}")))?;
             prop_assert_eq!(&decoded, &json, "{}", toon);
-            // The reference encoder writes the very same bytes, so nothing is
-            // quoted that need not be.
+            // The reference encoder returns the same bytes, so quotes are used only where required.
             let options = EncodeOptions::new().with_delimiter(delimiter(by));
             let reference = toon_format::encode(&json, &options).unwrap();
             prop_assert_eq!(&toon, &reference);
@@ -165,7 +164,7 @@ fn every_document_decodes_strictly_to_the_values_of_its_json() {
         .unwrap();
 }
 
-/// Names, headings and cells are those of strangers, and no document can be made of them but theirs.
+/// Untrusted names, headings and cells cannot change the structure of a document.
 #[test]
 fn sheets_decode_strictly_to_their_values() {
     let word = || {
@@ -250,7 +249,7 @@ fn toon_document_is_written_like_this() {
          \x20 m1\t2026-02-03 18h05\t\"Re: lunch\"\t1024\tfalse\n\
          \x20 m2\tnull\tplain\tnull\tnull"
     );
-    // Two tables, in parts as in one piece.
+    // Two tables, written in parts and as one piece.
     let twice = [document.tables.clone(), document.tables.clone()].concat();
     let twice = Document { scalars: Vec::new(), tables: twice };
     assert_eq!(parts(twice.clone()).collect::<String>(), twice.encode(Format::Json));

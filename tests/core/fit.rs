@@ -1,5 +1,4 @@
-//! Answers made to fit: what is shown, what is noted, and what must hold for any
-//! answer and any budget.
+//! Fitting of answers: the rows shown, the notes, and the invariants for any answer and any budget.
 
 use std::collections::BTreeSet;
 
@@ -23,12 +22,12 @@ use crate::encode::matching;
 
 const SECRET: [u8; 32] = [7; 32];
 
-/// A note that is made while running.
+/// Returns a note with a text that is built at run time.
 fn text_note(text: String) -> Note {
     Note::from("noted").under(ours(text))
 }
 
-/// A message's row, its texts made of `word` and its number.
+/// Adds a message's row whose texts consist of `word` and its number.
 fn message(rows: &mut RowTable, number: u64, word: &str) {
     let cells = rows.columns().iter().map(|field| match field.name {
         "id" => RowCell::Handle('m', number),
@@ -79,7 +78,7 @@ fn fitted(response: &WholeAnswer, options: &FitOptions<'_>) -> Result<FittedAnsw
     fit(response, options, |_| "k3f9x2abcd".to_owned())
 }
 
-/// The ids of a document's rows, in every table whose name begins so.
+/// Returns the ids of a document's rows.
 fn ids(block: &str) -> Vec<String> {
     block
         .lines()
@@ -88,7 +87,7 @@ fn ids(block: &str) -> Vec<String> {
         .collect()
 }
 
-/// All chunks of a draft.
+/// Returns all chunks of a response.
 fn chunks(response: &WholeAnswer, options: &FitOptions<'_>) -> Result<Vec<FittedAnswer>, Error> {
     let first = fitted(response, &FitOptions { chunk: 1, ..*options })?;
     let count = first.chunk.1;
@@ -122,7 +121,7 @@ fn columns_are_dropped_before_rows() {
     let shortened = less.shortened.unwrap();
     assert_eq!((shortened.shown, shortened.of), (30, 30));
     assert!(shortened.lowered > 0 && shortened.lowered < 30, "{shortened:?}");
-    // The fullest rows are the first ones, and their table keeps the name.
+    // The most complete rows are the first ones, and their table keeps the name.
     let names: Vec<&str> = less.blocks[0]
         .lines()
         .filter(|line| line.contains('['))
@@ -152,7 +151,7 @@ fn impossible_budget_error_names_a_sufficient_one() {
     }
 }
 
-/// A tool without chunks shows what fits, and names the whole.
+/// A tool without chunks shows the rows that fit, and names the full output.
 #[test]
 fn output_holds_what_unchunked_answers_omit() {
     let response = messages(60, ColumnLevel::Core);
@@ -168,7 +167,7 @@ fn output_holds_what_unchunked_answers_omit() {
     assert_eq!(fitted.blocks[1], "messages: 60 of 60: newest first");
 }
 
-/// A warning is in the chunk that shows its message, and before its rows.
+/// A warning is in the chunk that shows its message, and before the message's rows.
 #[test]
 fn warnings_go_with_their_rows() {
     let mut response = messages(60, ColumnLevel::Core);
@@ -189,7 +188,7 @@ fn warnings_go_with_their_rows() {
         }
     }
     assert_eq!((seen, count > 2), (warned.to_vec(), true));
-    // Many warnings leave the counts where they are, and the missing ones are counted.
+    // With many warnings the counts stay in place, and the omitted warnings are counted.
     for number in 0..60 {
         let warning = text_note(format!("m1: sign {number} of {}", "a forged sender ".repeat(4)));
         response.notes.push(warning.with_key(NoteKey::Warning).about("m1".to_owned()));
@@ -203,7 +202,7 @@ fn warnings_go_with_their_rows() {
     );
 }
 
-/// What explains several rows at once names those of the chunk.
+/// A note about several rows names only rows of its chunk.
 #[test]
 fn legend_explains_only_shown_rows() {
     let mut response = messages(60, ColumnLevel::Core);
@@ -225,7 +224,7 @@ fn missing_chunk_is_refused() {
         fitted(&response, &options(8_000, 2)).unwrap_err().to_string(),
         "chunk=2: there is one chunk: leave out `chunk`, or use the `next` cursor for what follows"
     );
-    // What is left of a text is no chunk.
+    // The rest of a cut text is not a chunk.
     let cut = fitted(&long_message(400, false), &options(600, 2)).unwrap_err().to_string();
     let (before, line) = cut.split_once(" offset=").unwrap();
     let words = "chunk=2: there is one chunk; a text was cut, not split: output_read id=";
@@ -233,7 +232,7 @@ fn missing_chunk_is_refused() {
     assert!(line.split(' ').next().unwrap().parse::<usize>().unwrap() > 1, "{cut}");
 }
 
-/// A message with a body of so many lines.
+/// Returns a response with one body of so many lines.
 fn long_message(lines: usize, tail: bool) -> WholeAnswer {
     let mut response = messages(1, ColumnLevel::Core);
     let text: String =
@@ -265,8 +264,7 @@ fn long_message(lines: usize, tail: bool) -> WholeAnswer {
     response
 }
 
-/// The markers of a window name the line at which what is missing begins, in
-/// the whole output.
+/// Markers of a window name the line at which the omitted part begins, in the whole output.
 #[test]
 fn window_markers_name_where_missing_text_begins() {
     for (tail, budget) in [(false, 400), (true, 400), (false, 2_000), (true, 8_000)] {
@@ -281,7 +279,7 @@ fn window_markers_name_where_missing_text_begins() {
         let block: Vec<&str> = fitted.blocks[1].lines().collect();
         let word = block[0].strip_prefix("<<<b1 ").unwrap();
         assert_eq!(*block.last().unwrap(), format!("{word}>>>"));
-        // Walking through the window and its gaps gives the whole text.
+        // The window and its gaps, read in turn, give the whole text.
         let mut walked: Vec<&str> = Vec::new();
         for line in &block[1..block.len() - 1] {
             match line.strip_prefix(&format!("…{word} ")) {
@@ -304,7 +302,7 @@ fn window_markers_name_where_missing_text_begins() {
     }
 }
 
-/// Every chunk has what no other has, and together they have all.
+/// The rows of the chunks are disjoint, and their union is complete.
 #[test]
 fn chunks_hold_everything_exactly_once() {
     for (count, budget) in [(60, 700), (52, 600), (400, 1_200)] {
@@ -321,8 +319,7 @@ fn chunks_hold_everything_exactly_once() {
     }
 }
 
-/// The ceiling holds whatever the budget, and what is over it is in chunks or
-/// behind markers.
+/// The ceiling holds for any budget; the excess is in further chunks or behind markers.
 #[test]
 fn no_answer_exceeds_the_ceiling() {
     let response = long_message(9_000, false);
@@ -335,7 +332,7 @@ fn no_answer_exceeds_the_ceiling() {
     let mut seen = Vec::new();
     for chunk in &all {
         assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
-        // A larger budget would not help.
+        // The note does not suggest a larger budget, because the ceiling is the limit.
         assert!(chunk.blocks[0].contains("\"to fit 65536 bytes, which no budget raises: chunk"));
         seen.extend(ids(&chunk.blocks[0]));
     }
@@ -346,7 +343,7 @@ fn no_answer_exceeds_the_ceiling() {
     assert!(smaller.blocks[0].contains("\"to fit budget=8000: chunk 1 of"));
 }
 
-/// Any text, and nasty ones.
+/// Any text, and hostile samples.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         matching("[a-z ]{0,20}"),
@@ -447,7 +444,7 @@ fn budget() -> impl Strategy<Value = usize> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: if thorough() { 600 } else { 200 }, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What must hold for any answer, any budget, any format.
+    /// The invariants for any answer, budget and format.
     #[test]
     fn any_answer_keeps_the_budget_invariants(made in made(), budget in budget(), format in prop::sample::select(vec![
         Format::Toon(Delimiter::Tab), Format::Toon(Delimiter::Comma), Format::Json, Format::Stc(StcVersion::One), Format::Stc(StcVersion::Two),
@@ -471,13 +468,13 @@ proptest! {
         let mut seen: Vec<String> = Vec::new();
         for (number, chunk) in all.iter().enumerate() {
             let tokens: usize = chunk.blocks.iter().map(|block| Tokenizer::O200k.count(block)).sum();
-            // With a line break before each block but the first.
+            // The blocks are joined by line breaks, one token each.
             let tokens = tokens + chunk.blocks.len() - 1;
             prop_assert_eq!(tokens, chunk.tokens);
             prop_assert!(tokens <= budget, "{} of {}", tokens, budget);
             prop_assert!(chunk.blocks.iter().map(String::len).sum::<usize>() <= CEILING);
             prop_assert_eq!(chunk.shortened.is_none(), all.len() == 1 && chunk.blocks == whole.blocks);
-            // Block 1 is pure, and its rows are these.
+            // Block 1 is a pure document, and its rows are those of the chunk.
             let document: serde_json::Value = match format {
                 Format::Json => serde_json::from_str(&chunk.blocks[0]).unwrap(),
                 Format::Stc(_) => {
@@ -503,7 +500,7 @@ proptest! {
                 }
             }
             seen.extend(here);
-            // The same again is the same.
+            // Fitting is deterministic.
             let again = fitted(response, &FitOptions { chunk: number + 1, ..options }).unwrap();
             prop_assert_eq!(&again, chunk);
         }

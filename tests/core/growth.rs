@@ -1,4 +1,4 @@
-//! Input made to hurt: shapes of HTML and of headers, each also twice as long.
+//! Hostile shapes of HTML and header fields, each also at twice the length.
 //!
 //! `tests/extract/growth.rs` does the same with attached files.
 
@@ -11,7 +11,7 @@ use daysheet_core::text::{address_list, header, parameter};
 
 use crate::common::growth::grows;
 
-/// What is repeated, by its name.
+/// Repeated HTML, by name.
 const HTML: &[(&str, &str)] = &[
     ("text", "a "),
     ("text without spaces", "a"),
@@ -89,7 +89,7 @@ const HTML: &[(&str, &str)] = &[
     ("signs of Markdown", "*_`[x](y)|# "),
 ];
 
-/// A shape of a header or a text: its name, what reads it, and what is repeated.
+/// A shape of a header field or a text: its name, its reader, and the repeated part.
 type HeaderShape = (&'static str, fn(&str), &'static str);
 
 const HEADERS: &[HeaderShape] = &[

@@ -1,16 +1,15 @@
-//! Text that a sender hides from the reader of a mail and shows to a machine:
-//! tricks by the hundred, and what only looks like one.
+//! Text that a sender hides from human readers of a message but shows to machines: hundreds of
+//! tricks, and harmless markup that resembles them.
 //!
-//! A trick is caught when its text is left out, or when a note says that the mail
-//! may hide text.
+//! A trick is caught if its text is left out, or if a note reports that the message may hide text.
 
 use daysheet_core::text::html::{HidingReason, TextStyle, WORK, html, html_within};
 
 use crate::text::text;
 
-/// A mail that hides SECRET in its own way, between two visible words.
+/// Messages that hide SECRET, each in a different way, between two visible words.
 const TRICKS: &[(&str, &str)] = &cases! {
-    // Plain and attribute styles.
+    // Plain styles and attributes.
     "none", "<p style='display:none'>SECRET</p>";
     "none, important", "<p style='display:none!important'>SECRET</p>";
     "none, spaced", "<p style=' display : none ; '>SECRET</p>";
@@ -24,7 +23,7 @@ const TRICKS: &[(&str, &str)] = &cases! {
     "none, a string with a semicolon", "<p style='font-family:\"a;b\";display:none'>SECRET</p>";
     "none, an address with a semicolon",
         "<p style='background:url(data:a;b);display:none'>SECRET</p>";
-    // What comes later and is invalid.
+    // Invalid declarations after the hiding one, which browsers ignore.
     "later: bogus", "<p style='display:none;display:bogus'>SECRET</p>";
     "later: empty", "<p style='display:none;display:'>SECRET</p>";
     "later: two words", "<p style='display:none;display:block none'>SECRET</p>";
@@ -52,7 +51,7 @@ const TRICKS: &[(&str, &str)] = &cases! {
     "later: height", "<p style='height:0;overflow:hidden;height:tall'>SECRET</p>";
     "later: width", "<p style='max-width:0;overflow:hidden;width:100px'>SECRET</p>";
     "later: line height", "<p style='line-height:0;font-size:2px;line-height:tall'>SECRET</p>";
-    // Values.
+    // Odd values.
     "size of a part", "<p style='font-size:0.05em'>SECRET</p>";
     "size in calc", "<p style='font-size:calc(0px)'>SECRET</p>";
     "size as a power", "<p style='font-size:1e-9px'>SECRET</p>";
@@ -68,7 +67,7 @@ const TRICKS: &[(&str, &str)] = &cases! {
         "<div style='visibility:hidden'><p style='visibility:inherit'>SECRET</p></div>";
     "visibility unset",
         "<div style='visibility:hidden'><p style='visibility:unset'>SECRET</p></div>";
-    // Sheets.
+    // Style sheets.
     "sheet", "<style>.x{display:none}</style><p class=x>SECRET</p>";
     "sheet: media all", "<style>@media all{.x{display:none}}</style><p class=x>SECRET</p>";
     "sheet: media screen", "<style>@media screen{.x{display:none}}</style><p class=x>SECRET</p>";
@@ -180,7 +179,7 @@ const TRICKS: &[(&str, &str)] = &cases! {
     "selector: beyond Ascii", "<style>.größe{display:none}</style><p class=größe>SECRET</p>";
 };
 
-/// The same of what is too long to be written down.
+/// Returns further tricks, which are too long to write down.
 fn long_tricks() -> Vec<(&'static str, String)> {
     let names = |count: usize| (0..count).map(|at| format!("n{at} ")).collect::<String>();
     let rules =
@@ -248,7 +247,7 @@ fn long_tricks() -> Vec<(&'static str, String)> {
     })
 }
 
-/// What a newsletter does without hiding anything from its reader.
+/// Markup of newsletters that hides no text from the reader.
 const HONEST: &[(&str, &str)] = &cases! {
     "for small screens",
         "<style>@media (max-width:600px){.d{display:none!important}}</style><p class=d>SHOWN</p>";
@@ -314,7 +313,7 @@ fn hidden_text_tricks_are_caught() {
         if got.text.contains("SECRET") && !reported {
             open.push(name);
         }
-        // What is left out is counted, and what is around it stays.
+        // Hidden text is counted, and the text around it stays.
         let text = got.hidden.chars > 0 || got.deep > 0 || reported;
         assert!(text || open.last() == Some(&name), "{name}: {got:?}");
         assert!(got.text.starts_with("before"), "{name}: {:.200}", got.text);
@@ -333,13 +332,13 @@ fn visible_text_of_honest_mail_is_shown() {
         assert_eq!((got.hidden.chars, got.deep, got.cut), (0, 0, false), "{name}");
         assert!(got.doubt.why.is_empty(), "{name}");
     }
-    // Elements that nest deep and hide nothing are flattened.
+    // Deeply nested elements without hidden text are flattened.
     let deep = format!("{}SHOWN{}", "<div>".repeat(400), "</div>".repeat(400));
     let got = html(&mail(&deep), TextStyle::Text, false);
     assert_eq!((got.text.as_str(), got.deep), ("before\n\nSHOWN\n\nafter", 0));
 }
 
-/// Text that can be read, and is easily overlooked: it is shown, and said to be in doubt.
+/// Readable text that is easily overlooked: it is shown and reported as in doubt.
 #[test]
 fn what_is_easily_overlooked_is_shown_and_in_doubt() {
     let cases = cases! {
@@ -359,11 +358,11 @@ fn what_is_easily_overlooked_is_shown_and_in_doubt() {
     }
 }
 
-/// A mail whose sheets ask for too much comes to an end: what they ask is counted, and the
-/// mail is said to be in doubt. Without the count some of these would take minutes.
+/// Style sheets that demand too much work are abandoned: their work is counted, and the message is
+/// reported as in doubt. Without the limit, some of these would take minutes.
 ///
-/// The mails and their limit are this many times smaller than the largest: what a sheet asks
-/// of a paragraph comes to as large a part of it.
+/// The messages and the limit are scaled down by the same factor, so that a sheet's demand for a
+/// paragraph is the same share of the limit as in the largest message.
 #[test]
 fn sheets_that_ask_for_too_much_end_at_a_limit() {
     const SMALLER: usize = 20;
@@ -427,7 +426,7 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
         }
     }
     assert!(endless.is_empty(), "{endless:#?}");
-    // One of them as large as it would be in a mail.
+    // One of the messages at full size.
     let mask = format!("p{{mask-image:linear-gradient({})}}", many("red", 1_000, ","));
     let whole = format!("<style>{mask}</style>{}", "<p>x</p>".repeat(4_000));
     assert!(html(&whole, TextStyle::Text, false).doubt.why.contains(&HidingReason::Limit));
@@ -435,7 +434,7 @@ fn sheets_that_ask_for_too_much_end_at_a_limit() {
     assert!(html(&format!("<p {attributes}>x</p>"), TextStyle::Text, false).cut);
 }
 
-/// What is deep, or much and simple, is read to its end.
+/// Deep HTML, and long simple HTML, is read to its end.
 #[test]
 fn sheets_that_only_look_like_much_are_read_to_the_end() {
     let deep = "(".repeat(100_000);
@@ -448,7 +447,7 @@ fn sheets_that_only_look_like_much_are_read_to_the_end() {
     ] {
         assert_eq!(html(&page, TextStyle::Text, false).text, "x", "{page:.60}");
     }
-    // Each of these boxes may lie over all the text before it.
+    // Each of these boxes may cover all the text before it.
     let covers = format!(
         "<style>i{{position:absolute;background:#fff}}</style>{}",
         "x<i></i>".repeat(20_000)
@@ -457,7 +456,7 @@ fn sheets_that_only_look_like_much_are_read_to_the_end() {
     assert_eq!((got.doubt.chars, got.doubt.why), (20_000, [HidingReason::Covered].into()));
 }
 
-/// Ways to hide `SECRET` between `before` and `after`.
+/// Markup that hides `SECRET` between `before` and `after`.
 const HIDING: &[&str] = &[
     "<p hidden>SECRET</p>",
     "<p style='display:none'>SECRET</p>",
@@ -503,7 +502,7 @@ const HIDING: &[&str] = &[
     "<select><option selected><option>SECRET</select><meter>SECRET</meter>",
 ];
 
-/// Looks that are close to hiding and are not.
+/// Styles that resemble hiding but show the text.
 const SHOWING: &[&str] = &[
     "<td style='background:#06c'><a href=x style='color:#fff'>VISIBLE</a></td>",
     "<table bgcolor=navy><tr><td><font color=white>VISIBLE</font></td></tr></table>",
@@ -547,8 +546,8 @@ fn hidden_text_is_removed_and_visible_text_kept() {
     assert_eq!((counted.text.as_str(), counted.hidden.chars), ("a", 4));
 }
 
-/// Pages that hide a word, and near twins that show it, as Chromium draws them:
-/// `tests/interop/hiding.py` makes this file, and holds it against Chromium.
+/// Pages that hide a word and near twins that show it, as Chromium renders them.
+/// `tests/interop/hiding.py` generates this file and compares it with Chromium.
 const CASES: &str = include_str!("hiding/cases.txt");
 
 #[test]
@@ -581,6 +580,7 @@ fn what_chromium_hides_is_left_out_or_in_doubt_and_what_it_shows_stays() {
     println!("{hidden} hidden, {} of them in doubt; {shown} shown", doubted.len());
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(hidden + shown >= 400 && shown >= 200, "{hidden} hidden, {shown} shown");
-    // What bounds cannot prove is reported as in doubt, and seldom.
+    // Text that is not provably hidden within the bounds is reported as in doubt, which must stay
+    // rare.
     assert!(doubted.len() * 7 <= hidden, "{doubted:#?}");
 }

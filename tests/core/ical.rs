@@ -1,5 +1,5 @@
-//! iCalendar documents: what is read of them. Documents as real programs write them against
-//! RFC 5545 stand in `ical/odd.rs`, what is written in `ical/written.rs`.
+//! Reading of iCalendar documents. Documents that deviate from RFC 5545, as real programs write
+//! them, are in `ical/odd.rs`; writing is in `ical/written.rs`.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::ical::{self, CalendarDocument};
@@ -39,7 +39,7 @@ fn person(guest: &EventGuest) -> String {
     }
 }
 
-/// Everything a document says, a line each; what says nothing is left out.
+/// Returns the content of a document, one line per value, without empty values.
 fn reported(document: &CalendarDocument) -> Vec<String> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: String| {
@@ -78,7 +78,7 @@ fn reported(document: &CalendarDocument) -> Vec<String> {
     all
 }
 
-/// An event around some lines, from line 4 on.
+/// Returns a document of one event with these lines, which begin at line 4.
 fn around(lines: &str) -> String {
     format!(
         "BEGIN:VCALENDAR\nBEGIN:VEVENT\nUID:a@example.com\n{lines}\nEND:VEVENT\nEND:VCALENDAR\n"
@@ -262,7 +262,7 @@ fn times_are_read_in_their_named_zones() {
     assert_eq!(moment(&own.entries[0].start), "2026-07-03T18:00:00 Asia/Tokyo");
 }
 
-/// One observance of a `VTIMEZONE`.
+/// Returns one observance of a `VTIMEZONE`.
 fn observance(kind: &str, from: &str, to: &str, start: &str, more: &str) -> String {
     let more = match more {
         "" => String::new(),
@@ -273,10 +273,10 @@ fn observance(kind: &str, from: &str, to: &str, start: &str, more: &str) -> Stri
     )
 }
 
-/// A `VTIMEZONE` with daylight saving from one Sunday to another.
+/// Returns a `VTIMEZONE` with daylight saving from one Sunday to another.
 fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str) -> String {
     let rule = |rule: &str| format!("RRULE:FREQ=YEARLY;{rule}");
-    // West of Greenwich clocks are set back at two.
+    // West of Greenwich clocks are set back at two o'clock.
     let back = if daylight.starts_with('-') { "16010101T020000" } else { "16010101T030000" };
     format!(
         "BEGIN:VTIMEZONE\nTZID:{id}\n{}{}END:VTIMEZONE\n",
@@ -285,8 +285,8 @@ fn changing(id: &str, standard: &str, daylight: &str, spring: &str, autumn: &str
     )
 }
 
-/// What a `TZID` means is what its `VTIMEZONE` says, in summer as in winter, and
-/// by a name that others know where there is one with the same rules.
+/// A `TZID` has the meaning of its `VTIMEZONE`, in summer and in winter. If a known zone has the
+/// same rules, it is used by its name.
 #[test]
 fn zone_rules_come_from_its_vtimezone() {
     let europe = ("BYMONTH=3;BYDAY=-1SU", "BYMONTH=10;BYDAY=-1SU");
@@ -294,17 +294,17 @@ fn zone_rules_come_from_its_vtimezone() {
     let zones = [
         changing("Customized Time Zone", "+0100", "+0200", europe.0, europe.1),
         changing("tzone://Microsoft/Custom", "-0500", "-0400", america.0, america.1),
-        // By nobody's rules: from the first Monday of May to the first of August.
+        // No real zone has these rules: from the first Monday of May to the first of August.
         changing("ZE1", "+0123", "+0223", "BYMONTH=5;BYDAY=1MO", "BYMONTH=8;BYDAY=1MO"),
         changing("South\\, far", "-0330", "-0230", "BYMONTH=9;BYDAY=1SU", "BYMONTH=4;BYDAY=1SU"),
-        // Names that are known, and other rules under them.
+        // Known names with other rules.
         changing("America/New_York", "+0900", "+1000", europe.0, europe.1),
         changing("W. Europe Standard Time", "+0100", "+0200", europe.0, europe.1),
-        // Today's rules, written back to 1601 as Exchange has them.
+        // Today's rules backdated to 1601, as Exchange writes them.
         changing("Eastern Standard Time", "-0500", "-0400", america.0, america.1),
-        // A name that is no more than an offset.
+        // The name contains only an offset.
         changing("(UTC+01:00) Somewhere", "+0100", "+0200", europe.0, europe.1),
-        // Single changes instead of rules, and the rules of former years.
+        // Single transitions instead of rules, and rules of former years.
         format!(
             "BEGIN:VTIMEZONE\nTZID:Listed\n{}{}END:VTIMEZONE\n",
             observance("DAYLIGHT", "+0100", "+0200", "20260329T020000", "RDATE:20270328T020000"),
@@ -328,8 +328,8 @@ fn zone_rules_come_from_its_vtimezone() {
             ),
             observance("STANDARD", "-0500", "-0600", "20100101T000000", ""),
         ),
-        // Cut to the years around an event, to its standard time, and to the
-        // time that clocks showed before there were zones.
+        // Definitions cut to the years around an event, to standard time, and to the local mean
+        // time before zones existed.
         format!(
             "BEGIN:VTIMEZONE\nTZID:America/Chicago\n{}{}END:VTIMEZONE\n",
             observance("STANDARD", "-0500", "-0600", "20261101T020000", ""),
@@ -356,14 +356,14 @@ fn zone_rules_come_from_its_vtimezone() {
             None;
         "ZE1:20260601T120000", "2026-06-01T09:37:00 UTC", None;
         "ZE1:20261001T120000", "2026-10-01T10:37:00 UTC", None;
-        // What is skipped has the offset before, what comes twice is the first.
+        // A skipped time uses the offset before the gap; an ambiguous time is the first of the two.
         "ZE1:20260504T023000", "2026-05-04T01:07:00 UTC", None;
         "ZE1:20260803T023000", "2026-08-03T00:07:00 UTC", None;
         "\"South, far\":20260101T120000", "2026-01-01T14:30:00 UTC", None;
         "America/New_York:20260703T180000", "2026-07-03T08:00:00 UTC",
             Some("different rules here than America/New_York");
         "W. Europe Standard Time:20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
-        // In 2005 it was winter then, whatever is written here.
+        // The zone database had standard time on that day in 2005, unlike the document's rules.
         "Eastern Standard Time:20050320T120000", "2005-03-20T12:00:00 America/New_York", None;
         "\"(UTC+01:00) Somewhere\":20260703T180000", "2026-07-03T18:00:00 Europe/Berlin", None;
         "America/Chicago:20260203T180000", "2026-02-03T18:00:00 America/Chicago", None;
@@ -388,8 +388,7 @@ fn zone_rules_come_from_its_vtimezone() {
             None => assert_eq!(text, "", "{start}"),
         }
     }
-    // A series keeps its local time over the changes, in a zone that nobody
-    // else has by its dates.
+    // A series keeps its local time across transitions, in a zone whose dates match no known zone.
     let series = |id: &str, more: &str| {
         read(&format!(
             "BEGIN:VCALENDAR\n{zones}BEGIN:VEVENT\nUID:a\nDTSTART;TZID={id}:20260420T233000\n\
@@ -427,7 +426,7 @@ fn missing_end_is_derived() {
         "DTSTART;VALUE=DATE:20260703\nDURATION:P2D", "2026-07-05", None;
         "DTSTART:20260703T180000Z", "2026-07-03T18:00:00 UTC", None;
         "DTSTART:20260703T180000Z\nDURATION:PT1H30M", "2026-07-03T19:30:00 UTC", None;
-        // Days are those of the calendar, hours are exact.
+        // Durations in days are nominal, durations in hours exact (RFC 5545, 3.3.6).
         "DTSTART:20260328T120000\nDURATION:P1D", "2026-03-29T12:00:00 Europe/Berlin", None;
         "DTSTART:20260328T120000\nDURATION:PT24H", "2026-03-29T13:00:00 Europe/Berlin", None;
         "DTSTART:20261025T013000\nDURATION:PT2H", "2026-10-25T01:30:00 UTC", None;
@@ -443,8 +442,8 @@ fn missing_end_is_derived() {
     }
 }
 
-/// Events that say something of each other. Each case is a document of events,
-/// which are written as their lines, and everything that is read of it.
+/// Related events. Each case is a document of events, written as their lines, and its complete
+/// reading.
 #[test]
 fn events_of_one_uid_are_read_together() {
     let days = "DTSTART;VALUE=DATE:20260704\nRRULE:FREQ=WEEKLY;COUNT=4";

@@ -1,18 +1,18 @@
-//! What is decided without I/O: texts, times, queries, rows, notations, budgets.
+//! Logic without I/O: texts, times, queries, rows, notations, budgets.
 //!
-//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//! Each group of files with its subject; the numbers are the invariants of `docs/architecture.md`.
 //!
-//! | files | what they prove | invariants |
+//! | files | subject | invariants |
 //! |---|---|---|
-//! | `registry` | a column asks for what it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
-//! | `text`, `charsets`, `hiding` | strangers' text made safe; bytes made text; hidden text | 9 |
-//! | `reading`, `corpus`, `quoting`, `deceiving` | HTML as text; real mail; new text and quoted text | – |
+//! | `registry` | a column requests the members it shows, has a source in the fixtures, and is cut with a note | 3, 8, 9, 13 |
+//! | `text`, `charsets`, `hiding` | untrusted text made safe; decoding; hidden text | 9 |
+//! | `reading`, `corpus`, `quoting`, `deceiving` | HTML as text; real mail; new and quoted text | – |
 //! | `times`, `zones`, `recurrence`, `outlook_recurrence`, `ical` | times, zones, rules, iCalendar documents | 20 |
-//! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; what fits, and where the rest is | 12–14, 22 |
-//! | `growth` | work on hostile HTML and headers grows with their length | – |
-//! | `compose` | messages written and read | – |
+//! | `encode`, `stc`, `count`, `budget`, `fit` | notations; tokens; the rows that fit, and the place of the rest | 12–14, 22 |
+//! | `growth` | work on hostile HTML and header fields grows linearly with their length | – |
+//! | `compose` | messages written and read back | – |
 //! | `upstream` | requests to services, shared between people | – |
-//! | `clock` | clocks that stand still, and that a test advances | 38 |
+//! | `clock` | fixed clocks, and clocks that a test advances | 38 |
 
 #![allow(
     clippy::unwrap_used,

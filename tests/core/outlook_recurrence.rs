@@ -1,6 +1,6 @@
-//! Rules as Graph's patterns, and the other way round.
+//! Conversion of recurrence rules to Graph's patterns and back.
 //!
-//! That both say the same is checked in `outlook_recurrence/same.rs`.
+//! `outlook_recurrence/same.rs` checks that both have the same occurrences.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::recurrence::EventRecurrence;
@@ -24,7 +24,7 @@ fn day(text: &str) -> ZonedTime {
 #[test]
 fn rules_and_graph_patterns_convert_both_ways() {
     let monday = "2026-02-02T18:00";
-    // The rule, its start, the pattern, and the rule of the pattern.
+    // The rule, its start, the pattern, and the pattern's rule.
     for (text, start, expected, back) in cases! {
         "FREQ=DAILY", monday, json!({"type": "daily", "interval": 1}), "FREQ=DAILY";
         "FREQ=DAILY;INTERVAL=3", monday, json!({"type": "daily", "interval": 3}),
@@ -90,7 +90,7 @@ fn rules_and_graph_patterns_convert_both_ways() {
         "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1", "2026-02-28T18:00",
             json!({"type": "absoluteYearly", "interval": 1, "month": 2, "dayOfMonth": 29}),
             "FREQ=YEARLY;BYMONTHDAY=-1;BYMONTH=2";
-        // Except in February the end of a month is always the same day.
+        // Outside February the end of a month is always the same day.
         "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=-2", "2026-03-30T18:00",
             json!({"type": "absoluteYearly", "interval": 1, "month": 3, "dayOfMonth": 30}),
             "FREQ=YEARLY;BYMONTHDAY=30;BYMONTH=3";
@@ -127,7 +127,7 @@ fn recurrence_ranges_convert_both_ways() {
             "FREQ=DAILY;COUNT=7";
         &timed, "FREQ=DAILY;UNTIL=20260209", json!({"type": "endDate", "endDate": "2026-02-09"}),
             "FREQ=DAILY;UNTIL=20260209";
-        // At the last occurrence, and a second before it.
+        // `UNTIL` at the last occurrence, and a second before it.
         &timed, "FREQ=DAILY;UNTIL=20260209T170000Z",
             json!({"type": "endDate", "endDate": "2026-02-09"}), "FREQ=DAILY;UNTIL=20260209";
         &timed, "FREQ=DAILY;UNTIL=20260209T165959Z",
@@ -239,7 +239,7 @@ fn rules_graph_lacks_are_refused_with_reason() {
     let extra = EventRecurrence { extra: vec![start.when()], ..repeat("FREQ=DAILY") };
     let error = pattern(&extra, &start, "UTC").unwrap_err();
     assert_eq!(error.next_step(), Some("create separate events for these dates"));
-    // What is left out is deleted afterwards.
+    // Excluded dates are deleted from the created series, so the pattern ignores them.
     let except = EventRecurrence { except: vec![start.when()], ..repeat("FREQ=DAILY") };
     assert_eq!(pattern(&except, &start, "UTC"), pattern(&repeat("FREQ=DAILY"), &start, "UTC"));
     let odd = EventRecurrence { rule: "FREQ=HOURLY".to_owned(), ..EventRecurrence::default() };
@@ -249,7 +249,7 @@ fn rules_graph_lacks_are_refused_with_reason() {
     );
 }
 
-/// Patterns of Graph's own that no rule here is written as.
+/// Graph's own patterns, which no rule converts to.
 #[test]
 fn patterns_we_never_write_are_read() {
     for (found, expected) in cases! {

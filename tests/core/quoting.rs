@@ -1,4 +1,5 @@
-//! New text, quoted history and signatures: whole expected parts.
+//! Splitting of messages into new text, quoted history and signatures, with complete expected
+//! parts.
 
 use daysheet_core::text::fence::OURS;
 use daysheet_core::text::html::{TextStyle, marked};
@@ -115,12 +116,12 @@ fn quotes_of_mail_clients_are_found_in_html() {
     }
 }
 
-/// What a reader sees of a text with this subject; `%` is the mark of our lines.
+/// Returns a text with this subject as a reader sees it; `%` is the mark of our lines.
 fn shown(subject: &str, text: &str) -> String {
     fold(text, subject, false, false).replace(OURS, "%")
 }
 
-/// Lines above a quote, as mail programs write them.
+/// Attribution lines of mail programs.
 const ATTRIBUTIONS: &[&str] = &[
     "On Mon, 5 Oct 2026 at 10:12, Bob <b@y.org> wrote:",
     "On Oct 5, 2026, at 10:12 AM, Bob\n<b@y.org> wrote:",
@@ -169,17 +170,17 @@ fn lines_above_quotes_are_known_in_many_languages() {
             let got = split_quoted(&format!("Noon.\n\n{above}\n{quote}"));
             assert_eq!(got, parts("Noon.", Some(&format!("{above}\n{quote}")), None));
         }
-        // A signature, or a list, may follow the quote.
+        // A signature or a list footer may follow the quote.
         let below = "--\nAnn Lee, Head of Sales\nACME Ltd, Mill Lane 1, London";
         let got = split_quoted(&format!("Noon.\n\n{above}\n> When?\n\n{below}"));
         assert_eq!(got, parts("Noon.", Some(&format!("{above}\n> When?")), Some(below)));
-        // Answers between the lines stay whole, with what they answer.
+        // Inline answers stay whole, with the lines they answer.
         let inline = format!("{above}\n> When?\nNoon.\n> Where?\nHere.");
         assert_eq!(split_quoted(&inline), parts(&inline, None, None));
     }
 }
 
-/// From, Sent, To and Subject.
+/// Labels for From, Sent, To and Subject.
 const LABELS: &[[&str; 4]] = &[
     ["From:", "Sent:", "To:", "Subject:"],
     ["Von:", "Gesendet:", "An:", "Betreff:"],
@@ -227,7 +228,7 @@ fn header_blocks_are_history_of_answers_and_content_of_forwards() {
             format!("{subject} The offer"),
         ];
         let [from, sent, to, subject] = &lines;
-        // Hotmail's order, too.
+        // Hotmail orders the fields differently.
         for block in [[from, sent, to, subject], [sent, subject, from, to]] {
             let block = block.map(String::as_str).join("\n");
             let below =
@@ -247,7 +248,7 @@ fn header_blocks_are_history_of_answers_and_content_of_forwards() {
             }
             let got = split(&text, "The offer");
             assert_eq!(got.forwarded.as_deref(), Some(&*below));
-            // What was filled in on a page.
+            // A form filled in on a web page.
             let form = format!("A new request:\n\n{block}\n\nPlease call.");
             assert_eq!(split(&form, "Contact form"), parts(&form, None, None));
         }
@@ -308,13 +309,13 @@ fn what_stands_below_a_text_is_folded() {
         (format!("News.\n\n{google}"), format!("News.\n{}", footer(google))),
         (format!("News.\n\n{groups}"), format!("News.\n{}", footer(groups))),
         (format!("Danke.\n\n{german}"), format!("Danke.\n{}", size("disclaimer", german))),
-        // A paragraph of another kind below it.
+        // Another paragraph below it.
         (format!("Yes.\n\n{disclaimer}\n\nAnn"), format!("Yes.\n\n{disclaimer}\n\nAnn")),
     ];
     for (text, want) in &cases {
         assert_eq!(shown("Re: x", text), *want);
     }
-    // All of it on request.
+    // All of it is shown on request.
     for (text, _) in &cases {
         let all =
             fold(text, "Re: x", true, true).replace(OURS, "%").replace("%[quoted history]\n", "");
@@ -327,7 +328,7 @@ fn what_stands_below_a_text_is_folded() {
     }
 }
 
-/// Texts that only look like what is folded.
+/// Texts that resemble quotes, signatures or disclaimers but are not folded.
 #[test]
 fn what_people_write_stays() {
     for text in [
@@ -351,7 +352,7 @@ fn what_people_write_stays() {
     }
 }
 
-/// A message that sends another one on, in HTML of mail programs: all of it is shown.
+/// Forwarded messages in HTML of mail programs are shown in full.
 #[test]
 fn forwards_are_shown_whole() {
     let cases = cases! {
@@ -376,12 +377,12 @@ fn forwards_are_shown_whole() {
     }
 }
 
-/// What an HTML document says of itself is believed, and what it does not say is no quote.
+/// Quotes that HTML marks are recognised in any language; unmarked text is not folded.
 #[test]
 fn containers_of_mail_programs_are_known() {
     let line = "%[quoted history: N characters not shown; quoted=true shows it]";
     let cases = cases! {
-        // Of a language that nobody knows.
+        // The attribution is in an unknown language.
         "<div>Yes.</div><div class=gmail_quote><div class=gmail_attr>Zxc 5 qwe Bob poi:</div>\
         <blockquote class=gmail_quote>When?</blockquote></div>", format!("Yes.\n\n{line}");
         "<div>Yes.</div><hr><div id=x_divRplyFwdMsg><b>Xyz:</b> Bob<br><b>Abc:</b> Ann</div><div>When?</div>",
@@ -393,7 +394,7 @@ fn containers_of_mail_programs_are_known() {
             format!("Yes.\n\n{line}");
         "<div>Yes.</div><div class=zmail_extra><div>---- On 5 Oct, Bob wrote ----</div><blockquote>When?</blockquote></div>",
             format!("Yes.\n\n{line}");
-        // Answers within the container of a quote.
+        // Answers inside the container of a quote.
         "<div class=gmail_quote><div class=gmail_attr>Zxc Bob:</div><blockquote class=gmail_quote>When?</blockquote>\
         <div>Noon.</div><blockquote class=gmail_quote>Where?</blockquote><div>Here.</div></div>",
             "Zxc Bob:\n\n> When?\n\nNoon.\n\n> Where?\n\nHere.".to_owned();
@@ -402,7 +403,7 @@ fn containers_of_mail_programs_are_known() {
             "Yes.\n\n%[signature: N characters not shown; signature=true shows it]".to_owned();
         "<div>Yes.</div><div id=Signature>Ann<br>ACME</div>", "Yes.\n\nAnn\nACME".to_owned();
         "<div class=gmail_signature>All of it is here.</div>", "All of it is here.".to_owned();
-        // Layout.
+        // Block quotes used for layout.
         "<p>Dear all,</p><blockquote><p>An indented paragraph.</p><blockquote>And one.</blockquote></blockquote>",
             "Dear all,\n\nAn indented paragraph.\n\nAnd one.".to_owned();
         "<p>As he put it:</p><blockquote>Bread, slowly.</blockquote><p>Indeed.</p>",

@@ -1,4 +1,4 @@
-//! HTML messages as text and Markdown: whole expected outputs.
+//! HTML messages as text and Markdown, with complete expected outputs.
 
 use daysheet_core::text::html::{MailLink, TextStyle, html};
 use pulldown_cmark::{Event, Options, Parser};
@@ -92,12 +92,12 @@ fn html_documents_become_markdown() {
         "<b>a</b><b>b</b> <b><p>c</p><p>d</p></b>", "**ab**\n\n**c**\n\n**d**";
         "1. not a list<br># no<br>- no<br>a*b _c_ d_e <span>&lt;i&gt;</span>",
             "1\\. not a list\n\\# no\n\\- no\na\\*b \\_c\\_ d_e \\<i>";
-        // Nothing here means anything in Markdown.
+        // These characters have no meaning in Markdown here.
         "Price 5 * 3 = 15, a_b, c# and 1. not list; x&lt;y; C:\\dir; snake_case; [x] done; #tag; ~10 | 20; -5 +4 (a) [b] (c) a ` b & c; *** ok ___ ok",
             "Price 5 * 3 = 15, a_b, c# and 1. not list; x<y; C:\\dir; snake_case; [x] done; #tag; ~10 | 20; -5 +4 (a) [b] (c) a ` b & c; *** ok ___ ok";
         "<p>#tag<p>-5 degrees<p>2026 was<p>1.5 kg<p>--verbose<p>_____<p>***<p>+ x<p>&gt; x<p>~~~<p>===",
             "#tag\n\n-5 degrees\n\n2026 was\n\n1.5 kg\n\n--verbose\n\n\\_____\n\n\\***\n\n\\+ x\n\n\\> x\n\n\\~~~\n\n\\===";
-        // All of this does.
+        // All of these have a meaning.
         "<p>![x](https://e.example/?q=1) [a](b) and [a b](c)<p>[b]: https://e.example<p>&lt;img src=x&gt; &amp;copy; C:\\*<p>a `b` c<p>x&lt;y <span>z&gt;</span>",
             "![x]\\(https://e.example/?q=1) [a]\\(b) and [a b]\\(c)\n\n[b]\\: https://e.example\n\n\\<img src=x> \\&copy; C:\\\\\\*\n\na \\`b\\` c\n\nx\\<y z>";
         "<p>[x]<span>(y)</span> a ` <code>x*y</code> <code>a`b</code>", "[x]\\(y) a \\` `x*y` a\\`b";
@@ -209,7 +209,7 @@ fn a_newsletter_reads_as_paragraphs() {
     assert_eq!((got.hidden.chars, got.cut), (27, false));
 }
 
-/// What leads on to another address is taken off if it is known, else named.
+/// Redirecting links are replaced by their targets if the service is known, else flagged.
 #[test]
 fn redirectors_are_unwrapped_or_named() {
     let shop = "https://shop.example/a?x=1";
@@ -250,13 +250,13 @@ fn redirectors_are_unwrapped_or_named() {
             "",
         ),
         ("https://secure-web.cisco.com/1abc/https%3A%2F%2Fshop.example%2Fa%3Fx%3D1", shop, ""),
-        // In two wrappers.
+        // Two nested wrappers.
         (
             "https://l.facebook.com/l.php?u=https%3A%2F%2Fwww.google.com%2Furl%3Fq%3Dhttps%253A%252F%252Fshop.example%252Fa%253Fx%253D1",
             shop,
             "",
         ),
-        // A host that only looks like one of them.
+        // A host that resembles a known one.
         (
             "https://evilgoogle.com/url?q=https://shop.example/",
             "https://evilgoogle.com/url?q=https://shop.example/",
@@ -304,8 +304,8 @@ fn redirectors_are_unwrapped_or_named() {
     assert_eq!(text(named), "shop.com (goes to click.example, which names shop.com)");
 }
 
-/// Markdown, read by a library, says what the plain form says: nothing that a sender writes
-/// becomes a sign, and no sign of ours becomes text.
+/// Markdown, parsed by a library, has the same content as plain text: a sender's characters do not
+/// become markup, and our markup does not become text.
 #[test]
 fn markdown_says_what_the_text_says() {
     let signs = [

@@ -1,8 +1,8 @@
-//! Recurrence: what a rule gives, in every zone; how it is written and split.
+//! Recurrence: the occurrences of rules in every zone; the writing and splitting of rules.
 //!
-//! The lists in `recurrence/cases.txt` come from outside: rules by Python's
-//! `dateutil` (without a zone), zones by its `zoneinfo`, and the bounds by the
-//! words of RFC 5545. Most rules are the examples of its 3.8.5.3.
+//! The lists in `recurrence/cases.txt` have independent sources: rules from Python's `dateutil`
+//! (without a zone), zones from its `zoneinfo`, and bounds from the text of RFC 5545. Most rules
+//! are the examples of its 3.8.5.3.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::EventRecurrence;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 mod split;
 
-/// Lists are cut after so many.
+/// The length at which lists are cut.
 const MAX_SHOWN: usize = 12;
 
 fn moment(text: &str, zone: &str) -> ZonedTime {
@@ -87,7 +87,7 @@ fn rules_give_the_same_times_as_python() {
     }
 }
 
-/// A part of a list is a part of the list, wherever the search begins.
+/// A search from a later start finds the rest of the same list.
 #[test]
 fn window_of_occurrences_is_part_of_all() {
     for case in cases() {
@@ -124,10 +124,10 @@ fn recurrence_lines_are_read_and_written() {
                 "EXDATE;VALUE=DATE:20260216",
                 "EXDATE;TZID=Europe/Berlin:20260209T180000,20260211T180000,20260218T180000",
             ];
-        // A name between quotes can have a colon.
+        // A quoted parameter value may contain a colon.
         &timed, vec!["EXDATE;TZID=\"(UTC+09:00) Osaka, Sapporo, Tokyo\":20260204T020000"],
             vec!["EXDATE;TZID=Europe/Berlin:20260203T180000"];
-        // The second of two times that come twice is in UTC.
+        // The second of two ambiguous times can only be written in UTC.
         &timed, vec!["RDATE:20261025T003000Z,20261025T013000Z"],
             vec!["RDATE;TZID=Europe/Berlin:20261025T023000", "RDATE:20261025T013000Z"];
         &moment("20260203T180000", "UTC"), vec!["RRULE:FREQ=DAILY", "EXDATE:20260204T180000Z"],
@@ -135,14 +135,14 @@ fn recurrence_lines_are_read_and_written() {
         &moment("20260203", "-"),
             vec!["RRULE:FREQ=DAILY;UNTIL=2026-02-10", "EXDATE;VALUE=DATE:20260204"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260210", "EXDATE;VALUE=DATE:20260204"];
-        // The end has the form that goes with the start.
+        // The form of `UNTIL` follows that of the start.
         &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"];
         &timed, vec!["RRULE:FREQ=DAILY;UNTIL=20260331T120000"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260331T100000Z"];
         &moment("20260203", "-"), vec!["RRULE:FREQ=DAILY;UNTIL=20260331T215959Z"],
             vec!["RRULE:FREQ=DAILY;UNTIL=20260331"];
-        // What cannot be read is kept, but never as a second line.
+        // An unreadable rule is kept, but cannot become a second line.
         &timed, vec!["RRULE:FREQ=HOURLY\r\nX:1", "RRULE:FREQ=DAILY"], vec!["RRULE:FREQ=HOURLYX:1"];
     } {
         let repeat = EventRecurrence::from_lines(&read, &berlin);
@@ -244,7 +244,7 @@ fn series_ends_with_its_last_occurrence() {
     }
 }
 
-/// Nothing here may take long, however empty or full the rule is.
+/// No rule takes long, whether it has no occurrences or very many.
 #[test]
 fn hostile_rules_finish_quickly() {
     let start = moment("20150105T090000", "Europe/Berlin");
@@ -270,7 +270,7 @@ fn hostile_rules_finish_quickly() {
         let began = std::time::Instant::now();
         let found = repeat.occurrences(&start, from, to, usize::MAX);
         assert_eq!(found.len(), expected, "{rule}");
-        // Far above what it takes, also on a busy machine.
+        // Far above the usual duration, also on a busy machine.
         assert!(began.elapsed().as_secs() < 20, "{rule}: {:?}", began.elapsed());
     }
 }

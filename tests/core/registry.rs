@@ -1,6 +1,7 @@
-//! The tests that make one declaration per column enough.
+//! Consistency of the column declarations with the fixtures, so that one declaration per column is
+//! enough.
 //!
-//! The fixtures are objects as the providers send them, `tests/fixtures/*.json`.
+//! The fixtures in `tests/fixtures/*.json` are objects as the providers return them.
 
 use std::collections::HashMap;
 
@@ -25,7 +26,7 @@ const APIS: &[(Service, &str)] = &[
     (Service::Local, include_str!("../fixtures/local.json")),
 ];
 
-/// Every table that an API has objects for, with them.
+/// Returns the tables of each API that has objects for them, with the objects.
 fn fixtures() -> Vec<(Service, &'static Table, Vec<Value>)> {
     let mut found = Vec::new();
     for (api, text) in APIS {
@@ -81,7 +82,7 @@ fn in_room(
     flatten(table, columns, objects, &context)
 }
 
-/// What is left of an object when only the projection is asked for.
+/// Returns an object reduced to the members that a projection requests.
 fn prune(object: &Value, projection: &Projection) -> Value {
     fn copy(from: &Value, path: &[&str], headers: &[&str], into: &mut Value) {
         let [key, rest @ ..] = path else {
@@ -170,7 +171,7 @@ fn every_source_has_a_witness() {
             assert!(witnessed, "{api:?} {}.{} is null in every fixture", table.name, field.name);
         }
     }
-    // And no table is without objects at every API that has sources for it.
+    // Every table has objects for each API with sources for it.
     for table in TABLES {
         for (api, _) in APIS {
             let declared = table.fields.iter().any(|field| {
@@ -183,11 +184,11 @@ fn every_source_has_a_witness() {
     }
 }
 
-/// All texts at a path made longer than any column; names of headers stay.
+/// Makes all texts at a path longer than any column; names of header fields stay.
 fn stretch(value: &mut Value, path: &[&str]) {
     match (value, path) {
         (Value::Array(items), _) => items.iter_mut().for_each(|item| stretch(item, path)),
-        // Of a guest only what is before the @ is shown in short.
+        // The short form of a guest shows only the part before the @, so that part must be long.
         (Value::String(text), []) if text.contains('@') => {
             text.insert_str(0, &"and-so-on-and-on-".repeat(100));
         }
@@ -209,7 +210,7 @@ fn stretch(value: &mut Value, path: &[&str]) {
     }
 }
 
-/// What fits of rows, and what is kept of them.
+/// Returns the blocks of fitted rows, the number of cuts, and the kept output.
 fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
     let response = WholeAnswer {
         document: Document { scalars: Vec::new(), tables: vec![rows] },
@@ -236,8 +237,8 @@ fn fitted(rows: RowTable) -> (Vec<String>, usize, String) {
     (fitted.blocks, fitted.cut, kept)
 }
 
-/// For every column with a cap: what is longer is cut at it, counted, noted by the
-/// column's name, and stands whole in the output that the note names.
+/// For every column with a cap, a longer value is cut at it, counted, noted by the column's name,
+/// and complete in the output that the note names.
 #[test]
 fn cut_cells_are_counted_and_whole_in_output() {
     let mut long = names();
@@ -292,7 +293,7 @@ fn cut_cells_are_counted_and_whole_in_output() {
     assert!(looked_at > 100, "{looked_at}");
 }
 
-/// Of people the address stays, whatever their names.
+/// A person's address is kept, however long the name is.
 #[test]
 fn long_name_never_cuts_the_address() {
     let eve = "eve@the-address-that-must-be-seen.example";
@@ -306,10 +307,10 @@ fn long_name_never_cuts_the_address() {
         Service::Microsoft, recipient(&long, eve), bank, "Your bank";
         Service::Microsoft, recipient(&"W".repeat(400), eve), format!("{}… <{eve}>", "W".repeat(35)),
             "WWW";
-        // Wide characters count two.
+        // Wide characters count as two.
         Service::Microsoft, recipient(&"日".repeat(400), eve), format!("{}… <{eve}>", "日".repeat(17)), "日";
         Service::Microsoft, recipient("Eve", eve), format!("Eve <{eve}>"), "Eve";
-        // Of an address that is too long the domain stays.
+        // The domain of an oversized address is kept.
         Service::Google, header(&domain), format!("{}…@a.example", "x".repeat(69)), "xxx";
         Service::Google, header(&format!("Eve <{domain}>")), format!("…{}@a.example>", "x".repeat(68)),
             "Eve <xxx";
@@ -332,7 +333,7 @@ fn long_name_never_cuts_the_address() {
     }
 }
 
-/// Five people and a count of the rest; all of them where all are wanted.
+/// Shows five people and a count of the rest, or all people on request.
 #[test]
 fn lists_in_cells_count_what_they_omit() {
     let guests = |count: usize| -> Vec<Value> {
@@ -364,7 +365,7 @@ fn lists_in_cells_count_what_they_omit() {
     }
 }
 
-/// The local time elsewhere, the rule alone, and what guests say beside their answers.
+/// The local time elsewhere, the bare rule, and guests' comments next to their answers.
 #[test]
 fn event_shows_its_own_time_its_rule_and_remarks() {
     let columns = ["start", "repeats", "attendees", "flags"].map(|name| EVENT.field(name).unwrap());
@@ -393,7 +394,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
             answer,
             "recurring comment",
         ),
-        // The zones agree then, though not all year.
+        // The zones agree at that time, but not all year.
         (
             Service::Google,
             google("2026-02-03T20:30:00+01:00", "Africa/Lagos"),
@@ -433,7 +434,7 @@ fn event_shows_its_own_time_its_rule_and_remarks() {
     }
 }
 
-/// Every flag word is true in some fixture and false in another.
+/// Every flag word is true in one fixture and false in another.
 #[test]
 fn every_flag_word_has_a_witness() {
     for (api, table, objects) in fixtures() {
@@ -460,7 +461,7 @@ fn every_flag_word_has_a_witness() {
     }
 }
 
-/// The same letter from both providers gives the same row, ids apart.
+/// The same message from both providers gives the same row except for ids.
 #[test]
 fn both_providers_give_the_same_row() {
     let all = fixtures();
@@ -474,7 +475,7 @@ fn both_providers_give_the_same_row() {
             .fields
             .iter()
             .filter(|field| {
-                // Ids and pages in a web client are each service's own.
+                // Ids and web pages are specific to each service.
                 !matches!(field.kind, CellKind::Handle(_))
                     && !field.on_request
                     && !matches!(
@@ -534,7 +535,7 @@ fn message_row_reads_like_this() {
     );
 }
 
-/// Gmail names no pages, so they are made; `+` in an address would be read as a space.
+/// Gmail returns no web links, so they are built; a `+` in an address would be read as a space.
 #[test]
 fn links_lead_to_the_web_client() {
     let outlook = "https://outlook.office365.com/owa/?ItemID=AAMkAGV";
@@ -571,7 +572,7 @@ fn odd_values_are_null_and_reported() {
     }
 }
 
-/// A text that is not there is none; other values, and what has no source, are null.
+/// A missing text is empty; other missing values, and columns without a source, are null.
 #[test]
 fn missing_text_is_empty() {
     let columns = ["where", "title", "category", "series"].map(|name| EVENT.field(name).unwrap());

@@ -1,4 +1,4 @@
-//! STC: every JSON value goes there and back, and no text upsets the parser.
+//! STC: round trips of every JSON value, and robustness of the parser.
 
 mod random;
 mod tables;
@@ -31,7 +31,7 @@ fn values_are_written_so_and_read_back() {
     }
 }
 
-/// What others may write is read, too; every JSON text is STC.
+/// Other writers' STC is read, too; every JSON text is STC.
 #[test]
 fn alternative_spellings_are_read() {
     for (stc, json) in OTHERS {
@@ -64,7 +64,7 @@ fn reader_and_writer_share_a_nesting_limit() {
     let json = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let deepest = JsonValue::parse(&json(MAX_DEPTH)).unwrap();
     assert_eq!(parse(&write(&deepest, StcVersion::One)), Ok(deepest));
-    // A table at the bottom is two levels.
+    // A table at the deepest level takes two levels.
     let bottom = |depth| json(depth).replace('1', r#"{"a":1},{"a":2}"#);
     let deepest = JsonValue::parse(&bottom(MAX_DEPTH - 1)).unwrap();
     assert_eq!(parse(&write(&deepest, StcVersion::One)), Ok(deepest));
@@ -80,7 +80,7 @@ fn reader_and_writer_share_a_nesting_limit() {
         let nested = format!("{}{}", "{a: ".repeat(depth), "}".repeat(depth));
         assert_eq!(parse(&nested).unwrap_err().wrong, SyntaxError::TooDeep);
     }
-    // Nothing can be read that is so deep; what is made so is written all the same.
+    // Parsing limits the depth, so such a value only comes from code; it is written nevertheless.
     let mut deep = JsonValue::Null;
     for _ in 0..10_000 {
         deep = JsonValue::List(vec![JsonValue::Bool(true), deep]);
@@ -90,7 +90,7 @@ fn reader_and_writer_share_a_nesting_limit() {
         parse(&write(&deep, StcVersion::One)).map_err(|error| error.wrong),
         Err(SyntaxError::TooDeep)
     );
-    // Dropping it is the compiler's recursion.
+    // Dropping it would recurse in code that the compiler generates.
     std::mem::forget(deep);
 }
 
@@ -212,7 +212,7 @@ fn stc_document_is_written_like_this() {
              m2,2026-02-03 18h05,plain,1024,false,18c3,\"a\\nb\", folders: []"
         ]
     );
-    // Rows that differ in what they have are objects.
+    // Rows with different members are written as objects.
     assert_eq!(
         both([extra(Some("1e5"), None), extra(None, None)]),
         [

@@ -1,5 +1,5 @@
-//! Strangers' text: whole expected outputs for what mail really holds, hidden
-//! text that must not come through, and input made to hurt.
+//! Untrusted text: complete expected outputs for text as real mail has it, hidden text that must be
+//! left out, and hostile input.
 
 use daysheet_core::text::charset::decode_in;
 use daysheet_core::text::flowed::unflow;
@@ -89,7 +89,7 @@ fn openings_begin_where_a_message_says_something() {
         ("米拉 您好： 贵司订购的LED模组样品已寄出", "", "贵司订购的LED模组样品已寄出"),
         ("Hidden offer inside", "", "Hidden offer inside"),
         ("Highlights of the week: lamps", "", "Highlights of the week: lamps"),
-        // Nothing would be left.
+        // Cutting would leave an empty text.
         ("Dear Mira, thanks!", "", "Dear Mira, thanks!"),
         ("Your invoice 7. Hello Ana, it is attached", "Re: Your invoice 7", "it is attached"),
         ("Invoices are due today", "Invoice", "Invoices are due today"),
@@ -146,7 +146,7 @@ fn openings_begin_where_a_message_says_something() {
     all_equal(cases.map(|(raw, subject, want)| (raw, opening(raw, subject), want.to_owned())));
 }
 
-/// Both are needed: that an account is new, and its number.
+/// Both are required: the announcement of a new account, and its number.
 #[test]
 fn new_accounts_for_payments_are_noticed() {
     let iban = "DE89 3704 0044 0532 0130 00";
@@ -177,7 +177,7 @@ fn new_accounts_for_payments_are_noticed() {
     }
     for text in [
         "",
-        // An invoice with its account, and news beside it.
+        // An invoice with its usual account, and news next to it.
         &format!("Invoice 4411, due on 1 December. IBAN: {iban}, BIC COBADEFF."),
         &format!("New in our shop: lamps.\nImprint: Amsel GmbH, IBAN {iban}"),
         &format!("Neue Adresse: Kanalstrasse 14, Berlin. Bankverbindung: {iban}"),
@@ -189,7 +189,7 @@ fn new_accounts_for_payments_are_noticed() {
         &format!("Your new account is ready. IBAN: {iban}"),
         &format!("Ihr neues Konto wurde eröffnet: {iban}"),
         &format!("Votre nouveau compte est ouvert, {iban}"),
-        // No number, or none of an account.
+        // No number, or one of another kind.
         "Our bank details have changed: call us before you pay.",
         "We changed the account settings on 2026-11-12 at 10:05.",
         "Meet your new account manager, Nora: +49 30 1234567.",
@@ -202,13 +202,13 @@ fn new_accounts_for_payments_are_noticed() {
 }
 
 proptest! {
-    /// A text without digits names no account, whatever it says.
+    /// A text without digits never names an account.
     #[test]
     fn texts_without_numbers_name_no_account(text in "\\PC{0,200}") {
         let plain: String = text.chars().filter(|c| !c.is_ascii_digit()).collect();
         let plain = format!("our new bank account {plain}");
         prop_assert!(!names_new_account(&plain));
-        // The number is found wherever it stands.
+        // The number is found anywhere in the text.
         let whole = format!("{text}\nour new bank account\nDE89370400440532013000");
         prop_assert!(names_new_account(&whole));
     }
@@ -255,14 +255,14 @@ fn html_entities_and_header_fields_are_decoded() {
         ("a=?utf-8?Q?b?=, c", "ab, c"),
         ("=?utf-8?Q?a b_c?= =?UTF-8*en?q?d=3D=?=", "a b cd=="),
         ("=?utf-8?B?R3LDvMOfZ?=", "Grüß"),
-        // A character in two words, and shift states that end with each word.
+        // A character split across two words, and shift states that end with each word.
         ("=?utf-8?B?5pc=?= =?utf-8?B?pQ==?=", "日"),
         ("=?iso-2022-jp?B?GyRCRnwbKEI=?= =?iso-2022-jp?B?GyRCS1wbKEI=?=", "日本"),
-        // Raw characters within a word: as they are, in whatever charset.
+        // Raw characters within a word are kept, whatever its charset.
         ("=?utf-8?Q?Grüße_=C3=BC?=", "Grüße ü"),
         ("=?iso-8859-1?Q?Grüße_=FC?=", "Grüße ü"),
         ("=?iso-8859-1?Q?日本_=FC?=", "日本 ü"),
-        // Or as bytes that were taken for Latin letters.
+        // UTF-8 bytes decoded as Latin letters.
         ("=?utf-8?Q?GrÃ¼Ã\u{9f}e_=C3=BC?=", "Grüße ü"),
         ("=?utf-8?Q?GrÃ¼ÃŸe?=", "Grüße"),
         ("=?windows-1251?Q?Ïðèâåò?=", "Привет"),
@@ -302,7 +302,7 @@ fn address_lists_are_parsed() {
         "Ann (unclosed <u@x.org>", "Ann unclosed <u@x.org>";
         "Ann <u@x.org", "Ann <u@x.org>";
         " , ,; ,", "";
-        // As services write names that were encoded: decoded, with or without quotes.
+        // Decoded names as services write them, with or without quotes.
         "=?utf-8?Q?M=C3=BCller_=28via_Docs=29?= <m@x.de>", "Müller (via Docs) <m@x.de>";
         "Müller (via Docs) <m@x.de>, Bo (b) Oak <bo@x.de>", "Müller (via Docs) <m@x.de> ; Bo Oak <bo@x.de>";
         "(Bo) <bo@x.de>", "Bo <bo@x.de>";
@@ -371,7 +371,7 @@ fn flowed_text_is_joined() {
         ("> a \n> b\n>> c \n> d", false, "> a b\n>> c \n> d"),
         (" stuffed\n From me", false, "stuffed\nFrom me"),
         ("bye \n-- \nAnn", false, "bye \n-- \nAnn"),
-        // Words of Chinese and Japanese have no space between them; DelSp breaks them anywhere.
+        // Chinese and Japanese words have no space between them; DelSp may break them anywhere.
         ("今日は \n良い \n天気です。\n次の行", true, "今日は良い天気です。\n次の行"),
         ("a word  \ngoes on", true, "a word goes on"),
         ("> quoted  \n> text\n>  > stuffed \n> end", true, "> quoted text\n>  > stuffedend"),
@@ -382,7 +382,7 @@ fn flowed_text_is_joined() {
     }
 }
 
-/// Reads a hostile document, of which `holds` is part of the text.
+/// Reads a hostile document whose text must contain `holds`.
 fn check(name: &str, input: String, holds: &str, cut: bool) {
     let got: HtmlText = html(&input, TextStyle::Text, true);
     assert!(got.text.contains(holds), "{name}");
@@ -449,7 +449,7 @@ fn hostile_lines_and_header_fields_take_little_time() {
     assert_eq!(unflow(&"> x \n".repeat(50_000), true).len(), 50_000 + 3);
 }
 
-/// Tags, text and characters that break things, in any order.
+/// Tags, text and special characters in any order.
 fn soup() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         matching(
@@ -464,7 +464,7 @@ fn soup() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// Text made mostly of what needs care.
+/// Returns text made mostly of special characters.
 fn odd() -> impl Strategy<Value = String> {
     let odd = prop_oneof![
         any::<char>(),

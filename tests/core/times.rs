@@ -1,4 +1,4 @@
-//! Times as people write them, and what is meant.
+//! Times as people write them, and their meaning.
 
 use daysheet_core::event_time::{self, EventTime, ZonedTime};
 use daysheet_core::time_parse::{self, ParsedTime, TimeContext};
@@ -14,7 +14,7 @@ fn here(now: &str, zone: &str) -> TimeContext {
     TimeContext { now: now.parse().unwrap(), zone: TimeZone::get(zone).unwrap(), named: false }
 }
 
-/// The reading of a time, and the instant, or the whole error.
+/// Returns the reading of a time with its instant, or the whole error.
 fn reported(parsed: daysheet_core::error::Result<ParsedTime>, here: &TimeContext) -> String {
     match parsed {
         Ok(parsed @ ParsedTime::Day(_)) => parsed.tell(&here.zone),
@@ -23,7 +23,7 @@ fn reported(parsed: daysheet_core::error::Result<ParsedTime>, here: &TimeContext
     }
 }
 
-/// Reads every text of a table and compares.
+/// Reads every text of a table and compares the results.
 fn check(here: &TimeContext, cases: &[(&str, &str)]) {
     let found: Vec<(&str, String)> = cases
         .iter()
@@ -54,7 +54,7 @@ fn words_for_days_are_read() {
             ("tomorrow noon", "Thu 2026-02-05 12h00 = 2026-02-05T11:00:00Z"),
             ("tomorrow 9:30 +05:30", "Thu 2026-02-05 05h00 = 2026-02-05T04:00:00Z"),
             ("tomorrow 9am America/New_York", "Thu 2026-02-05 15h00 = 2026-02-05T14:00:00Z"),
-            // A time of day alone is today's, gone by or not.
+            // A bare time of day is today's, even if it has passed.
             ("9am", "Wed 2026-02-04 09h00 = 2026-02-04T08:00:00Z"),
             ("6 pm", "Wed 2026-02-04 18h00 = 2026-02-04T17:00:00Z"),
             ("6.30PM", "Wed 2026-02-04 18h30 = 2026-02-04T17:30:00Z"),
@@ -62,7 +62,7 @@ fn words_for_days_are_read() {
             ("12pm", "Wed 2026-02-04 12h00 = 2026-02-04T11:00:00Z"),
             ("24:00", "Thu 2026-02-05 00h00 = 2026-02-04T23:00:00Z"),
             ("18:05:30", "Wed 2026-02-04 18h05 = 2026-02-04T17:05:30Z"),
-            // A weekday is the next to come, today among them until it is over.
+            // A bare weekday is the next one; today counts until its time has passed.
             ("friday", "Fri 2026-02-06"),
             ("on Fri at 14:00", "Fri 2026-02-06 14h00 = 2026-02-06T13:00:00Z"),
             ("tues", "Tue 2026-02-10"),
@@ -70,7 +70,7 @@ fn words_for_days_are_read() {
             ("wed 11am", "Wed 2026-02-04 11h00 = 2026-02-04T10:00:00Z"),
             ("wed 9am", "Wed 2026-02-11 09h00 = 2026-02-11T08:00:00Z"),
             ("this friday", "Fri 2026-02-06"),
-            // Next is of next week, which starts on Monday.
+            // "next" means next week, which starts on Monday.
             ("next tue 14:00", "Tue 2026-02-10 14h00 = 2026-02-10T13:00:00Z"),
             ("next friday", "Fri 2026-02-13"),
             ("next wed", "Wed 2026-02-11"),
@@ -82,7 +82,7 @@ fn words_for_days_are_read() {
             ("this week", "Mon 2026-02-02"),
             ("last month", "Thu 2026-01-01"),
             ("next year", "Fri 2027-01-01"),
-            // Without a year the nearest.
+            // Without a year, the nearest date is meant.
             ("5 june", "Fri 2026-06-05"),
             ("June 5th", "Fri 2026-06-05"),
             ("the 5th of june", "Fri 2026-06-05"),
@@ -124,7 +124,7 @@ fn relative_times_are_read() {
             ("+1d 2h", "Thu 2026-02-05 12h07 = 2026-02-05T11:07:00Z"),
         ],
     );
-    // Months end when they do; leap days are there in leap years.
+    // Short months end earlier; leap days exist only in leap years.
     check(
         &here("2028-01-31T12:00:00Z", "UTC"),
         &[
@@ -183,7 +183,7 @@ fn skipped_and_repeated_times_follow_rfc_5545() {
                 "2026-03-29 02h30 does not exist in Europe/Berlin: clocks go from 2026-03-29 02h00 \
                  to 03h00 then: give a time before 02h00, or 03h00 or later";
             "2026-03-29 03h00", "Sun 2026-03-29 03h00 = 2026-03-29T01:00:00Z";
-            // Of two the first, unless the offset says which.
+            // An ambiguous time is the first of the two, unless the offset says which.
             "2026-10-25 02h30", "Sun 2026-10-25 02h30 +0200 = 2026-10-25T00:30:00Z";
             "2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 +0200 = 2026-10-25T00:30:00Z";
             "2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 +0100 = 2026-10-25T01:30:00Z";
@@ -198,7 +198,7 @@ fn skipped_and_repeated_times_follow_rfc_5545() {
         &here(WEDNESDAY, "America/New_York"),
         &[("2026-11-01 01h30", "Sun 2026-11-01 01h30 -0400 = 2026-11-01T05:30:00Z")],
     );
-    // The south changes the other way round.
+    // The southern hemisphere changes in the opposite direction.
     check(
         &here(WEDNESDAY, "Australia/Sydney"),
         &cases! {
@@ -217,7 +217,7 @@ fn skipped_and_repeated_times_follow_rfc_5545() {
              02h00 to 02h30 then: give a time before 02h00, or 02h30 or later",
         )],
     );
-    // Where midnight is skipped, and where a whole day is.
+    // Zones that skip midnight, or a whole day.
     check(
         &here(WEDNESDAY, "America/Sao_Paulo"),
         &cases! {
@@ -235,7 +235,7 @@ fn skipped_and_repeated_times_follow_rfc_5545() {
              2011-12-31 00h00 then: give a time before 00h00, or 2011-12-31 00h00 or later",
         )],
     );
-    // Hours are hours; days keep the time of day. It is 01h30 on the day.
+    // Hours are exact, days keep the time of day. It is 01h30 on the day of the change.
     check(
         &here("2026-03-29T00:30:00Z", "Europe/Berlin"),
         &cases! {
@@ -248,7 +248,7 @@ fn skipped_and_repeated_times_follow_rfc_5545() {
                  to 03h00 then: give a time before 02h00, or 03h00 or later";
         },
     );
-    // Today is the zone's: in Auckland it is Thursday already, in Honolulu Tuesday.
+    // "Today" depends on the zone: in Auckland it is already Thursday, in Honolulu still Tuesday.
     check(
         &here("2026-02-04T11:30:00Z", "Pacific/Auckland"),
         &[("today", "Thu 2026-02-05"), ("9am", "Thu 2026-02-05 09h00 = 2026-02-04T20:00:00Z")],
@@ -356,12 +356,12 @@ fn offset_that_contradicts_its_zone_is_refused() {
                 "+02:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
             "2026-02-03T18:05Z",
                 "+00:00 contradicts Europe/Berlin, which is at +01:00 then: leave one out";
-            // The offset before the gap, for a time in it.
+            // A time in a gap with the offset before it.
             "2026-03-29T02:30+01:00",
                 "+01:00 contradicts Europe/Berlin, which is at +02:00 then: leave one out";
             "2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 +0200 = 2026-10-25T00:30:00Z";
             "2026-10-25T02:30+01:00", "Sun 2026-10-25 02h30 +0100 = 2026-10-25T01:30:00Z";
-            // Another name of the same time.
+            // Another zone with the same time.
             "2026-02-03T18:05[Europe/Paris]", "Tue 2026-02-03 18h05 = 2026-02-03T17:05:00Z";
             "2026-02-03T18:05[America/New_York]",
                 "America/New_York contradicts Europe/Berlin, which is at +01:00 then: leave one out";
@@ -384,7 +384,7 @@ fn range_ends_include_the_whole_period() {
     ] {
         assert_eq!(reported(time_parse::last(text, &here), &here), expected, "{text}");
     }
-    // A day is meant whole, 23 hours of it on the day the clocks go forward.
+    // A day is whole; it has 23 hours when the clocks go forward.
     let day = ParsedTime::Day(date(2026, 3, 29));
     assert_eq!(day.first(&here.zone).to_string(), "2026-03-28T23:00:00Z");
     assert_eq!(day.over(&here.zone).to_string(), "2026-03-29T22:00:00Z");
@@ -418,7 +418,7 @@ fn times_read_become_days_and_moments() {
         ZonedTime::At(date.at(hour, minute, 0, 0), zone.to_owned())
     };
     assert_eq!(moment("2026-02-03 18h05"), at(date(2026, 2, 3), 18, 5, "Europe/Berlin"));
-    // The second 02h30 can be written in UTC only.
+    // The second 02h30 can only be written in UTC.
     assert_eq!(moment("2026-10-25T02:30+02:00"), at(date(2026, 10, 25), 2, 30, "Europe/Berlin"));
     let second = moment("2026-10-25T02:30+01:00");
     assert_eq!(second, at(date(2026, 10, 25), 1, 30, "UTC"));
@@ -465,7 +465,7 @@ fn durations_are_read_in_minutes() {
     }
 }
 
-/// Where time itself ends, words still mean something or are refused.
+/// At the ends of the supported range, words are read or refused without a panic.
 #[test]
 fn times_at_the_calendars_limits_are_handled() {
     for now in [Timestamp::MIN, Timestamp::MAX] {
@@ -493,7 +493,7 @@ fn times_at_the_calendars_limits_are_handled() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any text, at any time, is read or refused.
+    /// Any text, at any time, is read or refused without a panic.
     #[test]
     fn no_time_text_makes_reading_panic(
         text in hostile(),
@@ -516,10 +516,10 @@ proptest! {
         let _ = time_parse::zone(&text);
     }
 
-    /// What we write reads back the same.
+    /// Written times read back unchanged.
     #[test]
     fn written_times_read_back_unchanged(
-        // From 1970 to 2099: the years that calendars are about.
+        // From 1970 to about 2099: years that calendars use.
         minute in 0_i64..68_000_000,
         now in 0_i64..4_000_000_000,
         zone in proptest::sample::select(ZONES),
@@ -531,20 +531,20 @@ proptest! {
             named: true,
         };
         let local = here.zone.to_datetime(at);
-        // Offsets of old times have seconds, which are not shown.
+        // Old offsets have seconds, which are not shown.
         prop_assume!(local.second() == 0);
         let reported = event_time::start(EventTime::At(at), &here.zone);
         let parsed = time_parse::read(&reported, &here).unwrap();
-        // Of an hour that is repeated, too: it is written with its offset.
+        // A time in a repeated hour is written with its offset.
         prop_assert_eq!(parsed, ParsedTime::At(local, at));
         prop_assert_eq!(parsed.tell(&here.zone), reported);
-        // The local time elsewhere may be behind it.
+        // The local time elsewhere may follow it.
         let tokyo = TimeZone::get("Asia/Tokyo").unwrap();
         let beside = event_time::start_beside(EventTime::At(at), &here.zone, &tokyo);
         prop_assert_eq!(time_parse::read(&beside, &here), Ok(parsed));
         let day = event_time::start(EventTime::Day(local.date()), &here.zone);
         prop_assert_eq!(time_parse::read(&day, &here), Ok(ParsedTime::Day(local.date())));
-        // With its offset it is the very instant.
+        // With its offset, the text names the exact instant.
         let exact = local.to_string() + &here.zone.to_offset(at).to_string();
         prop_assert_eq!(time_parse::read(&exact, &here), Ok(ParsedTime::At(local, at)), "{}", exact);
     }
@@ -556,7 +556,7 @@ const ZONES: &[&str] = &[
     "Australia/Lord_Howe", "Pacific/Apia", "Pacific/Chatham",
 ];
 
-/// Pieces of times put together, and any characters.
+/// Pieces of times in any combination, and arbitrary characters.
 fn hostile() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
         "next", "last", "this", "tue", "friday", "today", "tomorrow", "now", "in", "ago", "+", "-",
@@ -571,7 +571,7 @@ fn hostile() -> impl Strategy<Value = String> {
     prop_oneof![3 => joined, 1 => any::<String>(), 1 => "[0-9a-z:+ -]{0,24}"]
 }
 
-/// Days that mail written on Wednesday, 2026-11-18 names.
+/// Days named in mail that was written on Wednesday, 2026-11-18.
 #[test]
 fn days_named_in_texts_are_found() {
     let written = date(2026, 11, 18);
@@ -601,7 +601,7 @@ fn days_named_in_texts_are_found() {
         ("next Friday", &["2026-11-27"]),
         // A weekday with its date is one day.
         ("Friday, 27 November", &["2026-11-27"]),
-        // None of these names a day.
+        // None of these texts names a day.
         ("Guten Morgen", none),
         ("esta mañana", none),
         ("last Friday; vendredi dernier", none),

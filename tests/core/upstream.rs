@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::provider::upstream::{CountKind, UpstreamRequests, UpstreamShare, outcome};
 
-/// Makes requests one after another, each of which is noted under `name` when it begins.
+/// Makes requests one after another, and records `name` as each one begins.
 async fn requests(share: &UpstreamShare, count: usize, name: usize, begun: &Mutex<Vec<usize>>) {
     for _ in 0..count {
         let _place = share.place().await;
@@ -16,11 +16,13 @@ async fn requests(share: &UpstreamShare, count: usize, name: usize, begun: &Mute
     }
 }
 
-/// How many others there are, how many requests each makes at once, and how many of all of these
-/// may begin between two requests of one more person, with 8 places for everybody.
+/// Each case has the number of other people, the requests that each makes at once, and the number
+/// of their requests that may begin between two requests of one more person, of which the test
+/// allows twice as many. Everyone shares 8 places.
 #[tokio::test]
 async fn nobody_waits_for_the_end_of_anothers_job() {
-    // Alone beside one with a thousand, a person finds a free place: nobody has them all.
+    // Next to one person with a thousand requests, a place stays free, because no person gets them
+    // all.
     let cases = [(1, 1_000, 2), (4, 1_000, 8), (20, 50, 40)];
     for (others, at_once, between) in cases {
         let upstream = UpstreamRequests::new(8);

@@ -1,12 +1,12 @@
-//! Names of time zones: IANA's, Windows', and those of older programs.
+//! Names of time zones: IANA names, Windows names, and names from older programs.
 
 use daysheet_core::event_time::{find_zone, zone_name};
 use daysheet_core::time_parse;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// Every name that CLDR has for the zones of Windows, with the zone that it has
-/// for the world; `tests/interop/zones.py` compares it with a copy of others.
+/// Every CLDR name of a Windows zone, with its zone for the territory "world".
+/// `tests/interop/zones.py` compares it with copies from other projects.
 const WINDOWS: &str = include_str!("../fixtures/windows-zones.tsv");
 
 #[test]
@@ -14,7 +14,7 @@ fn windows_zone_names_match_cldr() {
     let lines: Vec<(&str, &str)> =
         WINDOWS.lines().map(|line| line.split_once('\t').unwrap()).collect();
     assert_eq!(lines.len(), 142);
-    // `Etc/UTC` and `UTC` are two names of one zone, and the latter Windows' own.
+    // `Etc/UTC` and `UTC` name the same zone; the latter is also Windows' own name.
     let names = |name: &str| match name {
         "Etc/UTC" => "UTC".to_owned(),
         name => name.to_owned(),
@@ -29,7 +29,7 @@ fn windows_zone_names_match_cldr() {
 
 #[test]
 fn windows_zone_names_have_their_offsets() {
-    // Offsets of January and July, as they are kept since 2024.
+    // Offsets in January and July under the rules since 2024.
     for (name, january, july) in [
         ("W. Europe Standard Time", "+01", "+02"),
         ("Romance Standard Time", "+01", "+02"),
@@ -50,14 +50,14 @@ fn windows_zone_names_have_their_offsets() {
         ("UTC", "+00", "+00"),
         ("UTC-02", "-02", "-02"),
         ("UTC+13", "+13", "+13"),
-        // IANA's names in any case, and old ones of its own.
+        // IANA names in any case, including deprecated ones.
         ("europe/berlin", "+01", "+02"),
         ("AMERICA/NEW_YORK", "-05", "-04"),
         ("US/Pacific", "-08", "-07"),
         ("Asia/Calcutta", "+05:30", "+05:30"),
         ("Etc/GMT-2", "+02", "+02"),
         (" Europe/Berlin ", "+01", "+02"),
-        // What older programs write into iCalendar documents.
+        // Names that older programs write into iCalendar documents.
         ("Eastern", "-05", "-04"),
         ("/softwarestudio.org/Olson_20011030_5/America/Chicago", "-06", "-05"),
         ("(UTC+01:00) Amsterdam, Berlin, Bern, Rome, Stockholm, Vienna", "+01", "+02"),

@@ -1,5 +1,5 @@
-//! Every answer of ours is what `daysheet check` and the JSON Schemas say, in
-//! every format; and every column of the registry can be asked for.
+//! Validity of every answer under `daysheet check` and the JSON Schemas, in every format, and
+//! availability of every column of the registry.
 //!
 //! One scenario calls every tool over the sandbox's two mailboxes, once per format.
 
@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use crate::support::Session;
 
-/// Tool, arguments, and what is remembered of the answer for later arguments:
-/// a name, and a place in the document, or what follows a word in the notes.
-/// `$all` stands for every column of the table named behind it.
+/// Tool, arguments, and values of the answer that later arguments use: a name, and either a JSON
+/// pointer into the document or the word before the value in the notes. `$all` stands for every
+/// column of the table named after it.
 pub type Step = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// The calls, in order.
@@ -133,7 +133,7 @@ pub const STEPS: &[Step] = &cases! {
     "changes", r#"{"cursor": "$seen"}"#, &[];
 };
 
-/// Columns that no step shows: see `attachments`.
+/// Columns that no step shows; `attachments` covers them.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("attachment", "inline"),
     ("attachment_text", "part"),
@@ -141,7 +141,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("attachment_text", "range"),
 ];
 
-/// The arguments with what was remembered in them.
+/// Returns the arguments with remembered values filled in.
 pub fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
     fn fill(value: &mut Value, known: &HashMap<&str, String>) {
         match value {
@@ -163,7 +163,8 @@ pub fn filled(arguments: &str, known: &HashMap<&str, String>) -> Value {
     arguments
 }
 
-/// Keeps of an answer what later steps need; the places where there was nothing.
+/// Remembers the values of an answer that later steps need; returns the places where none was
+/// found.
 pub fn remembered(
     document: &Value,
     blocks: &[String],
@@ -175,7 +176,7 @@ pub fn remembered(
         let found = if place.starts_with('/') {
             document.pointer(place).and_then(Value::as_str)
         } else {
-            // A value before the rows, or a note after them.
+            // The word may be in a value before the rows, or in a note after them.
             blocks.first().into_iter().chain(blocks.last()).find_map(|notes| {
                 let (_, rest) = notes.split_once(place)?;
                 rest.split([';', ' ', '\n', '"']).next()
@@ -236,7 +237,7 @@ async fn every_answer_is_valid_and_reaches_every_column() {
     }
 }
 
-/// The whole way: what tools answer in STC is what they answer in JSON.
+/// End to end, the STC answer of a tool has the same content as its JSON answer.
 #[tokio::test]
 async fn stc_and_json_answers_hold_equal_values() {
     let mut session = Session::sample().await;
@@ -252,7 +253,7 @@ async fn stc_and_json_answers_hold_equal_values() {
         call["format"] = "stc".into();
         let stc = session.ok(tool, call).await;
         assert_eq!(parse(&stc[0]).unwrap().to_json(), json[0], "{tool}");
-        // Long texts are fields, so the blocks behind are the same notes.
+        // Long texts are fields, so the remaining blocks are the same notes.
         assert_eq!(stc[1..], json[1..], "{tool}");
         assert!(!stc[0].contains('\n'), "{tool}");
     }

@@ -1,10 +1,10 @@
-//! Declared once: what an argument takes is what is read, and nothing else is.
+//! Arguments of tools: exactly the declared ones are read.
 
 use daysheet::tools::{self, ArgKind, Tool, ToolArgument};
 use daysheet_core::encode::{Delimiter, Format};
 use serde_json::{Map, Value, json};
 
-/// What a call is read as, without its own words; an error if it is refused.
+/// Returns the reading of a call without the words used, or the error.
 fn read(tool: &'static Tool, arguments: &Map<String, Value>) -> String {
     let format = Format::Toon(Delimiter::Pipe);
     match tools::read(tool, Some(arguments.clone()), format) {
@@ -13,7 +13,7 @@ fn read(tool: &'static Tool, arguments: &Map<String, Value>) -> String {
     }
 }
 
-/// A call of a tool that is read, to which arguments can be added.
+/// Returns a valid call of a tool, to which arguments can be added.
 fn call(tool: &Tool) -> Map<String, Value> {
     let call = match tool.name {
         "mail_read" => json!({"ids": "m1"}),
@@ -33,7 +33,7 @@ fn call(tool: &Tool) -> Map<String, Value> {
     call.as_object().unwrap().clone()
 }
 
-/// Every argument, and of members the argument that they are within.
+/// Returns every argument, and every member of an argument with the argument's name.
 fn arguments(tool: &'static Tool) -> Vec<(&'static ToolArgument, Option<&'static str>)> {
     let mut all = Vec::new();
     for arg in tool.args {
@@ -45,7 +45,7 @@ fn arguments(tool: &'static Tool) -> Vec<(&'static ToolArgument, Option<&'static
     all
 }
 
-/// The call of a tool with one more argument, or a member of one.
+/// Returns the call of a tool with one more argument or member.
 fn with(tool: &Tool, arg: &ToolArgument, within: Option<&str>, value: Value) -> Map<String, Value> {
     let mut call = call(tool);
     let value = match within {
@@ -56,11 +56,10 @@ fn with(tool: &Tool, arg: &ToolArgument, within: Option<&str>, value: Value) -> 
     call
 }
 
-/// Each word of each choice is read, as itself and no other; what is no word is refused
-/// with those that are.
+/// Each word of a choice is read as itself; other words are refused with the list of valid ones.
 #[test]
 fn each_word_is_read_as_itself() {
-    // Two words for one thing.
+    // Pairs of words with the same meaning.
     let same = [["labels", "categories"], ["label", "category"]];
     let mut words_read = 0;
     for tool in tools::TOOLS {
@@ -92,7 +91,7 @@ fn each_word_is_read_as_itself() {
     assert!(words_read > 100, "only {words_read} words");
 }
 
-/// What a tool declares it reads: each argument changes what is asked for.
+/// Every declared argument is read: adding it changes the request.
 #[test]
 fn each_argument_is_read_by_its_tool() {
     for tool in tools::TOOLS {
@@ -105,7 +104,7 @@ fn each_argument_is_read_by_its_tool() {
         for (arg, within) in arguments(tool) {
             let value = match arg.kind {
                 ArgKind::Text | ArgKind::List => json!("7"),
-                // Neither the default nor what the plain call says.
+                // A choice that differs from the default and from the plain call.
                 ArgKind::Choice(words) => json!(words[words.len() - 1]),
                 ArgKind::Columns(tables) => json!([tables[0].fields[0].name]),
                 ArgKind::Number(_, most, _) => json!(most),
@@ -124,7 +123,7 @@ fn each_argument_is_read_by_its_tool() {
     }
 }
 
-/// Guesses that could mean two things.
+/// Ambiguous guesses are refused.
 #[test]
 fn doubtful_guesses_are_refused() {
     for (tool, guess, error) in cases! {
@@ -145,7 +144,7 @@ fn doubtful_guesses_are_refused() {
     }
 }
 
-/// Calls as models write them at their first try, and the calls that they mean.
+/// Calls as models write them at their first attempt, and the calls that are meant.
 #[test]
 fn guesses_are_read_as_what_they_mean() {
     for (tool, guess, meant) in cases! {

@@ -1,5 +1,5 @@
-//! One mailbox at two providers: the same messages give the same rows, and the
-//! same query finds the same messages.
+//! One mailbox at two providers: the same messages give the same rows, and the same query finds the
+//! same messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::support::{ME, Session, column, write_message};
 const GOOGLE: &str = "google:mira@example.com";
 const MICROSOFT: &str = "microsoft:mira@example.com";
 
-/// The sample's private mailbox at both, and nothing else.
+/// The sample's private mailbox at both providers, and no other account.
 const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
 
-/// Every row of a search, whatever pages it comes in.
+/// Returns all rows of a search from all its pages.
 async fn all(
     session: &mut Session,
     mut arguments: Value,
@@ -41,7 +41,7 @@ async fn all(
     }
 }
 
-/// Rows by what names a message at both, without what each provider has alone.
+/// Returns rows by a column that is the same at both providers, without provider-specific columns.
 fn by(rows: Vec<Value>, key: &str, without: &[&str]) -> BTreeMap<String, Value> {
     let count = rows.len();
     let rows: BTreeMap<_, _> = rows
@@ -66,7 +66,7 @@ async fn same_messages_give_the_same_rows() {
     for account in [GOOGLE, MICROSOFT] {
         let arguments = json!({"q": "in:anywhere", "detail": "full", "account": account});
         let rows = all(&mut session, arguments, "messages").await.unwrap();
-        // Graph gives less of a text's beginning.
+        // Graph returns a shorter beginning of a text.
         found.push(by(rows, "message_id", &["thread", "snippet"]));
     }
     assert_eq!(found[0].len(), 60);
@@ -92,8 +92,8 @@ async fn same_messages_give_the_same_rows() {
     assert_eq!(threads[0].len(), threads[1].len());
 }
 
-/// What was answered is looked up in threads: a draft is no answer, and one's own
-/// messages are neither.
+/// Threads decide whether a message is answered: a draft is not an answer, and the user's own
+/// messages need none.
 #[tokio::test]
 async fn messages_are_answered_or_not_at_both() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -135,7 +135,7 @@ async fn messages_are_answered_or_not_at_both() {
     assert!(refused.is_error && refused.blocks[0].contains("only mail_search"), "{refused:?}");
 }
 
-/// Bulk mail and mail to the owner alone are recognised by the columns of the messages listed.
+/// Bulk mail and mail to the owner alone are recognised by the columns of the listed messages.
 #[tokio::test]
 async fn bulk_and_direct_messages_are_found_by_their_columns_at_both() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -177,7 +177,7 @@ async fn bulk_and_direct_messages_are_found_by_their_columns_at_both() {
     assert!(refused.blocks[0].contains("`is:bulk` and `is:direct` are of messages"), "{refused:?}");
 }
 
-/// The rows of senders are what the rows of their messages add up to.
+/// The rows of senders are the sums of their messages.
 #[tokio::test]
 async fn messages_add_up_to_their_senders_at_both() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -208,7 +208,7 @@ async fn messages_add_up_to_their_senders_at_both() {
                 }
             }
         }
-        // They come newest first, and the order of equal counts is that of their dates.
+        // Senders of equal counts are ordered by date, newest first.
         expected.sort_by_key(|sender| std::cmp::Reverse(sender["count"].as_u64()));
         let columns = ["id", "date", "from", "subject", "unsubscribe", "count", "unread"];
         let senders = search("sender", &columns, "senders").await;
@@ -224,7 +224,7 @@ async fn messages_add_up_to_their_senders_at_both() {
     assert!(refused.blocks[0].contains("a search by sender has no pages"), "{refused:?}");
 }
 
-/// The column of lengths says what reading a message states of it.
+/// The column of lengths has the length that reading the message states.
 #[tokio::test]
 async fn lengths_in_lists_are_those_of_the_texts_read_at_both() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -254,8 +254,8 @@ async fn lengths_in_lists_are_those_of_the_texts_read_at_both() {
     }
 }
 
-/// A label or folder that an account lacks is found nowhere in it: of an OR the
-/// other parts are, with a note; alone it is a mistake.
+/// No message has a label or folder that an account lacks. In an OR, the other parts are searched,
+/// with a note; on its own it is an error.
 #[tokio::test]
 async fn label_an_account_lacks_matches_nothing_in_or() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -269,7 +269,7 @@ async fn label_an_account_lacks_matches_nothing_in_or() {
         ("is:starred OR in:Nowhere/2026", "is:starred", "in"),
         ("label:Nowhere OR is:starred", "is:starred", "label"),
         ("category:Nowhere OR is:starred", "is:starred", "category"),
-        // Words and labels, which Outlook cannot search for at once.
+        // Words and labels in one OR, which Outlook cannot search for together.
         ("label:Nowhere OR from:henrike", "from:henrike", "label"),
         ("(label:Nowhere OR from:henrike) -is:starred", "from:henrike -is:starred", "label"),
         ("from:henrike -(in:Nowhere OR is:starred)", "from:henrike -is:starred", "in"),
@@ -296,8 +296,8 @@ async fn label_an_account_lacks_matches_nothing_in_or() {
     }
 }
 
-/// How many messages of the sample each search finds, at both; Outlook's labels are no
-/// folders.
+/// The number of sample messages that each search finds, at both providers; Outlook's labels are
+/// not folders.
 #[tokio::test]
 async fn searches_find_what_they_mean() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -329,7 +329,7 @@ async fn searches_find_what_they_mean() {
             assert_eq!(rows.ok().map(|rows| rows.len()), expected, "{account} {query}");
         }
     }
-    // Nothing can match: the note says which conditions exclude each other.
+    // No message can match, and the note names the conditions that exclude each other.
     for (q, why) in [
         ("in:sent is:unanswered", "of received mail"),
         ("after:2026-11-20 before:2026-11-10", "the range is empty"),
@@ -340,8 +340,8 @@ async fn searches_find_what_they_mean() {
     }
 }
 
-/// Outlook lists what is in spam and trash, too; at Gmail that costs a request, which is
-/// made for a search and not for a list.
+/// Outlook also lists spam and trash. At Gmail that takes another request, which a search makes and
+/// a list does not.
 #[tokio::test]
 async fn matches_in_spam_and_trash_are_counted() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -359,10 +359,10 @@ async fn matches_in_spam_and_trash_are_counted() {
             "messages: 56 of 56, newest first; spam and trash not searched",
         ),
         (MICROSOFT, json!({"limit": 100}), more),
-        // Leaving out another folder still searches all the rest.
+        // A search without one folder still covers all others.
         (GOOGLE, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
         (MICROSOFT, json!({"q": "after:2000-01-01 -in:drafts", "limit": 100}), without_drafts),
-        // Which of them are bulk mail is not checked.
+        // The note counts spam and trash without checking which of it is bulk mail.
         (
             GOOGLE,
             json!({"q": "is:bulk", "limit": 100}),
@@ -388,8 +388,8 @@ async fn matches_in_spam_and_trash_are_counted() {
     }
 }
 
-/// Snippets have the width that is named, also without naming their column; links come
-/// only by name.
+/// Snippets have the requested width, even if their column is not requested; links are shown only
+/// on request.
 #[tokio::test]
 async fn snippets_and_links_come_as_requested() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -431,9 +431,8 @@ async fn same_messages_read_the_same() {
                 .as_array()
                 .into_iter()
                 .flatten()
-                // The parts of a bounce have no names, and Outlook keeps them to
-                // itself; so it does with the calendar part of an invitation, and
-                // a message in a message goes by its subject.
+                // Outlook hides the unnamed parts of a delivery report and the calendar part of an
+                // invitation, and it names an attached message by its subject.
                 .filter(|file| file["name"] != "")
                 .filter(|file| {
                     let kind = file["type"].as_str();
@@ -455,7 +454,7 @@ async fn same_messages_read_the_same() {
     }
 }
 
-/// A mailbox in which most queries of the table find something.
+/// Writes a mailbox in which most queries of the table find messages.
 fn mailbox(folder: &Path) {
     let people = [
         "Lena Okafor <lena@studio.example>",
@@ -538,7 +537,7 @@ fn mailbox(folder: &Path) {
     }
 }
 
-/// Queries whose difference is told, and what it is.
+/// Queries with documented differences between the providers.
 const DIFFERENT: &[(&str, &str)] = &[(
     "category:Primary budget",
     "Gmail's tabs are no categories of Outlook's, and a note says so",
@@ -578,7 +577,7 @@ async fn same_query_finds_the_same_messages() {
                     wrong.push(format!("{query}: graph lacks {missing:?} and adds {more:?}"));
                 }
             }
-            // A label is a folder at Gmail and none at Outlook: said, not guessed.
+            // A label is a folder at Gmail but not at Outlook, so the query is refused by both.
             (one, other) if query.contains("Clients") => {
                 assert!(one.is_err() && other.is_err(), "{query}: {one:?} {other:?}");
             }
@@ -602,7 +601,7 @@ async fn query_only_one_provider_supports_is_refused() {
     named["account"] = MICROSOFT.into();
     let unread = session.json("mail_search", named).await;
     assert_eq!(unread["messages"].as_array().unwrap().len(), 20);
-    // An id of one provider is not asked of the other.
+    // An id of one provider is not sent to the other.
     let id = unread["messages"][0]["provider_id"].clone();
     let read = session.json("mail_read", json!({"ids": [id]})).await;
     assert_eq!(read["messages"][0]["provider_id"], id);
@@ -613,7 +612,7 @@ async fn query_only_one_provider_supports_is_refused() {
     assert!(wrong.contains("Outlook's"), "{wrong}");
 }
 
-/// The rows of `changes` since a cursor as `change title`, and the next cursor.
+/// Returns the rows of `changes` since a cursor as `change title`, and the next cursor.
 async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<String>, String) {
     let arguments = json!({"cursor": cursor, "account": account});
     let document = session.json("changes", arguments).await;
@@ -625,8 +624,8 @@ async fn changed(session: &mut Session, account: &str, cursor: &str) -> (Vec<Str
     (reported, text(&document["next"]))
 }
 
-/// A draft that is edited, sent or deleted is told as that, and as nothing else;
-/// and of what is gone it is said what it was, if it was shown.
+/// An edited, sent or deleted draft is reported once, as exactly that change; a removed message
+/// that was shown is reported with its title.
 #[tokio::test]
 async fn changes_report_drafts_and_deleted_messages_as_such() {
     for account in [GOOGLE, MICROSOFT] {
@@ -668,8 +667,7 @@ async fn changes_report_drafts_and_deleted_messages_as_such() {
     }
 }
 
-/// A draft that was discarded lies in the trash, is not sent from there, and can be had
-/// back.
+/// A discarded draft is in the trash; it cannot be sent from there, but it can be restored.
 #[tokio::test]
 async fn discarded_draft_stays_in_the_trash() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -696,7 +694,7 @@ async fn discarded_draft_stays_in_the_trash() {
     }
 }
 
-/// A word is no id: it is not sent to a service, and gets no handle.
+/// A word is not an id: it is not sent to a service and gets no handle.
 #[tokio::test]
 async fn words_are_no_ids() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, SandboxUser::Usual).await;
@@ -712,14 +710,14 @@ async fn words_are_no_ids() {
         let error = session.error(tool, arguments).await;
         assert!(error.contains("`Choir` is not an id: give "), "{tool}: {error}");
     }
-    // One account has the sender's address.
+    // Only one account has the sender's address.
     session
         .ok("mail_draft", json!({"from": "mira@lindqvist-lamps.example", "subject": "Lamps"}))
         .await;
 }
 
-/// A folder can have the name of one within another, and goes with what it holds,
-/// in it and below it, when the call says so; a label is a name alone.
+/// A folder can have the same name as a folder within another one. It is deleted with its content
+/// and its subfolders if the call allows that; a label has only a name.
 #[tokio::test]
 async fn nested_folders_may_share_names_and_delete_recursively() {
     for account in [GOOGLE, MICROSOFT] {
@@ -753,7 +751,7 @@ async fn nested_folders_may_share_names_and_delete_recursively() {
             assert!(reported[0].contains("its messages stay"), "{reported:?}");
             continue;
         }
-        // None are in the folder itself.
+        // The message is in the subfolder; the folder itself is empty.
         let error = session.error("manage", delete("Shelf")).await;
         assert!(error.contains("Shelf holds 1 message"), "{error}");
         let planned = manage("delete", json!({"id": "Shelf", "dry_run": true}));
@@ -766,13 +764,13 @@ async fn nested_folders_may_share_names_and_delete_recursively() {
     }
 }
 
-/// A draft as its answers show it: the value of a line, empty if there is none.
+/// Returns a value of a draft's answer by its line's name; empty if the line is missing.
 fn line<'a>(blocks: &'a [String], name: &str) -> &'a str {
     let start = format!("{name}: ");
     blocks[0].lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_default()
 }
 
-/// What `lookup` calls a folder or label is what `mail_modify` takes.
+/// `mail_modify` accepts folders and labels under the names that `lookup` returns.
 #[tokio::test]
 async fn mail_is_filed_by_handles_of_folders() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -795,7 +793,7 @@ async fn rows_of_threads_do_not_count_drafts() {
     for (account, me) in
         [(GOOGLE, "Mira Lindqvist <mira@example.com>"), (MICROSOFT, "mira@example.com")]
     {
-        // Each has the sample's mail to itself.
+        // Each provider starts with an unmodified sample.
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let threads =
             |q: &str| json!({"q": q, "by": "thread", "fields": columns, "account": account});
@@ -809,7 +807,7 @@ async fn rows_of_threads_do_not_count_drafts() {
         let others = flags.strip_suffix("draft").unwrap().trim_end();
         after[oldest]["flags"] = if others.is_empty() { Value::Null } else { others.into() };
         assert_eq!(after, before, "{account}");
-        // Of drafts alone, the newest dates the row.
+        // A row that has only drafts is dated by the newest.
         let alone = json!({"to": ["priya@example.com"], "subject": "Alone", "body": "Not yet.",
                            "account": account});
         session.ok("mail_draft", alone).await;
@@ -873,7 +871,7 @@ async fn scheduled_message_in_the_trash_is_not_reported_as_sent() {
 async fn drafts_behave_the_same() {
     let mut lives = Vec::new();
     for account in [GOOGLE, MICROSOFT] {
-        // Each has the sample's mail to itself.
+        // Each provider starts with an unmodified sample.
         let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
         let mut life = Vec::new();
         let sign = json!({"kind": "signature", "op": "update", "set": {"text": "Mira L."},
@@ -887,7 +885,7 @@ async fn drafts_behave_the_same() {
         let row = &found["messages"][0];
         let reply = |mode: &str, id: &Value| json!({"mode": mode, "id": id, "body": "Yes."});
         let mut drafts = Vec::new();
-        // Of the thread, its draft is not what is answered.
+        // A reply to a thread answers its newest message that is not a draft.
         for (mode, id) in [("reply", &row["id"]), ("reply_all", &row["thread"])] {
             let made = session.ok("mail_draft", reply(mode, id)).await;
             life.push(format!(
@@ -902,7 +900,7 @@ async fn drafts_behave_the_same() {
             drafts.push(line(&made, "draft").to_owned());
         }
         let draft = &drafts[0];
-        // Ids of it stay valid.
+        // The draft's earlier ids stay valid.
         let read = session.json("mail_read", json!({"ids": draft, "body": "none"})).await;
         let message = read["messages"][0]["id"].clone();
         let edit = json!({"mode": "edit", "id": draft, "body": "No."});
@@ -919,7 +917,7 @@ async fn drafts_behave_the_same() {
         }
         let error = session.error("mail_draft", reply("reply", &json!(drafts[1]))).await;
         life.push(error.replace(&drafts[1], "d"));
-        // Both ways back.
+        // Undo, and undo of the undo.
         let undo = json!({"undo": line(&edited, "undo")});
         let undone = session.ok("mail_modify", undo.clone()).await;
         life.push(line(&undone, "text").to_owned());
@@ -946,7 +944,7 @@ async fn drafts_behave_the_same() {
         let found = json!({"q": "in:drafts subject:Back", "account": account});
         let found = session.json("mail_search", found).await;
         life.push(found["messages"].as_array().unwrap().len().to_string());
-        // By the handle of a draft that was sent, the message is read.
+        // The handle of a sent draft reads the sent message.
         session.ok("mail_send", json!({"id": drafts[1]})).await;
         let read = session.json("mail_read", json!({"ids": drafts[1]})).await;
         life.push(read["messages"][0]["subject"].as_str().unwrap().to_owned());
@@ -954,7 +952,7 @@ async fn drafts_behave_the_same() {
         let error = session.error("mail_draft", edit).await;
         let sent = read["messages"][0]["id"].as_str().unwrap();
         life.push(error.replace(&drafts[1], "d").replace(sent, "m"));
-        // Of HTML, Outlook's text has an empty line more.
+        // Outlook's text of HTML has an additional empty line.
         lives.push(life.join("\n").replace("--\\n\\n", "--\\n").replace("17 char", "16 char"));
     }
     assert_eq!(lives[0], lives[1]);
@@ -984,7 +982,7 @@ async fn drafts_show_their_sender_blind_copies_and_lasting_id() {
         let draft = json!({"to": "pat@example.com", "bcc": "b@example.com", "subject": "Blind",
             "body": "Hello.", "account": account});
         let draft = line(&session.ok("mail_draft", draft).await, "draft").to_owned();
-        // An edit gives the message of a draft at Gmail another id.
+        // At Gmail, editing a draft changes the id of its message.
         session.ok("mail_draft", json!({"mode": "edit", "id": draft, "body": "Bye."})).await;
         let listed = json!({"q": "in:drafts subject:Blind", "account": account});
         let listed = session.json("mail_search", listed).await["messages"][0].clone();
@@ -998,7 +996,7 @@ async fn drafts_show_their_sender_blind_copies_and_lasting_id() {
     }
 }
 
-/// A folder of the provider's own is there when it is empty, too.
+/// Provider-defined folders exist even if they are empty.
 #[tokio::test]
 async fn empty_folders_are_listed() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -1011,7 +1009,7 @@ async fn empty_folders_are_listed() {
     }
 }
 
-/// A flag that is done is no star, and no message without a flag.
+/// A completed flag is not a star, and its message is not unflagged either.
 #[tokio::test]
 async fn flags_that_are_done_are_shown() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -1044,7 +1042,7 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
         assert_eq!(made[1], "created above it: `2026`, `2026/Taxes`", "{account}");
         session.ok("manage", folder("create", "2026/Rent")).await;
         let deleted = session.ok("manage", folder("delete", "2026/Taxes/Receipts")).await;
-        // Another folder is in the level above.
+        // The parent folder has another subfolder, so it stays.
         let goes = if account == GOOGLE { "deleted" } else { "moved to Deleted Items" };
         let empty = format!("also {goes}, as created with it and empty: `2026/Taxes`");
         assert_eq!(deleted[1], empty, "{account}");
@@ -1071,7 +1069,7 @@ async fn levels_created_with_a_folder_are_named_and_deleted_with_it() {
 #[tokio::test]
 async fn rule_creates_its_label_and_runs_over_existing_mail() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
-    // Before any text was shown, after which rules that hide mail are refused.
+    // Rules that hide mail are refused once untrusted text was shown, so this comes first.
     for account in [GOOGLE, MICROSOFT] {
         let set = json!({"when": "from:jonas", "then": "move:Nowhere"});
         let rule = json!({"kind": "rule", "op": "create", "set": set, "account": account});
@@ -1139,7 +1137,8 @@ async fn automatic_replies_keep_their_paragraphs() {
     }
 }
 
-/// What a write of an event answers: rows, outcomes and notes, without what is the same in all.
+/// Returns rows, outcomes and notes of an event's write, without the parts that are always the
+/// same.
 fn event_answer(blocks: &[String]) -> String {
     let lines = blocks.iter().flat_map(|block| block.lines());
     let lines = lines.filter(|line| !line.starts_with("zone:") && !line.ends_with("}:"));
@@ -1147,7 +1146,7 @@ fn event_answer(blocks: &[String]) -> String {
     lines.map(row).collect::<Vec<_>>().join("\n")
 }
 
-/// The same without the rows of occurrences, whose numbers differ where a series has been
+/// Returns the same without the rows of occurrences, whose numbers differ for a series that was
 /// created again.
 fn series_answer(blocks: &[String]) -> String {
     let is_occurrence = |line: &&str| line.split('\t').count() == 3;
@@ -1157,7 +1156,7 @@ fn series_answer(blocks: &[String]) -> String {
     event_answer(&blocks.iter().map(without).collect::<Vec<_>>())
 }
 
-/// The arguments for a change of a series.
+/// Returns the arguments of a change of a series.
 fn series(id: &str, scope: &str, change: Value) -> Value {
     json!({"id": id, "scope": scope, "events": [change]})
 }
@@ -1182,7 +1181,7 @@ async fn ids_of_occurrences_follow_their_series() {
             life.push(event_answer(&session.ok("calendar_save", call).await));
         }
         let gone = series("e3", "this", json!({"title": "Gone"}));
-        // Google keeps what is left of it, Outlook does not.
+        // Google keeps a deleted occurrence as cancelled; Outlook removes it.
         let error = session.error("calendar_save", gone).await;
         life.push(error.split(':').next().unwrap().replace("cancelled", "deleted"));
         lives.push(life.join("\n"));
@@ -1242,7 +1241,7 @@ async fn descriptions_of_online_meetings_are_copied_without_joining_details() {
         let (copied, other) = notes(&mut session).await;
         assert_eq!(shown, copied);
         assert_ne!(link, other, "the new series has a meeting of its own");
-        // As a reader sees it, with a line added.
+        // The notes as a reader sees them, with a line added.
         let edit = json!({"notes": format!("{shown}\nBring ink")});
         session.ok("calendar_save", series("e3", "series", edit)).await;
         let (edited, _) = notes(&mut session).await;
@@ -1261,7 +1260,7 @@ async fn clashes_show_what_decides_which_event_gives_way() {
     let create = json!({"account": WORK, "events": [review], "notify": "all"});
     session.ok("calendar_save", create).await;
     let dentist = json!({"title": "Dentist", "start": "2036-02-05 10h00"});
-    // So long outside the main calendar that it is about a thing.
+    // Events this long outside the main calendar are mentioned but not counted as clashes.
     let firing = json!({"title": "Firing", "start": "2036-02-05 07h00", "duration": "12h"});
     let create = json!({"account": ME, "calendar": "Family", "events": [dentist, firing]});
     session.ok("calendar_save", create).await;
@@ -1290,7 +1289,7 @@ async fn clashes_show_what_decides_which_event_gives_way() {
              mira@example.com)|2|true|main|mira@lindqvist-lamps.example",
             "clashes: 1 in 2 events of yours, by start, Tue 2036-02-05",
             beside,
-            // As a guest.
+            // The clash as a guest sees it.
             "clashes[1|]{id|start|end|title|with|guests|movable|calendar}:\n  \
              e2|Tue 2036-02-05 09h00|11h00|Review|e3 10h00 to 11h00 `Dentist` (movable, Family)|1|false|main",
             "clashes: 1 in 2 events of yours, by start, Tue 2036-02-05",
@@ -1323,7 +1322,7 @@ async fn absences_are_noted_by_saving_and_by_searching_for_clashes() {
         let found = session.ok("calendar_search", clashes).await.remove(1);
         let found = found.lines().find(|line| line.contains("away")).unwrap();
         assert_eq!(saved.trim(), found);
-        // Google's absences are from midnight to midnight.
+        // Google's absences run from midnight to midnight.
         let (next, last) = (" 00h00 to Wed 2036-02-06 00h00", " 00h00 to Thu 2036-02-07 00h00");
         assert_eq!(
             found.replace(next, "").replace(last, ""),
@@ -1427,13 +1426,13 @@ async fn writes_to_events_are_undone_alike() {
             ("calendar_save", json!({"undo": "u2", "dry_run": true})),
             ("mail_modify", undo(2)),
             ("calendar_save", undo(2)),
-            // The undo is undone, and that once more.
+            // The undo is undone, and then that undo.
             ("calendar_save", undo(3)),
             ("calendar_save", undo(4)),
             ("calendar_delete", json!({"id": "e1"})),
             ("calendar_save", undo(6)),
             ("calendar_save", undo(6)),
-            // Of what was restored, earlier writes can be undone, too.
+            // Earlier writes to a restored event can still be undone.
             ("calendar_save", undo(3)),
             ("calendar_save", undo(2)),
         ];
@@ -1443,7 +1442,7 @@ async fn writes_to_events_are_undone_alike() {
         let after = session.json("calendar_search", details).await;
         let cells = |found: &Value| {
             let mut row = found["events"][0].clone();
-            // What was created again has a new UID and id.
+            // A re-created event has a new UID and id.
             row["uid"].take();
             row["provider_id"].take();
             row.to_string()
@@ -1481,7 +1480,7 @@ async fn writes_to_events_are_undone_alike() {
                 life.push(series_answer(&session.ok("calendar_save", undo).await));
             }
         }
-        // The series is not as it was created.
+        // The series has changed since it was created.
         life.push(series_answer(&session.ok("calendar_save", undo(11)).await));
         let rows = session.json("calendar_search", found).await;
         life.push(column(&rows, "events", "start").join(", "));
@@ -1595,7 +1594,7 @@ async fn writes_to_events_are_undone_alike() {
     );
 }
 
-/// A row says which of several names it was found for.
+/// If several names were searched, a row says which one it matches.
 #[tokio::test]
 async fn several_names_are_looked_up_at_once() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, BOTH).await;
@@ -1622,7 +1621,7 @@ async fn several_names_are_looked_up_at_once() {
     }
 }
 
-/// A name in place of an address is refused with the contacts that it may mean.
+/// A name in place of an address is refused with the contacts it may mean.
 #[tokio::test]
 async fn names_in_place_of_addresses_suggest_contacts() {
     let priya = "give an address; did you mean `Priya Raman` `priya@example.com`?";
@@ -1640,7 +1639,7 @@ async fn names_in_place_of_addresses_suggest_contacts() {
                 json!({"to": ["Raman"], "subject": "S", "body": "B"}),
                 "`to` `Raman`: `Raman` is not an address",
             ),
-            // Not quite as she is called.
+            // A name that is spelled slightly differently.
             (
                 "mail_draft",
                 json!({"to": [ME], "cc": ["Pria Raman"], "subject": "S", "body": "B"}),
@@ -1656,7 +1655,7 @@ async fn names_in_place_of_addresses_suggest_contacts() {
             let error = session.error(tool, call).await;
             assert_eq!(error, format!("{refused}: {priya}"), "{provider}");
         }
-        // One correction is enough for several.
+        // One correction covers several names.
         let both = "give addresses; did you mean `Priya Raman` `priya@example.com` for `Raman`; \
                     `Tomasz Wilk` `tomasz@example.com` for `Wilk`?";
         for (tool, call, refused) in [

@@ -1,5 +1,4 @@
-//! `brief`: a day in one answer, its rules message by message, and the prompts
-//! that bring it.
+//! `brief`: a day in one answer, its rules message by message, and the prompts that request it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,11 +26,11 @@ use crate::common::{clock, harness};
 use crate::support::{ME, config, write_message};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
-/// The sample's two mailboxes, as one person has them.
+/// The sample's two mailboxes as one person's accounts.
 const USUAL: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", WORK)]);
 const NOBODY: &[&str] = &[];
 
-/// Accounts of which some cannot be reached.
+/// Accounts, some of which are unreachable.
 struct Broken {
     whole: Arc<dyn ProviderConnector>,
     mail: &'static [&'static str],
@@ -74,7 +73,7 @@ impl ProviderConnector for Broken {
     }
 }
 
-/// A pipeline over a sandbox, at a time of its own.
+/// A pipeline over a sandbox with its own clock.
 struct Day {
     pipeline: Arc<Pipeline>,
     sandbox: Sandbox,
@@ -129,32 +128,32 @@ async fn brief_shows_a_day_in_one_answer() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
     let before = day.sandbox.requests();
     let blocks = day.brief(json!({})).await;
-    // Both accounts at once: at Gmail three lists, a request for each message, the
-    // aliases, two lists of people and the calendars; at Outlook a handful.
+    // Both accounts are read at once. Gmail takes three lists, a request for each message, the
+    // aliases, two lists of people and the calendars; Outlook takes a handful of requests.
     assert_eq!(day.sandbox.requests() - before, 49);
-    // The example of the docs is what is said.
+    // The answer matches the example in the documentation.
     let docs = include_str!("../../docs/brief.md");
     let (_, example) = docs.split_once("```text\n").unwrap();
     let (example, _) = example.split_once("\n```").unwrap();
-    // The name of an output is another in every state folder.
+    // An output's id depends on the state folder.
     let (expected, name) = example.split_once(" id=").unwrap();
     let id = blocks.join("\n\n");
     let id = id.split_once("output_read id=").unwrap().1;
     let (id, _) = id.split_once('"').unwrap();
     let name = name.split_once('"').unwrap().1;
     assert_eq!(blocks.join("\n\n"), format!("{expected} id={id}\"{name}"));
-    // Same data, same bytes; and the day may be named.
+    // The same data gives the same bytes; naming the day makes no difference.
     assert_eq!(day.brief(json!({})).await, blocks);
     let named = json!({"from": "today", "to": "2026-11-16"});
     assert_eq!(day.brief(named).await, blocks);
-    // What is needed includes what the call reserves.
+    // The stated need includes the tokens that the call reserves.
     let short = day.call("brief", json!({"reserve": 7900})).await.unwrap_err().to_string();
     let needed = short.split_once("needed=").unwrap().1.split(':').next().unwrap();
     day.call("brief", json!({"budget": needed, "reserve": 7900})).await.unwrap();
 }
 
-/// A small budget is spent on rows: those of the day, then those that need the reader. Notes
-/// about rows that are not shown are left out.
+/// A small budget goes to rows: the day's, then those that need the reader. Notes about omitted
+/// rows are left out.
 #[tokio::test]
 async fn small_budget_is_spent_on_rows() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
@@ -167,7 +166,7 @@ async fn small_budget_is_spent_on_rows() {
         let tables: Vec<&str> = tables.map(|name| name.trim_end_matches("_minimal")).collect();
         let needs_me = tables.contains(&"needs_me");
         assert_eq!(needs_me, budget >= 1000, "{document}");
-        // Other sections follow once everything that needs the reader is shown.
+        // Other sections follow once all rows that need the reader are shown.
         assert_eq!(tables.contains(&"invited"), budget == 2000, "{document}");
         let why = notes.lines().find_map(|line| line.strip_prefix("why: "));
         let named =
@@ -177,7 +176,8 @@ async fn small_budget_is_spent_on_rows() {
     }
 }
 
-/// Of messages with equally good reasons, those that name one of the next three days come first.
+/// Among messages with equally good reasons, messages that name one of the next three days come
+/// first.
 #[tokio::test]
 async fn messages_that_name_a_near_day_come_first() {
     let home = TempDir::new().unwrap();
@@ -224,7 +224,7 @@ async fn messages_that_name_a_near_day_come_first() {
     }
 }
 
-/// The messages of each section by their subjects, with the reasons.
+/// Returns the messages of each section by subject, with their reasons.
 async fn sections(day: &Day, arguments: Value) -> Vec<String> {
     let document = day.json(arguments.clone()).await;
     let notes = day.brief(arguments).await.pop().unwrap();
@@ -271,19 +271,19 @@ async fn both_providers_give_the_same_brief() {
     assert!(found[0].0.len() > 3 && found[1].0.len() > 8, "{found:?}");
 }
 
-/// What every message has unless its headers say otherwise.
+/// The header of every message that does not state another sender.
 const FROM: &str = "From: Uma Stranger <uma@far.example>";
 const TO: &str = "To: Mira <mira@example.com>";
 const DATE: &str = "Date: Fri, 20 Nov 2026 10:00:00 +0100";
 
-/// A message: what is special about it, which is its subject; its labels and headers; the
-/// section it is shown in with the reasons, empty for none.
+/// A message: its subject, which describes the case; its labels and header fields; the section that
+/// shows it with the reasons, empty for none.
 type Case = (&'static str, &'static str, &'static str, &'static str);
 
-/// Today is 21 November; mail is looked at from 31 October on, other unread mail is
-/// listed from the 14th on, and sent mail is looked at from 22 October on.
+/// Cases for 21 November. Mail is considered from 31 October on, other unread mail is listed from
+/// the 14th on, and sent mail is considered from 22 October on.
 const CASES: &[Case] = &cases! {
-    // Whom it is to.
+    // Recipients.
     "to me", "Inbox,Unread", "", "needs_me to_me";
     "to me and read", "Inbox,Opened", "", "needs_me to_me";
     "to me in capitals", "Inbox,Unread", "To: MIRA@EXAMPLE.COM", "needs_me to_me";
@@ -298,7 +298,7 @@ const CASES: &[Case] = &cases! {
     "a receipt that is read", "Inbox,Opened", "From: Shop <Billing+7@far.example>", "";
     "a receipt from one I write to", "Inbox,Opened", "From: Shop <orders@near.example>",
         "needs_me to_me+i_write_to";
-    // Outlook's sandbox takes for an alias what mail was delivered to.
+    // Outlook's sandbox takes the addresses of `Delivered-To` as aliases.
     "to an alias", "Inbox,Unread",
         "Delivered-To: mira+news@example.com\nTo: mira+news@example.com", "needs_me to_me";
     "to another of a like name", "Inbox,Unread", "To: xmira@example.com", "unread";
@@ -307,7 +307,7 @@ const CASES: &[Case] = &cases! {
     "a copy", "Inbox,Unread", "To: team@far.example\nCc: mira@example.com", "unread";
     "a copy that is read", "Inbox,Opened", "To: team@far.example\nCc: mira@example.com", "";
     "to nobody", "Inbox,Unread", "To: undisclosed-recipients:;", "unread";
-    // Who it is from.
+    // Senders.
     "from one I write to", "Inbox,Opened", "From: Ina <INA@near.example>\nTo: team@far.example",
         "needs_me i_write_to";
     "from one I copied", "Inbox,Opened", "From: Ode <ode@near.example>\nTo: team@far.example",
@@ -342,7 +342,7 @@ const CASES: &[Case] = &cases! {
     "in social", "Inbox,Unread,Category social", "", "unread";
     "in forums and read", "Inbox,Opened,Category forums", "", "";
     "in primary", "Inbox,Unread,Category primary", "", "needs_me to_me";
-    // Where and when it is.
+    // Folder and date.
     "archived", "Archived,Unread", "", "";
     "in the trash", "Trash,Unread", "", "";
     "spam", "Spam,Unread", "", "";
@@ -368,18 +368,18 @@ const CASES: &[Case] = &cases! {
     "asked", "Inbox,Opened", "Message-ID: <holiday@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
         "needs_me to_me";
     "AW: asked", "Inbox,Opened", "References: <holiday@x>\nAuto-Submitted: auto-replied", "";
-    // A draft is no answer, wherever it lies.
+    // A draft is not an answer, whichever folder it is in.
     "drafted", "Inbox,Unread", "Message-ID: <drafted@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
         "needs_me to_me+drafted";
     "Re: drafted", "Inbox,Draft", "From: mira@example.com\nReferences: <drafted@x>", "";
     "kept", "Inbox,Unread", "Message-ID: <kept@x>\nDate: Thu, 19 Nov 2026 10:00:00 +0100",
         "needs_me to_me+drafted";
     "Re: kept", "Sent,Draft", "From: mira@example.com\nReferences: <kept@x>", "";
-    // What it says does not matter.
+    // The content has no influence.
     "IMPORTANT needs_me to_me my_thread", "Inbox,Unread", "To: team@far.example", "unread";
 };
 
-/// What the reader wrote.
+/// Messages written by the reader.
 const MINE: &[&str] = &[
     "Subject: in my thread\nMessage-ID: <plan@x>\nDate: Mon, 09 Nov 2026 10:00:00 +0100\n\
      To: Ina <ina@near.example>, orders@near.example\nCc: \"Dahl, Ode\" <ode@near.example>",
@@ -443,7 +443,7 @@ async fn every_message_lands_in_its_section() {
         assert_eq!(found.last().unwrap(), &format!("newsletters: {newsletters}"));
         let listed = CASES.iter().filter(|(.., section)| !matches!(*section, "" | "newsletter"));
         assert_eq!(found.len() - 1, listed.count(), "{found:?}");
-        // What the note says finds the newsletters, and tells them apart.
+        // The search in the note finds the newsletters and marks them.
         let call = json!({"q": "is:unread in:inbox after:2026-11-14", "limit": 100,
                           "fields": ["from", "subject", "bulk"], "format": "json"});
         let rows = day.call("mail_search", call).await.unwrap();
@@ -456,7 +456,7 @@ async fn every_message_lands_in_its_section() {
     }
 }
 
-/// A calendar: title, start and end, and what else.
+/// Writes a calendar of events: title, start, end, and further lines.
 fn calendar(folder: &Path, name: &str, events: &[(&str, &str, &str, &str)]) {
     let mut text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//EN\r\n".to_owned();
     for (title, start, end, more) in events {
@@ -542,7 +542,7 @@ async fn events_clash_when_both_take_time() {
     let both: &[&[(&str, &str)]] = &[
         &[("google", ME)],
         &[("microsoft", ME)],
-        // Every meeting is there twice.
+        // Every meeting exists twice.
         &[("google", ME), ("microsoft", ME)],
     ];
     for who in both {
@@ -556,7 +556,7 @@ async fn events_clash_when_both_take_time() {
             .iter()
             .map(|row| {
                 let text = |name| text(row, name);
-                // The handles are those of the events.
+                // The handles are those of the day's events.
                 let title = |id: &str| {
                     let today = rows("today");
                     let event = today.iter().find(|row| row["id"] == id).unwrap();
@@ -574,7 +574,7 @@ async fn events_clash_when_both_take_time() {
             })
             .collect();
         assert_eq!(clashes, expected, "{who:?}");
-        // A search finds the same.
+        // A search finds the same clashes.
         let call = json!({"q": "is:clash", "from": "2026-11-20 00h00", "to": "2026-11-20",
                           "format": "json"});
         let search = day.call("calendar_search", call).await.unwrap();
@@ -607,13 +607,13 @@ async fn events_clash_when_both_take_time() {
             "{notes}"
         );
         assert!(notes.contains("2 declined events not shown"), "{notes}");
-        // A day that is over shows all of it.
+        // A past day is shown in full.
         let yesterday = json!({"from": "2026-11-19", "to": "2026-11-20"});
         let all = day.json(yesterday).await;
         assert_eq!(all["events"].as_array().unwrap().len(), 19);
         assert!(all.get("tomorrow").is_none());
     }
-    // Later, the same day is told whole, and what clashed in it.
+    // Viewed later, the same day is shown in full, with its clashes.
     let mail = Some(mail.path().to_owned());
     let place = Some(folder.path().to_owned());
     let later = "2026-11-25T08:00:00Z";
@@ -662,7 +662,7 @@ async fn brief_of_a_range_has_its_mail() {
              of mail sent since {sent}"
         );
         assert_eq!(notes.next().unwrap(), expected, "{arguments}");
-        // The search that is told can be made.
+        // The search that the note suggests is valid.
         let q = second.strip_prefix("mail: ").unwrap().split(';').next().unwrap();
         day.call("mail_search", json!({"q": q})).await.unwrap();
     }
@@ -813,7 +813,7 @@ async fn prompts_include_the_brief() {
     assert!(text.contains("before I say so.\n\nmessages[2\t]{id\tsize}:"), "{text}");
 }
 
-/// The arguments of prompts and resources are completed, at both providers.
+/// Arguments of prompts and resources are completed, at both providers.
 #[tokio::test]
 async fn arguments_of_prompts_and_resources_are_completed() {
     let day = Day::new("2026-11-16T10:05:00Z", USUAL).await;
@@ -840,7 +840,7 @@ async fn arguments_of_prompts_and_resources_are_completed() {
         &file, "handle", "a1", &all, json!(["a1"]);
         &output, "hash", "!", &all, json!([]);
     } {
-        // The second time, the names of folders are known.
+        // The second round uses the cached names of folders.
         for _ in 0..2 {
             let params = json!({"ref": of, "argument": {"name": name, "value": typed},
                                 "context": context});

@@ -1,8 +1,8 @@
-//! Agendas over several accounts and calendars: merged by start, each event
-//! once, in pages that lose nothing.
+//! Agendas over several accounts and calendars: merged by start, without duplicates, in pages that
+//! together have every event.
 //!
-//! The calendars are scripted as an awkward service is: whole days begin when
-//! they begin in a zone of its own, pages are short, and some calendars fail.
+//! The calendars are scripted to imitate an awkward service: whole days begin in a time zone of the
+//! service's own, pages are short, and some calendars fail.
 
 mod paging;
 mod tokens;
@@ -22,24 +22,24 @@ use crate::common::fake_calendars::{CalendarHarness, Entry, FakeCalendars, guest
 use crate::common::harness;
 use crate::support::column;
 
-/// The calendars of an account at Outlook, empty.
+/// Returns an empty Outlook account.
 pub fn calendars(name: &'static str) -> FakeCalendars {
     FakeCalendars::empty(name, Service::Microsoft)
 }
 
-/// A pipeline over some accounts.
+/// Returns a pipeline over some accounts.
 pub async fn over(fakes: Vec<FakeCalendars>) -> CalendarHarness {
     CalendarHarness::over(fakes, &[]).await.with_tabs()
 }
 
 impl CalendarHarness {
-    /// The notes of a search.
+    /// Returns the notes of a search.
     pub async fn notes(&self, tool: &str, arguments: Value) -> String {
         harness::notes(&self.call(tool, arguments).await.unwrap())
     }
 }
 
-/// What two people have in the first week of February.
+/// Returns two people's events in the first week of February.
 fn week() -> (FakeCalendars, FakeCalendars) {
     let ana = FakeCalendars::empty("ana", Service::Google)
         .calendar("Ana", "owner")
@@ -85,7 +85,7 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
              1 copy of a meeting in several calendars left out",
         ]
     );
-    // Elsewhere the same evening is another day; of one account, it is not said.
+    // In another zone the same evening is another day. With a single account, its name is omitted.
     let arguments = json!({"from": "2026-02-04", "to": "2026-02-04", "account": "bo",
                        "tz": "Tokyo Standard Time", "detail": "minimal"});
     assert_eq!(
@@ -99,7 +99,7 @@ async fn events_of_all_calendars_are_merged_without_duplicates() {
     );
 }
 
-/// Of the copies of a meeting the own one is shown, in whichever account it is.
+/// Of the copies of a meeting, the organizer's own is shown, whichever account it is in.
 #[tokio::test]
 async fn own_copy_of_a_meeting_is_shown() {
     for (owner, other) in [("ana", "bo"), ("bo", "ana")] {
@@ -119,7 +119,7 @@ async fn own_copy_of_a_meeting_is_shown() {
     }
 }
 
-/// What the range is when it is said so.
+/// The range of an agenda, by the arguments that state it.
 #[tokio::test]
 async fn ranges_are_echoed_as_understood() {
     let harness = over(vec![calendars("ana").calendar("Ana", "owner")]).await;
@@ -129,7 +129,7 @@ async fn ranges_are_echoed_as_understood() {
         "2026-02-03", "2026-02-03", "Tue 2026-02-03";
         "2026-02-03", "2026-02-05", "Tue 2026-02-03 to Thu 2026-02-05";
         "2026-02-03 09h00", "2026-02-03 18h00", "Tue 2026-02-03 09h00 to Tue 2026-02-03 18h00";
-        // A period is meant whole, unless an end is given.
+        // A period extends to its end, unless an end is given.
         "2026-02", "", "Sun 2026-02-01 to Sat 2026-02-28";
         "2026-02", "2026-02-03", "Sun 2026-02-01 to Tue 2026-02-03";
         // Days of 23 and 25 hours.
@@ -143,7 +143,8 @@ async fn ranges_are_echoed_as_understood() {
         let notes = harness.notes("calendar_search", json!({"from": from, "to": to})).await;
         assert_eq!(notes, format!("events: 0 of 0, by start, {reported}\nno events in that time"));
     }
-    // From now: the end is the end of a day. The hour that comes twice has its offset.
+    // Without arguments the range runs from now to the end of a day. Ambiguous hours have their
+    // offset.
     for (now, reported) in [
         (clock::WRITTEN, "Mon 2026-11-16 11h05 to Mon 2026-11-23"),
         ("2026-10-25T02:30+02:00", "Sun 2026-10-25 02h30 +0200 to Sun 2026-11-01"),
@@ -154,7 +155,7 @@ async fn ranges_are_echoed_as_understood() {
         let notes = harness.notes("calendar_search", json!({})).await;
         assert_eq!(notes, format!("events: 0 of 0, by start, {reported}\nno events in that time"));
     }
-    // Words are looked for further away.
+    // Searches for words have a longer default range.
     let notes = harness.notes("calendar_search", json!({"q": "budget"})).await;
     assert!(
         notes.contains(
@@ -168,7 +169,7 @@ async fn ranges_are_echoed_as_understood() {
 async fn impossible_arguments_are_refused() {
     let (ana, bo) = week();
     let harness = over(vec![ana, bo]).await;
-    // Gives the handle c1 to Bo's calendar.
+    // Assigns the handle c1 to Bo's calendar.
     let bo = json!({"kind": "calendars", "account": "bo"});
     harness.call("lookup", bo).await.unwrap();
     let (from, to) = ("2026-02-03", "2026-02-05");
@@ -182,7 +183,7 @@ async fn impossible_arguments_are_refused() {
         json!({"tz": "Mars/Olympus"}), "`tz`: there is no time zone `Mars/Olympus`";
         json!({"from": from, "to": to, "calendars": ["Teem"]}),
             "there is no calendar `Teem`: use one of: main, Team, Boss";
-        // None of several is passed over.
+        // One unknown name among several is an error.
         json!({"from": from, "to": to, "calendars": ["Team", "eve@example.org"]}),
             "there is no calendar `eve@example.org`: calendar_free who=eve@example.org shows when \
              they are busy; or use one of: main, Team, Boss";
@@ -239,7 +240,7 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
         (json!(["c2", "Team", "c4"]), "", &["Offsite", "Budget review", "Train to Hamburg"]),
         (json!(["primary"]), "ana", &["Stand-up", "Budget review"]),
         (json!("Team"), "ana", &["Offsite"]),
-        // One that shows only when it is busy is asked when it is named.
+        // A free/busy calendar is read only if it is named.
         (json!(["Boss"]), "", &["Secret"]),
     ] {
         let arguments = json!({"from": "2026-02-03", "to": "2026-02-05", "fields": ["title"],
@@ -247,7 +248,7 @@ async fn calendars_are_chosen_by_name_handle_or_id() {
         let found = harness.json("calendar_search", arguments).await;
         assert_eq!(column(&found, "events", "title"), titles, "{calendars}");
     }
-    // A calendar that was made within the minute is found all the same.
+    // A calendar created within the last minute is found although the list is cached.
     harness.fakes[1].list("bo-Choir", "Choir", "owner");
     harness.fakes[1].add("Choir", Entry::at("2026-02-03T18:00", 60, "Rehearsal"));
     let arguments = json!({"from": "2026-02-03", "to": "2026-02-05", "calendars": ["choir"]});
@@ -271,7 +272,7 @@ async fn search_words_match_the_text_of_events() {
         let id = fake.add("Ana", entry);
         assert!(!id.is_empty(), "{title}");
     }
-    // The same title elsewhere, and not the same event.
+    // An event with the same title in another calendar is a different event.
     fake.add("Other", Entry::at("2026-02-03T12:00", 60, "Budget for two"));
     let harness = CalendarHarness::at(vec![fake], &[], clock::written()).await;
     for (q, titles) in [
@@ -314,7 +315,7 @@ async fn search_words_match_the_text_of_events() {
         "events: 1 of 1, by start, Tue 2026-02-03; words searched in 5\n\
          only the beginning of Outlook's descriptions is searched"
     );
-    // Invitations to past events need no answer.
+    // Invitations to past events need no answer, so the range begins now.
     let arguments = json!({"q": "is:unanswered", "fields": ["title"]});
     assert_eq!(
         harness.notes("calendar_search", arguments).await,
@@ -360,8 +361,8 @@ async fn events_are_shown_by_their_ids() {
     assert_eq!(found["events"][0].get("account"), None);
 }
 
-/// Five people and a count, which is noted; all of them of a few events, in full and as JSON. And a
-/// page that has one account's events alone says whose they are.
+/// Shows five people and a count, which is noted; all people if there are few events, in full
+/// detail and as JSON. A page with the events of one account names that account.
 #[tokio::test]
 async fn all_guests_are_shown_in_full_detail() {
     let entry = || {
@@ -376,7 +377,7 @@ async fn all_guests_are_shown_in_full_detail() {
     let day = json!({"from": "2026-02-03", "to": "2026-02-03"});
     let blocks = few.call("calendar_search", day.clone()).await.unwrap();
     assert!(blocks[0].contains("\tp1+ p2+ p3+ p4+ p5+ p6+ p7+ p8+\t"), "{}", blocks[0]);
-    // Among more events, a row has less room.
+    // With more events, each row has less room.
     let ana = FakeCalendars::empty("ana", Service::Google).calendar("Ana", "owner");
     let bo = calendars("bo").calendar("Bo", "owner");
     bo.add("Bo", entry());
@@ -401,7 +402,8 @@ async fn all_guests_are_shown_in_full_detail() {
     assert!(people.ends_with(" p8+"), "{people}");
 }
 
-/// What was shown is remembered, and who answers meanwhile changes nothing.
+/// The stored version of a shown event covers its title and place, but neither guests' answers nor
+/// its notes.
 #[tokio::test]
 async fn shown_version_of_an_event_is_remembered() {
     let (ana, _) = week();
@@ -473,7 +475,7 @@ async fn occurrences_show_the_rule_of_their_series() {
         found[0],
         rows("1|]{id|start|repeats}:\n  e1|Tue 2036-02-12 09h00|FREQ=WEEKLY;BYDAY=TU")
     );
-    // Of ids, their series, each once.
+    // Ids of occurrences give their series, each once.
     let call = json!({"ids": ["e1", "e2"], "series": true, "fields": ["start", "repeats"]});
     let found = harness.call("calendar_search", call).await.unwrap();
     assert_eq!(
@@ -516,7 +518,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
             "events: 2 of 3, by start, Tue 2026-02-03; cursor=p1 has more",
         ]
     );
-    // Those that may come back do, and nothing of theirs is lost.
+    // The failed calendars recover, and none of their events is lost.
     harness.fakes[0].trouble.lock().unwrap().calendars.clear();
     harness.fakes[2].trouble.lock().unwrap().delay = Duration::ZERO;
     let next = json!({"cursor": "p1", "limit": 100});
@@ -525,7 +527,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
         column(&second, "events", "title"),
         ["cy early", "ana team", "cy team", "ana late", "cy late", "di late"]
     );
-    // All of them failing is an error.
+    // If all of them fail, it is an error.
     for at in 0..4 {
         failing(at, Some(Error::new(ErrorKind::Network, "no route")));
     }
@@ -539,7 +541,7 @@ async fn failing_or_slow_account_is_noted_and_retried() {
     );
 }
 
-/// A month of ten calendars in each of four accounts: one list, one question.
+/// A month of ten calendars in each of four accounts takes one list and one request per account.
 #[tokio::test]
 async fn a_month_of_many_calendars_costs_two_round_trips() {
     let fakes = ["ana", "bo", "cy", "di"].map(|name| {
@@ -560,7 +562,7 @@ async fn a_month_of_many_calendars_costs_two_round_trips() {
     for fake in &harness.fakes {
         assert_eq!(fake.call_counts(), (1, 1));
     }
-    // The list is good for a minute.
+    // The list of calendars is cached for a minute.
     harness.call("calendar_search", arguments).await.unwrap();
     for fake in &harness.fakes {
         assert_eq!(fake.call_counts(), (1, 2));
@@ -584,7 +586,7 @@ async fn calendars_and_rooms_are_looked_up() {
     );
     let arguments = json!({"kind": "calendars", "q": "TEA", "limit": 1});
     assert_eq!(harness.notes("lookup", arguments).await, "calendars: 1 of 1");
-    // The main one is found by its own name, too.
+    // The main calendar is also found by its own name.
     for (q, ids) in
         [("ain", ["c1", "c4"].as_slice()), ("BO", &["c3", "c4"]), ("an", &["c1"]), ("x", &[])]
     {
@@ -593,7 +595,7 @@ async fn calendars_and_rooms_are_looked_up() {
         let mains = column(&found, "calendars", "name").into_iter().filter(|name| name == "main");
         assert_eq!(mains.count(), ids.iter().filter(|id| **id != "c3").count(), "{q}");
     }
-    // Another calendar of that name keeps it.
+    // Another calendar named `Main` keeps its name.
     harness.fakes[1].list("bo-Main", "Main", "owner");
     let found = harness.json("lookup", json!({"kind": "calendars", "account": "bo"})).await;
     assert_eq!(column(&found, "calendars", "name"), ["Bo", "Main"]);
@@ -618,7 +620,7 @@ async fn calendars_and_rooms_are_looked_up() {
     );
 }
 
-/// Whom events name is found beside the contacts, and so are the rooms.
+/// `lookup` finds people named in events as well as contacts, and rooms.
 #[tokio::test]
 async fn people_and_rooms_of_events_are_found() {
     let harness = CalendarHarness::one().await.with_tabs();
@@ -654,7 +656,7 @@ async fn people_and_rooms_of_events_are_found() {
             "contacts: 4 of 4".to_owned(),
         ]
     );
-    // On the second page, those of the first are known; a part of an address is nobody's.
+    // The second page remembers the addresses of the first; a part of an address is not a match.
     let emails = ["dee@example.com", "eve@example.net", "ee@example.com"];
     let arguments = contacts(json!({"emails": emails, "limit": 1}));
     let cursor = harness.json("lookup", arguments).await["next"].clone();
@@ -694,8 +696,8 @@ fn fenced(block: &str) -> &str {
     rest.strip_suffix(&format!("\n{word}>>>")).unwrap()
 }
 
-/// Hidden characters are removed and counted, those that shape their neighbours stay, wherever
-/// a line is folded.
+/// Hidden characters are removed and counted, and characters that shape their neighbours stay,
+/// wherever a line is folded.
 #[tokio::test]
 async fn icalendar_has_no_hidden_characters() {
     let fake = calendars("ana").calendar("Ana", "owner");
@@ -726,8 +728,8 @@ async fn icalendar_has_no_hidden_characters() {
     assert!(blocks.last().unwrap().contains("4 invisible characters were removed"), "{blocks:?}");
 }
 
-/// The document of a search is an iCalendar document, the same for the same
-/// events; a series comes with its exceptions.
+/// The document of a search is an iCalendar document, identical for the same events; a series
+/// includes its exceptions.
 #[tokio::test]
 async fn events_are_written_as_icalendar() {
     let fake = calendars("ana").calendar("Ana", "owner");
@@ -753,10 +755,10 @@ async fn events_are_written_as_icalendar() {
             .ask("cy@example.com", "accepted"),
     );
     let harness = over(vec![fake]).await;
-    // What differs from a series goes with it, whenever it is.
+    // Exceptions are included with their series, whatever their dates.
     let arguments = json!({"from": "2026-02-02", "to": "2026-02-10", "as": "ics", "series": true});
     let blocks = harness.call("calendar_search", arguments.clone()).await.unwrap();
-    // What strangers wrote stands between fences, as every long text of theirs.
+    // Untrusted text is between fences, as in every long text.
     let text = fenced(&blocks[0]);
     assert!(text.starts_with("BEGIN:VCALENDAR"), "{text}");
     let document = ical::read(text, &TimeZone::UTC).unwrap();
@@ -792,12 +794,12 @@ async fn events_are_written_as_icalendar() {
         "events: 3 of 3, as iCalendar, by start, Mon 2026-02-02 to Tue 2026-02-10"
     );
     assert_eq!(harness.call("calendar_search", arguments.clone()).await.unwrap(), blocks);
-    // An occurrence alone does not say that it is one of many.
+    // An occurrence on its own lacks the rule of its series.
     let alone = json!({"from": "2026-02-09", "to": "2026-02-09", "as": "ics"});
     let alone = harness.call("calendar_search", alone).await.unwrap();
     let note = "occurrences are without the rule of their series: series=true adds it";
     assert!(alone[1].contains(note), "{alone:?}");
-    // It is cut like one, too, and the whole can be read on.
+    // The document is cut like any long text, and the rest can be read.
     let mut small = arguments.clone();
     small["budget"] = 300.into();
     let cut = harness.call("calendar_search", small).await.unwrap();
@@ -806,9 +808,9 @@ async fn events_are_written_as_icalendar() {
         "{}",
         cut[0]
     );
-    // There are no rows that it could come before.
+    // The document has no rows, so the note follows it.
     assert!(cut[1].starts_with("cut: to fit budget=300: "), "{}", cut[1]);
-    // By their ids, and a page at a time.
+    // Events by their ids, and one page at a time.
     let two = json!({"from": "2026-02-02", "to": "2026-02-05", "as": "ics", "limit": 1});
     let first = harness.call("calendar_search", two).await.unwrap();
     assert_eq!(

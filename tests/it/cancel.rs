@@ -1,7 +1,7 @@
-//! Calls of every tool that are cancelled in the middle of a request.
+//! Cancellation of calls of every tool in the middle of a request.
 //!
-//! Writes that are cancelled are in `faults.rs`; here are the calls that write nothing, and the
-//! check that no tool is forgotten.
+//! Cancelled writes are in `faults.rs`. This file has the calls that do not write, and a check that
+//! every tool is covered.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use crate::faults::writes::BOTH;
 use crate::support::{ME, config};
 
-/// Calls that write nothing. They see what earlier searches have shown: `m1`, `e1` and on.
+/// Calls that do not write. Earlier searches have shown `m1`, `e1` and so on.
 const READS: &[(&str, &str)] = &[
     ("mail_search", r#"{"limit": 50}"#),
     ("mail_search", r#"{"q": "is:unanswered", "by": "thread"}"#),
@@ -39,11 +39,11 @@ const READS: &[(&str, &str)] = &[
     ("manage", r#"{"kind": "label", "op": "delete", "id": "Travel", "dry_run": true}"#),
 ];
 
-/// The tools that only write (`faults::writes` has a call of each), one with a test below, and
-/// one that makes no request.
+/// Tools that only write (`faults::writes` has a call of each), one with a test below, and one that
+/// makes no request.
 const OTHERS: &[&str] = &["mail_draft", "mail_send", "calendar_respond", "accounts", "output_read"];
 
-/// A server over some accounts, and a client that speaks JSON-RPC by hand.
+/// A server over some accounts, and a client that speaks raw JSON-RPC.
 pub struct Wire {
     pub app: App,
     pub sandbox: Sandbox,
@@ -99,7 +99,7 @@ impl Wire {
         id
     }
 
-    /// Reads messages until the answer to `id`; it and those before.
+    /// Reads messages up to the answer to `id`; returns them all.
     pub async fn until(&mut self, id: u64) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         while all.last().is_none_or(|last| last["id"] != id) {
@@ -114,7 +114,7 @@ impl Wire {
         self.until(id).await.pop().unwrap()
     }
 
-    /// Calls a tool, and cancels the call as soon as `reached` is true.
+    /// Calls a tool, and cancels the call as soon as `reached` returns true.
     async fn cancel(
         &mut self,
         tool: &str,
@@ -131,7 +131,7 @@ impl Wire {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         self.notify("notifications/cancelled", json!({"requestId": id})).await;
-        // The session goes on, and what was cancelled has no answer.
+        // The session continues, and a cancelled call gets no answer.
         let ping = self.begin("ping", json!({})).await;
         match self.until(ping).await.iter().find(|one| one["id"] == id) {
             Some(answer) => Err(format!("was answered: {answer}")),
@@ -164,7 +164,7 @@ async fn cancelled_reads_make_no_further_request() {
                 wrong.push(format!("{provider} {tool} {arguments}: {why}"));
                 continue;
             }
-            // Requests that were on their way may still arrive.
+            // Requests already under way may still arrive.
             tokio::time::sleep(Duration::from_millis(30)).await;
             let arrived = wire.sandbox.requests();
             tokio::time::sleep(Duration::from_millis(150)).await;
@@ -209,7 +209,7 @@ async fn cancelled_reading_leaves_no_worker() {
     }
 }
 
-/// Signing out is completed: nobody is left with a grant that no account belongs to.
+/// A sign-out is completed, so that no grant remains without an account.
 #[tokio::test]
 async fn cancelled_sign_out_is_completed() {
     let mut wire = Wire::at("google").await;

@@ -1,4 +1,4 @@
-//! What changes say of messages and events that differ, over the sandbox.
+//! Changed messages and events as `changes` reports them, over the sandbox.
 
 use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::{Value, json};
@@ -10,7 +10,8 @@ use crate::support::{ME, Session, column};
 const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", ME)]);
 const ACCOUNTS: [&str; 2] = ["google:mira@example.com", "microsoft:mira@example.com"];
 
-/// The rows since a cursor as `change | what | title | folder`, in order, and the next cursor.
+/// Returns the rows since a cursor as `change | what | title | folder`, in order, and the next
+/// cursor.
 async fn since(session: &mut Session, cursor: &str) -> (Vec<String>, String) {
     let document = session.json("changes", json!({"cursor": cursor})).await;
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
@@ -64,7 +65,7 @@ async fn changed_messages_say_what_differs() {
         let done = session.json("mail_modify", done).await;
         session.ok("mail_modify", json!({"undo": done["undo"]})).await;
         let (reported, cursor) = since(&mut session, &cursor).await;
-        // What was done and undone is no change.
+        // An action that was undone is not a change.
         let expected = [
             "changed | archived | Change 0 | archive",
             "changed | labelled Proofs | Change 3 | inbox",
@@ -82,7 +83,7 @@ async fn changed_messages_say_what_differs() {
             session.ok("mail_modify", call).await;
         }
         let (reported, _) = since(&mut session, &cursor).await;
-        // Of Outlook's categories, a cursor has only hashes.
+        // A cursor stores only hashes of Outlook's categories, so a removed one has no name.
         let unlabelled = if account.starts_with("google") {
             "changed | unlabelled Proofs | Change 3 | inbox"
         } else {
@@ -112,7 +113,7 @@ async fn changed_events_say_what_differs_and_a_series_is_one_row() {
         ]);
         let made = session.json("calendar_save", save(account, events)).await;
         let ids = column(&made, "events", "id");
-        // The other account has the same calendar: here the event is never shown.
+        // The other account has the same calendar; in this one the event is never shown.
         let other = ACCOUNTS.into_iter().find(|one| *one != account).unwrap();
         let event = json!([{"title": "Unseen", "start": "2026-11-19 11h00", "duration": "1h"}]);
         let unseen = session.json("calendar_save", save(other, event)).await;
@@ -162,7 +163,7 @@ async fn changed_events_say_what_differs_and_a_series_is_one_row() {
     }
 }
 
-/// Deleted events that were shown in another zone have their times in the answer's.
+/// Deleted events that were shown in another zone are reported in the answer's zone.
 #[tokio::test]
 async fn all_times_of_an_answer_are_in_its_zone() {
     let mut session = Session::written(BOTH).await;
@@ -180,8 +181,8 @@ async fn all_times_of_an_answer_are_in_its_zone() {
     }
 }
 
-/// A message that was written and sent since the cursor is not new mail; one to oneself also
-/// arrives, which at Gmail is the same message.
+/// A message written and sent since the cursor is not new mail. One to oneself also arrives, which
+/// at Gmail is the same message.
 #[tokio::test]
 async fn sent_messages_are_not_new() {
     for account in ACCOUNTS {
@@ -195,7 +196,7 @@ async fn sent_messages_are_not_new() {
     }
 }
 
-/// Every change is shown exactly once, however small the limit.
+/// Every change is shown exactly once, however small the limit is.
 #[tokio::test]
 async fn limit_is_kept_and_loses_nothing() {
     for account in ACCOUNTS {
@@ -224,7 +225,7 @@ async fn limit_is_kept_and_loses_nothing() {
     }
 }
 
-/// A series made since the cursor says which of its occurrences are elsewhere.
+/// A series created since the cursor says which of its occurrences were moved.
 #[tokio::test]
 async fn new_series_names_its_moved_occurrences() {
     for account in ACCOUNTS {
@@ -245,7 +246,8 @@ async fn new_series_names_its_moved_occurrences() {
     }
 }
 
-/// An answer that differs only in its words: a comment at Google, a proposed time at Outlook.
+/// An answer to an invitation that differs only in its text: a comment at Google, a proposed time
+/// at Outlook.
 #[tokio::test]
 async fn own_words_to_an_invitation_are_named() {
     for account in ACCOUNTS {

@@ -1,5 +1,5 @@
-//! Checks that stand before a write of an event, each with a call that nothing
-//! else refuses: what is taken out of the pipeline breaks a case here.
+//! Checks before a write of an event, each with a call that no other check refuses, so that
+//! removing a check from the pipeline breaks a case.
 
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::event_time::EventTime;
@@ -13,8 +13,8 @@ use crate::reach::{change, create, document, with};
 const SECOND: &str = "main/w@20360212T0900Z";
 const THIRD: &str = "main/w@20360219T0900Z";
 
-/// A private event, two that stand in the way, an invitation, and a series of
-/// which the third was changed.
+/// Adds a private event, two events that clash with its changes, an invitation, and a series whose
+/// third occurrence was changed.
 fn fill(harness: &CalendarHarness) {
     let ana = harness.ana();
     ana.put("main/p", "Private", "2036-02-05T09:00[Europe/Berlin]", 60);
@@ -35,7 +35,8 @@ fn fill(harness: &CalendarHarness) {
 
 fn nothing(_: &FakeCalendars) {}
 
-/// The series is called off, and Ana's calendar has not heard of it whole.
+/// Cancels the series but not its changed occurrence, as a calendar with incomplete news of it
+/// would.
 fn called_off(ana: &FakeCalendars) {
     ana.touch("main/w", |facts| facts.cancelled = true);
 }
@@ -56,11 +57,10 @@ fn renamed(ana: &FakeCalendars) {
     }
 }
 
-/// What happens between the events being shown and the call, the call, and what
-/// it answers.
+/// An action between showing the events and the call, the tool, its arguments, and the answer.
 type Refused = (fn(&FakeCalendars), &'static str, Value, &'static str);
 
-/// Calls of which nothing is written.
+/// Returns calls that must not write.
 fn refused() -> [Refused; 18] {
     let save = "calendar_save";
     let reminder = || json!({"reminder": "5"});
@@ -98,7 +98,7 @@ fn refused() -> [Refused; 18] {
             "`scope` is for an existing event";
         nothing, save, json!({"ics": document("n@x.example", "STATUS:CANCELLED\r\n")}),
             "|import|skipped|cancelled in the document";
-        // Its organizer changes it.
+        // Only the organizer can change it.
         nothing, save, json!({"ics": document("main-i@test.example", "")}), "|import|unchanged|";
         nothing, save, json!({"ics": document(
             "n@x.example",
@@ -129,7 +129,7 @@ async fn refused_checks_prevent_every_write() {
         harness.error("calendar_save", call).await,
         "Outlook has no focus time: use show=busy, with a category if you like"
     );
-    // More people than a service takes are not imported either.
+    // An import with more people than the service allows is refused, too.
     let harness = CalendarHarness::one().await;
     let people: String =
         (0..201).map(|n| format!("ATTENDEE:mailto:p{n}@example.org\r\n")).collect();
@@ -143,7 +143,7 @@ async fn refused_checks_prevent_every_write() {
 async fn calls_write_exactly_what_was_asked() {
     let at = "2036-02-06T09:00:00[Europe/Berlin]/2036-02-06T10:00:00[Europe/Berlin]";
     let cases = cases! {
-        // Where nobody is asked, nobody is notified.
+        // Without guests, no one is notified.
         "calendar_save", create(json!({}), json!({"notify": "all"})),
             vec![format!("create main Nobody: {at} title=T")];
         "calendar_respond",
@@ -157,7 +157,7 @@ async fn calls_write_exactly_what_was_asked() {
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written(), written, "{tool} {call}");
     }
-    // An occurrence for an occurrence, and never the series.
+    // An occurrence's change updates the occurrence, never the series.
     let harness = CalendarHarness::one().await;
     fill(&harness);
     let one = document("main-w@test.example", "RECURRENCE-ID:20360219T090000Z\r\n");
@@ -165,7 +165,7 @@ async fn calls_write_exactly_what_was_asked() {
     let written = harness.written();
     assert_eq!(written.len(), 1, "{written:?}");
     assert!(written[0].starts_with(&format!("update {THIRD} Nobody:")), "{written:?}");
-    // What was cancelled is not brought up to date, but made again.
+    // A cancelled event is created again instead of updated.
     let harness = CalendarHarness::one().await;
     fill(&harness);
     harness.ana().touch("main/p", |facts| facts.cancelled = true);
@@ -173,7 +173,7 @@ async fn calls_write_exactly_what_was_asked() {
     harness.ok("calendar_save", call).await;
     let written = harness.written();
     assert!(written[0].starts_with("create main Nobody:"), "{written:?}");
-    // The same time and title in another account is another event.
+    // The same time and title in another account is a different event.
     let harness = CalendarHarness::two().await;
     let bo = &harness.fakes[1];
     bo.put("main/t", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
@@ -181,8 +181,8 @@ async fn calls_write_exactly_what_was_asked() {
     harness.ok("calendar_save", call).await;
     assert_eq!(harness.ana().written().len(), 1);
     assert_eq!(bo.written().len(), 0);
-    // What is cancelled, and the event itself, here and in another calendar, is not in
-    // the way.
+    // A cancelled event does not clash, and neither does the event itself, here or copied to
+    // another calendar.
     let harness = CalendarHarness::one().await;
     fill(&harness);
     let ana = harness.ana();
@@ -195,7 +195,7 @@ async fn calls_write_exactly_what_was_asked() {
         let answer = harness.ok("calendar_save", call).await;
         assert!(!answer.contains("clashes"), "{answer}");
     }
-    // What is refused is not asked about.
+    // A call that is refused asks no question.
     let harness =
         CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", "confirm")]).await;
     fill(&harness);
@@ -214,7 +214,7 @@ async fn calls_write_exactly_what_was_asked() {
 async fn failed_write_stops_the_following_ones() {
     let refused = || Error::new(ErrorKind::Provider(400), "it does not want to");
     let broken = || Error::new(ErrorKind::Network, "the connection broke");
-    // Of two events, the second waits for better times.
+    // After a failed event, the second one is not attempted.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([Some((broken(), false))]);
     let two = document("a@x.example", "").replace(
@@ -225,7 +225,7 @@ async fn failed_write_stops_the_following_ones() {
     assert!(answer.contains("|import|unknown|"), "{answer}");
     assert!(answer.contains("|import|skipped|not written"), "{answer}");
     assert_eq!(harness.written().len(), 1);
-    // Of two occurrences, too.
+    // The same holds for two occurrences.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([None, Some((broken(), false))]);
     let series = document("s@x.example", "RRULE:FREQ=WEEKLY;COUNT=4\r\n");
@@ -241,7 +241,7 @@ async fn failed_write_stops_the_following_ones() {
     harness.ok("calendar_save", json!({"ics": text})).await;
     let written = harness.written();
     assert_eq!(written.len(), 2, "{written:?}");
-    // Occurrences of what somebody else called are theirs to change.
+    // Only the organizer can change occurrences of a series.
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
     ana.put("main/s", "SECRET", "2036-02-06T09:00[Europe/Berlin]", 60);
@@ -253,7 +253,7 @@ async fn failed_write_stops_the_following_ones() {
     });
     harness.ok("calendar_save", json!({"ics": text})).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    // A split that was refused after all was done is not taken back.
+    // A split whose last step was refused is not reverted.
     let harness = CalendarHarness::one().await;
     fill(&harness);
     harness.ana().fail([None, Some((refused(), true))]);
@@ -262,7 +262,7 @@ async fn failed_write_stops_the_following_ones() {
     assert!(answer.contains("was changed; check, and shorten"), "{answer}");
     let written = harness.written();
     assert_eq!(written.len(), 2, "{written:?}");
-    // A series of the same UID in another calendar is another one.
+    // A series with the same UID in another calendar is a different series.
     let harness = CalendarHarness::one().await;
     fill(&harness);
     let ana = harness.ana();

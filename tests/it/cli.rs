@@ -10,12 +10,12 @@ use tempfile::TempDir;
 
 use crate::common::clock;
 
-/// True if this build can use PostgreSQL; the error of the setting if it cannot.
+/// True if this build can use PostgreSQL; otherwise its setting is an error.
 const POSTGRES: bool = cfg!(feature = "postgres");
 const WITHOUT_POSTGRES: &str = "DAYSHEET_DATABASE needs PostgreSQL, which this build leaves out: \
                                 build it with `--features postgres`";
 
-/// Exit code, stdout, stderr.
+/// Returns exit code, stdout and stderr.
 fn run(
     home: &TempDir,
     arguments: &[&str],
@@ -67,7 +67,7 @@ fn demo_shows_the_main_job() {
     }
 }
 
-/// The samples lie around any day: their headers, what they say, and their events.
+/// The samples move with the current day: dates in header fields and texts, and events.
 #[test]
 fn samples_move_to_the_present() {
     let home = TempDir::new().unwrap();
@@ -96,7 +96,7 @@ fn samples_move_to_the_present() {
             [
                 "Thu 2027-03-04 12h00 = 11h00 Lisbon\t\"Mira Lindqvist: Light as a material\"",
                 "Fri 2027-03-05\t\"Hauke: how much cable until Easter?\"",
-                // A holiday is when it is.
+                // Holidays keep their dates.
                 "Mon 2027-03-08\tInternational Women's Day",
             ],
         ),
@@ -131,11 +131,11 @@ fn call_prints_what_a_model_gets() {
             ""
         )
     );
-    // All of it is in the database itself, and nothing in a log beside it.
+    // All data is in the database file, and no write-ahead log remains.
     let sandbox_home = home.path().join("sandbox");
     assert!(sandbox_home.join("daysheet.db").metadata().unwrap().len() > 4_096);
     assert!(!sandbox_home.join("daysheet.db-wal").exists());
-    // The handle works in the next call.
+    // The handle is valid in the next call.
     let (code, out, _) = run(
         &home,
         &["call", "mail_read", "{\"ids\": [\"m1\"]}", "--sandbox", "--format", "json"],
@@ -144,7 +144,7 @@ fn call_prints_what_a_model_gets() {
     );
     assert_eq!(code, 0);
     assert!(out.starts_with("{\"zone\":\"Europe/Berlin\",\"messages\":[{\"id\":\"m1\""), "{out}");
-    // What was printed passes the check, by all delimiters.
+    // The printed answer passes the check with every delimiter.
     for delimiter in ["tab", "comma", "pipe"] {
         let (_, out, _) = run(
             &home,
@@ -162,8 +162,8 @@ fn call_prints_what_a_model_gets() {
     }
 }
 
-/// The calls of the README work as they stand there, one after the other; its
-/// examples are what the program answers; and clients start what there is.
+/// The README's calls work in sequence as written, its examples match the program's answers, and
+/// its client settings are valid.
 #[cfg(unix)]
 #[test]
 fn readme_examples_are_true() {
@@ -192,7 +192,7 @@ fn readme_examples_are_true() {
         call.extend_from_slice(arguments);
         let (code, out, err) = run(&home, &call, &[], "");
         assert_eq!((code, err.as_str()), (0, ""), "{out}");
-        // The id of an output is another in every state folder.
+        // An output's id depends on the state folder.
         let id = out.split("output_read id=").nth(1).and_then(|rest| rest.split('"').next());
         let expected = id.map_or(out.clone(), |id| out.replace(id, "kpe3ayevpe"));
         assert!(readme.contains(&expected), "{out}");
@@ -212,7 +212,8 @@ fn readme_examples_are_true() {
     }
 }
 
-/// `config.toml` in the state folder is read unasked, and names files beside it.
+/// `config.toml` in the state folder is read by default, and its relative paths are below that
+/// folder.
 #[test]
 fn settings_are_read_from_the_state_folder() {
     let home = TempDir::new().unwrap();
@@ -240,7 +241,7 @@ fn audit_log_is_printed() {
     assert_eq!(run(&home, &["audit"], &[], ""), (0, lines, String::new()));
     let (code, out, _) = run(&home, &["audit", "--last", "2"], &[], "");
     assert_eq!((code, out.as_str()), (0, "{\"line\":2498}\n{\"line\":2499}\n"));
-    // Lines of people who are served say whose they are, among all.
+    // In the log of a server, lines name the person they belong to.
     let store = Store::at(home.path(), KeyStore::File, clock::clock()).for_owner("p-1");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(store.append_audit("{\"line\":1}")).unwrap();
@@ -357,7 +358,7 @@ fn check_reports_errors_with_their_position() {
             Err("1:1: the registry has no table `today_key`");
         &[], "letters[1\t]{id}:\n  m1", Err("1:1: the registry has no table `letters`");
         &[], "zone: UTC\ncolour: red", Err("2:1: `colour` is not a document scalar");
-        // JSON and STC, which begin with a brace.
+        // JSON and STC begin with a brace.
         &[], r#"{"zone":"UTC","messages":[{"id":"m1","provider_id":"18c2"}],"today_minimal":[]}"#,
             Ok("1 messages, 0 today_minimal");
         &[],
@@ -375,7 +376,7 @@ fn check_reports_errors_with_their_position() {
                  -:1:45: `id` is not a handle such as m12");
         &[], "{messages[3]{id}: \"m1\" / \"m2\"}", Err("1:30: 2 of 3 rows");
         &[], "{zone: UTC}", Err("1:8: such text must be in quotes");
-        // Version 2 has no brace to tell it by.
+        // Version 2 has no brace by which to recognise it.
         &["--stc"], "zone: UTC, messages[2]{id,subject}: m1,hello / m2,\"a / b\"", Ok("2 messages");
         &["--stc"], "messages[3]{id}: m1 / m2", Err("1:25: 2 of 3 rows");
     } {
@@ -426,7 +427,7 @@ fn conversion_between_formats_loses_nothing() {
     let (code, out, _) = run(&home, &["convert", "--to", "json", "-"], &[], stc);
     assert_eq!((code, out), (0, format!("{exact}\n")));
     for (arguments, text, expected) in cases! {
-        // What TOON has not is refused; what it writes otherwise is the same.
+        // Values that TOON cannot express are refused; other notations of a value are equal.
         &["--to", "toon"][..], "{\"a\": 1,\n \"b\": [1e400]}",
             Err("2:8: 1e400 does not fit TOON's numbers, which are doubles: put it in quotes");
         &["--to", "toon"], "{\"a\": 12345678901234567890123}",
@@ -438,7 +439,7 @@ fn conversion_between_formats_loses_nothing() {
         &["--to", "json"], "n: 1e400\nm: \"1e400\"",
             Err("1:4: 1e400 appears with and without quotes");
         &["--to", "json"], "n: 1e400\nm: x", Ok(r#"{"n":1e400,"m":"x"}"#);
-        // What a text is in.
+        // The format of a text, recognised by its content.
         &["--to", "json"], "a: x, b: y", Ok(r#"{"a":"x","b":"y"}"#);
         &["--to", "json"], "a: \"x, b: y\"", Ok(r#"{"a":"x, b: y"}"#);
         &["--to", "json"], "a: x, y\nb: z", Ok(r#"{"a":"x, y","b":"z"}"#);
@@ -494,7 +495,7 @@ fn help_and_completions_are_complete() {
         let (code, out, err) = run(&home, &["completions", shell], &[], "");
         assert_eq!((code, err.as_str()), (0, ""));
         assert!(out.contains("sandbox"), "{shell}");
-        // The others complete no words of positional arguments.
+        // The other shells do not complete positional arguments.
         if matches!(shell, "bash" | "zsh") {
             for tool in daysheet::tools::TOOLS {
                 assert!(out.contains(tool.name), "{shell} {}", tool.name);
@@ -504,7 +505,7 @@ fn help_and_completions_are_complete() {
     }
 }
 
-/// Files that are not mail are named and skipped; the rest loads.
+/// Files that are not mail are named and skipped; the others are loaded.
 #[test]
 fn calendar_folder_is_loaded_and_bad_files_reported() {
     let home = TempDir::new().unwrap();
@@ -534,7 +535,7 @@ fn calendar_folder_is_loaded_and_bad_files_reported() {
 fn mail_folder_is_loaded_and_bad_files_reported() {
     let home = TempDir::new().unwrap();
     let mail = TempDir::new().unwrap();
-    // Signs that control a terminal or show nothing, in UTF-8: U+009B, DEL, U+202E, a tag.
+    // Terminal controls and invisible characters in UTF-8: U+009B, DEL, U+202E, a tag.
     let headers = "From: a@example.com\nTo: me@example.com\nDate: Tue, 3 Feb 2026 18:05:00 +0100\n\
                    Subject: =?utf-8?Q?good=C2=9B2J=7F=E2=80=AE=F3=A0=81=81?=\n\
                    Message-ID: <1@x.example>";
@@ -599,7 +600,7 @@ fn database_is_looked_after_by_commands() {
     }
 }
 
-/// The level of the command line holds, but `read` beats it wherever it is set.
+/// The access level of the command line applies, but `read` from any source takes precedence.
 #[test]
 fn read_level_overrides_every_other_level() {
     let refused = |level: &str| {
@@ -627,7 +628,7 @@ fn read_level_overrides_every_other_level() {
     }
 }
 
-/// On a terminal the user is asked there, and anything but yes is no.
+/// On a terminal the user is asked directly, and any answer but yes means no.
 #[cfg(target_os = "linux")]
 #[test]
 fn call_asks_the_user_on_the_terminal() {
@@ -640,7 +641,7 @@ fn call_asks_the_user_on_the_terminal() {
              --access full --sandbox",
             env!("CARGO_BIN_EXE_daysheet")
         );
-        // util-linux's, which gives what it runs a terminal.
+        // `script` of util-linux runs a command on a terminal.
         let mut child = Command::new("script")
             .args(["-qec", &call, "/dev/null"])
             .env("DAYSHEET_HOME", home.path())
@@ -658,8 +659,8 @@ fn call_asks_the_user_on_the_terminal() {
     }
 }
 
-/// Files that may not grow, as on a full disk: an error with what to do, and the
-/// same call works when there is room.
+/// If files cannot grow, as on a full disk, the call is an error with a next step, and the same
+/// call succeeds once there is space.
 #[cfg(unix)]
 #[test]
 fn full_disk_is_a_temporary_error() {

@@ -1,5 +1,5 @@
-//! The settings: what they are without any, who wins, and that every mistake is
-//! named by the variable or key to correct.
+//! The settings: their defaults, their precedence, and that every error names the variable or key
+//! to correct.
 #![cfg(test)]
 
 use std::cell::RefCell;
@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 
 use crate::common::clock;
 
-/// Settings from variables and a settings file at `/etc/daysheet/config.toml`.
+/// Returns settings from variables and a settings file at `/etc/daysheet/config.toml`.
 fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
     let var = |name: &str| {
         let home = [("DAYSHEET_HOME", "/tmp/daysheet-test")];
@@ -26,7 +26,7 @@ fn settings(vars: &[(&str, &str)], file: Option<&str>) -> Result<Config> {
     Config::from(var, file, None, clock::clock())
 }
 
-/// All variables there are.
+/// Returns the names of all variables.
 pub fn variables() -> BTreeSet<String> {
     let read = RefCell::new(BTreeSet::from(["DAYSHEET_CONFIG".to_owned()]));
     let var = |name: &str| {
@@ -96,7 +96,7 @@ fn environment_overrides_the_file() {
 
 #[test]
 fn every_mistake_is_named_and_no_value_is_shown() {
-    // Variables, file, what the error must say.
+    // Variables, file, and texts that the error must contain.
     type Case =
         (&'static [(&'static str, &'static str)], Option<&'static str>, &'static [&'static str]);
     let cases: &[Case] = &cases! {
@@ -193,7 +193,7 @@ fn accounts_without_a_sign_in_are_set() {
     let error = settings(&[("DAYSHEET_GOOGLE_CREDENTIALS", &key)], None).unwrap_err();
     let next = "it is a service account: name it in google.service_account";
     assert!(error.to_string().ends_with(next), "{error}");
-    // A real token is nothing for the sandbox.
+    // Real tokens are not used in the sandbox.
     let mut config = config;
     config.use_sandbox("http://127.0.0.1:4100").unwrap();
     assert!(config.token_commands.is_empty() && config.google_service_account.is_none());
@@ -228,7 +228,7 @@ fn credentials_are_read_as_they_were_downloaded() {
         assert_eq!(google.id.unwrap().as_str(), "the-id");
         assert_eq!(google.secret.unwrap().secret(), "shh");
     }
-    // A client id of its own does not borrow the file's secret.
+    // A client id from a variable does not use the file's secret.
     let json = r#"{"installed":{"client_id":"the-id","client_secret":"shh"}}"#;
     let vars = [("DAYSHEET_GOOGLE_CLIENT_ID", "mine")];
     let google = read(json, &vars).unwrap().google;
@@ -266,7 +266,7 @@ fn unknown_variables_are_named_with_the_nearest() {
         ("DAYSHEET_ACCESS", None),
         ("DAYSHEETS_ACCESS", None),
         ("HOME", None),
-        // A service of this name in Kubernetes.
+        // Variables that Kubernetes sets for a service of this name.
         ("DAYSHEET_SERVICE_HOST", None),
         ("DAYSHEET_PORT_8750_TCP_ADDR", None),
     ] {
@@ -276,7 +276,7 @@ fn unknown_variables_are_named_with_the_nearest() {
     }
 }
 
-/// A setting that was left over must not stop the clock of real accounts.
+/// A leftover clock setting does not stop the clock of real accounts.
 #[test]
 fn clock_is_stopped_only_if_every_endpoint_is_on_this_machine() {
     let services = ["GMAIL", "GOOGLE_CALENDAR", "GOOGLE_PEOPLE", "GOOGLE_AUTH", "GOOGLE_TOKEN"];

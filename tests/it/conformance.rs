@@ -1,6 +1,5 @@
-//! What the port promises, of the mailboxes and calendars in memory that other tests
-//! rely on. They keep what those tests need; each promise that they do not keep is
-//! named here with the reason.
+//! The port's promises, tested on the mailboxes and calendars in memory that other tests use. The
+//! fakes implement what those tests need; each promise they break is listed here with its reason.
 
 use daysheet_core::schemas::Service;
 

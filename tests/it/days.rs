@@ -1,9 +1,10 @@
-//! The main job on any day: whole calls over the samples, moved to random instants in random zones.
+//! The main tasks on any day: whole calls over the samples, moved to random instants in random
+//! zones.
 //!
-//! Every weekday is tried, the hours in which summer time begins and ends, 29 February, the ends of
-//! years, midnight, and the last day of months with five Fridays. Because the rows differ from day
-//! to day, this asserts what has to be true of every answer: it is valid TOON within its budget,
-//! no row is lost between pages, dates have their weekday, and writes are found again and undone.
+//! The tests try every weekday, the hours in which summer time begins and ends, 29 February, the
+//! ends of years, midnight, and the last day of months with five Fridays. Because the rows differ
+//! from day to day, they assert properties of every answer: it is valid TOON within its budget,
+//! pages lose no row, dates have the right weekday, and writes are found again and undone.
 //!
 //! The instants come from a seed, which a failure prints; `DAYSHEET_TEST_SEED` repeats it.
 
@@ -25,11 +26,11 @@ use toon_format::DecodeOptions;
 
 use crate::support::{ME, Session, column, config};
 
-/// The setting that repeats a run: a number.
+/// The setting with the seed of a run to repeat, a number.
 const SEED: &str = "DAYSHEET_TEST_SEED";
 /// The sample's work mailbox, which is at Microsoft.
 const AT_WORK: &str = "mira@lindqvist-lamps.example";
-/// The budget of an answer that names none.
+/// The default budget of an answer, in tokens.
 const USUAL_BUDGET: usize = 8_000;
 /// Zones with and without summer time, on both sides of the date line.
 const ZONES: &[&str] = &[
@@ -43,7 +44,7 @@ const CHANGING: [&str; 3] = ["Europe/Berlin", "America/New_York", "Australia/Lor
 struct Random(u64);
 
 impl Random {
-    /// Takes the seed of the setting, or a new one, and mixes the test's name into it.
+    /// Takes the seed of the setting, or a new one, and mixes in the test's name.
     #[expect(clippy::print_stdout, reason = "a failure shows what its test printed")]
     fn of(test: &str) -> Self {
         let seed = std::env::var(SEED).ok().map(|seed| seed.parse().unwrap());
@@ -60,7 +61,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from `from` to `to`, both included.
+    /// Returns a number from `from` to `to`, both inclusive.
     fn within(&mut self, from: i64, to: i64) -> i64 {
         from + i64::try_from(self.next() % u64::try_from(to - from + 1).unwrap()).unwrap()
     }
@@ -84,7 +85,7 @@ impl Random {
     }
 }
 
-/// An instant on each weekday, in weeks and at times of their own.
+/// Returns an instant on each weekday, in random weeks and at random times.
 fn weekdays(random: &mut Random) -> Vec<Zoned> {
     (0..7)
         .map(|weekday| {
@@ -95,7 +96,7 @@ fn weekdays(random: &mut Random) -> Vec<Zoned> {
         .collect()
 }
 
-/// Instants within an hour of the beginning and of the end of summer time.
+/// Returns instants within an hour of the beginning and of the end of summer time.
 fn summer_times(random: &mut Random) -> Vec<Zoned> {
     let mut found = Vec::new();
     for zone in CHANGING {
@@ -109,7 +110,7 @@ fn summer_times(random: &mut Random) -> Vec<Zoned> {
     found
 }
 
-/// The days that calendars get wrong.
+/// Returns instants on days that are prone to calendar errors.
 fn corners(random: &mut Random) -> Vec<Zoned> {
     let leap_day = date(2028, 2, 29).to_datetime(random.time());
     let new_year = date(random.year(), 12, 31).at(23, 59, 59, 0);
@@ -121,7 +122,7 @@ fn corners(random: &mut Random) -> Vec<Zoned> {
         .into()
 }
 
-/// The last day of the first month of a year that has five Fridays.
+/// Returns the last day of the first month of a year that has five Fridays.
 fn last_of_five_fridays(year: i16) -> Date {
     let months = (1..=12).map(|month| date(year, month, 1));
     let mut last = months.map(Date::last_of_month);
@@ -162,7 +163,7 @@ async fn try_days(test: &str, days: fn(&mut Random) -> Vec<Zoned>) {
     }
 }
 
-/// A session at an instant, as `daysheet serve --sandbox` has it then.
+/// A session at an instant, as `daysheet serve --sandbox` runs it.
 struct Day {
     session: Session,
     now: Zoned,
@@ -181,12 +182,13 @@ impl Day {
         Self { session, now: now.clone() }
     }
 
-    /// A date by the number of days after today.
+    /// Returns the date this many days after today.
     fn day(&self, days: i64) -> Date {
         self.now.date() + Span::new().days(days)
     }
 
-    /// The document of a call that has to succeed, with what is true of all answers checked.
+    /// Returns the document of a call that must succeed, after checking the invariants of all
+    /// answers.
     async fn call(&mut self, tool: &str, arguments: Value) -> (Value, String) {
         let answer = self.session.call(tool, arguments.clone()).await;
         self.checked(tool, &arguments, &answer)
@@ -207,7 +209,7 @@ impl Day {
         (document, text)
     }
 
-    /// Tries the reading tools, with budgets that are too small as well.
+    /// Tries the reading tools, also with budgets that are too small.
     async fn read_everything(&mut self) {
         for (tool, arguments) in [
             ("accounts", json!({"op": "list"})),
@@ -236,7 +238,7 @@ impl Day {
         self.call("mail_read", json!({"ids": ids})).await;
     }
 
-    /// A brief that does not fit says what it needs, and fits then.
+    /// A brief that exceeds the budget states the budget it needs, and fits in that.
     async fn brief_within(&mut self, from: &str, budget: u64) {
         let mut arguments = json!({"from": from, "budget": budget});
         let answer = self.session.call("brief", arguments.clone()).await;
@@ -252,7 +254,7 @@ impl Day {
         self.call("brief", arguments).await;
     }
 
-    /// Reads lists page by page: together, the pages have the rows of the whole list.
+    /// Reads lists page by page; together, the pages must have the rows of the whole list.
     async fn page_through(&mut self) {
         for (tool, table, arguments) in [
             ("mail_search", "messages", json!({"q": "in:inbox"})),
@@ -278,7 +280,7 @@ impl Day {
         }
     }
 
-    /// Creates, changes and deletes an event of an account; it is where it was put.
+    /// Creates, changes and deletes an event of an account, and checks its time.
     async fn write_events(&mut self, account: &str) {
         let (begun, _) = self.call("changes", json!({"kinds": ["events"]})).await;
         let tomorrow = self.day(1);

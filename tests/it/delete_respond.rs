@@ -12,7 +12,7 @@ use crate::common::harness::FakeUser;
 
 const ONE: &str = "main/w@20360212T0800Z";
 
-/// A meeting, an invitation, a series, and a series somebody else called.
+/// Returns a harness with a meeting, an invitation, a series, and another organizer's series.
 async fn harness() -> CalendarHarness {
     with(CalendarHarness::one().await)
 }
@@ -59,7 +59,7 @@ async fn deleted_events_are_reported() {
         json!({"id": ONE, "scope": "following"}),
             "e2 Weekly|delete|done|from Tue 2036-02-12 09h00 on",
             "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360212T075959Z";
-        // What follows the first is all of it.
+        // "Following" from the first occurrence on is the whole series.
         json!({"id": "main/w@20360205T0800Z", "scope": "following"}),
             "e2 Weekly|delete|done|the whole series", "delete main/w Nobody";
         json!({"id": ONE, "scope": "series"}), "e2 Weekly|delete|done|the whole series",
@@ -76,7 +76,7 @@ async fn deleted_events_are_reported() {
         );
         assert_eq!(harness.written(), [written], "{call}");
     }
-    // A message goes where the service carries one.
+    // The message is sent if the service supports one.
     let call = || json!({"id": "main/m", "notify": "all", "message": "Sorry"});
     let at_google = harness().await;
     let refused = at_google.call("calendar_delete", call()).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn deleted_events_are_reported() {
     let blocks = at_outlook.call("calendar_delete", call()).await.unwrap();
     assert_eq!(blocks[1], "notified of the cancellation, so no undo: bo@example.com");
     assert_eq!(at_outlook.written(), ["delete main/m All \"Sorry\""]);
-    // What somebody else called is gone here only, whoever is to be notified.
+    // Deleting another organizer's event removes only the user's copy, whatever `notify` says.
     let cases = cases! {
         harness().await, "only your copy is deleted, which its organizer sees as declined";
         with(CalendarHarness::outlook().await),
@@ -108,7 +108,8 @@ async fn deleted_events_are_reported() {
     }
 }
 
-/// A dry run says who would be notified, and notes on some of several events name these.
+/// A dry run names the people to be notified; a note about some of several events names those
+/// events.
 #[tokio::test]
 async fn dry_run_of_a_deletion_names_the_notified() {
     let (would, dry) = ("would be notified of the cancellation", "dry run: nothing was deleted");
@@ -147,7 +148,7 @@ async fn dry_run_of_a_deletion_names_the_notified() {
     };
     outlook.refuses("calendar_delete", refused).await;
     assert_eq!(outlook.written(), Vec::<String>::new());
-    // The call itself says the same of what was done.
+    // The call itself returns the same notes after the write.
     let call = json!({"ids": ["main/p", "main/m", "main/i"], "notify": "none"});
     let blocks = harness.call("calendar_delete", call).await.unwrap();
     assert_eq!(
@@ -164,7 +165,7 @@ async fn several_events_are_deleted_in_one_call() {
     let several = || json!({"ids": ["main/p", "main/m", ONE], "scope": "this", "notify": "all"});
     let dry_run = json!({"ids": [ONE], "scope": "following", "dry_run": true});
     let twice = json!({"ids": [ONE, "main/w"], "scope": "series"});
-    // The message goes to those who have guests.
+    // Events with guests carry the message.
     let mut call = several();
     call["message"] = "Sorry".into();
     let outlook = with(CalendarHarness::outlook().await);
@@ -178,7 +179,7 @@ async fn several_events_are_deleted_in_one_call() {
         outlook.written(),
         ["delete main/p All", "delete main/m All \"Sorry\"", "delete main/w@20360212T0800Z All"]
     );
-    // Nothing is deleted before all was checked, nor by a dry run, which tells what goes with it.
+    // All checks precede the first deletion; a dry run names the exceptions that would be lost.
     let harness = harness().await;
     let ana = harness.ana();
     let mut moved =
@@ -204,7 +205,7 @@ async fn several_events_are_deleted_in_one_call() {
     };
     harness.refuses("calendar_delete", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    // Nobody knows: the rest is left.
+    // After an unknown outcome the remaining events are left alone.
     ana.fail([None, Some((Error::new(ErrorKind::Network, "the connection broke"), true))]);
     assert_eq!(
         harness.ok("calendar_delete", several()).await,
@@ -255,7 +256,7 @@ async fn ambiguous_deletions_are_refused() {
         json!({"id": "main/gone"}), "e6 was deleted: search again";
     };
     harness.refuses("calendar_delete", cases).await;
-    // It is not the event that was shown any more.
+    // The event has changed since it was shown.
     let ana = harness.ana();
     let call = json!({"id": "main/p", "events": [{"title": "Secret"}]});
     harness.ok("calendar_save", call).await;
@@ -267,7 +268,7 @@ async fn ambiguous_deletions_are_refused() {
          nothing was written; call again if it is still right"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // Nobody knows.
+    // The outcome is unknown.
     ana.fail([Some((Error::new(ErrorKind::Network, "the connection broke"), true))]);
     assert_eq!(
         harness.ok("calendar_delete", json!({"id": "e7"})).await,
@@ -321,7 +322,7 @@ async fn invitation_is_answered() {
             assert_eq!(harness.written(), Vec::<String>::new());
         }
     }
-    // A recurring one, in part or whole.
+    // A recurring invitation, in part or as a whole.
     for (id, scope, written) in [
         ("main/y@20360212T1000Z", json!("this"), "respond main/y@20360212T1000Z Accepted"),
         ("main/y@20360212T1000Z", json!("series"), "respond main/y Accepted"),
@@ -332,7 +333,7 @@ async fn invitation_is_answered() {
         harness.ok("calendar_respond", call).await;
         assert_eq!(harness.written(), [written]);
     }
-    // Outlook takes what was declined out of the calendar.
+    // Outlook removes a declined event from the calendar.
     let at_outlook = with(CalendarHarness::outlook().await);
     let call = json!({"id": "main/i", "response": "decline"});
     assert_eq!(
@@ -389,7 +390,8 @@ async fn events_without_invitation_cannot_be_answered() {
     );
 }
 
-/// The setting that asks before every write that reaches others asks before permanent deletion, too.
+/// The setting that asks before every write that reaches other people also asks before permanent
+/// deletion.
 #[tokio::test]
 async fn setting_has_deletion_of_a_calendar_approved() {
     let harness = CalendarHarness::with(Service::Google, &[("DAYSHEET_CONFIRM", "always")]).await;

@@ -1,13 +1,13 @@
-//! Whether clients that load tools only after a search find the right one.
+//! Discoverability of tools in clients that load them only after a search.
 //!
-//! Claude Code and Codex give a model no tools at first, but a search over names,
-//! descriptions and properties, which ranks by BM25.
+//! Claude Code and Codex give a model no tools at first, only a search over names, descriptions and
+//! properties, which ranks by BM25.
 
 use std::collections::{BTreeSet, HashMap};
 
 use daysheet::server;
 
-/// Requests as people word them, each with the tools of which one is right.
+/// Requests as people word them, each with the acceptable tools.
 const REQUESTS: &[(&str, &[&str])] = &[
     ("what's on today", &["brief"]),
     ("agenda", &["brief"]),
@@ -41,7 +41,7 @@ const REQUESTS: &[(&str, &[&str])] = &[
     ("what has changed since yesterday", &["changes"]),
 ];
 
-/// Words that searches leave out.
+/// Words that searches ignore.
 const STOP_WORDS: &str = "a about after all am an and any are as at be because before both but by \
     can did do does for from had has have how i if in into is it its me more most my no not now of \
     off on once only or other our out over own same should so some such t s than that the their \
@@ -68,7 +68,7 @@ fn terms(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns the tools that a search finds, the best first, by BM25 with the usual weights.
+/// Returns the tools that a search finds, best first, by BM25 with the usual weights.
 fn ranked(query: &str, tools: &[(String, Vec<String>)]) -> Vec<String> {
     let (k, b) = (1.2, 0.75);
     let average =
@@ -119,7 +119,7 @@ fn search_finds_the_tool_for_a_request() {
     assert!(first >= 27, "the right tool is first for {first} of {} requests", REQUESTS.len());
 }
 
-/// What Codex shows of a server before a search is the beginning of its instructions.
+/// Before a search, Codex shows only the beginning of a server's instructions.
 #[test]
 fn instructions_begin_with_what_people_ask_for() {
     let beginning: String = server::INSTRUCTIONS.chars().take(247).collect();

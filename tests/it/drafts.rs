@@ -1,5 +1,5 @@
-//! `mail_draft`, over a mailbox in memory: whole previews, what is written, and
-//! what is refused before anything is.
+//! `mail_draft` over a mailbox in memory: complete previews, the content written, and refusals
+//! before any write.
 
 mod mira;
 mod refusals;
@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::common::harness::call;
 use crate::common::messages::person;
 
-/// A reply to a long message is composed on a thread for such work: while all of these are
-/// taken, other calls are answered.
+/// A reply to a long message is composed on a thread for such work. While all of these threads are
+/// busy, other calls are still answered.
 #[test]
 fn long_quotes_are_written_off_the_event_loop() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -125,7 +125,7 @@ async fn simple_reply_gives_a_short_answer() {
              nothing was sent; mail_send id=d1 sends it",
         ]
     );
-    // Newsletters aside, there is no such note.
+    // Usually only newsletters cause this note, so its tokens do not count.
     let note = "remote pictures left out: 1 (setting `remote_pictures`)\n";
     let tokens: usize = blocks
         .iter()
@@ -265,8 +265,8 @@ async fn only_given_arguments_change_a_draft() {
     assert!(error.message().starts_with("not an allowed recipient: "), "{error}");
 }
 
-/// The signature of a draft stays when its text is replaced, whoever wrote it, and a
-/// stranger's in what is quoted is nobody's.
+/// The signature of a draft stays when its text is replaced, whichever program wrote it. A
+/// signature inside quoted text does not count.
 #[tokio::test]
 async fn signature_stays_when_the_text_changes() {
     const LAMPS: &str = "mira@lindqvist-lamps.example";
@@ -284,14 +284,14 @@ async fn signature_stays_when_the_text_changes() {
         ["nothing was sent", "removed: ", "replaced: "].iter().any(|start| line.starts_with(start))
     };
     for (address, text, html, more, expected, note) in cases! {
-        // Ours, of an address that has none by now: no program tells where it is from.
+        // Written by Daysheet; the address has no signature now, and no markup names the program.
         LAMPS, "Old\n\n-- \nBy hand", "<p>Old</p>\n<div>-- <br>\n<p>By <b>hand</b></p></div>",
             json!({}), "-- \nBy hand", no_note();
-        // With a quote of the writer's own above it, and nothing else.
+        // Only a quote of the writer's own precedes it.
         LAMPS, "> said\n\n-- \nBy hand",
             "<blockquote><p>said</p></blockquote><div>-- <br>By hand</div>", json!({}),
             "-- \nBy hand", no_note();
-        // Gmail's, Outlook's, Thunderbird's, Apple's.
+        // Signatures of Gmail, Outlook, Thunderbird and Apple Mail.
         "mira@example.com", "Old\n\n-- \nMira L",
             "<div>Old</div><span class=\"gmail_signature_prefix\">-- </span><br><div dir=ltr \
              class=\"x gmail_signature\" data-smartmail=gmail_signature><div>Mira L</div></div>",
@@ -303,21 +303,21 @@ async fn signature_stays_when_the_text_changes() {
         LAMPS, "Old\n\n-- \nMira",
             "<p>Old</p><pre class=\"moz-signature\" cols=\"72\">-- \nMira</pre>", json!({}),
             "-- \nMira", no_note();
-        // Of the text alone.
+        // The signature is marked only in the plain text.
         LAMPS, "Old\n\n-- \nMira", "<p>Old</p><p>-- <br>Mira</p>", json!({}), "-- \nMira",
             no_note();
         LAMPS, "Old\n\nSent from my iPhone", "<p>Old</p><p>Sent from my iPhone</p>", json!({}),
             "-- \nSent from my iPhone", no_note();
-        // None that is marked: that of the address, or a note.
+        // No signature is marked: the address's own is used, or a note is added.
         "mira@example.com", "Old", "<p>Old</p>", json!({}), OWN, no_note();
         LAMPS, "Old\nMira", "<p>Old<br>Mira</p>", json!({}), "", REPLACED.to_owned();
         LAMPS, "", "", json!({}), "", no_note();
-        // A stranger's.
+        // A signature in quoted text.
         LAMPS, "Old\n\nOn Mon, Eve wrote:\n> Hi\n> -- \n> Eve",
             "<p>Old</p><div class=\"gmail_quote\">On Mon, Eve wrote:<blockquote class=\"gmail_quote\">Hi\
              <div class=\"gmail_signature\">Eve</div></blockquote></div>", json!({}), "",
             REPLACED.to_owned();
-        // Written from another address from now on.
+        // The sender's address changes with the edit.
         "mira@example.com", "Old\n\n-- \nMira L",
             "<p>Old</p><div class=gmail_signature>Mira L</div>", json!({"from": LAMPS}), "",
             dropped(LAMPS);
@@ -337,7 +337,7 @@ async fn signature_stays_when_the_text_changes() {
         let notes: Vec<&str> = blocks.last().unwrap().lines().filter(|line| !ends(line)).collect();
         assert_eq!(notes.join("\n"), note, "{html}");
         assert!(!after.html.contains("Eve"), "{html}");
-        // Once more, it is ours, and stays.
+        // After the edit the signature is in our own form, and the next edit keeps it.
         let again = json!({"mode": "edit", "id": handle, "body": "Newer"});
         mira.ok(again).await;
         let twice = mira.draft_message("draft1");
@@ -401,7 +401,7 @@ async fn broken_connection_is_reported_as_unknown() {
     assert!(edited[0].starts_with("undo: u1\noutcomes[1\t]"), "{edited:?}");
 }
 
-/// What was done is told when the log cannot have its second line.
+/// The change is reported even if the audit log cannot write its second line.
 #[tokio::test]
 async fn failing_audit_log_afterwards_is_a_note() {
     let _files = crate::common::postgres::in_files();
@@ -470,7 +470,7 @@ async fn attachments_of_every_kind_are_added() {
          attached: plan.pdf 6 B, my logo.png 4 B (shown), offer.pdf 5 B, Lamps.eml 27 B, attachment.ics 5 B\n\
          signature: yes\ntext: \"logo\\n\\n--\\nMira\\nLindqvist Lamps\""
     );
-    // The message that is attached has lost its Bcc.
+    // The attached message has lost its Bcc.
     assert_eq!(mira.bytes("draft1", "Lamps.eml"), b"Subject: Lamps\r\n\r\nDo you?\r\n");
     let draft = mira.draft_message("draft1");
     let kinds: Vec<&str> = draft.files.iter().map(|file| file.media.as_str()).collect();
@@ -510,7 +510,7 @@ async fn written_html_loads_no_remote_content() {
             "{}",
             mira.draft_message("draft1").html
         );
-        // So it is when a draft is changed, and not where the settings allow it.
+        // The same holds for edits of a draft, unless the settings allow pictures.
         let edit = json!({"mode": "edit", "id": "d1", "body": format!("{body} again"),
                           "body_format": format});
         let blocks = mira.ok(edit).await;

@@ -1,5 +1,5 @@
-//! Clients asked to confirm, over the wire: by a request in the older eras, by
-//! the end of the call since 2026-07-28.
+//! Confirmation by the client, over the wire: by a request in older protocol versions, by the end
+//! of the call since 2026-07-28.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::io::{
 
 use crate::send::Outbox;
 
-/// A client that speaks JSON-RPC by hand.
+/// A client that speaks raw JSON-RPC.
 struct Wire {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
@@ -37,7 +37,7 @@ impl Wire {
         self.input.write_all(line.as_bytes()).await.unwrap();
     }
 
-    /// The next message that is no notification.
+    /// Returns the next message, skipping notifications.
     async fn read(&mut self) -> Value {
         loop {
             let line = self.output.next_line().await.unwrap().unwrap();
@@ -59,7 +59,7 @@ impl Wire {
         self.write(json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).await;
     }
 
-    /// Calls `mail_send` in the era without a handshake.
+    /// Calls `mail_send` in the protocol version without a handshake.
     async fn modern(&mut self, id: &str, more: Value) -> Value {
         self.answer(id, more).await["result"].clone()
     }
@@ -127,7 +127,7 @@ async fn clients_without_elicitation_confirm_in_two_steps() {
     assert_eq!(outcome(&done["result"]), "sent", "{done}");
 }
 
-/// Where nobody asks the user, they have to know.
+/// `accounts` reports if mail is sent without a question, because the client cannot ask the user.
 #[tokio::test]
 async fn accounts_say_if_mail_is_sent_without_a_question() {
     let always = ("DAYSHEET_CONFIRM", "always");
@@ -167,7 +167,7 @@ async fn newer_clients_are_asked_by_ending_the_call() {
         "requestState": state,
         "inputResponses": {"confirm": {"action": "accept", "content": {}}},
     });
-    // The answer to one question is none to another; and then it is used up.
+    // An answer confirms only its own question, and only once.
     for (id, why) in [(&other, "another call"), (&d, "used up")] {
         let again = wire.modern(id, yes.clone()).await;
         assert_eq!(again["resultType"], "input_required", "{why}: {again}");
@@ -178,12 +178,12 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     });
     let again = wire.modern(&d, made_up).await;
     assert_eq!(again["resultType"], "input_required", "{again}");
-    // One that was changed on its way.
+    // The state was modified by the client.
     let changed = json!({"requestState": format!("{}-X", state.as_str().unwrap())});
     let refused = wire.answer(&d, changed).await;
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
     assert!(outbox.ana().sent().is_empty());
-    // What is to be sent has changed meanwhile.
+    // The draft was changed after the question.
     let response = wire.modern(&d, json!({})).await;
     outbox.put("draft1", &["eve@example.org"]);
     let yes = |response: &Value| {
@@ -200,7 +200,7 @@ async fn newer_clients_are_asked_by_ending_the_call() {
     let done = wire.modern(&d, yes(&response)).await;
     assert_eq!(outcome(&done), "sent", "{done}");
     assert_eq!(outbox.ana().sent(), ["draft1@example.com"]);
-    // Asked and refused.
+    // The question was asked and declined.
     let response = wire.modern(&other, json!({})).await;
     let no = json!({
         "requestState": response["requestState"],

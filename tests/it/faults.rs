@@ -1,6 +1,5 @@
-//! Every write of both providers, broken in every way that leaves open whether it
-//! was carried out: what is reported is true, and nothing is done twice, not
-//! even by whoever follows the advice and tries again.
+//! Every write of both providers, broken in every way that leaves its outcome open. The report must
+//! be true, and no write may be carried out twice, even after a retry as advised.
 
 pub mod writes;
 
@@ -23,34 +22,33 @@ use crate::common::thorough::thorough;
 use crate::support::{ME, config};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
-/// How long a lost write is looked for here.
+/// The time for which tests look for a lost write.
 const LOOK: Duration = Duration::from_millis(240);
-/// Sessions at once.
+/// The number of parallel sessions.
 const LANES: usize = 4;
-/// Writes of which nothing of the user's shows afterwards whether they were made:
-/// they stay unknown.
+/// Writes that leave no trace in the user's data, so their outcome stays unknown.
 const UNSEEN: &[(&str, &str)] = &[("microsoft", "meeting forward"), ("microsoft", "mail copy")];
 
 /// A way to break a write.
 struct Break {
     faults: &'static str,
-    /// True if it was carried out when the look ends.
+    /// True if the write is carried out before the look ends.
     seen: bool,
-    /// How long after its beginning it is carried out at last.
+    /// The time after which the write is carried out at the latest.
     settled: Duration,
 }
 
 static BREAKS: [Break; 5] = [
     Break { faults: "reset=1,writes=1", seen: false, settled: Duration::ZERO },
     Break { faults: "504=1,writes=1", seen: false, settled: Duration::ZERO },
-    // As late as 400 ms and 3 s are to eight seconds of looking.
+    // Scaled down from 400 ms and 3 s in eight seconds of looking.
     Break { faults: "late=1,writes=1,after=12ms", seen: true, settled: Duration::from_millis(20) },
     Break {
         faults: "overdue=1,writes=1,after=90ms",
         seen: true,
         settled: Duration::from_millis(100),
     },
-    // Later than anybody looks.
+    // Later than the end of the look.
     Break {
         faults: "late=1,writes=1,after=1000ms",
         seen: false,
@@ -78,19 +76,19 @@ async fn check(provider: &'static str) {
     let lanes = join_all(lanes).await;
     let wrong: Vec<&String> = lanes.iter().flat_map(|lane| &lane.wrong).collect();
     assert!(wrong.is_empty(), "\n{wrong:#?}");
-    // What was there to be seen was seen, but for what a busy machine missed.
+    // Visible writes were seen, except for a few that a busy machine missed.
     let count = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
     let (there, missed) = (count(|lane| lane.there), count(|lane| lane.missed.len()));
     let names: Vec<&String> = lanes.iter().flat_map(|lane| &lane.missed).collect();
     assert!(missed * 5 <= there, "{missed} of {there} were not seen: {names:#?}");
 }
 
-/// What some writes have shown.
+/// Results of a series of writes.
 #[derive(Default)]
 struct Lane {
     wrong: Vec<String>,
-    /// How many broken writes could be seen to be done, and which of them were
-    /// reported as unknown.
+    /// The number of broken writes that were visibly carried out, and the names of those among them
+    /// that were reported as unknown.
     there: usize,
     missed: Vec<String>,
 }
@@ -123,7 +121,7 @@ async fn room<'a>(
     }
 }
 
-/// What of these writes is not as it should be.
+/// Breaks these writes, and collects the errors.
 async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
     let home = TempDir::new().unwrap();
     let (app, sandbox) = open(provider, home.path()).await;
@@ -132,7 +130,7 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
     let mut lane = Lane::default();
     let mut number = 0;
     for name in names {
-        // As it goes when nothing breaks.
+        // The write without faults.
         number += 1;
         let case = room.prepare(name, number).await;
         room.break_with("writes=1");
@@ -148,7 +146,7 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
             ));
             continue;
         }
-        // Each of its requests in turn, and all of them.
+        // Each of its requests in turn, and all of them together.
         let turns = (1..=writes.min(3)).chain((writes > 1).then_some(0));
         for (broken, nth) in breaks(name).flat_map(|one| turns.clone().map(move |nth| (one, nth))) {
             number += 1;
@@ -183,8 +181,8 @@ async fn broken(provider: &'static str, names: Vec<&'static str>) -> Lane {
     lane
 }
 
-/// The ways in which a write is broken: all of them in a thorough run, else two, which differ from
-/// write to write.
+/// Returns the ways to break a write: all in a thorough run, otherwise two, which differ between
+/// writes.
 fn breaks(name: &str) -> impl Iterator<Item = &'static Break> {
     let first = WRITES.iter().position(|(known, _)| *known == name).unwrap();
     let chosen = move |at: usize| {
@@ -193,7 +191,7 @@ fn breaks(name: &str) -> impl Iterator<Item = &'static Break> {
     BREAKS.iter().enumerate().filter(move |(at, _)| chosen(*at)).map(|(_, broken)| broken)
 }
 
-/// What is wrong with what was reported of a write.
+/// Returns the error in the report of a write, if any.
 fn judged(reported: Reported, done: Done) -> Option<String> {
     let fits = match (reported, done) {
         (_, Done::Twice) => false,
@@ -204,9 +202,9 @@ fn judged(reported: Reported, done: Done) -> Option<String> {
     (!fits).then(|| format!("said {reported:?}, and is {done:?}"))
 }
 
-/// What is wrong after a second call of what is not done, as advised.
+/// Retries a write that was not carried out, as advised; returns the error, if any.
 async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done) -> Option<String> {
-    // A message in doubt is not sent again: `tests/it/send.rs`.
+    // A message in doubt is not sent again: see `tests/it/send.rs`.
     if done != Done::Not || reported == Reported::Done || case.name == "mail send" {
         return None;
     }
@@ -217,8 +215,8 @@ async fn again(room: &mut Room<'_>, case: &Case, reported: Reported, done: Done)
     (!fits).then(|| format!("once more is {done:?}: {}", answer.blocks.join(" | ")))
 }
 
-/// A call that is cancelled between two of its writes runs to its end, also when
-/// its client goes away at once; one that has written nothing does nothing.
+/// A call cancelled between two of its writes runs to its end, even if its client disconnects at
+/// once; a call cancelled before its first write does not write.
 #[tokio::test]
 async fn cancelled_call_is_completed_or_writes_nothing() {
     let lanes = (0..LANES * 2).map(|lane| async move {
@@ -246,7 +244,7 @@ async fn cancelled_call_is_completed_or_writes_nothing() {
                 let log = logged().split_off(before);
                 let last = log.lines().last().unwrap_or_default().to_owned();
                 let ended = ["done", "sent"].iter().any(|word| last.contains(word));
-                // Some write at once: then it was too late to give them up.
+                // Writes that start at once are too late to cancel.
                 let fits = match writes {
                     0 => nth == 0 && done == Done::Not && log.is_empty(),
                     _ => done == Done::Once && ended,
@@ -267,7 +265,7 @@ async fn cancelled_call_is_completed_or_writes_nothing() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// What a process that was killed leaves behind is reported by the next call, once.
+/// The next call reports the unfinished writes of a killed process, once.
 #[tokio::test]
 async fn next_call_reports_interrupted_writes_once() {
     for provider in ["google", "microsoft"] {
@@ -303,7 +301,7 @@ async fn next_call_reports_interrupted_writes_once() {
     }
 }
 
-/// A file that a process left is read by another when its lock is gone.
+/// The file of an ended process is read by another one once its lock is released.
 #[tokio::test]
 async fn ended_process_is_recognised_by_its_lock() {
     let home = TempDir::new().unwrap();
@@ -316,17 +314,17 @@ async fn ended_process_is_recognised_by_its_lock() {
     let under_way = one.begin_writing("under way").await.unwrap();
     assert_eq!(whats(&other).await, Vec::<String>::new());
     assert_eq!(whats(&one).await, Vec::<String>::new());
-    // It panicked: the process goes on.
+    // A panic drops the guard, but the process continues.
     drop(one.begin_writing("dropped").await.unwrap());
     assert_eq!(whats(&other).await, Vec::<String>::new());
     assert_eq!(whats(&one).await, ["dropped"]);
-    // It ends as a killed one does: nothing is noted any more.
+    // A killed process stops without updating its file.
     std::mem::forget(under_way);
     let files = || std::fs::read_dir(home.path().join("writing")).unwrap().count();
     assert_eq!(files(), 1);
     let left =
         std::fs::read_dir(home.path().join("writing")).unwrap().next().unwrap().unwrap().path();
-    // The lock goes with the process; here a copy stands for its file.
+    // The lock ends with the process; a copy imitates the file it leaves.
     std::fs::copy(&left, left.with_file_name("killed.jsonl")).unwrap();
     assert_eq!(whats(&other).await, ["under way"]);
     assert_eq!((whats(&other).await, files()), (Vec::new(), 1));

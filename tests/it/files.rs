@@ -1,12 +1,12 @@
-//! Files of this machine: only in allowed folders, whatever paths, links and
-//! names say; and attachments that are saved there.
+//! Local files: access only in allowed folders, for all paths, links and names, and the saving of
+//! attachments.
 
 use daysheet::files::AllowedFolders;
 use daysheet_core::compose::names;
 use daysheet_core::error::ErrorKind;
 use tempfile::TempDir;
 
-/// A state folder with a secret, and in another place two allowed folders.
+/// Creates a state folder with a secret, and two allowed folders in another place.
 fn place() -> (TempDir, AllowedFolders) {
     let place = TempDir::new().unwrap();
     for folder in ["home", "one/sub", "two", "secret"] {
@@ -62,7 +62,7 @@ fn files_outside_allowed_folders_are_refused() {
         ("missing", ErrorKind::NotFound, "does not exist"),
         ("a\0.txt", ErrorKind::Argument, "NUL"),
         ("/dev/zero", ErrorKind::Argument, "outside the allowed folders"),
-        // What is not there is no different.
+        // Missing files outside the allowed folders cause the same error as existing ones.
         ("../secret/none", ErrorKind::Argument, "outside the allowed folders"),
         ("../none/none", ErrorKind::Argument, "outside the allowed folders"),
         ("/none/none", ErrorKind::Argument, "outside the allowed folders"),
@@ -79,7 +79,7 @@ fn files_outside_allowed_folders_are_refused() {
     assert_eq!(folders.read("inside", 100).unwrap().bytes, b"one/sub/b.txt");
     let error = folders.read("a.txt", 8).unwrap_err();
     assert!(error.message().ends_with("is larger than 8 bytes"), "{error}");
-    // A folder that holds the state folder does not open it.
+    // Allowing a parent of the state folder does not make the state folder readable.
     let wide = AllowedFolders::new(&[root.to_path_buf()], &root.join("home"));
     assert_eq!(wide.read("secret/id", 100).unwrap().bytes, b"secret/id");
     assert!(
@@ -118,7 +118,7 @@ fn files_are_saved_privately_and_never_overwrite() {
     assert_eq!(std::fs::read(&path).unwrap(), b"4");
     assert_eq!(save("bare", b"1", false), ("bare".to_owned(), false));
     assert_eq!(save("bare", b"2", false), ("bare (2)".to_owned(), false));
-    // A link in the place of the file is neither followed nor replaced.
+    // A link at the file's path is neither followed nor replaced.
     symlink(root.join("secret/id"), root.join("one/trap")).unwrap();
     for overwrite in [false, true] {
         assert_eq!(folder.save("trap", b"3", overwrite).unwrap_err().kind(), ErrorKind::Conflict);
@@ -131,7 +131,7 @@ fn files_are_saved_privately_and_never_overwrite() {
         .collect();
     assert!(!names.iter().any(|name| name.ends_with(".part")), "{names:?}");
 
-    // What is missing below an allowed folder is made.
+    // Missing folders below an allowed one are created.
     for (input, expected) in [
         ("sub", "one/sub/x"),
         (root.join("two").to_str().unwrap(), "two/x"),

@@ -1,4 +1,4 @@
-//! Busy times and common slots, over several accounts that know some people.
+//! Busy times and common slots over several accounts, each of which knows some people.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -37,7 +37,7 @@ impl FakeCalendars {
     }
 }
 
-/// Two accounts; the 31st of March 2031 is a Monday, two hours ahead of UTC.
+/// Returns two accounts. 31 March 2031 is a Monday, two hours ahead of UTC.
 async fn office() -> CalendarHarness {
     let ana = calendars("ana")
         .knows(
@@ -89,7 +89,7 @@ async fn busy_times_are_reported_by_person() {
              free throughout: CY@partner.example",
         ]
     );
-    // Whoever asks is meant when nobody is named.
+    // Without `who`, the caller is meant.
     let arguments = json!({"from": "2031-03-31 14h30", "to": "2031-03-31 18h00"});
     let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "who"), ["ana@example.com", "bo@example.com"]);
@@ -116,7 +116,7 @@ async fn slots_are_listed_best_first() {
             "slots: 1, best first, within 09h00-17h00 of working days, Mon 2031-03-31",
         ]
     );
-    // Both accounts are one person, who takes part in a meeting with others, too.
+    // Both accounts belong to one person, who counts once in a meeting with others.
     assert_eq!(
         harness
             .call("calendar_free", arguments(json!({"who": "cy@partner.example"})))
@@ -136,7 +136,7 @@ async fn slots_are_listed_best_first() {
              `limit` shows more, `hours` without `duration` all free time",
         ]
     );
-    // Somebody who works long, and is always free.
+    // A person with long working hours who is always free.
     let days = [0, 1, 2, 3, 4];
     let di = known(&[], hours("America/New_York", &days, 8 * 60, 16 * 60));
     let fay = known(&[], hours("Europe/Berlin", &days, 8 * 60, 22 * 60));
@@ -146,7 +146,7 @@ async fn slots_are_listed_best_first() {
         .knows("di@partner.example", di);
     let harness = over(vec![fay]).await;
     for (more, slots, reported) in cases! {
-        // Of whom nothing is known, it is said; names are told apart.
+        // A person without free/busy data is noted, by a distinguishable name.
         json!({"who": ["cy@partner.example", "cy@knows.example"], "limit": 1}),
             json!([["09h00", 2, "cy@knows.example unknown"]]),
             "slots: 1, best first, within known working hours (08h00-22h00), else 09h00-17h00 of \
@@ -154,7 +154,7 @@ async fn slots_are_listed_best_first() {
              slots are a choice spread over the range, without overlaps, on quarter hours: \
              `limit` shows more, `hours` without `duration` all free time\n\
              missing: free/busy of cy@knows.example: nobody has that address";
-        // One's hours are in New York: 14h00 to 22h00 in Berlin.
+        // The other person's hours in New York are 14h00 to 22h00 in Berlin.
         json!({"who": "cy@partner.example, di@partner.example", "duration": "90m"}),
             json!([["14h00", 3, null], ["15h30", 3, null]]),
             "slots: 2, best first, within known working hours (08h00-16h00 America/New_York; \
@@ -171,7 +171,7 @@ async fn slots_are_listed_best_first() {
             json!([["16h00", 2, null], ["18h00", 2, null]]),
             "slots: 2, best first, within 16h00-20h15 and known working hours (08h00-22h00), \
              Mon 2031-03-31";
-        // A Saturday, and the hour that is left out on the Sunday after it.
+        // A Saturday, and the Sunday after it, which lacks an hour.
         json!({"who": "cy@partner.example", "from": "2031-03-29", "to": "2031-03-29"}), json!([]),
             "slots: 0, best first, within known working hours (08h00-22h00), else 09h00-17h00 of \
              working days, Sat 2031-03-29\n\
@@ -211,7 +211,7 @@ async fn busy_times_come_from_whichever_account_knows() {
     let harness = office().await.impatient();
     let arguments = json!({"from": "2031-03-31", "to": "2031-03-31",
                        "who": ["bo@example.com", "cy@partner.example"]});
-    // The own account does not answer in time; a colleague's may know.
+    // The person's own account does not answer in time, but a colleague's knows some of it.
     harness.fakes[1].trouble.lock().unwrap().delay = Duration::from_secs(60);
     assert_eq!(
         harness.notes("calendar_free", arguments.clone()).await,
@@ -227,11 +227,11 @@ async fn busy_times_come_from_whichever_account_knows() {
     }
     let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["busy"]);
-    // Their own account is believed before others.
+    // The person's own account takes precedence over others.
     harness.fakes[1].trouble.lock().unwrap().delay = Duration::ZERO;
     let found = harness.json("calendar_free", arguments.clone()).await;
     assert_eq!(column(&found, "busy", "show"), ["oof"]);
-    // Nobody who can be asked.
+    // No account can be reached.
     for fake in &harness.fakes {
         let error = Error::new(ErrorKind::Network, "no route");
         fake.trouble.lock().unwrap().failure = Some(error);
@@ -274,15 +274,15 @@ async fn impossible_arguments_are_refused() {
     );
 }
 
-/// Minutes of the times below.
+/// Minutes per tick.
 const TICK: i64 = 5;
-/// Friday the 28th of March 2031, 0h00 UTC; clocks change on the 30th.
+/// Friday, 28 March 2031, 0h00 UTC; clocks change on the 30th.
 const FIRST: i64 = 1_932_422_400;
 const DAYS: i64 = 4;
 
-/// What somebody's calendar has: tick, ticks, how it is shown.
+/// A busy time: first tick, number of ticks, and how it is shown.
 type Busy = (i64, i64, usize);
-/// Days, from and to in half hours, in one of two zones.
+/// Working hours: days, from and to in half hours, in one of two zones.
 type Work = (Vec<i8>, u16, u16, bool);
 
 const ZONES: [&str; 2] = ["Europe/Berlin", "America/New_York"];
@@ -300,7 +300,7 @@ fn at(tick: i64) -> Timestamp {
     Timestamp::from_second(FIRST + tick * TICK * 60).unwrap()
 }
 
-/// Slots as they should be, found tick by tick.
+/// Returns the expected slots, found tick by tick.
 fn expected(
     people: &[(bool, Vec<Busy>, Option<Work>)],
     people_count: usize,
@@ -342,7 +342,7 @@ fn expected(
         let mut missing = Vec::new();
         for (place, (known, busy, _)) in people.iter().enumerate() {
             let has = |show: usize| {
-                // The weightier counts where two overlap.
+                // If two busy times overlap, the weightier one counts.
                 (start..start + length).any(|tick| {
                     let mut all: Vec<usize> = busy
                         .iter()
@@ -392,7 +392,8 @@ fn expected(
         }
     }
     best.sort();
-    // The earliest of the best is among them, instead of the first that begins at a rounder time.
+    // The earliest of the best slots is always included, in place of the first with a rounder
+    // start.
     if let (Some(first), Some(earliest)) = (best.first_mut(), found.iter().min()) {
         *first = earliest.clone();
     }
@@ -404,8 +405,8 @@ fn expected(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Every slot is in the hours of everybody, says rightly who is missing, and
-    /// no better one is left out; over a change of the clocks, in two zones.
+    /// Every slot is within everyone's hours and lists the missing people correctly, and no better
+    /// slot is left out, across a change of the clocks and in two zones.
     #[test]
     fn no_better_slot_is_left_out(
         people in prop::collection::vec(someone(), 1..4),
@@ -418,7 +419,7 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();
-            // Whoever asks is free all the time, and works as people do.
+            // The caller is always free and has ordinary working hours.
             let mut fake = calendars("ana").knows("ana@example.com", known(&[], None));
             let mut who = Vec::new();
             for (place, (is_known, busy, work)) in people.iter().enumerate() {
@@ -487,8 +488,8 @@ fn slot_numbers_denote_these_times() {
     assert_eq!(event_time::start(EventTime::At(change.unwrap()), &berlin), "Sun 2031-03-30 03h00");
 }
 
-/// An account whose owner has several calendars, and somebody else: who looks
-/// for a slot has to be free, too, by all calendars that are theirs.
+/// Returns an account whose owner has several calendars and knows another person. A slot must be
+/// free in all calendars of the owner, too.
 async fn several() -> CalendarHarness {
     let mut ana = calendars("ana")
         .calendar("Ana", "owner")
@@ -521,7 +522,8 @@ async fn all_own_calendars_count_as_busy() {
              all busy times are shown: `limit` is for slots",
         ]
     );
-    // Of others only what was asked is told; for a slot the own time counts.
+    // A query for another person reports only that person; a slot also considers the caller's own
+    // time.
     let other = json!({"from": "2031-03-31", "to": "2031-04-02", "who": "cy@partner.example"});
     assert_eq!(
         harness.notes("calendar_free", other.clone()).await,
@@ -556,7 +558,7 @@ async fn all_own_calendars_count_as_busy() {
             "perhaps: `Trip` in `Family` Wed 2031-04-02 00h00 to Thu 2031-04-03 00h00"
         ]
     );
-    // A calendar that cannot be read is said.
+    // An unreadable calendar is reported.
     harness.fakes[0].trouble.lock().unwrap().calendars = vec![(
         "ana-Family".to_owned(),
         Error::new(ErrorKind::Provider(403), "the service says no"),
@@ -592,7 +594,7 @@ async fn slots_and_free_time_are_listed_by_time() {
          slots are a choice spread over the range, without overlaps, on quarter hours: \
          `limit` shows more, `hours` without `duration` all free time"
     );
-    // Without a duration, the time that is free within the hours.
+    // Without a duration, the answer is the free time within the hours.
     assert_eq!(
         answer(json!({"hours": "9-17"})).await,
         "zone: Europe/Berlin\n\
@@ -651,8 +653,7 @@ async fn slots_are_spread_over_the_range() {
     }
 }
 
-/// However many busy times there are, each is told: those that do not fit are
-/// read on from the output.
+/// All busy times are reported, however many; the rest is in the output.
 #[tokio::test]
 async fn every_busy_time_is_reported() {
     let utc = |tick: i64| TimeZone::UTC.to_datetime(at(tick)).to_string();

@@ -1,4 +1,4 @@
-//! Generated files are what the code says, or they are rewritten and the test fails.
+//! Comparison of generated files with the code. A stale file is rewritten, and the test fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// Rewrites a stale file and says so.
+/// Rewrites a stale file and returns a message about it.
 pub fn stale(name: &str, expected: impl AsRef<str>) -> Option<String> {
     let (file, expected) = (path(name), expected.as_ref());
     if fs::read_to_string(&file).ok().as_deref() == Some(expected) {
@@ -24,7 +24,7 @@ pub fn stale(name: &str, expected: impl AsRef<str>) -> Option<String> {
     Some(format!("{name} was stale and has been rewritten: look at the change and commit it"))
 }
 
-/// What would break a reader of the committed schema, if the version is the same.
+/// Returns the changes that would break readers of the committed schema under the same version.
 fn incompatible(old: &Value, new: &Value) -> Vec<String> {
     if old["version"] != new["version"] {
         return Vec::new();
@@ -88,7 +88,7 @@ fn pages_are_current() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// The README with its generated part made anew.
+/// Returns the README with its generated part rebuilt.
 fn readme() -> String {
     let text = fs::read_to_string(path("README.md")).unwrap();
     let (start, end) = ("<!-- tools: generated -->\n", "<!-- /tools -->");
@@ -97,7 +97,7 @@ fn readme() -> String {
     format!("{head}{start}{}{end}{tail}", tools::summary())
 }
 
-/// What `tools/list` sends, so that a change of the surface is seen in review.
+/// Returns the result of `tools/list`, so that changes to it show up in review.
 fn tool_list() -> String {
     format!("{:#}\n", serde_json::to_value(server::list()).unwrap())
 }
@@ -109,7 +109,7 @@ fn tool_list_costs_few_tokens() {
     assert!(tokens <= 3_520, "tools/list is {tokens} tokens");
 }
 
-/// In the hour that the clocks repeat, rows have what their schema allows.
+/// Rows in the repeated hour of a clock change are valid under their schema.
 #[test]
 fn offsets_match_the_schema() {
     let schema = describe::json_schema(&schemas::EVENT);

@@ -1,4 +1,4 @@
-//! The main job over the sandbox: search, read, folders, pages, faults.
+//! The main tasks over the sandbox: search, read, folders, pages, faults.
 
 use std::fmt::Write as _;
 use std::str::FromStr;
@@ -32,7 +32,7 @@ async fn search_shows_rows_and_counts_the_rest() {
             "messages: 1 of 1, newest first".to_owned(),
         ]
     );
-    // Of more than a page Gmail estimates how many there are.
+    // Gmail only estimates the total if there is more than one page.
     let blocks = session.ok("mail_search", json!({"fields": ["id"], "limit": 10})).await;
     assert_eq!(blocks[1], "messages: 10 of ~56, newest first; cursor=p1 has more");
 }
@@ -57,7 +57,7 @@ async fn cursor_belongs_to_its_search() {
         session.error("mail_search", json!({"cursor": "p999"})).await,
         "there is no cursor `p999`: use the `next` of the last page, or start again without cursor"
     );
-    // The same question twice gives the same bytes, cursor included.
+    // The same request gives the same bytes, including the cursor.
     let again = session.json("mail_search", json!({"q": "in:inbox", "limit": 2})).await;
     assert_eq!(again, page);
 }
@@ -66,11 +66,11 @@ async fn cursor_belongs_to_its_search() {
 async fn only_fields_that_columns_need_are_requested() {
     let mut session = Session::sample().await;
     for (fields, requests) in [
-        // The list has ids already.
+        // The list already has the ids.
         (json!(["id"]), 1),
         (json!(["id", "thread"]), 1),
         (json!(["subject"]), 1 + 30),
-        // Names of labels cost one call more, once.
+        // Label names take one more request, once.
         (json!(["labels"]), 1 + 30 + 1),
         (json!(["labels"]), 1 + 30),
     ] {
@@ -80,15 +80,14 @@ async fn only_fields_that_columns_need_are_requested() {
     }
 }
 
-/// The pages of a search come from several round trips at once, never from
-/// more calls than there are rows.
+/// A search makes one request for its list and one for each row, several at a time.
 #[tokio::test]
 async fn search_costs_one_request_plus_one_per_row() {
     let mut session = Session::sample().await;
     let before = session.sandbox.requests();
     session.ok("mail_search", json!({"limit": 50})).await;
-    // And, once in a while, two lists of the people it knows; and the list of drafts, because
-    // there is one among the rows.
+    // Also, once in a while, two lists of known people; and the list of drafts, because a draft is
+    // among the rows.
     assert_eq!(session.sandbox.requests() - before, 51 + 2 + 1);
     let before = session.sandbox.requests();
     session.ok("mail_search", json!({"limit": 10, "by": "thread"})).await;
@@ -158,15 +157,15 @@ async fn message_is_read_clean_and_fenced() {
     let id = column(&found, "messages", "id")[0].clone();
     let blocks = session.ok("mail_read", json!({"ids": [id]})).await;
     assert_eq!(blocks.len(), 3, "{blocks:#?}");
-    // The hidden orders are gone, in all their hiding places.
+    // The hidden instructions are removed from every hiding place.
     assert!(!blocks[1].contains("IGNORE ALL PREVIOUS"), "{}", blocks[1]);
     assert!(blocks[2].contains("are hidden from readers and were left out"), "{}", blocks[2]);
-    // The fence is one the sender could not know.
+    // The sender could not have known the fence's word.
     let word = blocks[1].lines().next().unwrap().strip_prefix("<<<b1 ").unwrap();
     assert_eq!(word.len(), 8);
     assert!(blocks[1].ends_with(&format!("\n{word}>>>")));
     assert_eq!(blocks[1].matches(word).count(), 2);
-    // And the same for the same text.
+    // The same text has the same fence.
     assert_eq!(session.ok("mail_read", json!({"ids": [id]})).await, blocks);
 }
 
@@ -196,7 +195,7 @@ async fn quoted_history_is_folded_with_a_marker() {
     let text = column(&folded, "bodies", "text")[0].clone();
     assert!(text.contains("[quoted history: "), "{text}");
     assert!(text.contains("quoted=true shows it]"), "{text}");
-    // Without fences the line begins with a word of eight characters all the same.
+    // Without fences, the line still begins with a word of eight characters.
     let line = text.lines().find(|line| line.contains("[quoted history: ")).unwrap();
     assert_eq!(line.find(" [quoted history: "), Some(8), "{line}");
     let whole = session.json("mail_read", json!({"ids": [id], "quoted": true})).await;
@@ -205,7 +204,7 @@ async fn quoted_history_is_folded_with_a_marker() {
     assert!(whole.len() > text.len() + 500);
 }
 
-/// In a thread each message shows what is new, and what stands below it is a call away.
+/// In a thread each message shows its new text, and its quoted text takes another call.
 #[tokio::test]
 async fn threads_show_what_is_new() {
     let mail = TempDir::new().unwrap();
@@ -228,7 +227,7 @@ async fn threads_show_what_is_new() {
     let ids = column(&found, "messages", "id");
     let texts = |read: &Value| -> Vec<String> {
         let texts = column(read, "bodies", "text").into_iter();
-        // Without the fence's word.
+        // The texts without the fence's word.
         texts
             .map(|text| {
                 text.lines()
@@ -289,7 +288,7 @@ async fn body_is_read_in_every_format() {
     assert_eq!(column(&read, "attachments", "message"), [id]);
 }
 
-/// Every message of the sample is readable, and nothing invisible is left in it.
+/// Every sample message is readable and has no invisible characters left.
 #[tokio::test]
 async fn every_sample_message_is_readable() {
     let mut session = Session::sample().await;
@@ -312,8 +311,7 @@ async fn every_sample_message_is_readable() {
     }
 }
 
-/// A message of 200 KB is shown as a window; what it leaves out is read by the
-/// offsets that the window gives, and nothing is missing.
+/// A message of 200 KB is shown as a window. The offsets in the window lead to all omitted text.
 #[tokio::test]
 async fn windowed_long_body_loses_nothing() {
     let mail = TempDir::new().unwrap();
@@ -365,7 +363,7 @@ async fn windowed_long_body_loses_nothing() {
     assert!(text.join("\n") == long.trim_end(), "{} lines", text.len());
 }
 
-/// What a cell does not show counts, is noted, and is a call away.
+/// Text cut from a cell is counted, noted, and available by another call.
 #[tokio::test]
 async fn omitted_row_content_is_noted_and_available() {
     let mail = TempDir::new().unwrap();
@@ -398,13 +396,13 @@ async fn omitted_row_content_is_noted_and_available() {
         assert!(whole[1].contains(&fence), "{whole:?}");
         assert!(whole[1].contains(&format!("\n{text}\n")), "{whole:?}");
     }
-    // A message that is read has four times the room.
+    // A message that is read has four times the space.
     let read = session.json("mail_read", json!({"ids": ["m1"]})).await;
     assert_eq!(read["messages"][0]["from"], format!("{name} <nina@example.com>"));
 }
 
-/// What a window leaves out can be had by a process that has never seen it: it
-/// asks again, and gets the same.
+/// Text outside a window is available to a process that has never seen it: the process repeats the
+/// call and gets the same answer.
 #[tokio::test]
 async fn output_is_continued_by_another_process() {
     let mut session = Session::sample().await;
@@ -416,7 +414,7 @@ async fn output_is_continued_by_another_process() {
     let mut other = Session::in_home(session.home, None).await;
     let there = other.ok("output_read", json!({"id": id, "limit": 9})).await;
     assert_eq!(here, there);
-    // The same question gives the same answer, chunk by chunk.
+    // The same request gives the same answer, chunk by chunk.
     assert_eq!(other.ok("mail_search", arguments.clone()).await, blocks);
     let mut seen = Vec::new();
     for chunk in 1..100 {
@@ -433,13 +431,13 @@ async fn output_is_continued_by_another_process() {
         seen.extend(rows.map(|row| row.split('\t').next().unwrap().to_owned()));
     }
     let all = other.json("mail_search", json!({"fields": ["id"], "limit": 60})).await;
-    // The table of each level has its own rows: the fullest come first.
+    // Each level has a table of its own rows, the most complete first.
     let sorted = |mut ids: Vec<String>| {
         ids.sort();
         ids
     };
     assert_eq!(sorted(seen), sorted(column(&all, "messages", "id")));
-    // Where the answer would be another now, the call has to be made again.
+    // If the answer would differ now, the call must be repeated.
     let mut third = Session::in_home(other.home, None).await;
     let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
     assert!(third.sandbox.deliver(ME, new).unwrap());
@@ -449,7 +447,7 @@ async fn output_is_continued_by_another_process() {
     );
 }
 
-/// What another process gets when it asks again must be the very same.
+/// An output that another process recreates must be identical to the original.
 #[tokio::test]
 async fn changed_output_is_not_continued() {
     let mut session = Session::sample().await;
@@ -464,7 +462,7 @@ async fn changed_output_is_not_continued() {
     assert!(error.starts_with(&format!("the answer `{id}` has changed since")), "{error}");
 }
 
-/// What lies in the state folder are ids, digests and questions, and no mail.
+/// The state folder contains ids, digests and queries, but no mail.
 #[tokio::test]
 async fn no_mail_is_kept_on_disk() {
     let mut session = Session::sample().await;
@@ -495,14 +493,14 @@ async fn no_mail_is_kept_on_disk() {
         }
     }
     let files = String::from_utf8_lossy(&files);
-    // The ids are there, so it was looked in the right place.
+    // The ids are present, so the right files were searched.
     assert!(files.contains(&column(&page, "messages", "provider_id")[0]));
     for text in ["Guest list", "anselm", "Anselm", "Kilns in", title.as_str()] {
         assert!(!files.contains(text), "{text}");
     }
 }
 
-/// Mail that comes between two chunks moves nothing.
+/// Mail that arrives between two chunks does not move rows.
 #[tokio::test]
 async fn chunks_are_of_one_snapshot() {
     let mut session = Session::sample().await;
@@ -514,8 +512,8 @@ async fn chunks_are_of_one_snapshot() {
     let new = b"From: x@example.com\r\nTo: mira@example.com\r\nSubject: new\r\n\r\nHello.";
     assert!(session.sandbox.deliver(ME, new).unwrap());
     assert_eq!(session.ok("mail_search", next.clone()).await, second);
-    // With another budget the chunks would be cut elsewhere; without one they
-    // are cut as the first was.
+    // A different budget would move the chunk boundaries; without one, the first chunk's budget
+    // applies.
     let mut other = next.clone();
     other["budget"] = 900.into();
     assert_eq!(
@@ -551,7 +549,7 @@ async fn reads_survive_faults_and_report_failures() {
         let page = session.json("mail_search", json!({"limit": 20})).await;
         assert_eq!(column(&page, "messages", "id"), column(&whole, "messages", "id"), "{spec}");
     }
-    // When nothing helps, the error says so, and the server lives on.
+    // After the last retry the call is an error, and the server keeps running.
     session.sandbox.set_faults(FaultRates::from_str("500=1").unwrap());
     let expected = session.error("mail_search", json!({"limit": 2})).await;
     assert!(expected.contains("Google answered with status 500"), "{expected}");
@@ -572,7 +570,7 @@ async fn expired_token_is_refreshed_and_revoked_grant_reported() {
     assert!(expected.ends_with("run `daysheet account add google`"), "{expected}");
     let accounts = session.json("accounts", json!({})).await;
     assert_ne!(column(&accounts, "accounts", "status"), ["ok"]);
-    // The same at Microsoft, which says less of why.
+    // Microsoft gives fewer details of the reason.
     let who = SandboxUser::These(&[("microsoft", ME)]);
     let mut session = Session::signed_in(TempDir::new().unwrap(), None, who).await;
     session.sandbox.expire_access_tokens();
@@ -619,7 +617,7 @@ async fn handles_are_permanent_and_shared() {
     let mut session = Session::sample().await;
     let first = session.json("mail_search", json!({"limit": 5})).await;
     let second = session.json("mail_search", json!({"limit": 5, "q": "in:sent"})).await;
-    // A second process on the same folder, and a later one, know the same handles.
+    // A concurrent process on the same folder, and a later one, use the same handles.
     let home = session.home;
     let mut later = Session::in_home(home, None).await;
     assert_eq!(
@@ -627,7 +625,7 @@ async fn handles_are_permanent_and_shared() {
         second["messages"]
     );
     assert_eq!(later.json("mail_search", json!({"limit": 5})).await["messages"], first["messages"]);
-    // The provider's own id is as good.
+    // The provider's own id is accepted, too.
     let id = &first["messages"][0];
     let by_handle = later.json("mail_read", json!({"ids": [id["id"]]})).await;
     let by_id = later.json("mail_read", json!({"ids": [id["provider_id"]]})).await;
@@ -644,7 +642,7 @@ async fn handles_are_permanent_and_shared() {
     } {
         assert_eq!(later.error("mail_read", json!({"ids": [expected]})).await, reported);
     }
-    // Among good ids, a bad one is a note.
+    // A bad id among good ones causes a note.
     let blocks = later.ok("mail_read", json!({"ids": [id["id"], "m999"]})).await;
     assert!(
         blocks[0].contains("missing: \"1 could not be fetched (m999): there is no `m999`"),
@@ -742,7 +740,7 @@ async fn empty_mailbox_and_hostile_messages_give_honest_rows() {
     assert_eq!(bare["subject"], "");
 }
 
-/// A file between two texts does not make them rivals.
+/// A file between two texts does not make them alternatives.
 #[tokio::test]
 async fn body_of_several_parts_is_shown_whole() {
     let mail = TempDir::new().unwrap();
@@ -768,7 +766,7 @@ async fn body_of_several_parts_is_shown_whole() {
     assert_eq!(column(&read, "attachments", "name"), ["bill.pdf"]);
 }
 
-/// Of some multiparts, mail programs show one part alone: the others are attachments.
+/// Mail programs show only one part of some multiparts; the other parts count as attachments.
 #[tokio::test]
 async fn parts_that_mail_programs_do_not_show_are_attachments() {
     let plain = |text: &str| format!("Content-Type: text/plain\n\n{text}");
@@ -827,7 +825,7 @@ async fn parts_that_mail_programs_do_not_show_are_attachments() {
     }
 }
 
-/// Characters that nobody sees reach no terminal, not even from a raw message.
+/// Invisible characters never reach the terminal, not even from a raw message.
 #[tokio::test]
 async fn raw_format_makes_invisible_characters_visible() {
     let mail = TempDir::new().unwrap();
@@ -852,7 +850,7 @@ async fn handle_of_a_signed_out_account_is_noted() {
     for account in ["ana@example.com", "bo@example.com"] {
         session.ok("mail_search", json!({"account": account})).await;
     }
-    // Only a whole address signs an account out.
+    // Only a complete address signs an account out.
     for part in ["", "b", "google", "bo@example"] {
         let expected = session.error("accounts", json!({"op": "remove", "account": part})).await;
         assert!(expected.contains("account"), "{expected}");
@@ -879,8 +877,8 @@ async fn a_folder_is_found_by_handle_name_and_id() {
     }
 }
 
-/// Ten long messages are not all in the memory at once: what comes after enough of
-/// them is a cursor away, and none is lost.
+/// Ten long messages are not held in memory at once. Later ones are behind a cursor, and none is
+/// lost.
 #[tokio::test]
 async fn long_messages_are_left_to_the_cursor() {
     let mail = TempDir::new().unwrap();
@@ -903,7 +901,7 @@ async fn long_messages_are_left_to_the_cursor() {
     assert!(blocks.last().unwrap().contains("messages: 2"), "{blocks:?}");
 }
 
-/// Gmail assigns categories and the mark as important, and anybody may correct it.
+/// Gmail assigns categories and importance, and users may correct both.
 #[tokio::test]
 async fn categories_and_importance_are_set_and_undone() {
     let mut session = Session::written(SandboxUser::These(&[("google", ME)])).await;

@@ -1,5 +1,4 @@
-//! iCalendar documents imported, and invitations in messages answered, over
-//! calendars in memory.
+//! Import of iCalendar documents, and answers to invitations in messages, over calendars in memory.
 
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::event_time::EventTime;
@@ -7,7 +6,7 @@ use serde_json::json;
 
 use crate::common::fake_calendars::{CalendarHarness, guest, repeat};
 
-/// A document of these lines.
+/// Returns a document of these lines.
 fn document(lines: &[&str]) -> String {
     let mut text = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n".to_owned();
     for line in lines {
@@ -30,7 +29,7 @@ const TALK: &[&str] = &[
     "END:VEVENT",
 ];
 
-/// What the service does not take is refused by a dry run, too.
+/// A dry run refuses everything that the service would refuse.
 #[tokio::test]
 async fn dry_run_refuses_what_the_service_refuses() {
     let odd = [
@@ -141,7 +140,7 @@ async fn document_is_imported_only_once() {
             "ana@example.com calendar_save delete [e2] [] 0 done",
         ]
     );
-    // A second time there is nothing to do.
+    // A repeated import makes no change.
     assert_eq!(
         harness.ok("calendar_save", call("")).await,
         "outcomes[2|]{item|op|result|detail}:\n  \
@@ -150,7 +149,7 @@ async fn document_is_imported_only_once() {
          categories left out: Google has colours instead"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // What has changed there changes here.
+    // Changes in a newer document are written.
     let newer = document(TALK).replace("T150000", "T153000").replace("Hall", "Yard");
     let answer = harness.ok("calendar_save", json!({"ics": newer})).await;
     assert!(answer.contains("e1|Tue 2036-02-05 14h00|15h30|Talk|Yard|me|null|\"\""), "{answer}");
@@ -171,12 +170,12 @@ async fn event_existing_under_another_uid_is_not_duplicated() {
         "outcomes[1|]{item|op|result|detail}:\n  Talk|import|unchanged|it is already e1"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // A single event is not the series that begins with it.
+    // A single event is not matched to the series that begins with it.
     let weekly = [&TALK[..8], &["RRULE:FREQ=WEEKLY;COUNT=3", TALK[8]]].concat();
     let planned = json!({"ics": document(&weekly), "dry_run": true});
     let planned = harness.ok("calendar_save", planned).await;
     assert!(planned.contains("Talk|import|planned|"), "{planned}");
-    // Outlook would ask people to it in one's own name.
+    // Outlook would invite the guests in the user's own name.
     let text = document(&INVITATION[1..]);
     let answer = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
@@ -207,7 +206,7 @@ async fn clashes_and_failures_of_an_import_are_reported() {
         "{answer}"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // One that fails among others.
+    // One event among several fails.
     let text = document(&[TALK, COURSE].concat());
     ana.fail([Some((Error::new(ErrorKind::Provider(400), "the service says no"), false))]);
     let answer = harness.ok("calendar_save", json!({"ics": text, "if_conflict": "ignore"})).await;
@@ -218,7 +217,7 @@ async fn clashes_and_failures_of_an_import_are_reported() {
         "{answer}"
     );
     assert_eq!(harness.written().len(), 4);
-    // An invitation is better answered.
+    // An answer suits an invitation better than an import.
     let text = document(INVITATION);
     let blocks = harness.call("calendar_save", json!({"ics": text})).await.unwrap();
     assert_eq!(
@@ -270,7 +269,8 @@ async fn non_icalendar_input_is_refused() {
     let missing = folder.join("none.ics");
     let error = harness.error("calendar_save", json!({"ics": missing.to_str().unwrap()})).await;
     assert!(error.contains("does not exist"), "{error}");
-    // Of what is elsewhere nobody learns whether it is there, by a link neither.
+    // A path outside the allowed folders does not reveal whether the file exists, even through a
+    // link.
     let outside = harness.home.path().join("talk.ics");
     std::fs::write(&outside, document(TALK)).unwrap();
     let mut elsewhere = vec![outside.clone(), harness.home.path().join("none.ics")];
@@ -285,7 +285,7 @@ async fn non_icalendar_input_is_refused() {
         assert!(error.starts_with(&expected), "{error}");
     }
     assert_eq!(harness.written(), Vec::<String>::new());
-    // A file, and a broken line in it, which is said with its number.
+    // A file, and a file with an error, which is reported with its line number.
     harness.ok("calendar_save", json!({"ics": good.to_str().unwrap()})).await;
     assert_eq!(harness.written().len(), 1);
     let broken =
@@ -303,7 +303,7 @@ async fn non_icalendar_input_is_refused() {
     assert_eq!(harness.written().len(), 1);
 }
 
-/// An harness with a message `m1` that has this in it.
+/// Returns a harness with a message `m1` that contains this invitation.
 async fn with_invitation(harness: CalendarHarness, invitation: &str) -> CalendarHarness {
     let ana = harness.ana();
     {
@@ -314,7 +314,7 @@ async fn with_invitation(harness: CalendarHarness, invitation: &str) -> Calendar
     harness
 }
 
-/// The event that the invitation is about, as it is in the calendar.
+/// Adds the event of the invitation to the calendar.
 fn planned(harness: &CalendarHarness) {
     let ana = harness.ana();
     let mut facts = ana.put("main/p", "Planning", "2036-02-05T14:00[Europe/Berlin]", 30);
@@ -339,7 +339,7 @@ async fn invitation_message_is_answered_for_its_event() {
     // The message shows the answer, too.
     let read = harness.json("mail_read", json!({"ids": ["m1"]})).await;
     assert_eq!(read["invitations"][0]["people"], "me+ cy+");
-    // It has been moved since the message was written.
+    // The event was moved after the message was written.
     harness.ana().touch("main/p", |facts| {
         facts.start = EventTime::At("2036-02-05T15:00:00Z".parse().unwrap());
         facts.end = EventTime::At("2036-02-05T15:30:00Z".parse().unwrap());
@@ -350,7 +350,7 @@ async fn invitation_message_is_answered_for_its_event() {
          if it is still right"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // The other way round, the calendar has an older version than the message.
+    // Conversely, the calendar has an older version than the message.
     harness.ana().touch("main/p", |facts| facts.sequence = Some(0));
     let newer = document(INVITATION).replace("UID:", "SEQUENCE:1\r\nUID:");
     let harness = with_invitation(harness, &newer).await;
@@ -399,7 +399,7 @@ async fn event_missing_from_the_calendar_is_added() {
             "respond main/new1 Tentative",
         ]
     );
-    // The organizer could not be told.
+    // Notifying the organizer failed.
     let harness = with_invitation(CalendarHarness::one().await, &document(INVITATION)).await;
     let no = Error::new(ErrorKind::Provider(403), "the service says no");
     harness.ana().fail([None, Some((no, false))]);
@@ -409,7 +409,7 @@ async fn event_missing_from_the_calendar_is_added() {
         "the meeting was not in the calendar and was added\n\
          the organizer was not notified (the service says no): write to bo@elsewhere.example"
     );
-    // At Outlook it is an event of one's own, without the others.
+    // At Outlook the event becomes the user's own, without other guests.
     let harness = with_invitation(CalendarHarness::outlook().await, &document(INVITATION)).await;
     let blocks = harness.call("calendar_respond", call("accept")).await.unwrap();
     assert_eq!(
@@ -459,7 +459,7 @@ async fn event_missing_from_the_calendar_is_added() {
     assert!(harness.ana().get("main/new1").is_some());
 }
 
-/// What a service does not take is left out and said, and the rest is written.
+/// Parts that a service does not support are left out with a note, and the rest is written.
 #[tokio::test]
 async fn unsupported_fields_are_left_out_with_a_note() {
     let odd = document(&[
@@ -493,8 +493,7 @@ async fn unsupported_fields_are_left_out_with_a_note() {
     );
 }
 
-/// Of two versions of an event the newer one is imported, and that there were
-/// two is said.
+/// If a document has two versions of an event, the newer one is imported, with a note.
 #[tokio::test]
 async fn newest_version_of_an_event_is_imported() {
     let older = |text: &str| text.replace("Hall", "Old hall");
@@ -519,7 +518,7 @@ async fn newest_version_of_an_event_is_imported() {
     assert!(written[0].contains(" place=Hall "), "{written:?}");
 }
 
-/// A document of many events goes on where the call before has ended.
+/// The import of a long document resumes where the previous call ended.
 #[tokio::test]
 async fn a_long_document_is_imported_in_parts() {
     let events: Vec<String> = (0..450)
@@ -557,8 +556,8 @@ async fn a_long_document_is_imported_in_parts() {
         };
         assert!(written[0].contains(first), "{}", written[0]);
     }
-    // What was asked first holds; a cursor of something else is none; and a
-    // document that has changed is begun anew.
+    // The first call's target applies; another list's cursor is refused; and a changed document
+    // starts again.
     let error = harness.error("calendar_save", json!({"ics": "p1", "calendar": "Work"})).await;
     assert_eq!(error, "the target was given when the import began: give `ics` alone");
     std::fs::write(&path, document(&lines[1..])).unwrap();
@@ -574,8 +573,7 @@ async fn a_long_document_is_imported_in_parts() {
     assert_eq!(harness.written(), Vec::<String>::new());
 }
 
-/// A cancellation need not say when the meeting was: it is a row all the same,
-/// with the times that the calendar has.
+/// A cancellation may lack the meeting's time: it still has a row, with the times in the calendar.
 #[tokio::test]
 async fn cancellation_without_times_is_shown() {
     let cancelled = document(&[
@@ -596,8 +594,8 @@ async fn cancellation_without_times_is_shown() {
     assert!(known.contains("|cancel|Tue 2036-02-05 14h00|14h30|Planning|"), "{known}");
 }
 
-/// A message about one day of a series of whole days finds it, though it tells
-/// the day as a time.
+/// A message about one day of a whole-day series finds that day, even if it states the day as a
+/// time.
 #[tokio::test]
 async fn whole_day_occurrence_is_found_by_a_time() {
     let text = document(INVITATION)

@@ -8,14 +8,14 @@ use crate::support::{ME, Session, column};
 
 const WORK: &str = "mira@lindqvist-lamps.example";
 const ACCOUNTS: [&str; 2] = ["google:mira@example.com", "microsoft:mira@lindqvist-lamps.example"];
-/// Outlook keeps a calendar to itself that does not state its method.
+/// Returns the accounts that show a calendar with this method; Outlook hides one without a method.
 fn accounts(method: &str) -> &'static [&'static str] {
     if method.is_empty() { &ACCOUNTS[..1] } else { &ACCOUNTS }
 }
 
 const BOTH: SandboxUser = SandboxUser::These(&[("google", ME), ("microsoft", WORK)]);
 
-/// An event that Bob organizes, around some lines.
+/// Returns an event that Bob organizes, with further lines.
 fn event(uid: &str, start: &str, end: &str, more: &str) -> String {
     format!(
         "BEGIN:VEVENT\nUID:{uid}@studio.example\nDTSTART;TZID=Europe/Berlin:{start}\n\
@@ -25,7 +25,7 @@ fn event(uid: &str, start: &str, end: &str, more: &str) -> String {
     )
 }
 
-/// A message whose second part is a calendar, with header fields of its own.
+/// Returns a message whose second part is a calendar, with these header fields.
 fn message(fields: &str, method: &str, events: &str) -> String {
     format!(
         "From: Bob <bob@studio.example>\nTo: {ME}\nSubject: Roof\nMessage-ID: <1@studio.example>\n\
@@ -49,13 +49,13 @@ async fn session(message: &str) -> Session {
     Session::signed_in(TempDir::new().unwrap(), Some(folder.path()), BOTH).await
 }
 
-/// The id of the message in an account.
+/// Returns the id of the message in an account.
 async fn invited(session: &mut Session, account: &str) -> String {
     let found = session.json("mail_search", json!({"account": account})).await;
     column(&found, "messages", "id").remove(0)
 }
 
-/// Starts of the events of an account in December 2036.
+/// Returns the starts of an account's events in December 2036.
 async fn starts(session: &mut Session, account: &str) -> Vec<String> {
     let call = json!({"account": account, "from": "2036-12-01", "to": "2036-12-31"});
     column(&session.json("calendar_search", call).await, "events", "start")
@@ -119,7 +119,7 @@ async fn series_with_a_moved_occurrence_is_added_as_it_is() {
     }
 }
 
-/// The sandbox has the same series of somebody else's at both.
+/// Another user's series exists at both of the sandbox's providers.
 #[tokio::test]
 async fn moved_occurrence_of_another_persons_series_is_imported() {
     let weekly = "SUMMARY:Roof\nRRULE:FREQ=WEEKLY;COUNT=3";
@@ -179,7 +179,7 @@ async fn other_events_of_an_invitation_are_named() {
     assert_eq!(starts(&mut session, ACCOUNTS[0]).await, ["Wed 2036-12-10 10h00"]);
 }
 
-/// Exchange gives each occurrence a UID of its own, Google all the same.
+/// Exchange gives each occurrence its own UID; at Google all occurrences share one.
 #[tokio::test]
 async fn series_in_both_calendars_is_one() {
     let mut session = Session::written(BOTH).await;
@@ -195,7 +195,7 @@ async fn series_in_both_calendars_is_one() {
     let clashes = json!({"from": "2036-12-01", "to": "2036-12-31", "q": "is:clash"});
     let clashes = session.ok("calendar_search", clashes).await.join("\n");
     assert!(!clashes.contains("Glaze"), "{clashes}");
-    // Exported with a moved occurrence and imported, it is one series, too.
+    // An export with a moved occurrence is one series again after the import.
     let at_work = json!({"from": "2036-12-17", "to": "2036-12-17", "account": WORK, "q": "glaze"});
     let second = column(&session.json("calendar_search", at_work).await, "events", "id").remove(0);
     let moved = json!({"id": second, "scope": "this", "notify": "all",
@@ -211,7 +211,7 @@ async fn series_in_both_calendars_is_one() {
     assert!(!text.contains("without the rule"), "{text}");
     let (from, to) = (text.find("BEGIN:VCALENDAR").unwrap(), text.rfind("END:VCALENDAR").unwrap());
     let ics = format!("{}END:VCALENDAR\r\n", &text[from..to]);
-    // By its own UID or title it would be found.
+    // Its own UID or title would match the existing series.
     let ics = ics.replace(uids.first().unwrap(), "UID:copy@studio.example");
     let ics = ics.replace("Glaze tests", "Copied");
     let family = json!({"account": "google", "calendar": "Family", "ics": ics,
@@ -224,7 +224,7 @@ async fn series_in_both_calendars_is_one() {
     assert_eq!(starts(&found), expected);
 }
 
-/// Of two invitations to one event, the earlier one has a time that is no longer right.
+/// Of two invitations to one event, the earlier one states an outdated time.
 #[tokio::test]
 async fn invitation_to_an_event_that_was_moved_says_so() {
     let mut session = Session::written(SandboxUser::Usual).await;
@@ -233,7 +233,7 @@ async fn invitation_to_an_event_that_was_moved_says_so() {
     let found = session.json("mail_search", query).await;
     let ids = column(&found, "messages", "id");
     assert_eq!(ids.len(), 2);
-    // Answers are the calendar's for its own time, and the message's for another.
+    // If the times agree, the people's answers come from the calendar, otherwise from the message.
     let read = session.json("mail_read", json!({"ids": ids})).await;
     assert_eq!(
         column(&read, "invitations", "people"),

@@ -1,4 +1,4 @@
-//! What each access level may do, and that the docs say the same.
+//! Permissions of each access level, and their description in the documentation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::support::{ME, Session, column, config};
 
 const WRITING: &str = include_str!("../../docs/writing.md");
 
-/// The texts between backticks, as scopes without what they all begin with.
+/// Returns the texts between backticks as scopes, without their common prefix.
 fn spans(text: &str) -> BTreeSet<String> {
     let inside = text.split('`').skip(1).step_by(2);
     inside.map(bare).collect()
@@ -41,12 +41,12 @@ async fn docs_name_the_requested_scopes() {
     let requested = |provider: &str, shared: bool, level: AccessLevel| {
         let scopes = providers.scopes(provider, shared, level).unwrap();
         let mut scopes = set(scopes);
-        // It keeps the sign-in, and opens nothing.
+        // The scope for a refresh token grants no access to data.
         scopes.remove("offline_access");
         scopes
     };
-    // The table of levels says what each asks for beyond the one before it, and
-    // in place of what.
+    // The table of levels lists the scopes that each level adds to the previous one, and those it
+    // replaces.
     let mut before = [BTreeSet::new(), BTreeSet::new()];
     for level in AccessLevel::ALL {
         let row = WRITING
@@ -71,7 +71,7 @@ async fn docs_name_the_requested_scopes() {
     let mut named = spans(line);
     named.remove("draft");
     assert_eq!(named, requested("google", false, AccessLevel::Draft), "{line}");
-    // Microsoft's page names those of every level and kind of mailbox.
+    // Microsoft's page lists the scopes of every level and kind of mailbox.
     let rows = include_str!("../../docs/setup-microsoft.md")
         .lines()
         .skip_while(|line| !line.starts_with("| permission "))
@@ -85,18 +85,17 @@ async fn docs_name_the_requested_scopes() {
     assert_eq!(named, all);
 }
 
-/// What the sample account has that calls are about, by handle.
+/// Objects of the sample account that calls name, by handle.
 struct Known {
     message: String,
     file: String,
-    /// Events: of the user alone, with guests, of somebody else.
+    /// Events: the user's own without guests, with guests, and another organizer's.
     own: String,
     meeting: String,
     invited: String,
 }
 
-/// Everything that a level decides about: the words of the docs, the tool, and its
-/// arguments.
+/// Everything that a level decides: the wording of the documentation, the tool, and its arguments.
 #[rustfmt::skip]
 fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
     let Known { message, file, own, meeting, invited } = known;
@@ -164,7 +163,7 @@ fn calls(known: &Known) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Signs in at a level, and finds what the calls are about.
+/// Signs in at a level and finds the objects that calls name.
 async fn signed_in(level: AccessLevel) -> (Session, Known) {
     let home = TempDir::new().unwrap();
     let set = [("DAYSHEET_ACCESS", level.word())];
@@ -193,8 +192,8 @@ async fn signed_in(level: AccessLevel) -> (Session, Known) {
     (session, known)
 }
 
-/// Every tool, at every level: what is refused below a level is done from it on,
-/// and the docs say which level that is.
+/// Tries every tool at every level: a call is refused below its level and allowed from it on, and
+/// the documentation names that level.
 #[tokio::test]
 async fn docs_describe_what_each_level_allows() {
     let mut lowest: BTreeMap<(&str, String), AccessLevel> = BTreeMap::new();
@@ -228,7 +227,7 @@ async fn docs_describe_what_each_level_allows() {
     }
 }
 
-/// The table of the docs, and the tools it is about.
+/// Returns the documentation's table, and the tools that it covers.
 fn page<'a>(
     calls: &[(&'static str, &'a str, Value)],
     lowest: &BTreeMap<(&str, String), AccessLevel>,

@@ -1,5 +1,4 @@
-//! `manage` of mailboxes, and lookups of rules and automatic answers, over
-//! mailboxes in memory.
+//! `manage` of mailboxes, and lookups of rules and automatic replies, over mailboxes in memory.
 
 use daysheet_core::budget::count::tokens;
 use daysheet_core::call::client::Confirmation;
@@ -112,7 +111,7 @@ async fn forwarding_rules_are_refused() {
         create("label:Print shop"),
             "`shop` is not an action of a rule: use read, star, archive, trash, never_spam, \
              important, label:NAME and move:NAME; put names with spaces in quotes";
-        // All that is wrong is named at once.
+        // All errors are reported at once.
         json!({"kind": "rule", "op": "create", "set": {"then": "label", "enabled": 3}}),
             "`label` is not an action of a rule: use read, star, archive, trash, never_spam, \
              important, label:NAME and move:NAME; put names with spaces in quotes; `enabled` in \
@@ -124,7 +123,7 @@ async fn forwarding_rules_are_refused() {
             "the rule has no `when` and no `then`: give set=[\"when=from:news@shop.example\", \
              \"then=label:News archive\"]; also name=…, enabled=false, stop=true, create=true \
              (missing labels), run=inbox or all (existing mail)";
-        // What only a search has.
+        // Conditions that only searches support.
         json!({"kind": "rule", "op": "create", "set": {"when": "is:bulk", "then": "archive"}}),
             "`when`: a rule cannot test `is:bulk`: name the senders, such as \
              from:news@shop.example OR from:list.example; mail_search q=is:bulk by=sender lists \
@@ -146,7 +145,7 @@ async fn forwarding_rules_are_refused() {
             "there is no rule Nothing: see lookup kind=rules";
     };
     harness.refuses("manage", cases).await;
-    // Nearly all mail is all mail.
+    // Conditions that match nearly all mail count as matching all.
     for when in ["in:inbox", "-from:a@b.example", "from:a@b.example OR in:inbox"] {
         let mut all = create("read");
         all["set"]["when"] = when.into();
@@ -158,7 +157,7 @@ async fn forwarding_rules_are_refused() {
     assert_eq!(harness.ana().written(), Vec::<String>::new());
 }
 
-/// Actions are taken in the forms that people write.
+/// Actions are accepted in the forms that people write.
 #[tokio::test]
 async fn actions_are_read_in_many_forms() {
     let harness = MailHarness::one(Service::Google, "organize").await;
@@ -190,7 +189,7 @@ async fn actions_are_read_in_many_forms() {
 async fn rule_can_run_over_existing_messages() {
     let harness = MailHarness::one(Service::Google, "organize").await;
     harness.ana().fill(1300);
-    // What is not in the inbox stays as it is.
+    // Archiving leaves messages outside the inbox unchanged.
     harness.ana().touch("ana-0001", |mail| mail.folder = harness.ana().folder("archive"));
     let steps = vec![RuleStep::Archive, RuleStep::Label("Bills".to_owned()), RuleStep::NeverSpam];
     *harness.ana().rules.lock().unwrap() = vec![rule("r", Some("Old"), "larger:1200", steps)];
@@ -232,7 +231,7 @@ async fn folders_and_labels_are_created_renamed_and_deleted() {
     };
     harness.answers("manage", cases).await;
     let outlook = MailHarness::one(Service::Microsoft, "organize").await;
-    // What is in a folder goes with it, so the call has to say that it may.
+    // Deleting an Outlook folder deletes its messages, so the call must allow it.
     let planned = "outcomes[1|]{item|op|result|detail}:\n  Bills|delete|planned|\"12 messages; with \
                    its content, to Deleted Items; needs set=[\\\"messages=trash\\\"]\"\n--\n\
                    dry run: nothing was written";
@@ -281,7 +280,7 @@ async fn automatic_reply_is_switched_on_and_off() {
          ana@example.com|scheduled|Thu 2026-02-05 00h00|Mon 2026-02-09 00h00|null|I am away. ¶ \
          Mira|null|null|contacts\n--\n`to` includes 2026-02-08"
     );
-    // The times may be in another zone, which the answer's are not.
+    // The times may be given in another zone; the answer uses the account's.
     let mut abroad = update(json!({"from": "2026-02-05 12:00", "to": "2026-02-08"}));
     abroad["tz"] = "Asia/Tokyo".into();
     let answer = harness.ok("manage", abroad).await;
@@ -363,7 +362,7 @@ async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
             ]
         );
     }
-    // Accounts with the same reply share their lines of the one question, before any write.
+    // Accounts with the same reply share lines of one question, which precedes any write.
     let harness = prepared().await;
     let same = update("all", json!({"status": "on", "text": "Back soon", "audience": "contacts"}));
     for reply in [Confirmation::No, Confirmation::Unanswered, Confirmation::Later] {
@@ -378,7 +377,7 @@ async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
             ]
         );
     }
-    // Nothing is written if one of them is refused.
+    // If one account refuses, no account is written to.
     for (set, expected) in cases! {
         json!({"text_external": "Out", "status": "on"}),
             "ana@example.com: this mailbox has one text for everybody, no `text_external`: give \
@@ -399,7 +398,7 @@ async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
     for mailbox in [harness.ana(), harness.bo()] {
         assert_eq!(mailbox.written(), Vec::<String>::new());
     }
-    // Each account has a row about it.
+    // Each account has its own row.
     harness.bo().fail("apply", Error::new(ErrorKind::Provider(403), "Outlook is busy"));
     assert_eq!(
         harness.ok("manage", update("all", json!({"status": "on", "text": "Away"}))).await,
@@ -411,8 +410,8 @@ async fn automatic_replies_of_several_accounts_are_set_in_one_call() {
     );
 }
 
-/// Outlook keeps a text for the organization, and one for people outside: what is not
-/// named of both stays.
+/// Outlook has one reply text for the organization and one for people outside; a text that is not
+/// given stays.
 #[tokio::test]
 async fn internal_and_external_automatic_replies_stay_separate() {
     let update = |set: Value| json!({"kind": "auto_reply", "op": "update", "set": set});
@@ -444,7 +443,7 @@ async fn internal_and_external_automatic_replies_stay_separate() {
         let answer = harness.ok("manage", update(set.clone())).await;
         assert!(answer.ends_with(&format!("ana@example.com|{shown}")), "{set}: {answer}");
         assert_eq!(*harness.ana().reply.lock().unwrap(), after, "{set}");
-        // Nothing is written but what was named.
+        // Only the given members are written.
         let written = harness.ana().written().join("\n");
         let text = |name: &str, now: &Option<String>, old: &Option<String>| {
             let now = now.as_ref().filter(|_| now != old);
@@ -497,7 +496,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
         harness.ana().written(),
         ["Signature { address: None, html: \"<p>Ana<br>\\nLamps</p>\" }"]
     );
-    // An id is the address that it is for; other objects have none.
+    // A signature's id is its address; replies and settings have no id.
     let named = |kind: &str, more: Value| {
         with(json!({"kind": kind, "op": "update", "set": {"text": "x"}}), more)
     };
@@ -516,7 +515,7 @@ async fn signatures_are_kept_where_the_provider_has_none() {
             format!("{expected}: give `account`, and the change in `set`")
         );
     }
-    // Nothing in it loads from elsewhere.
+    // A signature must not load remote content.
     let html = "<p>Ana <img src='https://evil.example/x.png' alt='Logo'></p>";
     let set = json!({"kind": "signature", "op": "update", "set": {"text": html}});
     let answer = harness.ok("manage", set).await;
@@ -562,7 +561,7 @@ async fn rule_that_hides_mail_is_written_after_the_user_confirms() {
     }
 }
 
-/// Whatever shows a text of somebody else: lists, links of senders, subjects of replies.
+/// Texts by other people count: lists, links of senders, subjects of replies.
 #[tokio::test]
 async fn rule_that_hides_mail_is_refused_after_untrusted_text_if_nobody_can_be_asked() {
     let unsubscribe = json!({"ids": ["ana-0001"], "do": "unsubscribe", "dry_run": true});
@@ -602,7 +601,7 @@ async fn rule_that_hides_mail_is_refused_after_untrusted_text_if_nobody_can_be_a
     }
 }
 
-/// It hides nothing until it is switched on.
+/// A disabled rule hides no mail, so it is created without a question; enabling it is refused.
 #[tokio::test]
 async fn rule_that_is_switched_off_needs_no_question() {
     let harness = MailHarness::one(Service::Microsoft, "full").await;
@@ -626,7 +625,7 @@ async fn rule_that_is_switched_off_needs_no_question() {
     }
 }
 
-/// A dry run says of a question what the call would do with it, and asks nobody.
+/// A dry run states the question that the call would ask, without asking it.
 #[tokio::test]
 async fn dry_run_says_whether_the_user_will_be_asked() {
     let rule = json!({"kind": "rule", "op": "create",
@@ -697,7 +696,7 @@ async fn contact_is_deleted_after_the_user_confirms() {
     }
 }
 
-/// A dry run says what the provider would not take.
+/// A dry run reports settings that the provider would refuse.
 #[tokio::test]
 async fn dry_run_is_refused_like_the_call() {
     for arguments in [
@@ -758,7 +757,7 @@ async fn contacts_are_found_by_address_or_name() {
           Some(\"Art\") } }"
         ]
     );
-    // A column's name may be in the other number.
+    // A column's name may be in the singular or the plural.
     let singular = json!({"kind": "contact", "op": "update", "id": "lena@home.example",
                           "set": {"email": "lena@newer.example", "phones": "+49 2"}});
     harness.ok("manage", singular).await;
@@ -767,7 +766,7 @@ async fn contacts_are_found_by_address_or_name() {
         ["UpdateContact { id: \"people/c2\", card: ContactCard { name: None, emails: \
           Some([\"lena@newer.example\"]), phones: Some([\"+49 2\"]), company: None, title: None } }"]
     );
-    // Copies of a contact are changed one by one.
+    // Copies of a contact are changed one at a time.
     harness.ok("manage", update("zoe@lamps.example")).await;
     assert!(harness.ana().written()[0].starts_with("UpdateContact { id: \"people/c4\""));
     let cases = cases! {
@@ -786,7 +785,7 @@ async fn contacts_are_found_by_address_or_name() {
              ask the user to start it with --access full";
         json!({"kind": "contact", "op": "create", "set": {"emails": "nowhere"}}),
             "`nowhere` is not an address: write it as name@example.com";
-        // Shown otherwise than saved, or as two.
+        // An address that would be displayed differently from the saved one, or as two.
         json!({"kind": "contact", "op": "create", "set": {"emails": ["a\u{200b}@x.example"]}}),
             "`a@x.example` has non-ASCII characters before the @: ask for an ASCII address";
         json!({"kind": "contact", "op": "create", "set": {"emails": ["Ann <a@x.example>"]}}),

@@ -1,8 +1,8 @@
-//! Searches over several accounts, merged: sorted, whole, and in time.
+//! Merged searches over several accounts: sorted, complete and in time.
 //!
-//! The mailboxes are scripted as the awkward service is: pages are counted from
-//! the top (`$skip`), so that new mail pushes rows down from one page to the
-//! next, and a page may have fewer rows than were asked for.
+//! The mailboxes are scripted to imitate an awkward service: pages are counted from the top
+//! (`$skip`), so that new mail pushes rows from one page to the next, and a page may have fewer
+//! rows than requested.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -20,17 +20,17 @@ use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
 use crate::common::harness;
 use crate::support::column;
 
-/// A message: minutes since some day, and whether the query finds it.
+/// A message: minutes since some day, and true if the query finds it.
 type Mail = (u32, bool);
 
-/// What is in a mailbox whose pages are counted from the top.
+/// A mailbox whose pages are counted from the top.
 struct Pile {
     name: &'static str,
-    /// Newest first.
+    /// The messages, newest first.
     mail: Mutex<Vec<(u32, u32, bool)>>,
-    /// Rows of a page before the query is applied to them here.
+    /// Rows of a page before the query is applied to them.
     page: usize,
-    /// Every so many messages one cannot be fetched, counted from the oldest.
+    /// The interval, counted from the oldest, of messages that cannot be fetched.
     broken: Mutex<Option<u32>>,
 }
 
@@ -50,7 +50,7 @@ impl Pile {
         mail.sort_by(|one, other| other.cmp(one));
     }
 
-    /// Ids of what the query finds, as the answers name them.
+    /// Returns the ids of the matching messages as answers show them.
     fn matching(&self) -> Vec<String> {
         let mail = self.mail.lock().unwrap();
         let found = mail.iter().filter(|(_, _, matches)| *matches);
@@ -132,13 +132,13 @@ async fn bench(boxes: Vec<Arc<Pile>>) -> MailHarness {
     MailHarness::over(boxes.iter().map(fake).collect(), &[]).await.with_tabs()
 }
 
-/// Searches of a test.
+/// Searches of this file.
 impl MailHarness {
     async fn search(&self, arguments: Value) -> Value {
         self.json("mail_search", arguments).await
     }
 
-    /// Every page, and what happens between two of them.
+    /// Reads every page, and runs `between` after each.
     async fn walk(&self, limit: usize, sort: &str, mut between: impl FnMut(usize)) -> Vec<Value> {
         let fields = json!(["subject", "date"]);
         let mut page = self.search(json!({"limit": limit, "fields": fields, "sort": sort})).await;
@@ -183,7 +183,7 @@ async fn rows_are_sorted_and_name_their_account() {
              trash not searched",
         ]
     );
-    // Of one account, the account is not said.
+    // With a single account, its name is omitted.
     let blocks = bench
         .call("mail_search", json!({"account": "bo@example.com", "detail": "minimal"}))
         .await
@@ -208,8 +208,8 @@ async fn oldest_rows_come_first_on_request() {
     assert!(other.unwrap_err().to_string().contains("belongs to another search"));
 }
 
-/// What is on disk goes on when the program is another version: the kind of list
-/// first, then the fields of its plan.
+/// Stored cursors remain valid in another version of the program: the kind of list is first, then
+/// the fields of its plan.
 #[tokio::test]
 async fn stored_cursor_format_is_stable() {
     let bench = bench(vec![Pile::new("ana", &[(5, true), (3, true), (1, true)], 10)]).await;
@@ -227,13 +227,12 @@ async fn stored_cursor_format_is_stable() {
         r#"{"of":"search","q":null,"folder":null,"by_thread":false,"level":null,"fields":["subject"],"limit":1,"now":null,"shown":1,"total":[3,true],"accounts":1,"places":[{"account":"ID","page":null,"seen":"sCrdFaVKapE"}]}"#
     );
 
-    // One that was kept before there were columns to choose.
+    // A cursor stored before columns could be chosen.
     let old = r#"{"of":"lookup","kind":"schemas","q":null,"emails":[],"limit":1,"merged":false,"done":0,"met":[],"places":[{"account":null,"shown":2}]}"#;
     let number = bench.store.save_cursor(old).await.unwrap();
     let blocks = bench.call("lookup", json!({"kind": "schemas", "cursor": format!("p{number}")}));
     assert!(blocks.await.unwrap()[0].contains("schemas[1"));
-    // One of a list that this version does not know is of another tool; what is
-    // no cursor is not there.
+    // A list unknown to this version belongs to another tool; an unreadable cursor does not exist.
     for (state, says) in [
         (r#"{"of":"weather","limit":1}"#, "belongs to another tool"),
         (r#"{"of":"search","limit":"many"}"#, "there is no cursor"),
@@ -266,7 +265,7 @@ async fn failing_or_slow_account_is_a_note() {
          was too slow (retried with the next page); di@example.com: no answer within 0 seconds \
          (retried with the next page)"
     );
-    // Those that may come back do, and nothing of theirs is lost.
+    // The accounts that failed temporarily recover, and none of their messages is lost.
     *bench.fakes[2].failure.lock().unwrap() = None;
     *bench.fakes[3].delay.lock().unwrap() = Duration::ZERO;
     let second = bench.call("mail_search", json!({"cursor": "p1", "limit": 100})).await.unwrap();
@@ -275,7 +274,7 @@ async fn failing_or_slow_account_is_a_note() {
         "messages: 14 of 18 in 4 accounts, newest first, after 4 on earlier pages; spam and trash \
          not searched"
     );
-    // All of them failing is an error.
+    // If all accounts fail, it is an error.
     for one in &bench.fakes {
         *one.failure.lock().unwrap() = Some(Error::new(ErrorKind::Network, "no route"));
     }
@@ -285,20 +284,20 @@ async fn failing_or_slow_account_is_a_note() {
     assert_eq!(error.to_string(), "no route");
 }
 
-/// An account has as long as the README says. (Tests wait for less.)
+/// The time limit of an account is the one in the README. (Tests use less.)
 #[test]
 fn account_timeout_matches_the_readme() {
     let text = format!("takes more than {} seconds", PATIENCE.as_secs());
     assert!(include_str!("../../README.md").contains(&text), "{text}");
 }
 
-/// A search that finds nothing on a page goes on for some pages, and then says so.
+/// A search continues over pages without matches up to a limit, which it then reports.
 #[tokio::test]
 async fn search_without_matches_reads_only_some_pages() {
     let none: Vec<Mail> = (0..30).map(|minute| (minute, false)).collect();
     let bench = bench(vec![Pile::new("ana", &none, 1)]).await;
     let mut arguments = json!({"limit": 3});
-    // Whom the account knows is asked once.
+    // The account's known people are requested once.
     for (calls, pages) in [(1 + 12, "12"), (1 + 24, "12"), (1 + 30, "")] {
         let notes = bench.call("mail_search", arguments).await.unwrap().pop().unwrap();
         let text = notes
@@ -366,7 +365,7 @@ async fn lookup_survives_account_failure_between_pages() {
         harness::notes(&last),
         "folders: 3 of 8\nmissing: bo@example.com: 1 could not be fetched (f8): it broke"
     );
-    // What could not be fetched may be what is looked for.
+    // The folder that could not be fetched may be the one searched for.
     let one = json!({"kind": "folders", "q": "3 of", "account": "ana@example.com"});
     assert_eq!(names(&bench.call("lookup", one).await.unwrap()), ["3 of ana", "null"]);
 }
@@ -411,15 +410,15 @@ async fn late_pages_cost_no_more_than_first() {
 }
 
 fn mail() -> impl Strategy<Value = Vec<Mail>> {
-    // Few minutes for many messages: equal dates are common.
+    // Few minutes for many messages make equal dates common.
     prop::collection::vec((0_u32..40, prop::bool::weighted(0.7)), 0..60)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// New mail between the pages, pages of any size, hits few or many: what was
-    /// there at the beginning is shown once, and nothing is shown twice.
+    /// New mail between the pages, pages of any size, hits few or many: each message that existed
+    /// at the beginning is shown once, and none is shown twice.
     #[test]
     fn no_row_is_lost_or_repeated_between_pages(
         boxes in prop::collection::vec((mail(), 1_usize..30), 1..4),
@@ -442,7 +441,7 @@ proptest! {
             let rows = bench
                 .walk(limit, if oldest { "oldest" } else { "newest" }, |_| {
                     for (at, minute) in arrivals.by_ref().take(3) {
-                        // Newer than all that is there.
+                        // Newer than all existing messages.
                         boxes[at % boxes.len()].arrive(100 + minute, true);
                     }
                 })

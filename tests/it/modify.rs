@@ -19,7 +19,7 @@ async fn each_verb_becomes_its_action() {
         Service::Google, json!({"do": "trash"}), "Trash 1";
         Service::Google, json!({"do": "spam"}), "Spam 1";
         Service::Google, json!({"do": "move", "to": "Bills"}), "Move(\"Label_1\") 1";
-        // Gmail has no such labels to move to.
+        // Gmail has no labels for these folders, so a move becomes an action.
         Service::Google, json!({"do": "move", "to": "trash"}), "Trash 1";
         Service::Google, json!({"do": "copy", "to": "Bills"}), "Copy(\"Label_1\") 1";
         Service::Google, json!({"do": "label", "to": ["Bills", "Print shop"]}),
@@ -50,7 +50,7 @@ async fn labels_are_added_and_removed_in_one_call() {
             vec![r#"Label { add: ["Label_1"], remove: ["Label_2"] } 1"#];
         Service::Google, json!({"do": "label", "to": "-Print shop"}), "Print shop|\"\"",
             vec![r#"Label { add: [], remove: ["Label_2"] } 1"#];
-        // One request, because a move is a change of labels.
+        // A move is a change of labels, so one request is enough.
         Service::Google, json!({"do": "move", "to": both()}), "inbox, Print shop|archive, Bills",
             vec![
                 r#"Label { add: ["Label_1"], remove: ["INBOX", "SPAM", "TRASH", "Label_2"] } 1"#,
@@ -88,7 +88,7 @@ async fn labels_are_added_and_removed_in_one_call() {
     }
 }
 
-/// The answer to an action that changes nothing about one message.
+/// Returns the answer to an action that does not change its message.
 fn unchanged(verb: &str) -> String {
     format!("done: 0\nunchanged: 1\n--\nunchanged: already as do={verb} would leave them")
 }
@@ -120,7 +120,7 @@ async fn unchanged_messages_are_not_sent() {
     }
     let unlabel = json!({"ids": ["ana-0001"], "do": "unlabel", "to": "Bills"});
     assert_eq!(harness.ok("mail_modify", unlabel).await, unchanged("unlabel"));
-    // What lies in the trash is not archived out of it.
+    // Archiving does not take messages out of the trash.
     harness.ana().touch("ana-0002", |mail| mail.folder = "TRASH".to_owned());
     let archive = json!({"ids": ["ana-0002"], "do": "archive"});
     assert_eq!(harness.ok("mail_modify", archive).await, unchanged("archive"));
@@ -139,14 +139,14 @@ async fn thousand_messages_are_reported_in_few_words() {
     assert_eq!(answer, expected);
     assert!(tokens(&answer) <= 60, "{}", tokens(&answer));
     assert_eq!(harness.ana().written(), ["Read(true) 998"]);
-    // The newest were taken.
+    // The newest messages were changed.
     assert!(harness.ana().state("ana-0200").unread);
     assert!(!harness.ana().state("ana-0201").unread);
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
     assert_eq!(undone, "undone: 998\nundo: u2");
     assert!(harness.ana().state("ana-0201").unread);
     assert!(!harness.ana().state("ana-1200").unread);
-    // And the undoing is undone.
+    // The undo is undone.
     assert_eq!(harness.ok("mail_modify", json!({"undo": "u2"})).await, "undone: 998\nundo: u3");
     assert!(!harness.ana().state("ana-0201").unread);
     assert_eq!(
@@ -182,7 +182,7 @@ async fn failed_messages_are_named() {
          nothing twice\"\n  9 messages, m3 m4 m5 m6 m7 and others|archive|failed|\"Gmail refused: \
          sign in again\""
     );
-    // Those that may have changed are among those that are put back.
+    // Messages that may have changed are restored, too.
     harness.ana().failing.lock().unwrap().clear();
     harness.ana().touch("ana-0010", |mail| mail.folder = String::new());
     let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
@@ -203,7 +203,7 @@ async fn undo_keeps_later_changes_by_others() {
          m1|Letter ana-0004|inbox|Bills\n  m2|Letter ana-0003|inbox|Bills\n  \
          m3|Letter ana-0002|inbox|Bills\n  m4|Letter ana-0001|inbox|Bills"
     );
-    // One was moved on, one was read, one was put back by hand.
+    // One was moved further, one was read, and one was restored by hand.
     harness.ana().touch("ana-0001", |mail| mail.folder = "tr".to_owned());
     harness.ana().touch("ana-0002", |mail| mail.unread = false);
     harness.ana().touch("ana-0003", |mail| mail.folder = "in".to_owned());
@@ -347,7 +347,7 @@ async fn undo_names_the_folders_that_stay() {
         let undone = harness.ok("mail_modify", json!({"undo": "u1"})).await;
         assert!(undone.starts_with("undone: 1\nundo: u2\n"), "{verb}: {undone}");
         assert!(undone.ends_with(&format!("\n--\n{note}")), "{verb}: {undone}");
-        // One that was deleted in the meantime does not stay.
+        // A folder deleted in the meantime is not recreated.
         harness.ana().places.lock().unwrap().remove("Taxes");
         let again = harness.ok("mail_modify", json!({"undo": "u1"})).await;
         assert_eq!(again, "undone: 0\nunchanged: 1", "{verb}");
@@ -371,7 +371,7 @@ async fn irreversible_actions_are_announced() {
     );
 }
 
-/// What is gone for good is asked about before, with what it is; a dry run says so.
+/// Permanent deletion asks first and names the messages; a dry run announces the question.
 #[tokio::test]
 async fn user_confirms_permanent_deletion() {
     let some: Vec<String> = (1..=11).map(|number| format!("ana-{number:04}")).collect();
@@ -381,7 +381,7 @@ async fn user_confirms_permanent_deletion() {
         Confirmation::No,
             "done: 0\noutcomes[1|]{item|op|result|detail}:\n  11 messages, m1 m2 m3 m4 m5 and \
              others|delete|refused|the user declined", 12;
-        // As with a message that is sent, the level is the user's word then.
+        // As with sending, the access level then counts as the user's consent.
         Confirmation::Unavailable, "done: 11\n--\npermanently deleted: there is no undo", 1;
         Confirmation::Later, "the user is being asked", 12;
     } {
@@ -412,7 +412,7 @@ async fn user_confirms_permanent_deletion() {
             "planned: 1\nmessages[1|]{id|from|subject}:\n  m1|Shop <news@ana.example>|Letter \
              ana-0001\n--\ndry run: nothing was written\ndo=delete is permanent: the user will be \
              asked first, and there is no undo";
-        // Nothing to delete, nothing to ask; and the trash can be left again.
+        // Without messages to delete there is no question; and moving to the trash can be undone.
         json!({"ids": "ana-0001", "do": "trash"}),
             "done: 1\nundo: u1\nmodified[1|]{id|subject|before|after}:\n  m1|Letter ana-0001|inbox|trash";
     } {
@@ -422,7 +422,7 @@ async fn user_confirms_permanent_deletion() {
     }
 }
 
-/// A folder that is to be made on the way is tried out by a dry run.
+/// A dry run also tests the folder that the action would create.
 #[tokio::test]
 async fn dry_run_refuses_an_impossible_folder() {
     let harness = MailHarness::one(Service::Microsoft, "organize").await;

@@ -1,4 +1,5 @@
-//! Names in place of addresses: those of one saved contact are resolved, all others refused.
+//! Names in place of addresses: the name of a single saved contact is resolved, any other is
+//! refused.
 
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::schemas::Service;
@@ -49,7 +50,7 @@ async fn name_of_one_saved_contact_is_resolved() {
                 "to: jose@studio.example",
                 "\"JOS\u{c9} GARC\u{cd}A\" is `jose@studio.example` (contact)",
             ),
-            // A stranger who writes under the name of a contact changes nothing.
+            // An unknown sender under a contact's name makes no difference.
             (
                 "mail_draft",
                 draft("Jonas Brandt"),
@@ -57,7 +58,7 @@ async fn name_of_one_saved_contact_is_resolved() {
                 "\"Jonas Brandt\" is `jonas@example.com` (contact)",
             ),
             ("calendar_free", free("Ana Long"), "", ana),
-            // Where nothing is sent, the first name is enough.
+            // The first name is enough for calls that send no message.
             (
                 "mail_draft",
                 draft("Ana"),
@@ -72,7 +73,7 @@ async fn name_of_one_saved_contact_is_resolved() {
             assert!(blocks[0].contains(shown), "{who:?} {call}: {blocks:#?}");
             assert_eq!(notes.lines().filter(|line| *line == note).count(), 1, "{call}: {notes}");
         }
-        // Google itself looks for letters with their accents.
+        // Google matches letters with their accents itself.
         if who[0].0 == "microsoft" {
             let made = session.ok("mail_draft", draft("Jose Garcia")).await;
             let note = "\"Jose Garcia\" is `jose@studio.example` (contact)";
@@ -94,9 +95,9 @@ async fn other_names_stay_refused() {
         for name in [
             "Kim Two", "Lee Pair", // Somebody of that name is in an event.
             "Zed Quill",
-            // The end of a name, another name, a look-alike, and somebody known from mail alone.
+            // The end of a name, another name, a look-alike, and a person known only from mail.
             "Raman", "Priya Ramann", "Pri", "Anna Bell", "Dele Adeyemi",
-            // Two contacts with one name.
+            // Two contacts share the name.
             "Anselm Voss", "Kim", "me",
         ] {
             let calls = [
@@ -117,7 +118,8 @@ async fn other_names_stay_refused() {
     }
 }
 
-/// Somebody whom the user has written to keeps their name, though another is saved under it.
+/// The name of a person the user has written to keeps its address, even if it is saved with another
+/// one.
 #[tokio::test]
 async fn name_of_a_correspondent_is_not_that_of_another_contact() {
     for who in WHO {
@@ -137,7 +139,7 @@ async fn name_of_a_correspondent_is_not_that_of_another_contact() {
     }
 }
 
-/// A contact that a message had saved does not count as somebody the user has written to.
+/// A contact saved because of a message does not count as a person the user has written to.
 #[tokio::test]
 async fn contact_saved_for_a_message_redirects_nothing() {
     for who in WHO {
@@ -159,7 +161,7 @@ async fn contact_saved_for_a_message_redirects_nothing() {
     }
 }
 
-/// The address of a contact counts as untrusted text, also if nothing else was shown before.
+/// A contact's address counts as untrusted text, even if no other untrusted text was shown before.
 #[tokio::test]
 async fn resolved_name_is_asked_about_like_untrusted_text() {
     let person = json!({"resourceName": "people/c1", "names": [{"displayName": "Bank Support"}],
@@ -190,7 +192,7 @@ async fn resolved_name_is_asked_about_like_untrusted_text() {
     }
 }
 
-/// Who is meant is found in all accounts, but not among addresses that nobody reads.
+/// A name is searched in all accounts, but not among addresses that receive no mail.
 #[tokio::test]
 async fn errors_suggest_what_is_in_other_accounts() {
     let mut session = Session::written(SandboxUser::Usual).await;

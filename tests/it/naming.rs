@@ -1,5 +1,5 @@
-//! Words that are gone from identifiers: what they named goes by the term of
-//! `docs/glossary.md`. Comments and texts in quotes are not looked at.
+//! Words retired from identifiers, which use the terms of `docs/glossary.md` instead. Comments and
+//! texts in quotes are not checked.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use crate::layers::{CRATES, walk};
 
-/// Words that no identifier has, each with what is said instead.
+/// Words that no identifier may contain, each with its replacement.
 const RETIRED: &[(&str, &str)] = &[
     ("deed", "action, write"),
     ("deeds", "actions, writes"),
@@ -22,13 +22,13 @@ const RETIRED: &[(&str, &str)] = &[
     ("whose", "what it is: account, owner"),
 ];
 
-/// Unicode's general categories, as the crate that reads them names them.
+/// Unicode's general categories under the names of the crate that provides them.
 const UNICODE: &[&str] = &[
     "LetterNumber", "LowercaseLetter", "ModifierLetter", "OtherLetter", "TitlecaseLetter",
     "UppercaseLetter",
 ];
 
-/// Adds the identifiers of some source.
+/// Adds the identifiers of a source.
 fn identifiers(source: TokenStream, into: &mut BTreeSet<String>) {
     for token in source {
         match token {
@@ -39,7 +39,7 @@ fn identifiers(source: TokenStream, into: &mut BTreeSet<String>) {
     }
 }
 
-/// The words of an identifier: `draft_desk` and `DraftDesk` have `draft` and `desk`.
+/// Returns the words of an identifier: `draft_desk` and `DraftDesk` have `draft` and `desk`.
 fn words(identifier: &str) -> Vec<String> {
     let mut found = vec![String::new()];
     let mut before = ' ';

@@ -1,5 +1,5 @@
-//! Messages that are not read as others: reports on delivery, receipts, what is encrypted or
-//! packed. Both providers take such messages apart in their own ways and give the same answer.
+//! Special messages: delivery reports, receipts, encrypted and packed messages. The providers parse
+//! them differently but give the same answer.
 
 use daysheet::cli::sandboxed::SandboxUser;
 use serde_json::json;
@@ -15,11 +15,11 @@ const RECEIPT: &str = "--b\nContent-Type: text/plain\n\nIt was read.\n--b\nConte
 const ENCRYPTED: &str = "--b\nContent-Type: application/pgp-encrypted\n\nVersion: 1\n\n--b\n\
     Content-Type: application/octet-stream; name=encrypted.asc\n\n-----BEGIN PGP MESSAGE-----\n\nabc\n-----END PGP MESSAGE-----\n--b--\n";
 
-/// CMS with a text of two parts, in open lengths.
+/// CMS with a text in two parts, in indefinite-length encoding.
 const SIGNED: &str = "MIAGCSqGSIb3DQEHAqCAMIACAQExADCABgkqhkiG9w0BBwGggCSABBRDb250ZW50LVR5cGU6IHRleHQvcAQebGFp\
      bg0KDQp3b3JkcyBpbiBhIHNpZ25hdHVyZQ0KAAAAAAAAMQAAAAAAAAA=";
 
-/// Subject, content type, body, and the text and the note of the answer.
+/// Subject, content type, body, and the answer's text and note.
 const MESSAGES: [(&str, &str, &str, &str, &str); 8] = [
     (
         "bounce",
@@ -86,7 +86,7 @@ async fn reports_are_rows_and_unreadable_texts_say_why() {
     let mut session = Session::signed_in(TempDir::new().unwrap(), Some(mail.path()), who).await;
     for account in ["google:mira@example.com", "microsoft:mira@example.com"] {
         for (subject, _, _, text, note) in MESSAGES {
-            // Exchange keeps such a part as an attachment, without a text.
+            // Exchange stores such a part as an attachment without text.
             if subject == "partial" && account.starts_with("microsoft") {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Answers say only what the access level allows: whether events may be moved, and what the user
-//! has to change before a tool that an answer names can be used.
+//! Limits of the access level in answers: answers mark events as movable only if the level allows
+//! it, and say what the user must change before a named tool can be used.
 
 use daysheet_core::provider::calendar::InvitationAnswer;
 use daysheet_core::schemas::Service;
@@ -10,7 +10,7 @@ use crate::reach::document;
 
 const START: &str = "2036-02-05T09:00[Europe/Berlin]";
 
-/// A call of Bo's, a meeting of Ana's with a guest, and an event of hers alone.
+/// Creates an event organized by Bo, a meeting of Ana's with a guest, and an event without guests.
 async fn with_settings(settings: &[(&str, &str)]) -> CalendarHarness {
     let harness = CalendarHarness::with(Service::Google, settings).await;
     let ana = harness.ana();
@@ -109,7 +109,7 @@ async fn tools_that_are_not_offered_are_named_with_what_to_change() {
         let harness = with_settings(&settings).await;
         assert_eq!(harness.error(tool, call.clone()).await, expected, "{settings:?} {tool}");
     }
-    // After a note that names a tool, there is another.
+    // After a note that names a tool, a second note states the requirement.
     let harness = at_level("draft").await;
     let invitation = document("n@x.example", "ATTENDEE:mailto:ana@example.com\r\n")
         .replace("BEGIN:VEVENT", "METHOD:REQUEST\r\nBEGIN:VEVENT");

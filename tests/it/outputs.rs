@@ -1,5 +1,5 @@
-//! Long answers: kept where and as long as they should be, gone with their
-//! accounts, and read on in without a loss.
+//! Long answers: where and how long they are kept, their removal with their accounts, and complete
+//! reading in pages.
 #![cfg(test)]
 
 mod program;
@@ -27,7 +27,7 @@ use crate::common::harness::tokens;
 const MIRA: &str = "google:mira@example.com";
 const RECIPE: &str = r#"{"tool":"mail_search","arguments":{"q":"lamp"}}"#;
 
-/// A process of the user: what it has in memory is its own.
+/// A process of the user, with its own memory.
 struct Process {
     outputs: ResultStore,
     accounts: Arc<Accounts>,
@@ -39,7 +39,7 @@ fn config(home: &Path, outputs: &str) -> Config {
             "DAYSHEET_HOME" => home.to_str().unwrap().to_owned(),
             "DAYSHEET_KEY_STORE" => "file".to_owned(),
             "DAYSHEET_OUTPUTS" => outputs.to_owned(),
-            // Nobody answers there.
+            // No server listens at this address.
             "DAYSHEET_GOOGLE_REVOKE_URL" => "http://127.0.0.1:9/".to_owned(),
             _ => return None,
         })
@@ -68,7 +68,7 @@ impl Process {
         self.outputs.keep(RECIPE, text, &accounts).await
     }
 
-    /// What there is of an output: `text`, `recipe` or nothing.
+    /// Returns the stored form of an output: `text`, `recipe` or `nothing`.
     async fn has(&self, hash: &str) -> &'static str {
         match self.outputs.get(hash).await.unwrap() {
             Some(StoredOutput::Text(_)) => "text",
@@ -85,7 +85,7 @@ impl Process {
     }
 }
 
-/// A connection past everything the store does.
+/// Opens a connection that bypasses the store.
 async fn raw(home: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new().filename(home.join("daysheet.db"));
     SqliteConnection::connect_with(&options).await.unwrap()
@@ -95,7 +95,7 @@ async fn run(home: &Path, sql: impl Into<String>) {
     sqlx::query(AssertSqlSafe(sql.into())).execute(&mut raw(home).await).await.unwrap();
 }
 
-/// The hashes that have rows.
+/// Returns the hashes that have rows.
 async fn rows(home: &Path) -> Vec<String> {
     sqlx::query_scalar("SELECT hash FROM outputs ORDER BY hash")
         .fetch_all(&mut raw(home).await)
@@ -103,7 +103,7 @@ async fn rows(home: &Path) -> Vec<String> {
         .unwrap()
 }
 
-/// Everything in the files of a state folder.
+/// Returns the bytes of all files in a state folder.
 fn bytes(home: &Path) -> Vec<u8> {
     std::fs::read_dir(home)
         .unwrap()
@@ -144,10 +144,10 @@ fn long_texts_are_split_at_line_ends() {
         ("\n", 5, &["\n"]),
         ("a\n\nb", 5, &["a\n", "\n", "b"]),
         ("a\r\nb\n", 5, &["a\r\n", "b\n"]),
-        // The line end is no character of the line.
+        // A line's end does not count as one of its characters.
         ("abcde\nabcde", 5, &["abcde\n", "abcde"]),
         ("abcdef\n", 5, &["abcde", "f\n"]),
-        // Behind the last blank of the second half, which may be a tab.
+        // After the last blank in the second half, which may be a tab.
         ("ab cd ef gh", 8, &["ab cd ", "ef gh"]),
         ("ab\tcd\tef\tgh\n", 8, &["ab\tcd\t", "ef\tgh\n"]),
         ("ab cdefghijkl", 8, &["ab cdefg", "hijkl"]),
@@ -160,7 +160,7 @@ fn long_texts_are_split_at_line_ends() {
     }
 }
 
-/// Texts of lines short and long, in several scripts.
+/// Texts with short and long lines, in several scripts.
 fn texts() -> impl Strategy<Value = String> {
     let line =
         prop_oneof!["[a-e ]{0,12}", "[a-zé日\t ]{0,1600}", "[a-z]{400,1400}", Just(String::new()),];
@@ -180,7 +180,7 @@ proptest! {
             prop_assert!(!line.is_empty() && inner.chars().count() <= most);
             prop_assert!(!inner.contains('\n'));
         }
-        // What a text begins with has the same lines.
+        // The beginning of a text has the same lines.
         for end in 0..lines.len() {
             let beginning = lines[..end].concat();
             prop_assert_eq!(&wrapped(&beginning, most), &lines[..end]);
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// What memory lets go can be asked for again.
+/// Outputs evicted from memory can be requested again.
 #[tokio::test]
 async fn memory_keeps_the_most_recently_used() {
     let home = TempDir::new().unwrap();
@@ -217,7 +217,7 @@ async fn memory_keeps_the_most_recently_used() {
         one.outputs.get(&hashes[1]).await.unwrap(),
         Some(StoredOutput::Recipe { recipe: RECIPE.to_owned(), accounts: Vec::new() })
     );
-    // The same text once more takes no more room.
+    // Keeping the same text again takes no more space.
     for _ in 0..3 {
         one.keep(&format!("6 {}", "x".repeat(1_000_000)), &[]).await;
     }
@@ -249,7 +249,7 @@ async fn oversized_text_loses_only_its_end() {
         let (head, last) = stored.rsplit_once('\n').unwrap();
         assert_eq!(last, reported);
         assert!(text.starts_with(head));
-        // What is kept has the numbers that it has in the whole text.
+        // Lines of the stored text have the same numbers as in the whole text.
         let (all, mut some) = (wrapped(text, LINE), wrapped(&stored, LINE));
         some.pop();
         let end = some.len() - 1;
@@ -265,7 +265,7 @@ async fn outputs_are_deleted_with_their_account() {
         let one = process(home.path(), outputs);
         let other = process(home.path(), outputs);
         let mira = one.sign_in("mira_l@example.com").await;
-        // A name that the other's would match as a pattern.
+        // As a pattern, the other account's name would match this one.
         let other_mira = one.sign_in("mira-l@example.com").await;
         let of_mira = one.keep("of mira", &[&mira]).await;
         let of_both = one.keep("of both", &[&other_mira, &mira]).await;
@@ -298,7 +298,7 @@ async fn outputs_are_deleted_with_their_account() {
     }
 }
 
-/// Signed out elsewhere and signed in again: what was kept before is not served.
+/// After signing out elsewhere and signing in again, earlier outputs are not served.
 #[tokio::test]
 async fn new_sign_in_revives_no_old_outputs() {
     let home = TempDir::new().unwrap();
@@ -312,7 +312,7 @@ async fn new_sign_in_revives_no_old_outputs() {
     assert_eq!(one.has(&hash).await, "nothing");
 }
 
-/// An answer that comes when its account is gone is not kept.
+/// An answer that arrives after its account was removed is not kept.
 #[tokio::test]
 async fn output_of_a_removed_account_is_discarded() {
     let home = TempDir::new().unwrap();
@@ -322,8 +322,8 @@ async fn output_of_a_removed_account_is_discarded() {
     assert_eq!(rows(home.path()).await, Vec::<String>::new());
 }
 
-/// All parts of a call see the accounts that it began with. They are those of its own store, and
-/// nothing is kept of an account that is removed meanwhile.
+/// All parts of a call see the accounts of its own store at its beginning, and outputs of an
+/// account removed meanwhile are not kept.
 #[tokio::test]
 async fn call_sees_the_accounts_that_it_began_with() {
     let home = tempfile::tempdir().unwrap();
@@ -349,7 +349,7 @@ async fn output_text_on_disk_is_sealed_or_absent() {
     let one = process(home.path(), "memory");
     let hash = one.keep(text, &[]).await;
     assert!(holds(home.path(), &hash) && !holds(home.path(), "Anselm"));
-    // Another process has how to ask again.
+    // Another process knows how to repeat the call.
     assert_eq!(process(home.path(), "memory").has(&hash).await, "recipe");
 
     let one = process(home.path(), "disk");
@@ -358,22 +358,22 @@ async fn output_text_on_disk_is_sealed_or_absent() {
     assert!(!holds(home.path(), "Anselm"));
     let again = process(home.path(), "disk");
     assert_eq!(again.text(&hash).await, text);
-    // What opens a row opens no other.
+    // The seal of a row does not open another row.
     let moved = hash_of_row(&hash);
     run(home.path(), format!("UPDATE outputs SET hash = '{moved}' WHERE hash = '{hash}'")).await;
     assert_eq!(process(home.path(), "disk").has(&moved).await, "recipe");
-    // Without the key there is no text, and no error either.
+    // Without the key the text is unreadable, which is not an error.
     let hash = one.keep("another text", &[]).await;
     std::fs::remove_file(home.path().join("key")).unwrap();
     assert_eq!(process(home.path(), "disk").has(&hash).await, "recipe");
 }
 
-/// Another hash.
+/// Returns another hash.
 fn hash_of_row(hash: &str) -> String {
     hash.chars().rev().collect::<String>().replace('a', "b")
 }
 
-/// Whoever does not want texts on disk any more has none there with the next.
+/// After the setting is switched off, the next output removes all texts from disk.
 #[tokio::test]
 async fn stored_texts_are_deleted_when_switched_off() {
     let home = TempDir::new().unwrap();
@@ -395,7 +395,7 @@ async fn disk_keeps_the_most_recently_used() {
         hashes.push(one.keep(text, &[]).await);
         time.advance(Duration::from_secs(1));
     }
-    // As if each were of 12 MiB; two of them fit.
+    // If each were 12 MiB, only two of them would fit.
     run(home.path(), "UPDATE outputs SET size = 12582912").await;
     let another = process_at(home.path(), "disk", time.clock());
     assert_eq!(another.has(&hashes[0]).await, "text");
@@ -407,7 +407,7 @@ async fn disk_keeps_the_most_recently_used() {
         left.push(again.has(hash).await);
     }
     assert_eq!(left, ["text", "recipe", "text", "text"]);
-    // Asked again, it is there again.
+    // Requested again, it is stored again.
     one.keep("two", &[]).await;
     assert_eq!(process(home.path(), "disk").has(&hashes[1]).await, "text");
 }
@@ -427,7 +427,7 @@ async fn outputs_are_kept_for_thirty_days() {
     assert_eq!(again.has(&older).await, "nothing");
     assert_eq!(again.has(&old).await, "text");
     assert_eq!(rows(home.path()).await.len(), 2);
-    // The next one takes along what is too old. The other has been used.
+    // The next output removes rows that are too old. The other one was used in the meantime.
     run(home.path(), format!("UPDATE outputs SET saved = saved - {day}")).await;
     let new = again.keep("new", &[]).await;
     let mut left = vec![new, old];

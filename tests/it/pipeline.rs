@@ -1,4 +1,4 @@
-//! The pipeline over a scripted mailbox, for what no stand-in does on purpose.
+//! The pipeline over a scripted mailbox, for cases that other fakes do not cause on purpose.
 
 use daysheet_core::error::{Error, ErrorKind};
 use daysheet_core::provider::{FailedItem, ListPage, MessageContent, SearchTotal};
@@ -17,7 +17,7 @@ fn not_found() -> Error {
     Error::new(ErrorKind::NotFound, "Gmail has no such item").next("search again")
 }
 
-/// A mailbox in which the second of three messages is gone when it is fetched.
+/// Returns a mailbox in which the second of three messages has been deleted when it is fetched.
 fn scripted(name: &'static str) -> FakeMailbox {
     let list = || ListPage {
         items: vec![object("aa"), object("cc")],
@@ -58,7 +58,7 @@ async fn missing_message_is_a_noted_row() {
              a note of the provider",
         ]
     );
-    // Read together with others it is a note, alone it is the answer.
+    // With other ids it is a note, on its own an error.
     let blocks = harness.call("mail_read", json!({"ids": ["m1", "m2"]})).await.unwrap();
     assert_eq!(
         harness::notes(&blocks),
@@ -69,7 +69,7 @@ async fn missing_message_is_a_noted_row() {
     assert_eq!(alone.unwrap_err().to_string(), "m2: Gmail has no such item: search again");
 }
 
-/// The setting applies to the default budget and to those of calls.
+/// The setting applies to the default budget and to budgets of calls.
 #[tokio::test]
 async fn reserve_setting_leaves_tokens_to_the_caller() {
     let fakes = || vec![scripted("a")];
@@ -78,7 +78,7 @@ async fn reserve_setting_leaves_tokens_to_the_caller() {
     let limit = json!({"limit": 60});
     let small = plain.error("mail_search", json!({"limit": 60, "budget": 110})).await;
     assert!(small.starts_with("budget_too_small needed=185: "), "{small}");
-    // The budget that is named includes what is reserved.
+    // The stated budget includes the reserved tokens.
     let small = reserving.error("mail_search", limit).await;
     assert!(small.starts_with("budget_too_small needed=8073: "), "{small}");
     let refused = reserving.error("mail_search", json!({"budget": 7989})).await;
@@ -131,7 +131,7 @@ async fn handles_remember_their_account() {
         "m6: it belongs to b@example.com, not to that account: leave out `account`: the \
          handle implies it"
     );
-    // A provider's own id could be of either.
+    // A provider's own id could belong to either kind.
     let own = json!({"ids": ["18c2f0a1b2c3d4e5"]});
     assert_eq!(
         harness.call("mail_read", own).await.unwrap_err().to_string(),

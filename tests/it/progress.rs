@@ -1,4 +1,4 @@
-//! Calls that take long report how far they are, to clients that ask for it.
+//! Progress of long calls, reported to clients that request it.
 
 use daysheet::cli::sandboxed::SandboxUser;
 use futures_util::future::join_all;
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use crate::cancel::Wire;
 
-/// A call, how long each request takes, and what its reports count, in this order; none if it
-/// ends too soon.
+/// A call, the delay of each request, and the units of its reports in order; empty if the call ends
+/// before a report is due.
 const CASES: &[(&str, &str, &str, &[&str])] = &[
     ("mail_search", r#"{"limit": 50}"#, "delay=900ms", &["accounts", "items"]),
     ("changes", "{}", "delay=900ms", &["of 4 sources"]),
@@ -22,8 +22,8 @@ const CASES: &[(&str, &str, &str, &[&str])] = &[
     (
         "mail_modify",
         r#"{"q": "in:inbox", "do": "star", "account": "mira@lindqvist-lamps.example"}"#,
-        // The write is one request. Whether a report falls into it depends on the machine, so only
-        // the messages that are looked up before it are counted on.
+        // The write is one request, and whether a report falls into it depends on the machine. Only
+        // the messages looked up before it are certain to be reported.
         "delay=1200ms",
         &["items"],
     ),

@@ -1,22 +1,23 @@
-//! What README, `docs/writing.md`, `docs/serving.md` and `docs/architecture.md` promise is held by
-//! something: each section ends with a comment `held by:`, and what it names exists.
+//! Proof of the promises in README, `docs/writing.md`, `docs/serving.md` and
+//! `docs/architecture.md`: each section ends with a comment `held by:`, and the tests and files it
+//! names exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where tests are.
+/// The folders of test programs.
 const SUITES: [&str; 6] =
     ["tests/core", "tests/adapters", "tests/sandbox", "tests/auth", "tests/it", "tests/http"];
 
 const DOCS: [&str; 4] = ["README.md", "docs/writing.md", "docs/serving.md", "docs/architecture.md"];
 
-/// The names in the comments `<!-- held by: … -->` of a section.
+/// Returns the names in the comments `<!-- held by: … -->` of a section.
 fn holders(section: &str) -> Vec<&str> {
     let comments = section.split("<!-- held by:").skip(1);
     comments.flat_map(|rest| rest.split("-->").next().unwrap().split_whitespace()).collect()
 }
 
-/// The tests that numbered paragraphs name in backticks: `module::test`.
+/// Returns the tests that numbered paragraphs name in backticks: `module::test`.
 fn tests(section: &str) -> Vec<&str> {
     let numbered = section.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit()));
     let code = numbered.flat_map(|line| line.split('`').skip(1).step_by(2));
@@ -24,7 +25,7 @@ fn tests(section: &str) -> Vec<&str> {
     code.filter(|code| code.contains("::") && code.chars().all(name)).collect()
 }
 
-/// The sections of a document, whose headings are no lines of code.
+/// Returns the sections of a document; lines of code are not headings.
 fn sections(text: &str) -> Vec<String> {
     let mut sections = vec![String::new()];
     let mut code = false;
@@ -49,7 +50,7 @@ fn files(path: PathBuf, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// True if one of the files has a test of that name.
+/// Returns true if one of the files has a test of that name.
 fn has_test(paths: impl IntoIterator<Item = PathBuf>, name: &str) -> bool {
     let mut all = Vec::new();
     paths.into_iter().filter(|path| path.exists()).for_each(|path| files(path, &mut all));

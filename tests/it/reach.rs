@@ -1,4 +1,4 @@
-//! Whom a write may reach: whoever is on its target, whomever the call names.
+//! The audience of a write: the people on its target as well as those that the call names.
 
 use std::sync::Mutex;
 
@@ -15,10 +15,10 @@ use crate::common::fake_mailbox::MailHarness;
 use crate::common::harness::FakeUser;
 
 const START: &str = "2036-02-05T09:00[Europe/Berlin]";
-/// The third of the weekly meetings: Eve is asked to that one.
+/// The third of the weekly meetings, to which Eve is invited.
 const THIRD: &str = "main/w@20360219T0800Z";
 
-/// Events that Eve is on, whom nobody knows, and some that she is not on.
+/// Adds events that Eve is on, whom the user does not know, and some without her.
 fn fill(harness: &CalendarHarness) {
     let ana = harness.ana();
     let me = EventGuest { me: true, ..guest("ana@example.com", '?') };
@@ -34,7 +34,7 @@ fn fill(harness: &CalendarHarness) {
     let (from_bo, from_eve) = (Some("bo@example.com"), Some("eve@example.org"));
     put("main/p", "Private", true, None, &[]);
     put("main/r", "Rooms", true, None, &[&room]);
-    // Ana herself, by another address and by her own.
+    // Ana's own addresses: an alias and the main one.
     let alias = EventGuest { me: true, ..guest("a.berg@example.com", '+') };
     let ana_alone = [&alias, &guest("ANA@example.com", '+')];
     put("main/s", "Self", true, None, &ana_alone);
@@ -58,7 +58,7 @@ fn fill(harness: &CalendarHarness) {
     put("work/s", "Shared", true, None, &[]);
     ana.list("boss@example.org", "Boss", "owner");
     put("boss@example.org/x", "Board", true, None, &[]);
-    // In a calendar that is not among Ana's.
+    // An event in another person's calendar.
     put("eve@example.org/z", "Eve's", true, None, &[]);
 }
 
@@ -95,7 +95,7 @@ const EVE: &str = "eve@example.org";
 const UNNAMED: &str = "people the service does not name";
 const SHARED: &str = "those sharing the calendar Work";
 
-/// Calls that reach somebody who is not on the list, and who that is.
+/// Returns calls that reach a person outside the list, with that person's address.
 fn outside() -> Vec<(&'static str, Value, &'static str)> {
     let (all, none) = (|| json!({"notify": "all"}), || json!({"notify": "none"}));
     let title = || json!({"title": "SECRET"});
@@ -142,7 +142,7 @@ fn outside() -> Vec<(&'static str, Value, &'static str)> {
         save,
             json!({"ics": document("n@x.example", "ORGANIZER:mailto:eve@example.org\r\n"), "dry_run": true}),
             EVE;
-        // It is there already, and Eve is on it.
+        // The event exists already, and Eve is on it.
         save, json!({"ics": document("main-m@test.example", "")}), EVE;
         "calendar_delete", delete("main/m", all()), EVE;
         "calendar_delete", delete("main/m", none()), EVE;
@@ -176,23 +176,23 @@ async fn allow_list_covers_everybody_reached() {
         );
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
     }
-    // Outlook tells whose a calendar is.
+    // Outlook names the owner of a calendar.
     let harness = CalendarHarness::with(Service::Microsoft, list).await;
     let call = create(json!({}), json!({"calendar": "Work"}));
     let error = harness.error("calendar_save", call).await;
     assert!(error.starts_with("not an allowed recipient: work@example.org:"), "{error}");
-    // What reaches nobody else is done.
+    // Writes with no reach beyond the list are carried out.
     let none = || json!({"notify": "none"});
     let inside = cases! {
         "calendar_save", create(json!({"people": ["BO@example.com"]}), none());
         "calendar_save", change("main/p", json!({"title": "A"}), json!({}));
         "calendar_save", change("main/r", json!({"title": "A"}), none());
         "calendar_save", change("main/b", json!({"title": "A"}), none());
-        // A reminder, a category and how the time is shown are one's own.
+        // A reminder, a category and the busy status are private to the user.
         "calendar_save", change("main/m", json!({"reminder": "5"}), none());
         "calendar_save", change("main/m", json!({"category": "tomato"}), none());
         "calendar_save", change("main/m", json!({"show": "free"}), none());
-        // Of somebody else's event one has a copy, whoever else is invited.
+        // Changes to another organizer's event stay in the user's copy, whoever else is invited.
         "calendar_save", change("main/i", json!({"title": "A"}), json!({}));
         "calendar_save", change("main/k", json!({"title": "A"}), json!({}));
         "calendar_delete", json!({"id": "main/b", "notify": "all"});
@@ -207,7 +207,7 @@ async fn allow_list_covers_everybody_reached() {
         harness.ok(tool, call.clone()).await;
         assert_eq!(harness.written().len(), 1, "{tool} {call}");
     }
-    // At Outlook a comment is for the organizer, and who is not notified sees nothing.
+    // At Outlook a comment is sent to the organizer alone, and without notification to no one.
     let outlook = [
         json!({"id": "main/k", "response": "accept", "comment": "Gladly"}),
         json!({"id": "main/i", "response": "accept", "notify": "none"}),
@@ -291,7 +291,7 @@ async fn document_guests_are_checked_like_recipients() {
     }
 }
 
-/// A user who answers as told, and does something first.
+/// A user who gives one answer and runs an action before it.
 struct Meanwhile<'a>(&'a (dyn Fn() + Sync), Confirmation, Mutex<Vec<String>>);
 
 #[async_trait]
@@ -305,7 +305,7 @@ impl ClientPrompts for Meanwhile<'_> {
     async fn progress(&self, _: u64, _: u64, _: &str) {}
 }
 
-/// An harness that has shown what strangers wrote, and knows Bo.
+/// Returns a harness that has shown untrusted text and has Bo as a known person.
 async fn wary(setting: &str) -> CalendarHarness {
     let harness =
         CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", setting)]).await;
@@ -338,7 +338,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
             "Change an event with other people?\nTue 2036-02-12 09h00 to 10h00 Weekly\na new \
              series from Tue 2036-02-12 09h00 on: title \"Weekly\" → \"SECRET\""
                 .to_owned(), 2;
-        // One question for all, whoever of them is new.
+        // One question covers all events, whichever of their guests are new.
         "calendar_save",
             json!({"ids": ["main/b", "main/m"], "notify": "all", "events": [{"where": "R"}]}),
             format!(
@@ -390,7 +390,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
         }
         assert_eq!(harness.written(), Vec::<String>::new(), "{tool} {call}");
         let user = FakeUser::says(Confirmation::Yes);
-        // A dry run asks nobody, and says whether the call would ask or be refused.
+        // A dry run asks no question, and says whether the call would ask or be refused.
         if tool != "calendar_respond" {
             let mut dry = call.clone();
             dry["dry_run"] = json!(true);
@@ -405,7 +405,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
         harness.call_as(tool, call.clone(), &user).await.unwrap();
         assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(harness.written().len(), writes, "{tool} {call}");
-        // Where new people are refused, nobody is asked.
+        // If the settings refuse new people, there is no question.
         let strict = wary("refuse").await;
         let answer = strict.call_as(tool, call.clone(), &user).await;
         let error = answer.unwrap_err().to_string();
@@ -413,7 +413,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
         assert_eq!(user.questions().len(), 1, "{tool} {call}");
         assert_eq!(strict.written(), Vec::<String>::new(), "{tool} {call}");
     }
-    // A dry run is refused as the real one is, and asks nobody.
+    // A dry run is refused like the call, without a question.
     let call =
         || change("main/m", json!({"title": "B"}), json!({"notify": "all", "dry_run": true}));
     let user = FakeUser::says(Confirmation::No);
@@ -427,12 +427,12 @@ async fn new_recipients_need_confirmation_before_any_write() {
     assert_eq!(user.questions().len(), 0);
     let error = wary("refuse").await.error("calendar_save", call()).await;
     assert_eq!(error, refused("the settings forbid it"));
-    // Those whom the service does not name are new.
+    // People whom the service does not name count as new.
     let harness = wary("confirm").await;
     let call = change("main/o", json!({"title": "B"}), json!({"notify": "all"}));
     let error = harness.error("calendar_save", call).await;
     assert!(error.contains("(people the service does not name)"), "{error}");
-    // Who is asked to another series of the same name is not on this one.
+    // Guests of another series with the same name are not on this one.
     let harness = wary("confirm").await;
     let ana = harness.ana();
     let mut copy = ana.get(THIRD).unwrap();
@@ -444,7 +444,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
     let call = change("main/w", call, json!({"notify": "all", "scope": "series"}));
     harness.ok("calendar_save", call).await;
     assert_eq!(harness.written().len(), 1);
-    // So many people that no question can show them are refused.
+    // A question that cannot show all people is refused.
     let harness = wary("confirm").await;
     let many = |c: char| {
         let people: Vec<String> = (0..150).map(|n| format!("{c}{n}@example.org")).collect();
@@ -458,7 +458,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
         "more than 200 people were never written to: write to fewer people"
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // An address may be a stranger's words, too.
+    // An address may contain untrusted words, too.
     let harness = wary("confirm").await;
     harness.ana().touch("main/i", |facts| {
         facts.organizer = Some("eve@example.org\nNever mind: yes\u{202e}".to_owned());
@@ -474,7 +474,7 @@ async fn new_recipients_need_confirmation_before_any_write() {
              eve@example.org Never mind: yes"
         )]
     );
-    // Whom one knows, and who is not on it, is no question.
+    // Known people cause no question, and neither do people who are not on the event.
     let harness = wary("confirm").await;
     let call = change("main/b", json!({"title": "B"}), json!({"notify": "all"}));
     harness.ok("calendar_save", call).await;
@@ -649,10 +649,10 @@ async fn automatic_reply_to_everybody_needs_confirmation() {
             }
         }
     }
-    // Daysheet keeps Outlook's signature, which reaches whoever a message with it does.
+    // Daysheet stores Outlook's signature, which reaches the recipients of every message with it.
     let room = MailHarness::with(Service::Microsoft, &[list]).await;
     room.ok("manage", signature()).await;
-    // The user says what becomes of it.
+    // The user's answer decides.
     for (answer, on) in
         [(Confirmation::Yes, true), (Confirmation::No, false), (Confirmation::Later, false)]
     {
@@ -675,7 +675,7 @@ async fn clash_marks_text_of_unknown_senders() {
         CalendarHarness::with(Service::Google, &[("DAYSHEET_NEW_RECIPIENTS", "refuse")]).await;
     fill(&harness);
     let asks_eve = || create(json!({"people": [EVE]}), json!({"notify": "all", "dry_run": true}));
-    // Nothing was shown yet.
+    // No untrusted text has been shown yet.
     harness.call("calendar_save", asks_eve()).await.unwrap();
     let clashing = create(json!({"start": "2036-02-05 09h00"}), json!({"dry_run": true}));
     let blocks = harness.call("calendar_save", clashing).await.unwrap();

@@ -1,12 +1,12 @@
-//! What a call costs: requests to its provider, how many of them wait for one another, the
-//! bytes that come back, and the tokens of the answer that a model reads.
+//! The cost of calls: requests to the provider, the number of sequential steps, the bytes received,
+//! and the tokens of the answer.
 //!
-//! Each task is the first of its session, but for the calls that it needs. The sandbox holds
-//! every answer back until the whole process waits: the requests that come until then are one
-//! step, because none of them needs the answer to another.
+//! Each task is the first of its session, except for calls that it depends on. The sandbox holds
+//! back every response until the whole process waits. The requests that arrive until then are one
+//! step, because none of them depends on another's response.
 //!
-//! The figures are committed as `docs/requests.md`. Those that fall are rewritten; a call that
-//! makes more requests or more steps, gets more bytes or answers more tokens than it did, fails.
+//! The figures are committed as `docs/requests.md`. Lower figures are rewritten; a task with more
+//! requests, steps, bytes or tokens than before fails.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -26,20 +26,20 @@ use crate::support::{ME, Session};
 
 /// The page of all figures.
 const PAGE: &str = "docs/requests.md";
-/// The sample's private mailbox, at one provider or the other.
+/// The sample's private mailbox at each provider.
 const PROVIDERS: [(&str, SandboxUser); 2] = [
     ("Gmail", SandboxUser::These(&[("google", ME)])),
     ("Outlook", SandboxUser::These(&[("microsoft", ME)])),
 ];
-/// No step ends sooner after a request, and none later than the other; both times the patience,
-/// which doubles whenever a task is measured again.
+/// The minimum and the maximum time after a request at which a step ends. Both are multiplied by
+/// the patience, which doubles whenever a task is measured again.
 const QUIET: Duration = Duration::from_millis(25);
 const SILENT: Duration = Duration::from_millis(300);
-/// How often a task is measured again that costs more than it did.
+/// The number of repeated measurements of a task that costs more than before.
 const TRIES: u32 = 5;
-/// How often in a row every thread has to wait.
+/// The number of consecutive rounds in which every thread must wait.
 const ROUNDS: usize = 4;
-/// By how much bytes and tokens may differ, which are not the same in every run.
+/// The relative tolerance for bytes and tokens, which vary between runs.
 const SAME: f64 = 0.03;
 const TEN: Step = ("mail_search", r#"{"folder": "inbox", "limit": 10}"#, &[]);
 const FIRST: Step =
@@ -63,7 +63,7 @@ const EVENT: Step = (
     &[("event", "/events/0/id")],
 );
 
-/// A task, the calls before it, and the call.
+/// A task, the calls before it, the tool, and its arguments.
 const TASKS: &[(&str, &[Step], &str, &str)] = &cases! {
     "ten messages", &[], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
     "ten messages once more", &[TEN], "mail_search", r#"{"folder": "inbox", "limit": 10}"#;
@@ -132,7 +132,7 @@ const TASKS: &[(&str, &[Step], &str, &str)] = &cases! {
     "accounts", &[], "accounts", r#"{"op": "list"}"#;
 };
 
-/// What a call costs at one provider.
+/// The cost of a call at one provider.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Cost {
     requests: usize,
@@ -150,7 +150,7 @@ impl Cost {
         Self { requests, steps, kilobytes, tokens: *tokens as f64 }
     }
 
-    /// The cost in four cells of a committed row.
+    /// Reads a cost from four cells of a committed row.
     fn read(cells: &[&str]) -> Option<Self> {
         let [requests, steps, kilobytes, tokens] = cells else {
             return None;
@@ -163,7 +163,7 @@ impl Cost {
         })
     }
 
-    /// This cost, but with the committed bytes and tokens where they are about the same.
+    /// Returns this cost, with the committed bytes and tokens if they are within the tolerance.
     fn settled(self, committed: Self) -> Self {
         let settle = |now: f64, before: f64, least: f64| {
             if (now - before).abs() <= (before * SAME).max(least) { before } else { now }
@@ -188,7 +188,7 @@ impl Cost {
 struct Steps {
     patience: u32,
     seen: Mutex<Seen>,
-    /// How many steps have been answered.
+    /// The number of answered steps.
     answered: watch::Sender<usize>,
 }
 
@@ -198,7 +198,7 @@ struct Seen {
 }
 
 impl Steps {
-    /// Begins to hold back the answers of a sandbox.
+    /// Starts holding back the responses of a sandbox.
     fn of(session: &Session, patience: u32) -> Arc<Self> {
         let seen = Mutex::new(Seen { steps: Vec::new(), last: Instant::now() });
         let steps = Arc::new(Self { patience, seen, answered: watch::Sender::new(0) });
@@ -207,7 +207,7 @@ impl Steps {
             let mut answered = known.answered.subscribe();
             let step = known.add(exchange);
             Box::pin(async move {
-                // Once nobody counts any more, there is nothing to wait for.
+                // If the counter was dropped, the response is sent at once.
                 let _ = answered.wait_for(|answered| *answered > step).await;
             })
         })));
@@ -224,7 +224,7 @@ impl Steps {
         steps
     }
 
-    /// Adds a request to the step that is under way; its number.
+    /// Adds a request to the current step; returns the step's number.
     fn add(&self, exchange: ApiExchange) -> usize {
         let mut seen = self.seen.lock().unwrap();
         seen.last = Instant::now();
@@ -234,7 +234,7 @@ impl Steps {
         step
     }
 
-    /// Answers the step that is under way, if nothing more can come of it.
+    /// Answers the current step if no further request can belong to it.
     fn answer(&self, idle: bool) {
         let seen = self.seen.lock().unwrap();
         let quiet = seen.last.elapsed();
@@ -250,8 +250,8 @@ impl Steps {
     }
 }
 
-/// Returns true if no other thread of this process runs or is about to. Where that cannot be
-/// found out, time alone decides.
+/// Returns true if every other thread of this process waits. If that cannot be determined, only the
+/// time decides.
 fn others_wait() -> bool {
     let waits = || {
         let own = std::fs::read_link("/proc/thread-self").ok()?;
@@ -270,7 +270,7 @@ fn others_wait() -> bool {
     waits().is_some()
 }
 
-/// A request as it is shown: below its API, with `…` for ids.
+/// Returns a request as the page shows it: its path below the API, with `…` for ids.
 fn shown(method: &str, path: &str) -> String {
     let path = path.split('?').next().unwrap_or_default();
     let bases = ["/upload", "/gmail/v1/users/me", "/calendar/v3", "/v1.0", "/v1"];
@@ -285,7 +285,7 @@ fn shown(method: &str, path: &str) -> String {
     format!("{method} {}", parts.collect::<Vec<_>>().join("/"))
 }
 
-/// A step as it is shown: its requests, with how often each is made.
+/// Returns a step as the page shows it: its requests with their numbers.
 fn line(step: &[ApiExchange]) -> String {
     let mut requests: Vec<(String, usize)> = Vec::new();
     for one in step {
@@ -315,7 +315,7 @@ fn line(step: &[ApiExchange]) -> String {
     requests.into_iter().map(times).collect::<Vec<_>>().join(", ")
 }
 
-/// How often each request is made in lines of steps.
+/// Counts each request in the lines of steps.
 fn made(lines: &str) -> BTreeMap<&str, usize> {
     let mut requests = BTreeMap::new();
     let steps = lines.lines().filter_map(|line| line.split_once(": "));
@@ -326,7 +326,7 @@ fn made(lines: &str) -> BTreeMap<&str, usize> {
     requests
 }
 
-/// The steps of a task as the committed page has them.
+/// Returns the steps of a task in the committed page.
 fn steps_of(page: &str, name: &str, provider: &str) -> String {
     let lines = page.lines().skip_while(|line| !line.starts_with(&format!("**{name}**: ")));
     let lines = lines.skip(2).take_while(|line| !line.is_empty());
@@ -334,7 +334,7 @@ fn steps_of(page: &str, name: &str, provider: &str) -> String {
     lines.filter(|line| line.starts_with(&of)).map(|line| format!("{line}\n")).collect()
 }
 
-/// Carries out a task in a session of its own; its requests, by steps, and the tokens of its
+/// Carries out a task in its own session; returns its requests by steps, and the tokens of its
 /// answer.
 async fn measured(
     (task, before, tool, arguments): (&str, &[Step], &str, &str),
@@ -357,7 +357,7 @@ async fn measured(
     (steps.take(), answer.iter().map(|block| tokens(block)).sum())
 }
 
-/// The figures of the committed page, by task.
+/// Returns the figures of the committed page, by task.
 fn committed(page: &str) -> HashMap<String, Vec<Option<Cost>>> {
     let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
     let row = |row: &str| {
@@ -382,7 +382,7 @@ async fn no_call_costs_more_than_it_did() {
         for (at, (provider, who)) in PROVIDERS.into_iter().enumerate() {
             let before = committed.get(*name).and_then(|costs| *costs.get(at)?);
             let mut measure = Box::pin(measured(*task, who, 1)).await;
-            // On a busy machine a step may be answered too soon, and then counts as two.
+            // On a busy machine a step may be answered too soon and be counted as two.
             for number in 1..=TRIES {
                 if before.is_some_and(|before| Cost::of(&measure).is_more_than(before)) {
                     measure = Box::pin(measured(*task, who, 1 << number)).await;
@@ -403,7 +403,7 @@ async fn no_call_costs_more_than_it_did() {
             for (at, step) in measure.0.iter().enumerate() {
                 writeln!(lines, "- {provider} {}: {}", at + 1, line(step)).unwrap();
             }
-            // Which request waits where a service takes only some at once is chance.
+            // If a service limits parallel requests, the request that waits differs between runs.
             let known = steps_of(&page, name, provider);
             let same = Some(count) == before.map(|before| before.steps);
             details += if same && made(&known) == made(&lines) { &known } else { &lines };

@@ -1,9 +1,9 @@
-//! The sandbox has no route that no adapter calls.
+//! Coverage of the sandbox's routes by adapters.
 //!
-//! The scenario of `answers` and the calls below ask the adapters for all that they can
-//! do. The sandbox counts what succeeds of it, route by route: one that nothing reaches
-//! has to go, or stands below with what needs it: forms for people, and what other people's
-//! servers and libraries request, which `tests/interop/peers` sets beside ours.
+//! The scenario of `answers` and the calls below use everything that adapters can do. The sandbox
+//! counts successful requests by route. A route without requests must be removed, or listed below
+//! with its users: forms for people, and requests of other projects' servers and libraries, which
+//! `tests/interop/peers` compares with ours.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::support::{Session, agree, config};
 const GOOGLE: &str = "mira@example.com";
 const MICROSOFT: &str = "mira@lindqvist-lamps.example";
 
-/// The routes that none of these calls reaches, and the tests that do.
+/// Routes that none of these calls reaches, with the tests that do.
 const ELSEWHERE: &[(&str, &str)] = &[
     (
         "GET /_tenant/v2.0/.well-known/openid-configuration",
@@ -48,7 +48,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("POST /o/oauth2/v2/consent", "sandbox::sign_in_by_page_returns_tokens: a form for people"),
 ];
 
-/// Calls for either account, which is `$account`; `$large` is a file of 4 MB.
+/// Calls for either account, `$account`; `$large` is a file of 4 MB.
 const EITHER: &[Step] = &cases! {
     "mail_search",
         r#"{"account": "$account", "q": "has:attachment", "folder": "inbox", "limit": 3}"#,
@@ -191,7 +191,7 @@ const ONE: &[Step] = &cases! {
     "calendar_respond", r#"{"id": "$event", "response": "decline"}"#, &[];
 };
 
-/// Calls whose first request fails like that: what was lost is looked for.
+/// Calls whose first request fails in this way, so that the lost write is looked up.
 const BROKEN: &[(&str, Step)] = &cases! {
     "403=1,only=/getSchedule",
         (
@@ -244,7 +244,7 @@ const BROKEN: &[(&str, Step)] = &cases! {
         );
 };
 
-/// Calls a tool for each step; what went wrong.
+/// Calls a tool for each step; returns the errors.
 async fn run(
     session: &mut Session,
     steps: &[Step],
@@ -287,7 +287,7 @@ async fn every_route_is_called() {
     session.sandbox.set_faults("".parse().unwrap());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 
-    // A device asks for its codes, and a person types one.
+    // A device requests its codes, and a person types one.
     let device = json!({"op": "add", "provider": "microsoft", "flow": "device"});
     let begun = session.json("accounts", device).await;
     let detail = begun["outcomes"][0]["detail"].as_str().unwrap();

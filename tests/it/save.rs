@@ -10,12 +10,12 @@ use crate::common::clock;
 use crate::common::fake_calendars::{CalendarHarness, FakeCalendars, guest, repeat};
 use crate::reach::{change, with};
 
-/// One new event, with arguments of the call besides.
+/// Returns a call with one new event and further arguments.
 fn event(event: Value, more: Value) -> Value {
     with(json!({"events": [event]}), more)
 }
 
-/// What is written when a plain event is created with these members besides.
+/// Returns the writes of creating a plain event with these members.
 async fn created(members: Value, more: Value) -> Vec<String> {
     let harness = CalendarHarness::one().await;
     harness.ok("calendar_save", event(with(json!({"title": "T"}), members), more)).await;
@@ -49,7 +49,7 @@ async fn answer_shows_the_event_the_service_stored() {
     );
 }
 
-/// The address is still invited: it may be right.
+/// The address is invited nevertheless, because it may be right.
 #[tokio::test]
 async fn similar_addresses_of_known_people_are_suggested() {
     let harness = CalendarHarness::one().await;
@@ -58,7 +58,7 @@ async fn similar_addresses_of_known_people_are_suggested() {
         "names": [{"displayName": "Runa Holm"}],
         "emailAddresses": [{"value": "runa@lamps.example"}, {"value": "rune@lamps.example"}],
     })];
-    // The second has been written to.
+    // The second candidate has been written to.
     mailbox.known.lock().unwrap().push("runo@lamps.example".to_owned());
     let doubt = "ruana@lamps.example was never written to: did you mean `runa@lamps.example`?";
     let guests = json!(["Runa <runa@lamps.example>", "bo@example.com", "runo@lamps.example"]);
@@ -81,21 +81,21 @@ async fn arguments_are_written_as_given() {
         format!("create main Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin] title=T")
     };
     let cases = cases! {
-        // An hour, unless said.
+        // An event lasts an hour by default.
         json!({"start": "2036-02-05 09h00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
-        // An end alone is on the day of the start.
+        // A bare end time is on the day of the start.
         json!({"start": "2036-02-05 09h00", "end": "11:30"}),
             berlin("2036-02-05T09:00:00", "2036-02-05T11:30:00");
         json!({"start": "2036-02-05 22h00", "end": "2036-02-06 02h00"}),
             berlin("2036-02-05T22:00:00", "2036-02-06T02:00:00");
-        // Whole days; the end is the last one.
+        // The end of whole days is the last day.
         json!({"start": "2036-02-05"}),
             "create main Nobody: 2036-02-05/2036-02-06 title=T".to_owned();
         json!({"start": "2036-02-05", "end": "2036-02-07"}),
             "create main Nobody: 2036-02-05/2036-02-08 title=T".to_owned();
         json!({"start": "2036-02-28", "duration": "2 days"}),
             "create main Nobody: 2036-02-28/2036-03-01 title=T".to_owned();
-        // Another zone, by IANA's name or Windows'.
+        // Another zone, by its IANA or Windows name.
         json!({"start": "2036-02-05 09h00", "tz": "America/New_York"}),
             "create main Nobody: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T10:00:00[America/New_York] title=T"
@@ -104,10 +104,10 @@ async fn arguments_are_written_as_given() {
             "create main Nobody: 2036-02-05T09:00:00[Asia/Tokyo]/\
              2036-02-05T10:00:00[Asia/Tokyo] title=T"
                 .to_owned();
-        // An offset that fits a zone of its own.
+        // An offset that differs from the zone's is converted.
         json!({"start": "2036-02-05T09:00:00-05:00"}),
             berlin("2036-02-05T15:00:00", "2036-02-05T16:00:00");
-        // Half an hour around the end of summer time is half an hour.
+        // Durations are exact across the end of summer time.
         json!({"start": "2036-10-26 01h45", "duration": "2h"}),
             berlin("2036-10-26T01:45:00", "2036-10-26T02:45:00")
                 .replace("2036-10-26T02:45:00[Europe/Berlin]", "2036-10-26T01:45:00[UTC]");
@@ -122,7 +122,7 @@ async fn arguments_are_written_as_given() {
         json!({"start": "2036-02-05 09h00", "reminder": "none", "repeats": "none",
                "online": false}),
             format!("{} reminder=None", berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00"));
-        // Whoever calls a meeting is not asked to it.
+        // The organizer is not invited to their own meeting.
         json!({"start": "2036-02-05 09h00", "people": ["ana@example.com"]}),
             berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
     };
@@ -226,7 +226,7 @@ async fn invalid_events_are_refused_before_any_write() {
             "no such account is signed in: name one of: ana@example.com; accounts op=add adds another";
         json!({"events": vec![json!({"title": "T", "start": start}); 51]}),
             "51 events are more than 50: write them in several calls";
-        // What is wrong with one is wrong with all.
+        // An error in one event refuses all.
         json!({"events": [{"title": "A", "start": start}, {"title": "B"}]}),
             "nothing was written: item 2 B: an event needs `start`: give it, such as 2026-02-03 18h05 or tomorrow 9am";
     };
@@ -307,13 +307,13 @@ async fn times_are_echoed_as_understood() {
         blocks[1],
         "start: tomorrow 9am = Tue 2026-11-17 09h00 Europe/Berlin\ndry run: nothing was written"
     );
-    // What is over is said, too.
+    // An event in the past is noted.
     let call = event(json!({"title": "T", "start": "2001-02-05 09h00"}), json!({}));
     let blocks = harness.call("calendar_save", call).await.unwrap();
     assert_eq!(blocks[1], "it is already over: Mon 2001-02-05 09h00 to 10h00");
 }
 
-/// Four events; of two it matters what becomes of them.
+/// Returns four events; the outcomes of two of them matter.
 fn four() -> Value {
     let one = |title: &str, start: &str| json!({"title": title, "start": start});
     json!([
@@ -330,7 +330,7 @@ async fn failed_batch_says_what_was_written() {
     let busy =
         Error::new(ErrorKind::RateLimited(None), "too many requests").next("try again later");
     let broken = Error::new(ErrorKind::Network, "the connection broke");
-    // One is refused: the others are written all the same.
+    // One event is refused; the others are still written.
     let harness = CalendarHarness::one().await;
     harness.ana().fail([None, Some((rejected.clone(), false))]);
     assert_eq!(
@@ -343,7 +343,7 @@ async fn failed_batch_says_what_was_written() {
          outcomes[1|]{item|op|result|detail}:\n  \
          2 B|create|failed|the service says no"
     );
-    // What stands in the way of all ends it; what may have been written is said.
+    // A failure that would affect all events stops the call; a possible write is reported.
     for (failure, result) in cases! {
         busy, "failed|\"too many requests: try again later\"";
         broken.clone(),
@@ -366,7 +366,7 @@ async fn failed_batch_says_what_was_written() {
         );
         assert_eq!(harness.written().len(), 2);
     }
-    // Of a single one, what is not written is an error; what may be is none.
+    // For a single event, a write that failed is an error; one that may have happened is not.
     let harness = CalendarHarness::one().await;
     let single = || event(json!({"title": "A", "start": "2036-02-05 09h00"}), json!({}));
     harness.ana().fail([Some((rejected, false))]);
@@ -380,7 +380,7 @@ async fn failed_batch_says_what_was_written() {
     assert_eq!(harness.written().len(), 2);
 }
 
-/// Two accounts with something on Tuesday.
+/// Returns two accounts with events on Tuesday.
 async fn booked() -> CalendarHarness {
     let harness = CalendarHarness::two().await;
     let ana = harness.ana();
@@ -391,7 +391,7 @@ async fn booked() -> CalendarHarness {
     let mut free = ana.put("main/f", "Lunch", "2036-02-05T09:00[Europe/Berlin]", 300);
     free.busy = false;
     ana.set(free);
-    // Calendars that can only be read do not count.
+    // Read-only calendars do not count.
     ana.put("team/t", "Team event", "2036-02-05T09:00[Europe/Berlin]", 60);
     let bo = &harness.fakes[1];
     bo.put("main/x", "Planning", "2036-02-05T09:00[Europe/Berlin]", 60);
@@ -419,7 +419,7 @@ async fn clashes_are_reported_before_any_write() {
         more["account"] = "ana@example.com".into();
         event(json!({"title": "Offsite", "start": "2036-02-05 09h00"}), more)
     };
-    // Written and told.
+    // The event is written and the clash reported.
     let harness = booked().await;
     let blocks = harness.call("calendar_save", call(json!({}))).await.unwrap();
     assert_eq!(
@@ -430,14 +430,14 @@ async fn clashes_are_reported_before_any_write() {
         )
     );
     assert_eq!(harness.written().len(), 1);
-    // Each account is asked for its calendars and their events once.
+    // Calendars and events of each account are requested once.
     for fake in &harness.fakes {
         assert_eq!(
             fake.read(),
             ["calendars", "events main,work 2036-02-05T08:00:00Z 2036-02-05T09:00:01Z"]
         );
     }
-    // Not written.
+    // The event is refused.
     let harness = booked().await;
     assert_eq!(
         harness.ok("calendar_save", call(json!({"if_conflict": "refuse"}))).await,
@@ -447,12 +447,12 @@ async fn clashes_are_reported_before_any_write() {
         )
     );
     assert_eq!(harness.written(), Vec::<String>::new());
-    // Not looked for.
+    // Clashes are not looked for.
     let blocks =
         harness.call("calendar_save", call(json!({"if_conflict": "ignore"}))).await.unwrap();
     assert_eq!(blocks.len(), 1);
     assert_eq!(harness.written().len(), 1);
-    // Only told.
+    // The clash is only reported.
     let harness = booked().await;
     assert_eq!(
         harness.ok("calendar_save", call(json!({"dry_run": true}))).await,
@@ -471,12 +471,12 @@ async fn only_overlapping_busy_events_clash() {
     let harness = booked().await;
     let call = |one: Value| event(one, json!({"account": "ana", "if_conflict": "refuse"}));
     for one in [
-        // What ends when another starts does not clash, nor does what is free.
+        // Back-to-back and free events do not clash.
         json!({"title": "Early", "start": "2036-02-05 08h00"}),
         json!({"title": "Late", "start": "2036-02-05 10h30"}),
         json!({"title": "Away", "start": "2036-02-05 09h00", "show": "free"}),
         json!({"title": "Elsewhere", "start": "2036-02-05 09h00", "show": "elsewhere"}),
-        // A frame for other events: long and tentative, or a whole day.
+        // Frames for other events, long and tentative or whole days, do not clash.
         json!({"title": "Fair", "start": "2036-03-04"}),
         json!({"title": "Perhaps", "start": "2036-02-05 06h00", "end": "2036-02-05 12h00",
                "show": "tentative"}),
@@ -485,11 +485,11 @@ async fn only_overlapping_busy_events_clash() {
         assert_eq!(harness.written().len(), 1, "{one}");
     }
     for (one, expected) in cases! {
-        // Titles that say the same at the same time.
+        // Similar titles at the same time.
         json!({"title": "Standup", "start": "2036-02-06 09h00", "show": "free"}),
             "likely a duplicate of e7 `Team standup` Wed 2036-02-06 09h00 to 09h15 in `Work`, \
              ana@example.com";
-        // Occurrences of one series are one line.
+        // Occurrences of one series share a line.
         json!({"title": "Course", "start": "2036-03-04 09h00", "repeats": "FREQ=DAILY;COUNT=3"}),
             "clashes with e8 `Team standup` Tue 2036-03-04 09h00 to 09h15 in `Work`, \
              ana@example.com and 2 more of it";
@@ -498,7 +498,7 @@ async fn only_overlapping_busy_events_clash() {
         assert!(answer.ends_with(&format!("|refused|{expected}")), "{one}: {answer}");
         assert_eq!(harness.written(), Vec::<String>::new(), "{one}");
     }
-    // Those of one call among each other.
+    // Events of one call are checked against each other.
     let answer = harness
         .ok(
             "calendar_save",
@@ -517,7 +517,7 @@ async fn only_overlapping_busy_events_clash() {
         "{answer}"
     );
     assert_eq!(harness.written().len(), 1);
-    // An account that cannot be looked at is a note, or stands in the way.
+    // An unreadable account causes a note, or a refusal if `if_conflict` requires the check.
     *harness.fakes[1].blind.lock().unwrap() =
         Some(Error::new(ErrorKind::Provider(500), "it broke"));
     let one = json!({"title": "Walk", "start": "2036-02-08 09h15"});
@@ -530,7 +530,7 @@ async fn only_overlapping_busy_events_clash() {
     assert_eq!(blocks[1], "clashes were not checked in bo@example.com: Work: it broke");
 }
 
-/// A series with an exception or two, its occurrences known by handle.
+/// Returns a series whose occurrences are known by handle.
 async fn series(rule: &str) -> CalendarHarness {
     let harness = CalendarHarness::one().await;
     let ana = harness.ana();
@@ -559,7 +559,7 @@ async fn only_given_arguments_change_an_event() {
     };
     let cases = cases! {
         json!({"title": "Retro"}), "update main/m All: title=Retro".to_owned();
-        // The length stays, and the day if only a time is said.
+        // The length stays, and so does the day if only a time is given.
         json!({"start": "2036-02-06 14h00"}), berlin("2036-02-06T14:00:00", "2036-02-06T14:45:00");
         json!({"start": "14:00"}), berlin("2036-02-05T14:00:00", "2036-02-05T14:45:00");
         json!({"end": "10:00"}), berlin("2036-02-05T09:00:00", "2036-02-05T10:00:00");
@@ -570,7 +570,7 @@ async fn only_given_arguments_change_an_event() {
             "update main/m All: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T09:45:00[America/New_York]"
                 .to_owned();
-        // Answers stay; a room is no person.
+        // Answers are kept; a room is not a person.
         json!({"add": ["Ed Engel <ed@example.com>"]}),
             "update main/m All: guests=[bo@example.com+ cy@example.com- di@example.com# \
              Ed Engel ed@example.com]"
@@ -593,7 +593,7 @@ async fn only_given_arguments_change_an_event() {
     }
     let harness = CalendarHarness::one().await;
     put(&harness);
-    // What is so already is not written.
+    // Unchanged values are not written.
     let call =
         change("main/m", json!({"title": "Review", "start": "9am", "show": "busy"}), json!({}));
     assert_eq!(
@@ -619,7 +619,7 @@ async fn only_given_arguments_change_an_event() {
     let cases = cases.map(|(members, expected)| (change("e1", members, json!({})), expected));
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    // A dry run tells what would change.
+    // A dry run reports the changes.
     let call = change(
         "e1",
         json!({"title": "Retro", "start": "14:00", "remove": ["bo"], "repeats": "FREQ=DAILY"}),
@@ -635,7 +635,7 @@ async fn only_given_arguments_change_an_event() {
     assert_eq!(harness.written(), Vec::<String>::new());
 }
 
-/// Three events of a morning, and a series.
+/// Returns three events of a morning, and a series.
 async fn morning() -> CalendarHarness {
     let harness = series("FREQ=WEEKLY").await;
     let ana = harness.ana();
@@ -649,25 +649,26 @@ async fn morning() -> CalendarHarness {
 #[tokio::test]
 async fn several_events_change_in_one_call() {
     let cases = cases! {
-        // One change for all.
+        // One change for all events.
         json!({"ids": ["main/a", "work/c"], "events": [{"where": "Room 3"}]}),
             "", "", vec!["update main/a Nobody: place=Room 3", "update work/c Nobody: place=Room 3"];
-        // A change each. Two that swap their times do not clash; what is so already stays.
+        // A change for each event. Two events that swap times do not clash; unchanged events are
+        // skipped.
         json!({"events": [{"id": "main/a", "start": "12:00"}, {"id": "main/b", "start": "11:00"},
                           {"id": "work/c", "title": "C"}]}),
             "e3 C|change|unchanged|already as requested",
             "`e1 A`: start: 12:00 = Tue 2036-02-05 12h00 Europe/Berlin\n`e2 B`: start: 11:00 = Tue 2036-02-05 11h00 Europe/Berlin",
             vec!["update main/a Nobody: 2036-02-05T12:00:00[Europe/Berlin]/2036-02-05T13:00:00[Europe/Berlin]",
                  "update main/b Nobody: 2036-02-05T11:00:00[Europe/Berlin]/2036-02-05T12:00:00[Europe/Berlin]"];
-        // They clash with each other where they are to be.
+        // The events clash with each other at their new times.
         json!({"ids": ["main/a", "main/b"], "events": [{"start": "15:00"}], "if_conflict": "refuse"}),
             "e2 B|change|refused|clashes with item 1 `A`",
             "`e1 A`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin\n`e2 B`: start: 15:00 = Tue 2036-02-05 15h00 Europe/Berlin",
             vec!["update main/a Nobody: 2036-02-05T15:00:00[Europe/Berlin]/2036-02-05T16:00:00[Europe/Berlin]"];
-        // A time as rows show it is read without the local time elsewhere.
+        // A time copied from a row is read without the local time elsewhere.
         json!({"ids": "main/a", "events": [{"start": "Tue 2036-02-05 18h00 = 17h00 Lisbon"}]}),
             "", "start: Tue 2036-02-05 18h00 = Tue 2036-02-05 18h00 Europe/Berlin", vec!["update main/a Nobody: 2036-02-05T18:00:00[Europe/Berlin]/2036-02-05T19:00:00[Europe/Berlin]"];
-        // The scope is for those that recur.
+        // The scope applies only to recurring events.
         json!({"ids": ["main/a", "main/w@20360212T0800Z"], "scope": "this",
                "events": [{"title": "New"}], "dry_run": true}),
             "e1 A|change|planned|\"title \\\"A\\\" → \\\"New\\\"\"\n  \
@@ -682,7 +683,7 @@ async fn several_events_change_in_one_call() {
         assert!(blocks.iter().skip(1).all(|notes| notes == note), "{call}: {blocks:?}");
         assert_eq!(harness.written(), written, "{call}");
     }
-    // Everything is checked before the first is written.
+    // All checks precede the first write.
     let harness = morning().await;
     let both = |id: &str| json!({"ids": ["main/a", id], "events": [{"title": "New"}]});
     let cases = cases! {
@@ -708,7 +709,7 @@ async fn several_events_change_in_one_call() {
     };
     harness.refuses("calendar_save", cases).await;
     assert_eq!(harness.written(), Vec::<String>::new());
-    // One that fails does not keep the others from being written, unless all would fail.
+    // A failed event does not stop the others, unless its cause affects all.
     let rejected = Error::new(ErrorKind::Provider(400), "the service says no");
     let busy =
         Error::new(ErrorKind::RateLimited(None), "too many requests").next("try again later");
@@ -735,7 +736,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     ana.put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
     let call = || change("main/m", json!({"where": "Room 4"}), json!({}));
     harness.ok("calendar_save", call()).await;
-    // Answers of others do not matter, another time does.
+    // Other guests' answers do not conflict with a change; a new place does.
     ana.touch("main/m", |facts| {
         facts.guests = vec![guest("bo@example.com", '+')];
     });
@@ -748,13 +749,13 @@ async fn event_changed_meanwhile_is_not_overwritten() {
     assert_eq!(harness.written().len(), 1);
     harness.ok("calendar_save", reported.clone()).await;
     assert_eq!(harness.written().len(), 1);
-    // A change between the look and the write is the service's to tell.
+    // A change between the check and the write is detected by the service.
     ana.fail([Some((Error::new(ErrorKind::Conflict, "the etag differs"), false))]);
     ana.touch("main/m", |facts| facts.place = "Room 4".to_owned());
     let again = change("e1", json!({"title": "Retro"}), json!({"notify": "none"}));
     assert_eq!(harness.error("calendar_save", again.clone()).await, expected);
     harness.ok("calendar_save", again).await;
-    // What is gone, or over.
+    // The event was cancelled or deleted.
     ana.touch("main/m", |facts| facts.cancelled = true);
     let again = change("e1", json!({"title": "Walk"}), json!({"notify": "none"}));
     assert_eq!(
@@ -771,7 +772,7 @@ async fn event_changed_meanwhile_is_not_overwritten() {
         let call = change(id, json!({"title": "Walk"}), json!({}));
         assert_eq!(harness.error("calendar_save", call).await, expected);
     }
-    // Nobody knows whether it was written.
+    // The outcome is unknown.
     let harness = CalendarHarness::one().await;
     harness.ana().put("main/m", "Review", "2036-02-05T09:00[Europe/Berlin]", 45);
     harness
@@ -853,18 +854,18 @@ async fn series_moves_as_a_whole() {
     let berlin = |from: &str, to: &str, rest: &str| {
         format!("update main/w Nobody: {from}[Europe/Berlin]/{to}[Europe/Berlin]{rest}")
     };
-    // The occurrence is one of summer: what is nine there is nine in winter.
+    // The occurrence is in summer: nine o'clock there is nine o'clock in winter.
     let summer = "main/w@20360603T0700Z";
     let winter = "main/w@20360212T0800Z";
     let cases = cases! {
-        // Another time of day: no rule has to change.
+        // A new time of day leaves the rule as it is.
         "FREQ=WEEKLY;BYDAY=TU", summer, json!({"start": "10:30"}),
             berlin("2036-02-05T10:30:00", "2036-02-05T11:30:00", "");
         "FREQ=WEEKLY;BYDAY=MO,TU", winter, json!({"start": "2036-02-12 10h30", "duration": "30m"}),
             berlin("2036-02-05T10:30:00", "2036-02-05T11:00:00", "");
         "FREQ=WEEKLY", winter, json!({"end": "11:00", "title": "Long"}),
             berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", " title=Long");
-        // Another day: the one day of the rule with it.
+        // A new day moves the rule's only day with it.
         "FREQ=WEEKLY;BYDAY=TU;UNTIL=20360603T070000Z", winter, json!({"start": "2036-02-13 10h00"}),
             berlin(
                 "2036-02-06T10:00:00",
@@ -881,12 +882,12 @@ async fn series_moves_as_a_whole() {
                 "2036-02-07T10:00:00",
                 " repeat=FREQ=MONTHLY;BYMONTHDAY=7",
             );
-        // To another week of the month, counted from its beginning and from its end.
+        // To another week of the month, counted from its beginning or its end.
         "FREQ=MONTHLY;BYDAY=1TU", "main/w@20360304T0800Z", json!({"start": "2036-03-12 09h00"}),
             berlin("2036-02-13T09:00:00", "2036-02-13T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=2WE");
         "FREQ=MONTHLY;BYDAY=-4TU", "main/w@20360304T0800Z", json!({"start": "2036-03-12 09h00"}),
             berlin("2036-02-13T09:00:00", "2036-02-13T10:00:00", " repeat=FREQ=MONTHLY;BYDAY=-3WE");
-        // A rule that is given is the rule.
+        // A given rule replaces the old one.
         "FREQ=WEEKLY;BYDAY=MO,TU", winter,
             json!({"start": "2036-02-13 09h00", "repeats": "FREQ=WEEKLY;BYDAY=WE,FR"}),
             berlin("2036-02-06T09:00:00", "2036-02-06T10:00:00", " repeat=FREQ=WEEKLY;BYDAY=WE,FR");
@@ -894,18 +895,18 @@ async fn series_moves_as_a_whole() {
             "update main/w Nobody: repeat=FREQ=WEEKLY;COUNT=5".to_owned();
         "FREQ=WEEKLY", winter, json!({"repeats": "none"}),
             "update main/w Nobody: repeat=none".to_owned();
-        // To whole days.
+        // Change to whole days.
         "FREQ=WEEKLY;UNTIL=20360603T070000Z", winter,
             json!({"start": "2036-02-12", "end": "2036-02-13"}),
             "update main/w Nobody: 2036-02-05/2036-02-07 repeat=FREQ=WEEKLY;UNTIL=20360603"
                 .to_owned();
-        // To another zone.
+        // Change to another zone.
         "FREQ=WEEKLY;BYDAY=TU", summer,
             json!({"start": "2036-06-03 09h00", "tz": "America/New_York"}),
             "update main/w Nobody: 2036-02-05T09:00:00[America/New_York]/\
              2036-02-05T10:00:00[America/New_York]"
                 .to_owned();
-        // A rule that is not clear is no hindrance where no day changes.
+        // An ambiguous rule is accepted if no day changes.
         "FREQ=WEEKLY;BYDAY=MO", "main/w@20360211T0800Z", json!({"duration": "2h"}),
             berlin("2036-02-05T09:00:00", "2036-02-05T11:00:00", "");
         // By the id of the series itself.
@@ -918,7 +919,7 @@ async fn series_moves_as_a_whole() {
         harness.ok("calendar_save", call).await;
         assert_eq!(harness.written(), [expected], "{rule} {members}");
     }
-    // It is not clear which days are meant.
+    // The intended days are ambiguous.
     let twelfth = "main/w@20360212T0800Z";
     for (rule, id, start) in [
         ("FREQ=WEEKLY;BYDAY=MO,TU", twelfth, "2036-02-13 09h00"),
@@ -953,7 +954,7 @@ async fn exceptions_move_with_the_series() {
         ];
         repeat.extra = vec![EventTime::At("2036-02-21T08:00:00Z".parse().unwrap())];
     });
-    // One was moved by hand: the series moves as its rule says.
+    // One occurrence was moved by hand; the series moves according to its rule.
     let call = change("main/w@20360212T0800Z", json!({"start": "11:00"}), json!({"scope": "this"}));
     harness.ok("calendar_save", call).await;
     let call = change("e1", json!({"start": "12:00"}), json!({"scope": "series"}));
@@ -1092,32 +1093,32 @@ async fn failed_split_leaves_nothing_half_done() {
                   title=New repeat=FREQ=WEEKLY";
     let cut = "update main/w Nobody: repeat=FREQ=WEEKLY;UNTIL=20360226T075959Z";
     let back = "delete main/new3 Nobody";
-    // What becomes of each write; what is said of it, and what was written.
+    // The failures of the writes, the answer, and the writes.
     for (failures, expected, written) in cases! {
-        // The new series is not made: the old one is as it was.
+        // The new series is not created, so the old one stays as it was.
         vec![refused.clone()], Err("the new series was not created: the service says no"),
             vec![create];
-        // The old one is not cut: the new one is taken back.
+        // The old series is not cut, so the new one is removed.
         vec![None, refused.clone()],
             Err(
                 "nothing was changed: the old series could not be shortened, and the new one was \
                  deleted: e2: the service says no",
             ), vec![create, cut, back];
-        // That fails, too: both are there, and it is said.
+        // Removing it fails, too: both series exist, and the answer says so.
         vec![None, refused.clone(), refused.clone()],
             Ok(
                 "e1 Weekly|change|failed|\"e2 was not shortened (the service says no), and the new \
                  series could not be deleted (the service says no): delete one of them\"",
             ), vec![create, cut, back];
-        // The line breaks while it is cut: a look tells whether it was.
+        // The connection breaks during the cut, and a lookup finds that it was made.
         vec![None, broken(true)], Ok("the series was split"), vec![create, cut];
-        // That it is not cut yet does not mean that it will not be.
+        // A cut that is not visible yet may still follow.
         vec![None, broken(false)],
             Ok(
                 "e1 Weekly|change|unknown|\"the connection broke: the new series exists, but e2 \
                  may not end before it; check, and shorten or delete one of them\"",
             ), vec![create, cut];
-        // It breaks while the new one is made: nothing more is done.
+        // The connection breaks while the new series is created: no further write follows.
         vec![broken(true)], Ok("e1 Weekly|change|unknown|"), vec![create];
     } {
         let harness = series("FREQ=WEEKLY").await;
@@ -1140,7 +1141,7 @@ async fn following_from_first_occurrence_changes_whole_series() {
         change("main/w@20360205T0800Z", json!({"title": "New"}), json!({"scope": "following"}));
     harness.ok("calendar_save", call).await;
     assert_eq!(harness.written(), ["update main/w Nobody: title=New"]);
-    // Exceptions behind the split are said; what was deleted stays so.
+    // Exceptions after the split are reported; deleted occurrences stay deleted.
     let harness = series("FREQ=WEEKLY").await;
     let ana = harness.ana();
     for (day, cancelled) in [("0212", false), ("0304", false), ("0311", true)] {

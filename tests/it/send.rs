@@ -1,5 +1,4 @@
-//! Sending once: the journal, messages in doubt, who may be written to, and who
-//! is asked.
+//! Sending once: the journal, messages in doubt, allowed recipients, and questions to the user.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -24,10 +23,10 @@ use crate::common::harness::{self, FakeUser};
 use crate::common::messages::{outgoing, person, stored_draft};
 use crate::support::config;
 
-/// A mailbox with drafts, and processes that send them.
+/// A mailbox with drafts, and the processes that send them.
 pub struct Outbox {
     harness: MailHarness,
-    /// The clock of its processes.
+    /// The clock of the processes.
     time: ManualClock,
 }
 
@@ -47,16 +46,16 @@ impl Outbox {
         Self::at(Service::Google).await
     }
 
-    /// With a process that sends, and a draft for it.
+    /// Returns an outbox with a sending process and a draft for it.
     async fn with_draft() -> (Self, Pipeline, String) {
         let outbox = Self::new().await;
         let (process, draft) = (outbox.process(&[]), outbox.draft("draft1").await);
         (outbox, process, draft)
     }
 
-    /// Outlook sends at a later time, too.
+    /// Returns an outbox; Outlook's can also schedule messages.
     async fn at(api: Service) -> Self {
-        // A search finds what is alike; every list has something of strangers.
+        // A search finds similar addresses, and every list contains untrusted text.
         let list = |mailbox: &FakeMailbox, ask: &ListRequest| {
             let query = format!("{:?}", ask.query).to_lowercase();
             let known = mailbox.known.lock().unwrap();
@@ -89,12 +88,12 @@ impl Outbox {
         self.ana().drafts.lock().unwrap().insert(id.to_owned(), draft);
     }
 
-    /// What becomes of the next send.
+    /// Sets the fault of the next send.
     fn fault(&self, fault: Fault) {
         self.ana().faults.lock().unwrap().push_back(fault);
     }
 
-    /// A process over the same state folder, which asks before it sends.
+    /// Returns a process over the same state folder, which asks before it sends.
     pub fn process(&self, more: &[(&str, &str)]) -> Pipeline {
         let settings = [&[("DAYSHEET_NEW_RECIPIENTS", "confirm")], more].concat();
         self.harness.process(&settings).with_send_recovery(LOOK, OPEN)
@@ -122,7 +121,7 @@ async fn send(process: &Pipeline, id: &str) -> String {
     call(process, &NonInteractive, "mail_send", json!({ "id": id })).await
 }
 
-/// The one row of an answer.
+/// Returns the only row of an answer.
 fn row(answer: &str) -> &str {
     answer.lines().nth(1).map_or(answer, str::trim)
 }
@@ -137,7 +136,7 @@ async fn draft_is_sent_only_once() {
     );
     assert!(tokens(&answer) <= 60, "{}", tokens(&answer));
     assert_eq!(row(&send(&process, &d).await), "d1|send|already sent|as m1; nothing was sent now");
-    // Another process knows it too.
+    // Another process knows that it was sent, too.
     assert_eq!(
         row(&send(&outbox.process(&[]), &d).await),
         "d1|send|already sent|as m1; nothing was sent now"
@@ -173,7 +172,7 @@ async fn message_in_doubt_is_looked_up_never_resent() {
         let answer = send(&process, &d).await;
         assert_eq!(row(&answer).replace('"', ""), format!("d1|send|{first}"), "{draft}");
         if first.starts_with("unknown") {
-            // While it may still go out, nothing is said for certain.
+            // While it may still be sent, its state is not certain.
             let soon = send(&outbox.process(&[]), &d).await;
             assert!(row(&soon).contains("|unknown|"), "{draft}: {soon}");
             outbox.ana().accept_late();
@@ -191,7 +190,7 @@ async fn draft_is_identified_by_its_message() {
     let m = outbox.handle(HandleKind::Message, "m-draft1").await;
     outbox.fault(Fault::Before);
     assert!(send(&process, &m).await.contains("|unknown|"));
-    // It is in doubt by either name, and nobody is asked about it.
+    // Both ids are in doubt, and the user is not asked about either.
     for id in [&d, &m] {
         let user = FakeUser::says(Confirmation::Yes);
         let answer = call(&process, &user, "mail_send", json!({"id": id})).await;
@@ -201,7 +200,7 @@ async fn draft_is_identified_by_its_message() {
     assert!(outbox.ana().sent().is_empty());
 }
 
-/// What may still go out is neither changed nor deleted.
+/// A draft that may still be sent can be neither changed nor deleted.
 #[tokio::test]
 async fn draft_being_sent_is_not_changed() {
     let outbox = Outbox::at(Service::Microsoft).await;
@@ -224,7 +223,7 @@ async fn draft_being_sent_is_not_changed() {
     }
 }
 
-/// Unless tests say otherwise, three minutes decide.
+/// By default, the send status is decided after three minutes.
 #[tokio::test]
 async fn unsent_after_three_minutes_counts_as_unsent() {
     let _files = crate::common::postgres::in_files();
@@ -265,7 +264,7 @@ async fn scheduled_message_is_neither_sent_nor_unsent() {
     assert!(answer.contains("|scheduled|"), "{answer}");
     let answer = send(&process, &d).await;
     assert!(answer.contains("|scheduled|for 2999-01-01 09h00; cancel it in Outlook"), "{answer}");
-    // One in doubt may look like any other draft until its time has come.
+    // A scheduled message in doubt may look like any other draft until its time.
     outbox.fault(Fault::Before);
     let answer = call(&process, &NonInteractive, "mail_send", later(&doubtful)).await;
     assert!(answer.contains("|unknown|"), "{answer}");
@@ -294,7 +293,7 @@ async fn message_found_sent_stays_sent() {
     assert!(send(&process, &d).await.contains("|unknown|"));
     outbox.ana().accept_late();
     assert!(send(&process, &d).await.contains("|already sent|"));
-    // It is not among what was sent any more, and may look like a draft.
+    // The sent message has been deleted, and its draft may still be listed.
     outbox.ana().sent.lock().unwrap().clear();
     outbox.time.advance(OPEN);
     assert!(send(&process, &d).await.contains("|already sent|"));
@@ -342,14 +341,14 @@ async fn only_one_of_many_processes_sends() {
     let (sent, others): (Vec<_>, Vec<_>) =
         answers.iter().partition(|answer| answer.contains("|send|sent|"));
     assert_eq!(sent.len(), 1, "{answers:#?}");
-    // No answer says that there is no such draft: it is sent, or is being sent.
+    // Every other answer says that the draft was sent or is being sent, not that it does not exist.
     let answer = |answer: &&String| {
         answer.contains("|send|already sent|") || answer.contains("another call may be sending it")
     };
     assert!(others.iter().all(answer), "{answers:#?}");
 }
 
-/// Some clients neither ask nor can be asked, and send at the first call.
+/// The setting is for clients that neither ask nor can be asked, and send at the first call.
 #[tokio::test]
 async fn setting_has_everything_confirmed_that_is_sent() {
     let outbox = Outbox::new().await;
@@ -386,7 +385,7 @@ async fn users_answer_decides_about_sending() {
         no.questions().as_slice(),
         ["Send this mail?\nFrom: ana@example.com\nTo: bo@example.com\nSubject: Lamps"]
     );
-    // Clients close a question by themselves when nobody is there to see it.
+    // Clients dismiss a question themselves if no user is present.
     let nobody = FakeUser::says(Confirmation::Unanswered);
     let answer = call(&process, &nobody, "mail_send", id.clone()).await;
     assert_eq!(
@@ -405,7 +404,7 @@ async fn users_answer_decides_about_sending() {
     assert!(answer.contains("|send|sent|"), "{answer}");
 }
 
-/// A user who says yes when somebody has changed the draft.
+/// A user who confirms after the draft has been changed.
 struct Slow<'a>(&'a FakeMailbox, fn(&mut OutgoingMessage));
 
 #[async_trait]
@@ -422,7 +421,7 @@ impl ClientPrompts for Slow<'_> {
 async fn draft_changed_after_confirmation_is_not_sent() {
     let changes: [fn(&mut OutgoingMessage); 3] = [
         |message| message.bcc = message.to.clone(),
-        // What the user was not shown counts as well.
+        // Content that the question does not show counts, too.
         |message| message.text = "SECRET".to_owned(),
         |_| {},
     ];
@@ -439,7 +438,7 @@ async fn draft_changed_after_confirmation_is_not_sent() {
             )
         );
         assert!(outbox.ana().sent().is_empty());
-        // It is as new: the next call asks about it, and sends it.
+        // The next call asks again and sends the message.
         assert!(send(&process, &d).await.contains("|sent|"));
     }
 }
@@ -451,7 +450,7 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     let outbox = Outbox::new().await;
     outbox.put("new", &["eve@example.org"]);
     outbox.put("known", &["Bo@Example.org"]);
-    // The search for either finds a message to bo alone.
+    // The search for either address finds only a message to bo.
     *outbox.ana().known.lock().unwrap() = vec!["bo@example.org".to_owned()];
     let (new, known) = (outbox.draft("new").await, outbox.draft("known").await);
     let process = outbox.process(&[]);
@@ -470,14 +469,15 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
         refused.replace("this client cannot ask the user", "the settings forbid it")
     );
     assert!(outbox.ana().sent().is_empty());
-    // Who was written to before is no question of its own.
+    // A known recipient needs no question about new recipients.
     let answer = send(&process, &known).await;
     assert!(answer.contains("|sent|"), "{answer}");
     let answer = call(&process, &yes, "mail_send", json!({"id": new})).await;
     assert!(answer.contains("|sent|"), "{answer}");
     let questions = yes.questions().join("\n");
     assert!(questions.ends_with("Never written to before: eve@example.org"), "{questions}");
-    // What was deleted since it was found says nothing; an own address is known.
+    // A message deleted since it was found does not make its recipient known; the user's own
+    // address is always known.
     *outbox.ana().known.lock().unwrap() = vec!["gone@example.org".to_owned()];
     outbox.put("gone", &["gone@example.org"]);
     let draft = outbox.draft("gone").await;
@@ -486,17 +486,16 @@ async fn new_recipients_need_confirmation_after_untrusted_mail() {
     outbox.put("own", &["ANA@example.com"]);
     let own = outbox.draft("own").await;
     assert!(send(&process, &own).await.contains("|sent|"));
-    // Now she is known.
+    // Eve is now known.
     outbox.put("again", &["EVE@example.org"]);
     let again = outbox.draft("again").await;
     assert!(send(&process, &again).await.contains("|sent|"));
-    // Another process of the same state folder asks as well, where one shows
-    // nobody's words nobody does.
+    // Another process of the same state folder asks, too, because untrusted text was shown there.
     outbox.put("fresh", &["zoe@example.org"]);
     let fresh = outbox.draft("fresh").await;
     let answer = send(&outbox.process(&[]), &fresh).await;
     assert!(answer.contains("never written to zoe@example.org"), "{answer}");
-    // For a day.
+    // The restriction ends after a day.
     let file = outbox.home.path().join("daysheet.db");
     let file = sqlx::sqlite::SqliteConnectOptions::new().filename(file);
     let mut database = sqlx::SqliteConnection::connect_with(&file).await.unwrap();
@@ -521,7 +520,7 @@ async fn refusals_name_the_next_step() {
     let nobody = outbox.draft("nobody").await;
     let d = outbox.draft("draft1").await;
     let second = outbox.draft("draft2").await;
-    // Copies count, blind ones too.
+    // Copies count, including blind ones.
     outbox.put("copied", &["cy@example.com"]);
     outbox.ana().touch_draft("copied", |message| {
         message.cc = vec![person("", "dan@example.com")];

@@ -55,7 +55,7 @@ impl Process {
         input.flush().unwrap();
     }
 
-    /// The next line, which is JSON-RPC or the test fails.
+    /// Reads the next line, which must be JSON-RPC.
     fn read(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
@@ -95,7 +95,7 @@ impl Process {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Closes stdin and waits; the exit code, and what was logged.
+    /// Closes stdin and waits; returns the exit code and the log.
     fn end(mut self) -> (i32, String) {
         drop(self.input.take());
         let mut rest = String::new();
@@ -109,13 +109,13 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // A test that failed leaves no process behind; one that is over is gone already.
+        // A failed test must not leave its process running. A process that has ended is unaffected.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The tools at the level `draft`, where nothing is sent.
+/// Returns the tools at the level `draft`, which cannot send.
 fn at_draft() -> Vec<&'static str> {
     let offered = tools::TOOLS.iter().filter(|tool| tool.access <= AccessLevel::Draft);
     offered.map(|tool| tool.name).collect()
@@ -137,7 +137,7 @@ fn server_runs_until_stdin_ends() {
     assert_eq!(process.end(), (0, String::new()));
 }
 
-/// Without a subcommand a client gets the server, too.
+/// Without a subcommand a client also gets the server.
 #[test]
 fn server_starts_without_a_subcommand() {
     let mut process = Process::start(&[], &[]);
@@ -159,7 +159,7 @@ fn server_starts_without_a_subcommand() {
     assert_eq!(process.end().0, 0);
 }
 
-/// The level and the choice of tools may be said on the command line.
+/// The level and the choice of tools can be given on the command line.
 #[test]
 fn command_line_chooses_the_tools() {
     let all: Vec<&str> = tools::TOOLS.iter().map(|tool| tool.name).collect();
@@ -181,7 +181,7 @@ fn command_line_chooses_the_tools() {
     }
 }
 
-/// The era without `initialize`: every request says its version.
+/// The protocol version without `initialize`: every request states its version.
 #[test]
 fn server_accepts_clients_without_initialize() {
     let mut process = Process::start(&["serve"], &[]);
@@ -209,7 +209,7 @@ fn server_accepts_clients_without_initialize() {
     assert_eq!(process.end().0, 0);
 }
 
-/// Clients that give a model the whole result would make it pay for `_meta`.
+/// In clients that give a model the whole result, `_meta` would cost tokens.
 #[test]
 fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     let asking = json!({"daysheet/stats": true});
@@ -244,7 +244,7 @@ fn size_of_an_answer_is_sent_only_to_those_who_ask() {
     }
 }
 
-/// Sorted answers name their order, for models and for programs.
+/// Sorted answers state their order, for models and for programs.
 #[test]
 fn order_of_rows_is_named() {
     let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_STATS", "always")]);
@@ -297,7 +297,7 @@ fn hints_for_claude_code_are_sent_to_it_alone() {
     }
 }
 
-/// Zed joins blocks without a separator, others with one.
+/// Zed joins blocks without a separator, other clients with one.
 #[test]
 fn blocks_are_whole_lines_however_they_are_joined() {
     let mut process = Process::start(&["serve", "--sandbox"], &[]);
@@ -315,14 +315,14 @@ fn blocks_are_whole_lines_however_they_are_joined() {
             let found = joined.lines().position(|line| line.starts_with(start));
             found.unwrap_or_else(|| panic!("no line begins with {start:?}:\n{joined}"))
         };
-        // `cut` and `warning` come before the rows.
+        // `cut` and `warning` precede the rows.
         let places = ["cut: ", "warning: ", "messages[", "<<<b1 ", "<<<b2 ", "messages: 2"].map(at);
         assert!(places.is_sorted(), "{places:?}:\n{joined}");
         assert_eq!(joined.lines().filter(|line| line.ends_with(">>>")).count(), 2, "{joined}");
     }
 }
 
-/// Each client cuts what is longer than it passes on, and often the notes with it.
+/// Each client truncates results beyond its own limit, which often drops the notes.
 #[test]
 fn answers_fit_what_the_client_passes_on() {
     let catalogued = json!({"x-codex-turn-metadata": "{\"model\":\"gpt-5.5\"}"});
@@ -351,13 +351,13 @@ fn answers_fit_what_the_client_passes_on() {
                 assert_eq!(result["isError"], false, "{result}");
                 let content = result["content"].as_array().unwrap();
                 let texts = content.iter().map(|block| block["text"].as_str().unwrap());
-                // All but Codex for models that it does not know count the result as JSON.
+                // Codex for unknown models counts text; the others count the result as JSON.
                 let size = match most {
                     12_000 => texts.map(str::len).sum(),
                     _ => result.to_string().chars().count(),
                 };
                 assert!(size <= most, "{client}: {tool}, chunk {chunk}: {size} characters");
-                // A part ends where a message does.
+                // A part ends at the end of a message.
                 let lines =
                     content.iter().flat_map(|block| block["text"].as_str().unwrap().lines());
                 let opened =
@@ -380,7 +380,7 @@ fn answers_fit_what_the_client_passes_on() {
             }
         }
     }
-    // Whoever sets a budget knows better.
+    // A configured budget takes precedence over the client's limit.
     let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_BUDGET", "20000")]);
     process.initialize_as("@cline/core", "2024-11-05");
     let found = process.call("mail_search", &json!({"limit": 100, "detail": "full"}));
@@ -424,7 +424,7 @@ fn bad_input_is_answered_and_survived() {
             "parse error: the line is not JSON: send one JSON-RPC message per line"
         );
     }
-    // A cut emoji is replaced, not lost.
+    // A truncated emoji is replaced, not dropped.
     process.write(
         r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"mail_search","arguments":{"q":"cut \ud83d"}}}"#,
     );
@@ -462,7 +462,7 @@ fn bad_input_is_answered_and_survived() {
     assert_eq!(process.end().0, 0);
 }
 
-/// Two processes hand out handles from one store, with no double and no gap.
+/// Two processes assign handles from one store without duplicates or gaps.
 #[test]
 fn two_processes_share_one_store() {
     let home = TempDir::new().unwrap();
@@ -486,7 +486,7 @@ fn two_processes_share_one_store() {
     assert_eq!(two.end().0, 0);
 }
 
-/// At the finest log level, neither mail nor tokens are logged.
+/// Even at the finest log level, neither mail nor tokens are logged.
 #[test]
 fn no_mail_is_logged() {
     let mut process = Process::start(&["serve", "--sandbox"], &[("DAYSHEET_LOG", "trace")]);
@@ -504,7 +504,7 @@ fn no_mail_is_logged() {
     }
 }
 
-/// What was begun is waited for, but not for ever.
+/// The server waits for running calls at shutdown, but only up to a limit.
 #[tokio::test]
 async fn server_waits_a_minute_for_running_calls() {
     assert_eq!(daysheet::server::WRITES_END.as_secs(), 60);
@@ -522,8 +522,8 @@ async fn server_waits_a_minute_for_running_calls() {
     tokio::join!(call, wait);
 }
 
-/// Two hundred calls at once: sixteen run, the others wait or are refused, and
-/// pings and cancellations pass all of them.
+/// Of two hundred calls at once, sixteen run, and the others wait or are refused. Pings and
+/// cancellations bypass them.
 #[tokio::test]
 async fn flood_of_calls_is_queued_in_order() {
     let home = TempDir::new().unwrap();
@@ -558,7 +558,7 @@ async fn flood_of_calls_is_queued_in_order() {
     flood.push_str(&format!("{cancel}\n"));
     lines.write_all(flood.as_bytes()).await.unwrap();
 
-    // None is answered before those that run at first are at the sandbox.
+    // The first calls have reached the sandbox before any of them is answered.
     while sandbox.requests() == before {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
@@ -575,7 +575,7 @@ async fn flood_of_calls_is_queued_in_order() {
         }
         match answer["error"]["code"].as_i64() {
             Some(-32000) => refused += 1,
-            // Cancelled: an answer is no harm.
+            // A cancelled call may still be answered.
             Some(_) => assert_eq!(answer["id"], 100, "{line}"),
             None => {
                 assert_ne!(answer["result"]["isError"], true, "{line}");
@@ -584,9 +584,9 @@ async fn flood_of_calls_is_queued_in_order() {
         }
     }
     assert_eq!((done, refused, ping_after), (127, 72, Some(0)));
-    // What was cancelled while it waited was never begun.
+    // A call cancelled while it waited never started.
     assert_eq!(sandbox.requests() - before, 127);
-    // There is room again.
+    // The server accepts calls again.
     let again = json!({"jsonrpc": "2.0", "id": 300, "method": "tools/list"});
     lines.write_all(format!("{again}\n").as_bytes()).await.unwrap();
     let line = answers.next_line().await.unwrap().unwrap();
@@ -611,6 +611,6 @@ fn malformed_lines_are_repaired_or_refused() {
             .map(|(bytes, _)| String::from_utf8(bytes).unwrap());
         assert_eq!(found.as_deref(), *expected, "{}", String::from_utf8_lossy(line));
     }
-    // Nesting that a reader gives up on is not JSON either, and no crash.
+    // Nesting beyond the parser's limit counts as invalid JSON and does not crash.
     assert_eq!(daysheet::server::framing::repair(&vec![b'['; 100_000]), None);
 }

@@ -1,5 +1,5 @@
-//! Signing in: the consent page's address, the port that waits for the browser,
-//! pasting, and words for everything that providers refuse.
+//! Signing in: the consent page's address, the port that waits for the browser, pasted redirects,
+//! and messages for every refusal by a provider.
 #![cfg(test)]
 
 mod device;
@@ -66,7 +66,7 @@ async fn sign_in_returns_tokens() {
     assert_eq!(form["client_secret"], "the-client-secret");
     let hash = Sha256::digest(form["code_verifier"].as_bytes());
     assert_eq!(URL_SAFE_NO_PAD.encode(hash), challenge);
-    // The port is closed now.
+    // The port is closed after the sign-in.
     let port = url::Url::parse(&redirect).unwrap().port().unwrap();
     assert!(TcpStream::connect(("127.0.0.1", port)).await.is_err());
 }
@@ -134,7 +134,7 @@ async fn redirect_address_can_be_pasted() {
     assert!(error.message().contains("is over"), "{error}");
 }
 
-/// What the token endpoint answers, and what the person is told.
+/// The token endpoint's response, and the message to the person.
 #[tokio::test]
 async fn every_token_error_is_explained() {
     type Case = (fn() -> Answer, ErrorKind, &'static [&'static str]);
@@ -178,7 +178,7 @@ async fn every_token_error_is_explained() {
     }
 }
 
-/// What the consent page sends the browser back with, and what is said then.
+/// The consent page's redirect, and the message that follows.
 #[tokio::test]
 async fn every_consent_denial_is_explained() {
     for (query, words) in [

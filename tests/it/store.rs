@@ -1,6 +1,5 @@
-//! The store: handles and cursors that keep their numbers whoever else is
-//! counting, secrets that open with the right key only, and clear words when the
-//! file cannot be used.
+//! The store: handles and cursors with stable numbers under concurrency, secrets that open only
+//! with the right key, and clear errors for an unusable file.
 #![cfg(test)]
 
 mod keys;
@@ -31,14 +30,14 @@ fn store(home: &Path) -> Store {
     Store::new(&config(home, &[]))
 }
 
-/// A store in a folder of its own.
+/// Returns a store in a folder of its own.
 fn fresh() -> (tempfile::TempDir, Store) {
     let home = tempfile::tempdir().unwrap();
     let store = store(home.path());
     (home, store)
 }
 
-/// A connection of our own to a store's database, past everything it does.
+/// Opens a connection to a store's database that bypasses the store.
 async fn raw(home: &Path) -> SqliteConnection {
     let options = SqliteConnectOptions::new()
         .filename(home.join("daysheet.db"))
@@ -46,7 +45,7 @@ async fn raw(home: &Path) -> SqliteConnection {
     SqliteConnection::connect_with(&options).await.unwrap()
 }
 
-/// The same to either database, for statements about the rows of its only owner.
+/// Opens such a connection to either database, for statements about its only owner's rows.
 async fn any(home: &Path) -> AnyConnection {
     sqlx::any::install_default_drivers();
     let file = || format!("sqlite:{}", home.join("daysheet.db").display());
@@ -76,7 +75,7 @@ async fn handles_are_numbered_in_order_and_for_good() {
     let kind = HandleKind::Message;
     let numbers = first.handles(MIRA, kind, &["x", "y", "x", "z"]).await;
     assert_eq!(numbers.unwrap(), [1, 2, 1, 3]);
-    // Another account and another kind do not mix with them.
+    // Other accounts and kinds have separate handles.
     assert_eq!(first.handles("google:bo@example.com", kind, &["x"]).await.unwrap(), [4]);
     assert_eq!(first.handles(MIRA, HandleKind::Thread, &["x"]).await.unwrap(), [1]);
     assert_eq!(first.handles(MIRA, kind, &[]).await.unwrap(), Vec::<u64>::new());
@@ -104,7 +103,8 @@ fn handles_are_read_strictly() {
     }
 }
 
-/// Two processes are shown many messages at once: no number twice, none left out.
+/// Two processes are shown many messages at once: each message gets one number, without duplicates
+/// or gaps.
 #[test]
 fn two_stores_share_one_handle_count() {
     let home = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ fn two_stores_share_one_handle_count() {
                 tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
                 let mut numbers = Vec::new();
-                // 250 of its own and 250 that the other is shown too.
+                // 250 messages of its own, and 250 that the other process is shown, too.
                 for start in (0..250).step_by(25) {
                     let own: Vec<String> =
                         (start..start + 25).map(|n| format!("{who}-{n}")).collect();
@@ -163,7 +163,7 @@ async fn known_handles_and_cursors_cause_no_write() {
     let (home, store) = fresh();
     store.handles(MIRA, HandleKind::Folder, &["a", "b"]).await.unwrap();
     store.save_cursor("page two").await.unwrap();
-    // Somebody else is writing and does not stop.
+    // Another connection holds the write lock throughout.
     let mut other = raw(home.path()).await;
     sqlx::query("BEGIN IMMEDIATE").execute(&mut other).await.unwrap();
     let started = Instant::now();
@@ -190,10 +190,10 @@ async fn cursors_keep_their_number_until_they_expire() {
     assert_eq!(store.cursor(2).await.unwrap(), Some(long.clone()));
     assert_eq!(store.cursor(3).await.unwrap(), None);
 
-    // Two days old: kept, and noted as used again.
+    // After two days the cursors are kept, and one of them is used again.
     run(home.path(), "UPDATE cursors SET saved = saved - 172800").await;
     assert_eq!(store.save_cursor("one").await.unwrap(), 1);
-    // 29 days later the first is 29 days old and the second 31.
+    // 29 days later, the first was last used 29 days ago and the second 31.
     run(home.path(), "UPDATE cursors SET saved = saved - 2505600").await;
     assert_eq!(store.save_cursor("three").await.unwrap(), 3);
     assert_eq!(store.cursor(1).await.unwrap().as_deref(), Some("one"));
@@ -227,7 +227,7 @@ async fn unusable_files_are_named() {
     }
 }
 
-/// A text that is not UTF-8 is no error that passes.
+/// Invalid UTF-8 in the database is a permanent error.
 #[tokio::test]
 async fn text_that_is_not_utf8_is_damage() {
     let _files = crate::common::postgres::in_files();
@@ -242,8 +242,8 @@ async fn text_that_is_not_utf8_is_damage() {
     assert_eq!(error.next_step(), Some(next));
 }
 
-/// Makes every new handle fail: in its statement as a full disk does, which ends
-/// the transaction, or when it is committed, which leaves it open.
+/// Makes every new handle fail: in its statement, as on a full disk, which ends the transaction, or
+/// on commit, which leaves it open.
 async fn break_handles(home: &Path, how: &str) {
     let commits = "INSERT INTO child VALUES (1)";
     let doing = match how {
@@ -261,8 +261,8 @@ async fn break_handles(home: &Path, how: &str) {
     }
 }
 
-/// What passes, passes: later calls work, without a restart, and nobody is told to
-/// move the file away.
+/// After a temporary error later calls work without a restart, and the error does not suggest
+/// moving the file.
 #[tokio::test]
 async fn failed_write_leaves_the_store_usable() {
     let _files = crate::common::postgres::in_files();
@@ -293,7 +293,7 @@ async fn failed_write_leaves_the_store_usable() {
     }
 }
 
-/// A lock that is held for too long is an error that passes with the lock.
+/// A lock that is held too long is an error until it is released.
 #[tokio::test]
 async fn locked_store_works_again_after_release() {
     let _files = crate::common::postgres::in_files();
@@ -314,8 +314,8 @@ async fn locked_store_works_again_after_release() {
     assert_eq!(store.handles(MIRA, kind, &["a"]).await.unwrap(), [1]);
 }
 
-/// Closing writes the log into the database, also while another process has it
-/// open; that one goes on.
+/// Closing writes the log into the database, even while another process has it open; that process
+/// keeps working.
 #[tokio::test]
 async fn closing_leaves_no_write_ahead_log() {
     let _files = crate::common::postgres::in_files();
@@ -325,7 +325,7 @@ async fn closing_leaves_no_write_ahead_log() {
     two.open().await.unwrap();
     one.handles(MIRA, HandleKind::Thread, &["a"]).await.unwrap();
     assert!(wal.metadata().unwrap().len() > 0);
-    // More at once than there are connections: some are given back to the pool, some are not.
+    // More requests than connections: some connections return to the pool, some do not.
     let many = (0..32).map(|_| one.handles(MIRA, HandleKind::Thread, &["a"]));
     for handles in join_all(many).await {
         assert_eq!(handles.unwrap(), [1]);
@@ -337,7 +337,7 @@ async fn closing_leaves_no_write_ahead_log() {
     assert!(!wal.exists());
 }
 
-/// A line that was cut off by a full disk spoils no other.
+/// A line truncated by a full disk does not damage other lines.
 #[tokio::test]
 async fn truncated_audit_line_spoils_no_other() {
     let _files = crate::common::postgres::in_files();
@@ -371,8 +371,8 @@ async fn audit_lines_are_of_their_owner_and_the_newest_come_first() {
     assert_eq!(store.for_owner("p-3").audit_lines(None, 9).await.unwrap(), []);
 }
 
-/// The calls of people who are served are reported when their instance is gone, by any other,
-/// to them alone.
+/// Unfinished calls of a server's people are reported once their instance has ended, by any other
+/// instance, and only to the person who made the call.
 #[tokio::test]
 async fn calls_of_ended_instances_are_reported_to_their_owner() {
     let home = tempfile::tempdir().unwrap();
@@ -403,7 +403,7 @@ async fn a_read_only_folder_is_named() {
     let home = tempfile::tempdir().unwrap();
     let mode = |mode| std::fs::set_permissions(home.path(), PermissionsExt::from_mode(mode));
     mode(0o500).unwrap();
-    // Root may write everywhere, and then there is nothing to see.
+    // Root can write to any folder, so the case cannot occur.
     if std::fs::write(home.path().join("probe"), "").is_err() {
         let error = store(home.path()).open().await.unwrap_err();
         assert!(error.message().contains("cannot be opened for writing"), "{error}");
@@ -455,13 +455,13 @@ async fn row_changes_only_from_the_version_read() {
     assert!(!refused.unwrap());
     let row = store.account_row(MIRA).await.unwrap().unwrap();
     assert_eq!((row.sealed.as_str(), row.status), ("f1:two", AccountStatus::Ok));
-    // Removed and added again, it has no version that was ever seen.
+    // An account that was removed and added again has a version never used before.
     store.delete_account(MIRA).await.unwrap();
     let again = store.put_account(&row).await.unwrap();
     assert_ne!(again.version, row.version);
 }
 
-/// Waits until something is there, which another task brings about.
+/// Waits for a value that another task produces.
 async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let started = Instant::now();
     loop {
@@ -473,8 +473,8 @@ async fn until<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     }
 }
 
-/// Ends what holds the lock with this name, an SQL expression over the table `writes`, as when
-/// its process is killed: in PostgreSQL its session, else the lock itself.
+/// Ends the holder of a lock as if its process were killed: in PostgreSQL its session, in files the
+/// lock itself. `name` is an SQL expression over the table `writes`.
 async fn kill<T>(home: &Path, owner: &str, name: &str, holder: T) {
     if postgres::database(home).is_none() {
         return drop(holder);
@@ -490,7 +490,7 @@ async fn kill<T>(home: &Path, owner: &str, name: &str, holder: T) {
     std::mem::forget(holder);
 }
 
-/// One at a time may refresh an account, until it is done or its process ends.
+/// Only one process at a time refreshes an account, until it is done or ends.
 #[tokio::test]
 async fn lock_of_an_account_ends_with_its_holder() {
     let (home, one) = fresh();
@@ -524,11 +524,11 @@ async fn shown_event_versions_are_stored_and_replaced() {
         stored.push(other.seen_event(number).await.unwrap());
     }
     assert_eq!(stored, [Some([1; 8]), Some([9; 8]), Some([4; 8]), None, None]);
-    // More at once than one statement carries.
+    // More rows than fit one statement.
     let many: Vec<_> = (1..=1_200_u64).map(|n| (n, n.to_be_bytes())).collect();
     other.remember_events(&many).await.unwrap();
     assert_eq!(first.seen_event(1_200).await.unwrap(), Some(1_200_u64.to_be_bytes()));
-    // What was shown long ago says nothing any more, and goes with the next.
+    // Rows of events shown long ago are ignored, and deleted by the next write.
     run(home.path(), "UPDATE seen_events SET saved = 0 WHERE number < 3").await;
     assert_eq!(first.seen_event(1).await.unwrap(), None);
     first.remember_events(&[(3, [5; 8])]).await.unwrap();
@@ -536,7 +536,7 @@ async fn shown_event_versions_are_stored_and_replaced() {
     assert_eq!(left, 1_198);
 }
 
-/// A database of the version before the calendars came is brought forward.
+/// A database from before calendars were added is migrated.
 #[tokio::test]
 async fn an_older_database_gets_the_table_of_events() {
     let home = tempfile::tempdir().unwrap();
@@ -589,7 +589,7 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     assert_eq!(begin("d3", 0).await, most("2 messages"));
     run(home.path(), "UPDATE sends SET started = started - 3590").await;
     assert_eq!(begin("d3", 0).await, most("2 messages"));
-    // Other instances' clocks are a little ahead; one that was a day ahead counts no more.
+    // Clocks of other instances may be slightly ahead; a row that is a day ahead no longer counts.
     run(home.path(), "UPDATE sends SET started = started + 3590 + 3500").await;
     assert_eq!(begin("d3", 0).await, most("2 messages"));
     run(home.path(), "UPDATE sends SET started = started + 86400").await;
@@ -597,14 +597,14 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     run(home.path(), "UPDATE sends SET started = started - 86400 - 3500 - 3601").await;
     assert_eq!(begin("d6", 0).await, "now");
     run(home.path(), "DELETE FROM sends WHERE draft = 'd6'").await;
-    // What is known not to have gone out is forgotten; what went out is not.
+    // A row is deleted if its message was certainly not sent, and kept if it was.
     store.note_sent(MIRA, "d1", Some("m")).await.unwrap();
     for draft in ["d1", "d2"] {
         store.forget_unsent(MIRA, draft).await.unwrap();
     }
     assert_eq!(begin("d1", 0).await, "before: true Some(\"m\")");
     assert_eq!(begin("d2", 0).await, "now");
-    // Rows are kept for as long as somebody may ask again.
+    // Rows are kept as long as the same send may be requested again.
     run(home.path(), "UPDATE sends SET started = started - 399 * 86400").await;
     assert_eq!(begin("d4", 0).await, "now");
     assert!(store.journalled(MIRA, "d1").await.unwrap().is_some());
@@ -613,8 +613,8 @@ async fn journal_holds_each_draft_once_and_caps_sends() {
     assert!(store.journalled(MIRA, "d1").await.unwrap().is_none());
 }
 
-/// Of many processes at once, one sends a draft, one refreshes an account, and no two number
-/// anything alike.
+/// Of many concurrent processes, one sends a draft, one refreshes an account, and no number is
+/// assigned twice.
 #[tokio::test]
 async fn one_of_many_processes_acts() {
     let (home, first) = fresh();
@@ -655,7 +655,7 @@ async fn changes_can_be_undone_for_thirty_days() {
     assert_eq!(store.undo(1).await.unwrap(), stored);
     run(home.path(), "UPDATE undos SET saved = saved - 30 * 24 * 60 * 60").await;
     assert_eq!(store.undo(1).await.unwrap(), None);
-    // What is over is deleted, and its number is not used again.
+    // An expired undo is deleted, and its number is not reused.
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 2);
     let left: i64 = count(home.path(), "undos").await;
     assert_eq!(left, 1);
@@ -663,7 +663,7 @@ async fn changes_can_be_undone_for_thirty_days() {
     assert_eq!(store.undo(2).await.unwrap(), None);
     assert_eq!(store.keep_undo("a", "star", "[]").await.unwrap(), 3);
     assert_eq!(store.undo_of("a", "star").await.unwrap(), Some(3));
-    // What is of an account alone goes with it.
+    // An undo of a single account is deleted with the account.
     assert_eq!(store.keep_undo("a b", "star", "[]").await.unwrap(), 4);
     store.delete_account("a").await.unwrap();
     assert_eq!(store.undo_of("a", "star").await.unwrap(), None);
@@ -716,14 +716,15 @@ async fn a_ticket_is_given_out_once_to_its_owner() {
     assert_eq!(store.for_owner("p-2").take_ticket("question", &id).await.unwrap(), None);
     assert_eq!(store.take_ticket("state", &id).await.unwrap(), None);
     assert_eq!(store.peek_ticket("question", &id).await.unwrap().as_deref(), Some("which one?"));
-    // Another process takes it, and of many only one.
+    // Another process takes the ticket, and of many takers only one gets it.
     let takers = (0..20).map(|_| {
         let (store, id) = (self::store(home.path()), id.clone());
         async move { store.take_ticket("question", &id).await.unwrap() }
     });
     let taken = futures_util::future::join_all(takers).await;
     assert_eq!(taken.iter().flatten().collect::<Vec<_>>(), ["which one?"]);
-    // An expired one is gone, and its row with the next one that is put; another one stays.
+    // An expired ticket cannot be taken; its row is deleted when the next one is stored. Other
+    // tickets stay.
     let old = store.put_ticket("question", "old", 0).await.unwrap();
     assert_eq!(store.take_ticket("question", &old).await.unwrap(), None);
     assert_eq!(store.peek_ticket("question", &old).await.unwrap(), None);

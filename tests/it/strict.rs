@@ -1,11 +1,11 @@
-//! Schemas of tools in the subsets that models' APIs accept, and calls as those demand them.
+//! Schemas of tools in the subsets that model APIs accept, and calls in the form these require.
 
 use daysheet::tools::{self, Tool};
 use daysheet_core::encode::{Delimiter, Format};
 use serde_json::{Map, Value, json};
 
-/// Returns a schema in OpenAI's strict form: all members are required, what is optional may be
-/// null, and no object has members that are not listed.
+/// Returns a schema in OpenAI's strict form: all members are required, optional ones may be null,
+/// and objects have only the listed members.
 fn openai(schema: &Value) -> Result<Value, String> {
     let mut strict = schema.clone();
     for keyword in schema.as_object().unwrap().keys() {
@@ -42,7 +42,8 @@ fn openai(schema: &Value) -> Result<Value, String> {
     Ok(strict)
 }
 
-/// Returns what Gemini does not accept in a function's parameters, a subset of OpenAPI 3.0.
+/// Returns the part of a function's parameters that Gemini refuses; it accepts a subset of OpenAPI
+/// 3.0.
 fn refused_by_gemini(schema: &Value) -> Option<String> {
     let known = ["type", "description", "properties", "required", "items", "enum"];
     let unknown = schema.as_object().unwrap().keys().find(|name| !known.contains(&name.as_str()));
@@ -52,7 +53,7 @@ fn refused_by_gemini(schema: &Value) -> Option<String> {
     match schema["type"].as_str() {
         Some("object") => {
             let properties = schema["properties"].as_object();
-            // An object without members is an error of its API.
+            // Gemini's API refuses objects without members.
             let Some(properties) = properties.filter(|properties| !properties.is_empty()) else {
                 return Some(format!("no members: {schema}"));
             };
@@ -74,7 +75,7 @@ fn refused_by_gemini(schema: &Value) -> Option<String> {
     }
 }
 
-/// Returns what Anthropic's API does not accept: it validates names, and that the whole is an
+/// Returns the part of a tool that Anthropic's API refuses. It validates names, and requires an
 /// object without a choice of schemas.
 fn refused_by_anthropic(name: &str, schema: &Value) -> Option<String> {
     let is_name = |name: &str, most: usize| {
@@ -89,7 +90,7 @@ fn refused_by_anthropic(name: &str, schema: &Value) -> Option<String> {
     names.find(|name| !is_name(name, 64)).cloned()
 }
 
-/// Returns a call as a strict schema demands it: every member is there, with `given` or null.
+/// Returns a call as a strict schema requires it: every member is present, given or null.
 fn demanded(strict: &Value, given: &Map<String, Value>) -> Map<String, Value> {
     let mut call = Map::new();
     for (name, property) in strict["properties"].as_object().unwrap() {
@@ -106,7 +107,7 @@ fn demanded(strict: &Value, given: &Map<String, Value>) -> Map<String, Value> {
     call
 }
 
-/// A call of each tool with few arguments, in the types that the schema has.
+/// Returns a call of each tool with few arguments, in the schema's types.
 fn call(tool: &Tool) -> Value {
     match tool.name {
         "mail_read" => json!({"ids": ["m1"]}),

@@ -1,4 +1,4 @@
-//! A session over the embedded sandbox, as `daysheet serve --sandbox` has it.
+//! A session over the embedded sandbox, like `daysheet serve --sandbox`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,28 +18,28 @@ use crate::common::clock;
 pub use crate::common::client::ME;
 pub use crate::common::messages::{mailboxes, write_message};
 
-/// A client, a server, a sandbox, and the folder they leave nothing behind in.
+/// A client, a server and a sandbox in a temporary folder.
 pub struct Session {
     pub client: InProcessClient,
-    /// Holds what the server works with.
+    /// The server's app, which must outlive it.
     _app: App,
     pub sandbox: Sandbox,
     pub home: TempDir,
 }
 
 impl Session {
-    /// Over the sample mailbox.
+    /// Starts a session over the sample mailbox.
     pub async fn sample() -> Self {
         Self::over(None).await
     }
 
-    /// Over a folder of mail.
+    /// Starts a session over a folder of mail.
     pub async fn over(mail: Option<&Path>) -> Self {
         let home = TempDir::new().unwrap();
         Self::in_home(home, mail).await
     }
 
-    /// In a state folder that may have been used before.
+    /// Starts a session in a state folder that may have been used before.
     pub async fn in_home(home: TempDir, mail: Option<&Path>) -> Self {
         let who = match mail {
             None => SandboxUser::These(&[("google", ME)]),
@@ -48,20 +48,21 @@ impl Session {
         Self::signed_in(home, mail, who).await
     }
 
-    /// Over the sample mailboxes or a folder of mail, signed in as `who` says.
+    /// Starts a session over the sample mailboxes or a folder of mail, signed in according to
+    /// `who`.
     pub async fn signed_in(home: TempDir, mail: Option<&Path>, who: SandboxUser) -> Self {
         Self::start(config(home.path(), &[]), home, mail, who).await
     }
 
-    /// Over the sample mailboxes, at the time around which they are written, signed in as `who`
-    /// says.
+    /// Starts a session over the sample mailboxes at the time around which they are written, signed
+    /// in according to `who`.
     pub async fn written(who: SandboxUser) -> Self {
         let home = TempDir::new().unwrap();
         let config = Config { clock: clock::written(), ..config(home.path(), &[]) };
         Self::start(config, home, None, who).await
     }
 
-    /// Over the sample mailboxes, with other settings.
+    /// Starts a session over the sample mailboxes with further settings.
     pub async fn set(home: TempDir, more: &[(&str, &str)], who: SandboxUser) -> Self {
         Self::start(config(home.path(), more), home, None, who).await
     }
@@ -84,14 +85,14 @@ impl Session {
         self.client.call(tool, arguments).await.unwrap()
     }
 
-    /// Calls a tool that is to succeed; its blocks.
+    /// Calls a tool that must succeed; returns its blocks.
     pub async fn ok(&mut self, tool: &str, arguments: Value) -> Vec<String> {
         let answer = self.call(tool, arguments.clone()).await;
         assert!(!answer.is_error, "{tool} {arguments}: {}", answer.blocks[0]);
         answer.blocks
     }
 
-    /// Calls a tool that is to fail; what it says.
+    /// Calls a tool that must fail; returns its error.
     pub async fn error(&mut self, tool: &str, arguments: Value) -> String {
         let answer = self.call(tool, arguments.clone()).await;
         assert!(answer.is_error, "{tool} {arguments}: {}", answer.blocks[0]);
@@ -99,10 +100,10 @@ impl Session {
         answer.blocks[0].clone()
     }
 
-    /// The document of a call as JSON.
+    /// Returns the document of a call as JSON.
     pub async fn json(&mut self, tool: &str, mut arguments: Value) -> Value {
         arguments["format"] = "json".into();
-        // JSON is asked for to see everything.
+        // Tests request JSON for complete answers, so the default budget must not cut them.
         let takes = daysheet::tools::find(tool)
             .is_some_and(|tool| tool.args.iter().any(|arg| arg.name == "budget"));
         if takes && arguments.get("budget").is_none() {
@@ -113,8 +114,8 @@ impl Session {
     }
 }
 
-/// Settings for a test: a home, the key in a file, Berlin time; and a database, where the
-/// test runs over one.
+/// Returns settings for a test: a home, the key in a file, Berlin time, and a database if the test
+/// runs over one.
 pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     let database = crate::common::postgres::database(home).unwrap_or_default();
     let home = home.to_str().unwrap();
@@ -135,7 +136,7 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
         set.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
     };
     let mut config = Config::from(var, None, Some(TimeZone::UTC), clock::clock()).unwrap();
-    // What nobody finds is not waited for as long as services may take.
+    // Lost writes are looked up for a shorter time than real services need.
     config.look = Duration::from_millis(40);
     #[cfg(feature = "documents")]
     {
@@ -144,7 +145,7 @@ pub fn config(home: &Path, more: &[(&str, &str)]) -> Config {
     config
 }
 
-/// The values of one column of a table of a JSON document, as text.
+/// Returns the values of one column of a JSON document's table, as text.
 pub fn column(document: &Value, table: &str, name: &str) -> Vec<String> {
     document[table]
         .as_array()

@@ -1,5 +1,5 @@
-//! Mailing lists left: what messages say of it, which addresses are called, and
-//! what the user is asked.
+//! Unsubscribing from mailing lists: parsing of header fields, the addresses called, and questions
+//! to the user.
 
 use std::net::IpAddr;
 
@@ -30,11 +30,11 @@ fn best_way_to_unsubscribe_is_chosen() {
             "post https://l.example/u?x=1";
         "<https://l.example/u>,\r\n <mailto:off@l.example?subject=Stop&body=Please%0d%0aBcc:x>", "",
             "mail off@l.example [Stop] [Please\nBcc:x]";
-        // A subject cannot bring further header fields.
+        // A subject cannot inject header fields.
         "<mailto:off@l.example?subject=a%0d%0aBcc:%20x@y.example>", "",
             "mail off@l.example [a  Bcc: x@y.example] []";
         "<https://l.example/u>", "yes", "open https://l.example/u";
-        // One click is https alone, and never with a sign-in in it.
+        // One-click unsubscribing requires https, and no credentials in the URL.
         "<http://l.example/u>", ONE_CLICK, "open http://l.example/u";
         "<https://me:pass@l.example/u>", ONE_CLICK, "none";
         "<javascript:alert(1)>, <file:///etc/passwd>", ONE_CLICK, "none";
@@ -78,7 +78,7 @@ fn only_public_addresses_are_called() {
     }
 }
 
-/// A server of lists, which answers so and tells what it was sent.
+/// Starts a list server with this answer; returns its port and the request it gets.
 async fn server(answer: &'static str) -> (u16, tokio::task::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -115,7 +115,7 @@ async fn exactly_one_unsubscribe_request_is_sent() {
             "post /off?id=7 http/1.1",
         ]
     );
-    // Where it would lead is not followed.
+    // Redirects are not followed.
     let away = "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n";
     let (port, reported) = server(away).await;
     let url: Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
@@ -125,7 +125,7 @@ async fn exactly_one_unsubscribe_request_is_sent() {
         "127.0.0.1 redirects, which is not followed: let the user open the link in the message"
     );
     reported.await.unwrap();
-    // And this machine is called in tests alone.
+    // Only tests may call this machine.
     for url in ["https://127.0.0.1/", "https://localhost/", "https://[::1]/", "http://8.8.8.8/"] {
         let error = OneClickUnsubscriber::new().post(&url.parse().unwrap()).await.unwrap_err();
         assert!(error.to_string().contains("was not called"), "{url}: {error}");
@@ -148,7 +148,7 @@ async fn the_user_is_asked_first() {
         harness.ana().headers.lock().unwrap().insert(id, list);
     }
     let all = json!({"ids": ["ana-0001", "ana-0002", "ana-0003", "ana-0004"], "do": "unsubscribe"});
-    // Nobody can be asked: the user gets the links, and a draft.
+    // The client cannot ask the user: the answer has links and a draft.
     let blocks = harness.call("mail_modify", all.clone()).await.unwrap();
     let page = "m4|unsubscribe|failed|\"not unsubscribed: its list has a page, and no one-click \
                 request; the user can open `https://list.example/off`\"";

@@ -1,6 +1,6 @@
-//! Writes while the store or the audit log cannot be written: what was done is
-//! reported as done, what cannot be noted beforehand is not done, and all of it
-//! passes without a restart.
+//! Writes while the store or the audit log cannot be written: a write that was carried out is
+//! reported as done, one that cannot be recorded beforehand is not carried out, and calls recover
+//! without a restart.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ use crate::support::{ME, column, config};
 
 /// The sample's work mailbox.
 const WORK: &str = "mira@lindqvist-lamps.example";
-/// What a title has that was written here.
+/// A word in every title that this file's tests write.
 const MARK: &str = "Zebra";
 
 struct Setup {
@@ -71,7 +71,7 @@ impl Setup {
         sqlx::query(AssertSqlSafe(statement)).execute(&mut raw).await.unwrap();
     }
 
-    /// Makes every write of the store fail, as on a full disk, or none.
+    /// Makes every write of the store fail, as on a full disk, or restores it.
     async fn full(&self, full: bool) {
         for table in [
             "settings", "counters", "handles", "cursors", "seen_events", "outputs", "sends",
@@ -92,13 +92,13 @@ impl Setup {
         }
     }
 
-    /// `tool op outcome recipients` of what the log has had since.
+    /// Returns `tool op outcome` of the log's lines after `since`.
     fn audit(&self, since: usize) -> Vec<String> {
         let text = fs::read_to_string(self.app.config.home.join("audit.jsonl")).unwrap_or_default();
         let line = |line: &str| {
             let one: Value = serde_json::from_str(line).unwrap();
             assert_eq!(one["account"], self.account, "{line}");
-            // Folders are known by their names until they have ids.
+            // Folders are logged by name until they have ids.
             let folder = one["op"].as_str().unwrap().contains("folder");
             assert!(folder || !line.contains(MARK), "{line}");
             for reported in ["Plain", "Okapi", "priya@", "zebra@"] {
@@ -111,7 +111,7 @@ impl Setup {
         text.lines().skip(since).map(line).collect()
     }
 
-    /// What was there before, and the calls that write, by name.
+    /// Prepares existing objects, and returns the writing calls by name.
     async fn calls(&mut self) -> Vec<(&'static str, &'static str, Value)> {
         let account = self.account;
         let arguments = json!({"account": account, "to": "priya@example.com", "subject": "Plain",
@@ -136,7 +136,7 @@ impl Setup {
         let mut rule = json!({"kind": "rule", "op": "create", "account": account,
                           "set": {"name": "Zebra", "when": "from:zebra@shop.example", "then": "important"}});
         if account == ME {
-            // Gmail's have no names.
+            // Gmail's rules have no names.
             rule["set"].as_object_mut().unwrap().remove("name");
         }
         let card = json!({"kind": "contact", "op": "create", "account": account,
@@ -163,7 +163,7 @@ impl Setup {
         })
     }
 
-    /// Everything there is with the mark in it, or that should not have changed.
+    /// Returns all objects that contain the mark, or that must not change.
     async fn found(&mut self) -> String {
         let account = self.account;
         let mut found = String::new();
@@ -197,7 +197,8 @@ async fn a_full_disk(provider: &'static str) {
         let (failed, text) = setup.call(tool, arguments).await;
         assert!(!text.contains("move"), "{name}: {text}");
         match *name {
-            // The journal, the undo and what was not approved come first: nothing was done.
+            // The journal, the undo and unapproved contacts are recorded first, so the write was
+            // not carried out.
             "send" => assert!(failed && text.contains("nothing was sent"), "{text}"),
             "modify" => assert!(failed && text.contains("no message was changed"), "{text}"),
             "contact" => assert!(failed && text.contains("the contact was not saved"), "{text}"),
@@ -236,7 +237,7 @@ async fn a_full_disk(provider: &'static str) {
         .collect();
     assert_eq!(lines, expected, "{provider}");
 
-    // There is room again, and no restart.
+    // The store is writable again, without a restart.
     setup.full(false).await;
     let after = setup.found().await;
     assert!(!before.contains(MARK) && after.matches(MARK).count() >= 7, "{after}");
@@ -258,7 +259,7 @@ async fn outlook_writes_are_reported_truthfully_on_full_disk() {
     a_full_disk("microsoft").await;
 }
 
-/// What was done is told when what became of it cannot be noted, and undone all the same.
+/// A write is reported, and can be undone, even if its outcome cannot be recorded.
 #[tokio::test]
 async fn outcome_is_reported_when_it_cannot_be_logged() {
     let mut setup = Setup::new("google").await;
@@ -319,8 +320,8 @@ async fn outlook_writes_need_a_working_audit_log() {
     no_log("microsoft").await;
 }
 
-/// A store that another process locks for longer than is waited: an event is
-/// created and reported, and the next call works when the lock is gone.
+/// If another process locks the store longer than the timeout, an event is created and reported,
+/// and the next call works once the lock is released.
 #[tokio::test]
 async fn locked_store_does_not_fail_completed_writes() {
     let _files = crate::common::postgres::in_files();
@@ -342,7 +343,8 @@ async fn locked_store_does_not_fail_completed_writes() {
     assert!(found.to_string().contains(MARK), "{found}");
 }
 
-/// Who is notified counts, whomever the call names; nobody does with notify=none.
+/// The log counts the people notified, not those named by the call; with notify=none there are
+/// none.
 #[tokio::test]
 async fn audit_log_counts_everybody_notified() {
     let mut setup = Setup::new("google").await;

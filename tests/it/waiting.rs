@@ -1,4 +1,4 @@
-//! Who of a conversation waits for an answer, by its messages.
+//! Conversations that wait for the user's answer, by their messages.
 
 use daysheet::pipeline::mail::read::items::{MessageLocation, items};
 use daysheet_core::budget::WholeAnswer;
@@ -6,21 +6,21 @@ use daysheet_core::encode::Document;
 use daysheet_core::row::{RowCell, RowExtra, RowTable};
 use daysheet_core::schemas::MESSAGE;
 
-/// Messages from the newest: when, from whom, flags, conversation; and what
-/// is thought of each.
+/// Messages from the newest on: date, sender, flags, conversation, and the expected results for
+/// each.
 #[test]
 fn thread_shows_who_waits_for_an_answer() {
     let me = "Mira <mira@example.com>";
     let cases = [
-        // A draft of one's own settles nothing, and does not replace the message it answers.
+        // The user's own draft is not an answer, and does not replace the message it replies to.
         ("05", me, "draft", "a", Some(false), false),
         ("04", "ann@far.example", "unread", "a", Some(true), true),
-        // What was sent settles what came before, in its conversation alone.
+        // A sent message answers earlier ones, but only in its conversation.
         ("03", me, "", "a", Some(false), false),
         ("02", "ann@far.example", "unread", "a", Some(false), true),
         ("02", "bob@far.example", "unread", "b", Some(true), false),
         ("01", "bob@far.example", "", "b", None, false),
-        // Nobody knows what these belong to.
+        // Messages without a conversation are judged one by one.
         ("01", "cat@far.example", "unread", "", Some(true), false),
         ("00", "cat@far.example", "unread", "", Some(true), false),
     ];
@@ -44,7 +44,7 @@ fn thread_shows_who_waits_for_an_answer() {
             conversation: Some((*conversation).to_owned()).filter(|id| !id.is_empty()),
         });
     }
-    // The same conversation in another account is another one.
+    // The same conversation id in another account is a different conversation.
     if let Some(last) = places.get_mut(5) {
         last.account.0 = "m".to_owned();
     }

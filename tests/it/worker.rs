@@ -1,4 +1,4 @@
-//! The process that reads files: what it cannot reach, and that the server outlives it.
+//! The process that reads files: its confinement, and the server's survival of its failures.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ async fn workers_reach_nothing() {
     }
 }
 
-/// Each limit ends a worker with its reason, and the next one works.
+/// Each limit ends a worker with its reason, and the next worker works.
 #[tokio::test]
 async fn limits_end_workers_with_their_reason() {
     for (probe, expected) in [
@@ -66,8 +66,8 @@ async fn limits_end_workers_with_their_reason() {
     }
 }
 
-/// However many jobs somebody has, those of others wait for at most one of them, and small jobs for
-/// no large one.
+/// However many jobs one person has, other people's jobs wait for at most one of them, and small
+/// jobs do not wait for large ones.
 #[tokio::test]
 async fn places_are_shared_between_people() {
     for (owner, at_once) in [(Some("ann"), 1), (None, 2)] {
@@ -77,14 +77,14 @@ async fn places_are_shared_between_people() {
             held.push(permit);
         }
         assert_eq!(held.len(), at_once, "{owner:?}");
-        // What waits is still that one's own.
+        // The waiting jobs are still the same person's.
         let mut waiting: Vec<_> = (0..200).map(|_| Box::pin(places.large(owner))).collect();
         assert!(waiting.iter_mut().all(|job| job.now_or_never().is_none()), "{owner:?}");
         let mut other = Box::pin(places.large(Some("bo")));
         assert_eq!((&mut other).now_or_never().is_some(), owner.is_some(), "{owner:?}");
         assert!(places.small(Some("cy")).now_or_never().is_some(), "{owner:?}");
     }
-    // Both places are taken: the next one that is free is that of who has waited longest.
+    // Both places are taken; the next free one goes to the person who has waited longest.
     let places = WorkerPlaces::default();
     let (first, _second) = (places.large(Some("ann")).await, places.large(Some("bo")).await);
     let mut again = Box::pin(places.large(Some("ann")));
@@ -95,8 +95,8 @@ async fn places_are_shared_between_people() {
     assert!((&mut again).now_or_never().is_none());
 }
 
-/// A small job that takes long begins again in a place for large ones, and one call waits for all
-/// of its files for a limited time.
+/// A small job that takes long is restarted in a place for large ones, and a call waits for all its
+/// files for a limited time.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_call_reads_files_for_a_limited_time() {
@@ -104,7 +104,7 @@ async fn a_call_reads_files_for_a_limited_time() {
 
     let home = TempDir::new().unwrap();
     let program = home.path().join("slow");
-    // What has `slow` in its name never ends, and everything else is read.
+    // Jobs with `slow` in their name never end; all others are read.
     let script = format!(
         "#!/bin/sh\nread -r job\ncase $job in *slow*) exec sleep 60;; esac\n\
          {{ printf '%s\\n' \"$job\"; cat; }} | {} worker\n",
@@ -147,7 +147,7 @@ async fn a_call_reads_files_for_a_limited_time() {
     }
 }
 
-/// Returns a folder of mail with one message that has these text files.
+/// Returns a folder of mail with one message that has these text files attached.
 #[cfg(unix)]
 fn with_attachments(names: &[&str]) -> TempDir {
     let files: String = names
@@ -168,7 +168,8 @@ fn with_attachments(names: &[&str]) -> TempDir {
     mail
 }
 
-/// A worker may be taken over by what it reads: its notes pass if this program makes them.
+/// A file may take over the worker that reads it, so only notes that this program could write are
+/// accepted.
 #[test]
 fn notes_of_workers_are_those_of_this_program() {
     let deep = format!("{}deep", "<div>".repeat(300));
@@ -241,7 +242,7 @@ fn notes_of_workers_are_those_of_this_program() {
     }
 }
 
-/// Large HTML is read by a worker, to the same text; if none can, the plain text is shown.
+/// A worker reads large HTML with the same result; if none is available, the plain text is shown.
 #[tokio::test]
 async fn large_html_is_read_by_a_worker() {
     let row = "<tr><td>Lamp, brass</td><td>129.50</td></tr>\n".repeat(8_000);

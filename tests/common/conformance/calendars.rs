@@ -1,4 +1,4 @@
-//! What all calendars promise.
+//! The promises of all calendars.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{
@@ -8,20 +8,20 @@ use daysheet_core::schemas::{CALENDAR, EVENT};
 
 use super::*;
 
-/// What calendars are known to hold.
+/// Known contents of calendars.
 pub struct KnownCalendar {
-    /// A range, how many events the main calendar has in it, and how many of these
-    /// are occurrences of a series.
+    /// A range, the number of events that the main calendar has in it, and the number of
+    /// occurrences of series among them.
     pub range: (&'static str, &'static str),
     pub events: usize,
     pub occurrences: usize,
-    /// An id that could be an event's, and is none.
+    /// A well-formed id of an event that does not exist.
     pub unknown: &'static str,
-    /// Promises that are not kept, each with the reason.
+    /// Promises known to be broken, each with the reason.
     pub except: &'static [(&'static str, &'static str)],
 }
 
-/// Tries what calendars promise; the names of the promises.
+/// Tries the promises of calendars; returns their names.
 pub async fn calendars(calendars: &dyn Calendars, known: &KnownCalendar) -> Vec<&'static str> {
     let mut suite = Suite::default();
     let main = list(calendars, &mut suite).await;
@@ -34,7 +34,7 @@ pub async fn calendars(calendars: &dyn Calendars, known: &KnownCalendar) -> Vec<
     suite.end(known.except)
 }
 
-/// The id of the main calendar.
+/// Tries the list of calendars; returns the main one's id.
 async fn list(calendars: &dyn Calendars, suite: &mut Suite) -> String {
     let api = calendars.api();
     let found = suite.answer("calendars_are_listed", calendars.calendars().await);
@@ -64,7 +64,7 @@ fn ask(calendars: &dyn Calendars, of: &[&str], known: &KnownCalendar) -> EventLi
     }
 }
 
-/// All pages of a calendar joined.
+/// Returns all pages of a calendar joined.
 async fn all_of(
     calendars: &dyn Calendars,
     main: &str,
@@ -84,7 +84,7 @@ async fn all_of(
     panic!("a list has no end");
 }
 
-/// Events of a range.
+/// Tries the events of a range.
 async fn events(
     calendars: &dyn Calendars,
     main: &str,
@@ -122,7 +122,7 @@ async fn events(
     let answered: Vec<_> = answers.iter().map(Result::is_ok).collect();
     suite.holds("there_is_an_answer_for_each_calendar", answered == [true, false, true], &answered);
 
-    // Columns that are fetched alone read the same.
+    // Columns read the same if they are fetched alone.
     let columns = all(&EVENT);
     let (full, _) = rows(api, &EVENT, &columns, &found, &HashMap::new());
     for field in columns {
@@ -137,7 +137,7 @@ async fn events(
     found
 }
 
-/// Events by id and by UID.
+/// Tries events by id and by UID.
 async fn single(
     calendars: &dyn Calendars,
     events: &[Value],
@@ -211,7 +211,7 @@ async fn changes(calendars: &dyn Calendars, suite: &mut Suite) {
     suite.holds("nothing_changes_by_itself", is_quiet(&next) && !next.started_over, &next);
 }
 
-/// Checks and rehearsals, which write nothing.
+/// Checks that validations and rehearsals are answered and write nothing.
 async fn rehearsals(calendars: &dyn Calendars, main: &str, events: &[Value], suite: &mut Suite) {
     let day = |day: i8| ZonedTime::Day(jiff::civil::date(2031, 2, day));
     let event = EventChange {

@@ -1,10 +1,10 @@
-//! How far the planner stays behind what could be had, by an exact solution.
+//! The gap between the planner's result and an exact optimum.
 
 use daysheet_core::budget::plan::{PlannedBlock, plan};
 
 use super::random::{Case, Random, orderly};
 
-/// Whether a block has to be shown, may be, or is out.
+/// The constraint on a block: required, allowed, or left out.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Must,
@@ -12,7 +12,7 @@ enum Part {
     Out,
 }
 
-/// The most value there is: a knapsack for every set of headings.
+/// Returns the highest possible value, by a knapsack for every set of headings.
 fn optimum(case: &Case, part: impl Fn(usize, &PlannedBlock) -> Part) -> f64 {
     let mut best: Option<f64> = None;
     for open in 0_usize..1 << case.headings.len() {
@@ -22,7 +22,7 @@ fn optimum(case: &Case, part: impl Fn(usize, &PlannedBlock) -> Part) -> f64 {
         let Some(room) = case.budget.checked_sub(paid) else {
             continue;
         };
-        // The most value for each number of tokens; none if it cannot be.
+        // `None` marks a number of tokens that no choice adds up to.
         let mut most = vec![Some(0.0_f64); room + 1];
         for (at, block) in case.blocks.iter().enumerate() {
             let part = part(at, block);
@@ -53,10 +53,9 @@ fn optimum(case: &Case, part: impl Fn(usize, &PlannedBlock) -> Part) -> f64 {
     best.expect("what was planned can be had")
 }
 
-/// Of fixed cases: the mean and the worst share of the optimum with the same
-/// blocks shown, the mean share of the optimum with any blocks but the pinned
-/// ones left out, and the share of the budgets that stays unused where it does
-/// not hold everything.
+/// Measures fixed cases. Returns the mean and the worst share of the optimum with the same blocks
+/// shown, the mean share of the optimum with any blocks but the pinned ones left out, and the share
+/// of unused budget in plans that leave blocks over.
 fn measure(cases: usize, blocks: u64, budgets: u64) -> (f64, f64, f64, f64) {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut sum, mut worst, mut free) = (0.0, f64::INFINITY, 0.0);
@@ -97,7 +96,7 @@ fn plans_of_few_blocks_are_nearly_optimal() {
     assert!(free >= 0.88 && unused <= 0.06, "{found}");
 }
 
-/// Too many for exchanges.
+/// Cases with too many blocks for exchanges.
 #[test]
 fn plans_of_many_blocks_are_nearly_optimal() {
     let (mean, worst, free, unused) = measure(150, 60, 480);

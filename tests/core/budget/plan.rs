@@ -1,4 +1,4 @@
-//! The allocator: small cases by hand, and what holds for any blocks.
+//! The allocator: small cases written by hand, and invariants for random blocks.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::random::{Case, hostile};
 use crate::common::thorough::thorough;
 
-/// A block of `tokens:value` or `tokens:value/heading` renderings.
+/// Parses a block of `tokens:value` or `tokens:value/heading` renderings.
 fn block(tier: PlacementTier, renderings: &str) -> PlannedBlock {
     let renderings = renderings.split_whitespace().map(|text| {
         let (tokens, rest) = text.split_once(':').unwrap();
@@ -28,7 +28,7 @@ fn pin(renderings: &str) -> PlannedBlock {
     PlannedBlock { pinned: true, ..block(PlacementTier::Low, renderings) }
 }
 
-/// One sign for each block: its rendering, or `-`; then the tokens.
+/// Returns one sign for each block, its rendering or `-`, and the number of tokens.
 fn text(plan: &Result<RenderingPlan, TooSmall>) -> String {
     match plan {
         Err(TooSmall { needed }) => format!("needs {needed}"),
@@ -120,7 +120,7 @@ fn undo_reverts_upgrades_and_placements() {
     assert_eq!(states, ["110 9", "010 6", "000 5", "-00 3", "-0- 1"], "the pin stays");
     assert_eq!(plan.leftovers(), [0, 2]);
 
-    // Without a pin, the first one placed is the last block standing.
+    // Without pins, the first block in order is the last to be dropped.
     let mut plan = self::plan(&blocks[..1], &[], 9).unwrap();
     let mut steps = 0;
     while plan.undo() {
@@ -130,7 +130,7 @@ fn undo_reverts_upgrades_and_placements() {
     assert!(!RenderingPlan::default().undo());
 }
 
-/// Blocks in chunks, as answers are cut: what a plan leaves over is planned
+/// Plans blocks in chunks, as answers are cut: the blocks that a plan leaves over are planned
 /// again, with a budget by the chunk's number.
 fn chunks(
     blocks: &[PlannedBlock],
@@ -156,7 +156,7 @@ fn each_chunk_continues_where_the_last_ended() {
     assert_eq!(parts(14).unwrap(), [vec![0, 1, 2, 3, 4]]);
     assert_eq!(parts(8).unwrap(), [vec![0, 1], vec![2, 3], vec![4]]);
     assert_eq!(parts(7).unwrap(), [vec![0, 1], vec![2, 3], vec![4]]);
-    // The second is too big for any chunk.
+    // The second block exceeds every chunk.
     assert_eq!(parts(5), Err(TooSmall { needed: 6 }));
     // Each chunk has its own budget.
     let rising = chunks(&blocks, &[2], |chunk| 4 + 5 * chunk);
@@ -166,7 +166,7 @@ fn each_chunk_continues_where_the_last_ended() {
     assert_eq!(chunks(&empty, &[], |_| 0).unwrap(), [[0, 1]]);
 }
 
-/// The cost of a choice, added up anew.
+/// Recomputes the cost of a choice.
 fn cost(case: &Case, chosen: &[Option<usize>]) -> u128 {
     let mut open = BTreeSet::new();
     let mut sum = 0;
@@ -185,7 +185,7 @@ fn has_to_be(block: &PlannedBlock) -> bool {
     (block.pinned || block.tier == PlacementTier::Critical) && !block.renderings.is_empty()
 }
 
-/// The blocks that may be left over, in the order in which they are placed.
+/// Returns the blocks that may be left over, in the order of placement.
 fn order(case: &Case) -> Vec<usize> {
     let mut order: Vec<(PlacementTier, f64, usize)> = Vec::new();
     for (at, block) in case.blocks.iter().enumerate() {
@@ -230,14 +230,14 @@ fn plan_holds(case: &Case, mut plan: RenderingPlan) {
     let left: Vec<usize> = (0..first.len()).filter(|at| !first[*at] && visible(*at)).collect();
     assert_eq!(plan.leftovers(), left);
 
-    // What is left over is the end of the order.
+    // Leftovers are a suffix of the order.
     let order = order(case);
     let pins = case.blocks.iter().filter(|block| has_to_be(block)).count();
     let placed = order.iter().filter(|at| first[**at]).count();
     let prefix = order.iter().take_while(|at| first[**at]).count();
     assert_eq!(prefix, placed, "a suffix");
 
-    // Back through all states, the last with these blocks is step 2's.
+    // Steps back through all states; the last state with these blocks is the result of step 2.
     let mut smallest = plan.chosen().to_vec();
     let mut value = f64::INFINITY;
     loop {
@@ -261,7 +261,7 @@ fn plan_holds(case: &Case, mut plan: RenderingPlan) {
     let rest = shown(&plan).iter().filter(|shown| **shown).count();
     assert_eq!(rest, pins.max(usize::from(!order.is_empty())), "all taken back");
 
-    // When leftovers began, no rendering of the first fitted.
+    // No rendering of the first leftover fitted when leftovers began.
     if let Some(dropped) = order.get(prefix)
         && prefix == placed
     {
@@ -272,7 +272,8 @@ fn plan_holds(case: &Case, mut plan: RenderingPlan) {
     }
 }
 
-/// Chunks are plans of what was left over, and hold every block once.
+/// Checks that each chunk plans the blocks left over before it, and that each block is in exactly
+/// one chunk.
 fn chunks_hold(case: &Case) {
     let budgets = |chunk: usize| case.budget.saturating_add(chunk % 3);
     let parts = chunks(&case.blocks, &case.headings, budgets);

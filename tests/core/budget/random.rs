@@ -1,8 +1,8 @@
-//! Blocks made from bytes: small ones, and odd ones.
+//! Random blocks built from bytes: small ones and odd ones.
 
 use daysheet_core::budget::plan::{BlockRendering, PlacementTier, PlannedBlock};
 
-/// Bytes, one by one; behind the end there are zeros.
+/// A source of bytes; past its end it returns zeros.
 pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Bytes<'_> {
@@ -41,7 +41,7 @@ impl Bytes<'_> {
     }
 }
 
-/// What a plan is made of.
+/// The input of a plan.
 #[derive(Debug)]
 pub struct Case {
     pub blocks: Vec<PlannedBlock>,
@@ -49,7 +49,8 @@ pub struct Case {
     pub budget: usize,
 }
 
-/// Anything: in no order, with headings that are none or named twice.
+/// Returns an arbitrary case: unordered renderings, and headings that do not exist or are named
+/// twice.
 pub fn hostile(bytes: &[u8]) -> Case {
     let mut bytes = Bytes(bytes);
     let budget = bytes.size(64);
@@ -78,7 +79,7 @@ pub fn hostile(bytes: &[u8]) -> Case {
     Case { blocks, headings, budget }
 }
 
-/// A small generator with a fixed beginning.
+/// A small generator with a fixed seed.
 pub struct Random(pub u64);
 
 impl Random {
@@ -90,9 +91,9 @@ impl Random {
     }
 }
 
-/// Renderings in rising order of cost and value, as the planner expects them:
-/// up to so many blocks of up to four, three headings, and a budget that is
-/// mostly too small for all of it.
+/// Returns a case as the planner expects it, with renderings in ascending order of cost and value:
+/// up to `most` blocks of up to four renderings, up to three headings, and a budget that is mostly
+/// too small for all of them.
 pub fn orderly(random: &mut Random, most: u64, budget: u64) -> Case {
     let headings: Vec<usize> = (0..random.below(4)).map(|_| 1 + random.below(5) as usize).collect();
     let blocks = (0..1 + random.below(most)).map(|_| {

@@ -1,9 +1,9 @@
-//! Which lines of a long text are kept, and how long lines are parted.
+//! The lines kept of a long text, and the splitting of long lines.
 
 use daysheet_core::budget::window::{HeadTailSplit, TextWindow, TextWindows, window};
 use proptest::prelude::*;
 
-/// The kept lines, with ` … ` for each gap.
+/// Returns the kept lines, with `…` for each gap.
 fn shown(lines: &[&str], window: &TextWindow) -> String {
     let mut parts = Vec::new();
     let mut at = 0;
@@ -20,7 +20,7 @@ fn shown(lines: &[&str], window: &TextWindow) -> String {
     parts.join(" ")
 }
 
-/// Twenty lines named by letters; `t` and its like tell something.
+/// Returns twenty lines named by letters, some replaced by informative lines.
 fn message_lines(telling: &[(usize, &'static str)]) -> Vec<&'static str> {
     let mut lines: Vec<&str> = "a b c d e f g h i j k l m n o p q r s t".split(' ').collect();
     for (at, line) in telling {
@@ -44,7 +44,7 @@ fn window_keeps_both_ends_by_their_shares() {
         (&plain, 19, HeadTailSplit::Head, "a b c d e f g h i j k l m … p q r s t"),
         (&plain, 20, HeadTailSplit::Head, "a b c d e f g h i j k l m n o p q r s t"),
         (&plain, usize::MAX, HeadTailSplit::Tail, "a b c d e f g h i j k l m n o p q r s t"),
-        // Lines that tell something stand alone once there is room for them.
+        // Informative lines are kept on their own once the budget allows it.
         (&reported, 9, HeadTailSplit::Head, "a b c d e f … s t"),
         (&reported, 11, HeadTailSplit::Head, "a b c d e f … M: €5 due … s t"),
         (&reported, 16, HeadTailSplit::Head, "a b c d e f g h i … M: €5 due … q r s t"),
@@ -58,7 +58,7 @@ fn window_keeps_both_ends_by_their_shares() {
 fn window_copes_with_odd_line_sizes() {
     let lines = ["one", "two", "three"];
     for (costs, marker, budget, expected) in [
-        // The first in order is too long: another is kept.
+        // If the first line in order is too long, another one is kept.
         (&[50, 3, 50][..], 1, 10, "… two …"),
         (&[50, 50, 3], 1, 10, "… three"),
         (&[50, 50, 50], 1, 10, "…"),
@@ -66,7 +66,7 @@ fn window_copes_with_odd_line_sizes() {
         (&[2, 2, 2], 9, 5, "…"),
         (&[2, 2, 2], 3, 5, "one …"),
         (&[2, 2, 2], 3, 6, "one two three"),
-        // A cost that is missing is none.
+        // Lines without a cost are free.
         (&[], 5, 0, "one two three"),
         (&[usize::MAX, usize::MAX, 1], usize::MAX, usize::MAX, "…"),
         (&[usize::MAX, usize::MAX, 1], 1, usize::MAX, "… three"),
@@ -133,7 +133,7 @@ fn informative_lines_are_scored_higher() {
     }
 }
 
-/// In a log every line has a time, so a time tells nothing there.
+/// Every line of a log has a time, so a time does not make a log line informative.
 #[test]
 fn patterns_common_to_most_lines_score_nothing() {
     let mut lines = vec!["2026-02-03 18:05 ok"; 40];
@@ -158,7 +158,8 @@ proptest! {
         ..ProptestConfig::with_cases(4_000)
     })]
 
-    /// Within the budget, in order, and more budget keeps what less has kept.
+    /// The kept lines fit the budget and stay in order; a larger budget keeps every line of a
+    /// smaller one.
     #[test]
     fn windows_fit_the_budget_and_grow_with_it(
         costs in costs(),

@@ -1,4 +1,4 @@
-//! Messages as bytes, read back by a parser that is not ours.
+//! Messages as bytes, read back by a third-party parser.
 
 use daysheet_core::compose::{mime, read};
 use daysheet_core::provider::mail::{
@@ -22,7 +22,7 @@ fn file(name: &str, media: &str, cid: Option<&str>, bytes: &[u8]) -> OutgoingAtt
     }
 }
 
-/// Everything that a message can have.
+/// Returns a message that uses every member.
 fn full() -> OutgoingMessage {
     OutgoingMessage {
         to: vec![
@@ -117,8 +117,7 @@ fn each_header_field_is_written_once() {
     assert_eq!(fields(&mime(&full(), DATE).unwrap()), names);
 }
 
-/// The names of the fields of a message's header section, as a line reader
-/// sees them.
+/// Returns the names of a message's header fields, found line by line.
 fn fields(bytes: &[u8]) -> Vec<String> {
     let text = std::str::from_utf8(bytes).unwrap();
     let (head, _) = text.split_once("\r\n\r\n").unwrap();
@@ -144,7 +143,7 @@ fn assert_seven_bits(bytes: &[u8]) {
     }
 }
 
-/// A way to put a hostile text somewhere.
+/// A function that puts a hostile text into a message.
 type Put = fn(&mut OutgoingMessage, String);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whom a message goes to, as a model says it.
+//! Recipients as a model writes them.
 
 use daysheet_core::compose::people::{ascii, known_person, read};
 use daysheet_core::provider::mail::MailPerson;
@@ -166,7 +166,7 @@ fn unknown_senders_are_answered_by_address_alone() {
 }
 
 proptest! {
-    /// Whatever is taken is one address per person, and reads the same again.
+    /// Accepted recipients have one address per person, and read back unchanged.
     #[test]
     fn accepted_recipients_are_plain_and_reread_the_same(item in "[a-cA-C@<>\",;:()\\\\ .é=?\u{202e}\r\n-]{0,30}(@example\\.com>?)?") {
         if let Ok((people, _)) = text(&[&item]) {

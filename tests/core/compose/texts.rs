@@ -1,5 +1,4 @@
-//! Texts in both forms, subjects, recipients, references, and HTML that may go
-//! on.
+//! Texts in both forms, subjects, recipients, references, and HTML that can be sent on.
 
 use std::cell::Cell;
 
@@ -148,7 +147,7 @@ fn replies_reference_their_thread() {
     assert_eq!(reply::references(&original), (None, Vec::new()));
 }
 
-/// Of a list of any length, only the ends are looked at.
+/// Only the ends of a list are examined, however long it is.
 #[test]
 fn long_lists_of_ids_are_read_at_their_ends() {
     let listed = |range: std::ops::Range<usize>| -> String {
@@ -175,7 +174,7 @@ fn long_lists_of_ids_are_read_at_their_ends() {
         listed(0..50_000).replace(['<', '>'], " "), newest(49_980..50_000), 30;
         "<same@x.example> ".repeat(50_000), of(&["same@x.example"]), 210;
         "<not an id> ".repeat(50_000), Vec::new(), 410;
-        // No header field of many kilobytes is written.
+        // Header fields stay below many kilobytes.
         (0..9).map(|n| format!("<{}>", long(n))).collect::<String>(),
             vec![long(0), long(5), long(6), long(7), long(8)], 7;
     } {
@@ -185,7 +184,7 @@ fn long_lists_of_ids_are_read_at_their_ends() {
         let begins: String = value.chars().take(60).collect();
         assert_eq!(found, expected, "{begins}");
         assert!(looked_at.get() <= most, "{begins}: {} of at most {most}", looked_at.get());
-        // What was kept is kept when it is read again.
+        // The kept ids are stable: reading them again keeps all.
         let again = ids::ends(found.iter().map(String::as_str));
         assert_eq!(again, expected, "{begins}");
     }
@@ -208,7 +207,7 @@ fn written_quotes_are_found_again() {
     }
     let both = quote::reply_quote(&original, &zone);
     assert_eq!(both.text, "Jonas <jonas@example.com> wrote:\n> Hello");
-    // Outlook keeps the HTML alone; its text has an empty line above the quote.
+    // Outlook stores only the HTML; the text derived from it has an empty line above the quote.
     let text = "My text\n\nJonas <jonas@example.com> wrote:\n\n> Hello";
     let whole = quote::together(&body, None, Some(&both));
     assert_eq!(quote::own_quote(text, &whole.html).unwrap().html, both.html);
@@ -268,8 +267,8 @@ proptest! {
     }
 }
 
-/// Thousands of recipients are refused before anybody is looked at; as many as a
-/// message goes to are each once, in no time.
+/// Thousands of recipients are refused before any is examined. Up to the limit of recipients,
+/// duplicates are removed without noticeable work.
 #[test]
 fn reply_to_thousands_is_refused_early() {
     let people = |from: usize, to: usize| -> Vec<MailPerson> {
@@ -301,10 +300,10 @@ fn reply_to_thousands_is_refused_early() {
             error = refused.to_string();
         });
         assert_eq!((error.as_str(), warnings.len()), (expected, 0));
-        // Nobody was looked at.
+        // No recipient was examined.
         assert!(work.bytes_total < 4_096, "{work:?}");
     }
-    // An answer to the sender alone is none to thousands.
+    // A reply to the sender alone has one recipient, whatever the original's audience.
     let (to, cc) = reply::recipients(&huge, &own, false, &mut Vec::new()).unwrap();
     assert_eq!((to.len(), cc.len()), (1, 0));
     let full = of(people(0, 250), people(100, 349));

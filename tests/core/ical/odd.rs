@@ -5,18 +5,18 @@ use jiff::Timestamp;
 
 use super::{moment, observance, read, reported};
 
-/// A document of these components.
+/// Returns a document of these components.
 fn calendar(parts: &str) -> String {
     format!("BEGIN:VCALENDAR\n{parts}END:VCALENDAR\n")
 }
 
-/// A document of events with one UID, each written as its lines.
+/// Returns a document of events with one UID, each written as its lines.
 fn series(events: &[&str]) -> String {
     let event = |lines: &&str| format!("BEGIN:VEVENT\nUID:a\n{lines}\nEND:VEVENT\n");
     calendar(&events.iter().map(event).collect::<String>())
 }
 
-/// The starts of the first event, in UTC where they have a time.
+/// Returns the starts of the first event, timed ones in UTC.
 fn starts(text: &str) -> String {
     let document = read(text);
     let entry = &document.entries[0];
@@ -26,23 +26,23 @@ fn starts(text: &str) -> String {
     all.join(" ").replace("Day(2026-", "").replace("At(2026-", "").replace(')', "")
 }
 
-/// Exceptions to a series of whole days that are written as times.
+/// Exceptions written as times, in a series of whole days.
 #[test]
 fn excluded_times_mean_days_of_the_series_or_nothing() {
     let all = "03-03 03-05 03-10 03-12";
     for (except, expected) in [
-        // A Wednesday is no day of the series, whatever its time and zone.
+        // The series has no occurrence on Wednesdays, whatever the exception's time and zone.
         ("EXDATE:20260304T093000", all),
         ("EXDATE:20260304T233000", all),
         ("EXDATE:20260304T093000Z", all),
         ("EXDATE;TZID=Europe/Berlin:20260304T180000", all),
         ("EXDATE;TZID=Asia/Tokyo:20260304T180000", all),
         ("EXDATE;VALUE=DATE:20260304", all),
-        // A Thursday is, at any time.
+        // Thursday is a day of the series at any time.
         ("EXDATE:20260305T093000", "03-03 03-10 03-12"),
         ("EXDATE;TZID=Europe/Berlin:20260305T000000", "03-03 03-10 03-12"),
         ("EXDATE;VALUE=DATE:20260305T000000", "03-03 03-10 03-12"),
-        // It begins then in Berlin, in Tokyo and in New York.
+        // This instant is midnight of the day in Berlin, Tokyo or New York.
         ("EXDATE:20260304T230000Z", "03-03 03-10 03-12"),
         ("EXDATE:20260304T150000Z", "03-03 03-10 03-12"),
         ("EXDATE:20260305T050000Z", "03-03 03-10 03-12"),
@@ -71,7 +71,7 @@ fn last_day_of_a_rule_begins_in_a_zone_of_the_document() {
         ("", "20260222T235959Z", "02-21 02-22"),
         (&tokyo, "20260222T150000Z", "02-21 02-22 02-23"),
         (&eastern, "20260223T050000Z", "02-21 02-22 02-23"),
-        // Nobody's midnight here.
+        // The instant is midnight in no zone of the document.
         ("", "20260222T150000Z", "02-21 02-22"),
     ] {
         let text = calendar(&format!(
@@ -92,7 +92,7 @@ fn midnight_stands_for_the_occurrence_of_its_day() {
         (berlin, ":20261008T000000", "At(2026-10-08T09:30:00Z)"),
         (berlin, ";TZID=Europe/Berlin:20261029T000000", "At(2026-10-28T23:00:00Z)"),
         (berlin, ";TZID=Europe/Berlin:20261008T113000", "At(2026-10-08T09:30:00Z)"),
-        // It has an occurrence at midnight, or none on that day.
+        // The series has an occurrence at midnight, or none on that day.
         (
             "DTSTART;TZID=Europe/Berlin:20261001T000000\nRRULE:FREQ=DAILY;COUNT=9;BYHOUR=0,9",
             ";TZID=Europe/Berlin:20261003T000000",
@@ -106,8 +106,8 @@ fn midnight_stands_for_the_occurrence_of_its_day() {
     }
 }
 
-/// A zone whose name is known is that zone, if its rules in the document are cut, one-sided
-/// or of former years.
+/// A zone with a known name is that zone even if its rules in the document are cut, one-sided or
+/// outdated.
 #[test]
 fn known_name_outweighs_an_incomplete_vtimezone() {
     let zone =
@@ -152,7 +152,7 @@ fn known_name_outweighs_an_incomplete_vtimezone() {
             "2026-02-03T10:00:00 Asia/Almaty",
         ),
         (former, "Eastern Standard Time:20260320T100000", "2026-03-20T10:00:00 America/New_York"),
-        // An offset that the zone never had is the document's own.
+        // If the zone never had the offset, the document's own definition applies.
         (
             zone("Europe/Berlin", &observance("STANDARD", "-0300", "-0300", "19700101T000000", "")),
             "Europe/Berlin:20260917T100000",
@@ -182,7 +182,7 @@ fn malformed_lines_are_read_as_they_are_meant() {
             "DTSTART;TZID=\"UTC+03:00\":20260702T090000",
             "2026-07-02T09:00:00 Etc/GMT-3 to 2026-07-02T09:00:00 Etc/GMT-3",
         ),
-        // A day with a time is a time, unless that is midnight.
+        // A `DATE` value with a time counts as a time, unless that time is midnight.
         (
             "DTSTART;VALUE=DATE:20260804T180000\nDTEND;VALUE=DATE:20260804T194500",
             "2026-08-04T18:00:00 Europe/Berlin to 2026-08-04T19:45:00 Europe/Berlin",
@@ -196,7 +196,7 @@ fn malformed_lines_are_read_as_they_are_meant() {
             "2026-08-04T18:00:00 UTC to 2026-08-04T18:00:00 UTC",
         ),
         ("DTSTART;VALUE=DATE:20260804T000000", "2026-08-04 to 2026-08-05"),
-        // An end without a zone is in that of the start, even if only the document has it.
+        // An end without a zone uses that of the start, even a zone defined only in the document.
         (
             "DTSTART;TZID=Own:20260302T090000\nDTEND:20260302T100000",
             "2026-03-02T13:15:00 UTC to 2026-03-02T14:15:00 UTC",
@@ -222,7 +222,7 @@ fn malformed_lines_are_read_as_they_are_meant() {
     }
 }
 
-/// Each case is a document, and everything that is read of it.
+/// Each case is a document and its complete reading.
 #[test]
 fn contradictory_documents_are_read_with_notes() {
     let cases: [(&str, String, &[&str]); 5] = [
@@ -294,7 +294,7 @@ fn contradictory_documents_are_read_with_notes() {
     }
 }
 
-/// RFC 6868 encodes what a parameter cannot hold.
+/// RFC 6868 encodes characters that a parameter cannot hold.
 #[test]
 fn encoded_characters_of_names_are_decoded() {
     for (written, expected) in [
@@ -311,7 +311,7 @@ fn encoded_characters_of_names_are_decoded() {
     }
 }
 
-/// Bytes in other charsets, and lines that are folded within a character.
+/// Other charsets, and lines folded within a character.
 #[test]
 fn bytes_of_a_document_are_decoded() {
     let text = "BEGIN:VCALENDAR\r\nSUMMARY:Gr\u{fc}\u{df}e \u{2615}\r\n";
@@ -337,12 +337,12 @@ fn bytes_of_a_document_are_decoded() {
     let (text, note) = ical::decode(b"SUMMARY:Gr\xfc\xdfe aus K\xf6ln", None);
     assert_eq!(text, "SUMMARY:Gr\u{fc}\u{df}e aus K\u{f6}ln");
     assert!(note.is_some());
-    // Folded between characters: the reader puts it together and counts its lines.
+    // Lines folded between characters are left to the reader, which joins and counts them.
     let (text, _) = ical::decode(b"A:\xc3\xbc\r\n \xc3\xbc", None);
     assert_eq!(text, "A:\u{fc}\r\n \u{fc}");
 }
 
-/// GlobalObjectIds of Exchange as MS-OXOCAL, 2.2.1.27, has them.
+/// GlobalObjectIds of Exchange (MS-OXOCAL, 2.2.1.27).
 #[test]
 fn uids_of_one_series_are_equal() {
     let global = |date: &str, data: &str| {
@@ -356,10 +356,11 @@ fn uids_of_one_series_are_equal() {
         (global("07EA0B18", "0F1E2D3C"), &series),
         (global("07EA0B19", "0F1E2D3C").to_lowercase(), &series),
         (format!(" {series} "), &series),
-        // Another program's UID within, with the date of an occurrence or not.
+        // A GlobalObjectId that contains another program's UID, with or without an occurrence's
+        // date.
         (global("00000000", foreign), "{A1@x@google.com}"),
         (global("07EA0B18", foreign), "{A1@x@google.com}"),
-        // No GlobalObjectIds: too short, of another kind, not hex.
+        // Not GlobalObjectIds: too short, of another kind, not hexadecimal.
         (
             "040000008200E00074C5B7101A82E00807EA0B18".to_owned(),
             "040000008200E00074C5B7101A82E00807EA0B18",
@@ -373,7 +374,7 @@ fn uids_of_one_series_are_equal() {
     }
     let (one, other) = (global("00000000", "0F1E2D3C"), global("00000000", "0F1E2D3D"));
     assert_ne!(ical::series_uid(&one), ical::series_uid(&other));
-    // Exceptions under the dated UIDs belong to their series.
+    // Exceptions with dated UIDs belong to their series.
     let weekly = format!("UID:{series}\nDTSTART:20261124T090000Z\nRRULE:FREQ=WEEKLY;COUNT=3");
     let moved = format!(
         "UID:{}\nRECURRENCE-ID:20261201T090000Z\nDTSTART:20261202T090000Z",

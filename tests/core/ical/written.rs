@@ -1,4 +1,4 @@
-//! iCalendar documents as they are written, and read again.
+//! iCalendar documents that are written and read back.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::ical::{self, CalendarDocument, IcalEvent};
@@ -227,7 +227,7 @@ fn texts() -> impl Strategy<Value = String> {
 }
 
 fn names() -> impl Strategy<Value = String> {
-    // What a cell leaves as it is.
+    // Characters that a cell keeps unchanged.
     "[a-zA-Z,;:=\u{e4}'\\\\]{1,12}( [a-z,;]{1,30})?"
 }
 
@@ -314,12 +314,13 @@ prop_compose! {
         link in prop::option::of("https://[a-z]{1,9}[.]example/[a-zA-Z0-9?=&%,;+-]{0,90}"),
         cancelled in any::<bool>(),
     ) -> IcalEvent {
-        // Days stand before times, and times that only UTC can tell come last.
+        // Dates are written before times, and UTC times last. With one item per list, the order
+        // cannot change.
         if let Some(repeat) = &mut repeat {
             for list in [&mut repeat.except, &mut repeat.extra] {
                 list.truncate(1);
             }
-            // What is beside whole days are days.
+            // In a whole-day series, exceptions and additions are days, too.
             if matches!(start, ZonedTime::Day(_)) {
                 for when in repeat.except.iter_mut().chain(&mut repeat.extra) {
                     if let EventTime::At(at) = when {
@@ -327,7 +328,7 @@ prop_compose! {
                     }
                 }
             }
-            // The end is written in the way that goes with the start.
+            // The form of `UNTIL` must match the start.
             repeat.rule = repeat.fit(&start);
         }
         let organizer = organizer.map(|guest| EventGuest { optional: false, room: false, ..guest });
@@ -351,7 +352,7 @@ proptest! {
         method in prop::option::of(prop::sample::select(vec!["REQUEST", "REPLY", "X-OWN"])),
         name in prop::option::of(names()),
     ) {
-        // Two of one UID would be two versions of one.
+        // Two entries with one UID would be versions of a single event.
         for (entry, number) in entries.iter_mut().zip(0..) {
             entry.uid = format!("{number}{}", entry.uid);
         }
@@ -363,7 +364,7 @@ proptest! {
         };
         let written = ical::write(&document, now());
         let mut again = read(&written);
-        // That a rule cannot be carried out is noted.
+        // Rules that cannot be expanded add a note.
         again.notes.retain(|note| !note.contains("FREQ=HOURLY"));
         prop_assert_eq!(again, document, "{}", written);
     }
@@ -383,7 +384,7 @@ proptest! {
     ) {
         let text = format!("BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{}\r\n", lines.join("\r\n"));
         let document = read(&text);
-        // What was read can be written, and is then as it was.
+        // Every document that was read can be written and read again.
         let written = ical::write(&document, now());
         let again = read(&written);
         prop_assert_eq!(again.entries.len(), document.entries.len(), "{}", written);

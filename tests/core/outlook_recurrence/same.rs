@@ -1,8 +1,7 @@
-//! A pattern and its rule have the same occurrences.
+//! Occurrences of a pattern and of its rule, which must be the same.
 //!
-//! What a pattern has comes from a second reading of Microsoft's definitions that
-//! stands here: it walks from day to day and asks of each whether the pattern has
-//! it.
+//! A pattern's occurrences come from an independent implementation of Microsoft's definitions in
+//! this file: it walks from day to day and tests each day against the pattern.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::EventRecurrence;
@@ -18,7 +17,7 @@ use super::repeat;
 const NAMES: [&str; 7] =
     ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-/// The first days of a pattern, by Microsoft's words for it.
+/// Returns the first days of a pattern by Microsoft's definition.
 fn days(recurrence: &Value, most: usize) -> Vec<Date> {
     let pattern = &recurrence["pattern"];
     let range = &recurrence["range"];
@@ -34,7 +33,7 @@ fn days(recurrence: &Value, most: usize) -> Vec<Date> {
     };
     let mut found = Vec::new();
     let mut day = start;
-    // No rule here has fewer than a hundred occurrences in 600 years.
+    // Every rule in this file has at least a hundred occurrences in 600 years.
     for _ in 0..220_000 {
         if day > last || found.len() == most {
             break;
@@ -81,13 +80,14 @@ fn named(pattern: &Value, day: Date) -> bool {
     list.iter().any(|name| name == NAMES[sunday_based(day)])
 }
 
-/// A month that is too short has its last day instead.
+/// Returns true if the day is the pattern's day of the month, or the last day of a shorter month.
 fn is_day(pattern: &Value, day: Date) -> bool {
     let day_of_month = pattern["dayOfMonth"].as_i64().unwrap();
     i64::from(day.day()) == day_of_month.min(i64::from(day.days_in_month()))
 }
 
-/// Of the month's days with one of these names the first, the second, …
+/// Returns true if the day is the first, second, … of the month's days with one of the pattern's
+/// names.
 fn is_nth(pattern: &Value, day: Date) -> bool {
     let month = day.first_of_month();
     let all =
@@ -104,7 +104,7 @@ fn is_nth(pattern: &Value, day: Date) -> bool {
     instance == Some(&day)
 }
 
-/// The local days of a series.
+/// Returns the local days of a series.
 fn by_rule(repeat: &EventRecurrence, start: &ZonedTime, most: usize) -> Vec<Date> {
     let found = repeat.occurrences(start, Timestamp::MIN, Timestamp::MAX, most);
     let zone = match start {
@@ -208,7 +208,7 @@ fn ends() -> impl Strategy<Value = &'static str> {
     prop::sample::select(vec!["", "", ";COUNT=9", ";UNTIL=20270301", ";UNTIL=20270301T070000Z"])
 }
 
-/// A start that the rule has: its second occurrence from a day on, for the first
+/// Returns an occurrence of the rule as its start: the second one from a day on, because the first
 /// is that day itself.
 fn start_of(rule: &str, from: i64, hour: Option<i8>) -> Option<ZonedTime> {
     let from = Date::constant(2025, 1, 1).checked_add(jiff::Span::new().days(from)).unwrap();
@@ -242,7 +242,7 @@ proptest! {
         let parsed_rule = repeat(&format!("{rule_text}{end}"));
         let expected = by_rule(&parsed_rule, &start, 100);
         if expected.is_empty() {
-            // It ends before it starts.
+            // The rule ends before it starts.
             prop_assert!(pattern(&parsed_rule, &start, "UTC").is_err());
             return Ok(());
         }
@@ -250,7 +250,7 @@ proptest! {
         let found = found.map_err(|error| TestCaseError::fail(format!("{rule_text}: {error}")))?;
         prop_assert_eq!(days(&found, 100), expected.clone(), "{} {}", rule_text, found);
 
-        // And back: the same occurrences, and the same pattern from then on.
+        // The way back gives the same occurrences, and from there on the same pattern.
         let again = repeat(&rule(&found).unwrap());
         prop_assert_eq!(by_rule(&again, &start, 100), expected, "{} {}", rule_text, again.rule);
         let second = pattern(&again, &start, "Europe/Berlin").unwrap();
@@ -258,13 +258,13 @@ proptest! {
         prop_assert_eq!(third, again);
         let mut same = found;
         if let Some(first) = same.pointer_mut("/pattern/firstDayOfWeek") {
-            // Where weeks begin is kept only where it matters.
+            // The first day of the week is kept only if it affects the occurrences.
             *first = second["pattern"]["firstDayOfWeek"].clone();
         }
         prop_assert_eq!(second, same);
     }
 
-    /// Whatever is converted is right; the rest is refused.
+    /// Every converted rule has the right occurrences; all others are refused.
     #[test]
     fn no_rule_is_converted_wrongly(rule_text in any_rule(), from in 0..800_i64) {
         let Some(start) = start_of(&rule_text, from, None) else {

@@ -1,6 +1,6 @@
-//! HTML in the style of real senders, each with the whole text that a model reads.
+//! HTML in the style of real senders, each with the complete text that a model reads.
 //!
-//! The files next to this one hold messages, each as `##### name`, its HTML, `===== text` and
+//! The files next to this one contain messages, each as `##### name`, its HTML, `===== text` and
 //! the text with its links.
 
 use daysheet_core::body::{PartForm, ReadingOptions, readable};

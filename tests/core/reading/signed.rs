@@ -1,4 +1,4 @@
-//! What an S/MIME signature packs: CMS in all its forms, and documents that are none.
+//! Contents of S/MIME signatures: CMS in all its forms, and invalid documents.
 
 use daysheet_core::body::signed::{content, unpack};
 use daysheet_core::provider::{MessageContent, PlainText, TextObstacle, TextPart};
@@ -10,7 +10,7 @@ const DATA: &[u8] = b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x07\x01";
 const ENTITY: &[u8] = b"Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nHello\r\n--x\r\n\
     Content-Type: text/csv\r\nContent-Disposition: attachment; filename=a.csv\r\n\r\n1\r\n--x--\r\n";
 
-/// An element: with its length, or with an open one.
+/// Returns an element with a definite or, if `open`, an indefinite length.
 fn element(tag: u8, body: &[u8], open: bool) -> Vec<u8> {
     if open {
         return [&[tag, 0x80], body, &[0, 0]].concat();
@@ -22,7 +22,7 @@ fn element(tag: u8, body: &[u8], open: bool) -> Vec<u8> {
     }
 }
 
-/// A CMS document around a packed content, which has its own tag.
+/// Returns a CMS document around packed content, which has its own tag.
 fn document(kind: &[u8], packed: &[u8], open: bool) -> Vec<u8> {
     let packed = [DATA, &element(0xa0, packed, open)].concat();
     let start: &[u8] = b"\x02\x01\x01\x31\x00";
@@ -84,7 +84,7 @@ proptest! {
         let octets: Vec<u8> = parts.iter().flat_map(|part| element(4, part, false)).collect();
         let mut whole = document(SIGNED, &element(0x24, &octets, open), open);
         prop_assert_eq!(content(&whole), Some(parts.concat()));
-        // What is cut off or broken ends it, and nothing more.
+        // Truncated or damaged documents are rejected without a panic.
         let end = end.index(whole.len());
         prop_assert_eq!(content(&whole[..end]), None);
         whole[end] ^= flip;

@@ -1,4 +1,4 @@
-//! Series split in two: what each half is, and that they make the whole.
+//! Splitting of series: each half, and that both together are the whole.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::recurrence::EventRecurrence;
@@ -37,7 +37,7 @@ fn series_is_split_at_an_occurrence() {
             ));
         "20260203", "-", vec!["RRULE:FREQ=DAILY"], EventTime::Day("2026-02-06".parse().unwrap()),
             Some((vec!["RRULE:FREQ=DAILY;UNTIL=20260205"], vec!["RRULE:FREQ=DAILY"]));
-        // Nothing comes before.
+        // The split is at the first occurrence, so the first half would be empty.
         "20260203", "-", vec!["RRULE:FREQ=DAILY"], EventTime::Day("2026-02-03".parse().unwrap()), None;
         "20260203", "-", vec!["RRULE:FREQ=DAILY", "EXDATE;VALUE=DATE:20260203"],
             EventTime::Day("2026-02-04".parse().unwrap()), None;
@@ -72,8 +72,8 @@ fn split_between_occurrences_is_refused() {
     }
 }
 
-/// The two halves together have the occurrences of the whole: of every case,
-/// at every occurrence of its rule.
+/// Both halves together have the occurrences of the whole, for every case and a split at each of
+/// its occurrences.
 #[test]
 fn split_halves_have_all_occurrences() {
     let mut splits = 0;
@@ -103,7 +103,7 @@ fn halves_make_the_whole(repeat: &EventRecurrence, start: &ZonedTime, title: &st
 }
 
 prop_compose! {
-    /// A rule of the usual kinds, with what bounds it.
+    /// A rule of a common kind, with its bounds.
     fn rules()(
         freq in prop::sample::select(vec!["DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
         interval in 1..5,

@@ -1,4 +1,4 @@
-//! Values and texts that nobody thought of.
+//! Random values and texts.
 
 use std::cell::Cell as Counter;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::{VERSIONS, runner};
 use crate::common::thorough::thorough;
 
-/// Pieces that keys and texts are made of.
+/// Pieces of keys and texts.
 const PIECES: &[&str] = &[
     "a", "b", "name", "word", " ", ",", "/", " / ", ", word: ", ": ", ":", "{", "}", "[", "]",
     "[2]{a,b}:", "[1]: ", "\"", "\\", "\\u0041", "\\\"", "'", "\n", "\r", "\t", "\u{0}", "\u{1f}",
@@ -19,8 +19,8 @@ const PIECES: &[&str] = &[
     "1", "-", "+", ".", "e", "E5", "1e400", "-0", "18h05", "#", "_",
 ];
 
-/// Decisions from bytes, so that a failing value shrinks with them; without
-/// bytes the decision is the first.
+/// Decisions read from bytes, so that a failing value shrinks with them. Without bytes, the first
+/// option is chosen.
 struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl Choices<'_> {
@@ -78,7 +78,7 @@ impl Choices<'_> {
             JsonValue::Object(cells.collect())
         });
         let mut rows: Vec<JsonValue> = rows.collect();
-        // Now and then one that almost fits.
+        // Some lists have an item that almost fits a table.
         if self.pick(8) == 1 {
             let odd = self.value(1);
             rows.push(odd);
@@ -130,7 +130,7 @@ fn every_value_round_trips() {
             }
             let json = value.to_json();
             prop_assert_eq!(&JsonValue::parse(&json), &Ok(value.clone()), "{}", json);
-            // JSON is STC.
+            // Every JSON text is valid STC.
             prop_assert_eq!(&parse(&json), &Ok(value), "{}", json);
             for (counter, mark) in seen.iter().zip(["]{", " / ", ": {", ": ["]) {
                 counter.set(counter.get() + u32::from(stc.contains(mark)));
@@ -138,11 +138,11 @@ fn every_value_round_trips() {
             Ok(())
         })
         .unwrap();
-    // The values are of all shapes, many of each.
+    // The values cover all shapes, many times each.
     assert!(seen.iter().all(|seen| seen.get() > 5_000), "{seen:?}");
 }
 
-/// A text of STC with some of its characters changed.
+/// Returns an STC text with some characters changed.
 fn changed(bytes: &[u8]) -> String {
     let (edits, bytes) = bytes.split_at(bytes.len().min(12));
     let mut edits = Choices(edits.iter());
@@ -165,7 +165,7 @@ fn no_text_makes_the_parser_panic() {
         let found = parse(text);
         let counter = &read[usize::from(found.is_ok())];
         counter.set(counter.get() + 1);
-        // What is read is a value like any other, and refused where it says.
+        // Every accepted text has a value that can be written again; every refusal has a position.
         match found {
             Ok(value) => {
                 let stc = write(&value, StcVersion::One);
@@ -194,7 +194,7 @@ fn no_text_makes_the_parser_panic() {
         .unwrap();
 }
 
-/// Our reading of JSON against the one that the rest of the house uses.
+/// Our JSON parser, compared with the one used elsewhere in the project.
 #[test]
 fn json_is_read_as_serde_reads_it() {
     let read = [const { Counter::new(0_u32) }; 2];

@@ -1,8 +1,8 @@
-//! What STC looks like, and what is no STC: whole texts.
+//! Tables of complete STC texts, valid and invalid.
 
-/// JSON without blanks, and the STC of the same value in version 1 and 2.
+/// Compact JSON, and the STC of the same value in versions 1 and 2.
 pub const TABLE: &[(&str, &str, &str)] = &cases! {
-    // Roots of every kind.
+    // Values of every kind at the root.
     "null", "null", "null";
     "true", "true", "true";
     "-0", "-0", "-0";
@@ -84,19 +84,19 @@ pub const TABLE: &[(&str, &str, &str)] = &cases! {
         "a[8]: \"a\\u007f\",\"\\u0085\",\"a\\u2028b\",\"\\u2029\",\"\u{a0}x\",\"x\u{3000}\",\"\u{feff}\",a\u{a0}b";
 };
 
-/// STC that we do not write so, and its value.
+/// STC in forms that we do not write, and its value.
 pub const OTHERS: &[(&str, &str)] = &cases! {
-    // JSON is STC, and blanks stand where JSON has them.
+    // JSON is STC, with blanks in the same places.
     r#" { "a" : [ 1 , "b" ] , "c" : { } } "#, r#"{"a":[1,"b"],"c":{}}"#;
     "{a:1,b[2]:1,2,c:3}", r#"{"a":1,"b":[1,2],"c":3}"#;
     "{\n  a [2]{b, c}:\n    1, 2\n    / 3, 4\n}\n", r#"{"a":[{"b":1,"c":2},{"b":3,"c":4}]}"#;
     r#"[2]{a}:1/"b""#, r#"[{"a":1},{"a":"b"}]"#;
-    // A table behind the colon, as the definition's own encoder writes it.
+    // A table after the colon, as the reference encoder writes it.
     r#"{a: [2]{b}: 1 / 2, c: [2]: 1,2, d: 3}"#, r#"{"a":[{"b":1},{"b":2}],"c":[1,2],"d":3}"#;
-    // Counted where we do not count.
+    // A count in a place where we write none.
     "[0]:", "[]";
     r#"[[2]: 1,"a", [1]{b}: null]"#, r#"[[1,"a"],[{"b":null}]]"#;
-    // Version 2, broken into lines.
+    // Version 2 across several lines.
     "zone:\n  UTC,\nrows[2]{a,b}:\n  1,x y\n  / 2,z,\nlast: {a: 1,\r\n\tb:  2}",
         r#"{"zone":"UTC","rows":[{"a":1,"b":"x y"},{"a":2,"b":"z"}],"last":{"a":1,"b":2}}"#;
     r#"a:b,"c d"[0]:,e: f"#, r#"{"a":"b","c d":[],"e":"f"}"#;

@@ -1,4 +1,4 @@
-//! Pages of an agenda: whatever their size, whatever happens between them.
+//! Pages of an agenda of any size, with changes between them.
 
 use daysheet_core::error::{Error, ErrorKind};
 use jiff::tz::TimeZone;
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::{calendars, over};
 use crate::common::fake_calendars::{CalendarHarness, Entry};
 
-/// An event: hour of the range, hours it lasts (0 for a whole day), its
-/// calendar, and whether it is a meeting that others have, too.
+/// An event: its hour in the range, its length in hours (0 for a whole day), its calendar, and
+/// whether it is a meeting that other accounts have, too.
 type Made = (u8, u8, u8, bool);
 
 fn made() -> impl Strategy<Value = Made> {
-    // Few hours, so that many begin and end together.
+    // A small range of hours makes many events begin and end together.
     (0_u8..96, 0_u8..4, 0_u8..3, prop::bool::weighted(0.2))
 }
 
@@ -29,10 +29,10 @@ fn entry(made: Made, title: &str) -> Entry {
     if shared { entry.uid(title) } else { entry }
 }
 
-/// True for what takes place on the 3rd or 4th, in Berlin.
+/// Returns true if the event takes place on the 3rd or 4th, in Berlin.
 fn in_range((hour, lasts, _, _): Made) -> bool {
     let hour = i32::from(hour);
-    // Hours of UTC since the 2nd; Berlin's day begins an hour before.
+    // Hours in UTC since the 2nd; Berlin's day begins an hour earlier.
     let (start, end) = match lasts {
         0 => (hour / 24 * 24 - 1, (hour / 24 + 1 + hour % 24 % 2) * 24 - 1),
         3 => (hour, hour + 40),
@@ -44,14 +44,14 @@ fn in_range((hour, lasts, _, _): Made) -> bool {
 const CALENDARS: [&str; 3] = ["one", "two", "three"];
 
 impl CalendarHarness {
-    /// Every page, and what happens between two of them.
+    /// Reads every page, and runs `between` after each.
     async fn walk(&self, mut arguments: Value, mut between: impl FnMut(usize)) -> Vec<Value> {
         arguments["fields"] = json!(["start", "title"]);
         let mut rows: Vec<Value> = Vec::new();
         for number in 0.. {
             assert!(number < 500, "the pages do not end");
             let page = match self.call("calendar_search", arguments.clone()).await {
-                // All that are left fail: the same page is asked for again.
+                // All remaining calendars failed: the same page is requested again.
                 Err(error) if error.is_passing() => None,
                 Err(error) => panic!("{arguments}: {error}"),
                 Ok(_) => {
@@ -75,9 +75,9 @@ impl CalendarHarness {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Events of any number at the same time, in services of any zone, in pages
-    /// of any size, with others arriving in between: what was there all along is
-    /// shown once, nothing is shown twice, and all in order.
+    /// Any number of simultaneous events, in services of any zone, read in pages of any size while
+    /// other events arrive: each event that existed all along is shown exactly once, and all are in
+    /// order.
     #[test]
     fn no_event_is_lost_or_repeated_between_pages(
         fakes in prop::collection::vec((prop::collection::vec(made(), 0..30), 1_usize..12, 0_usize..3), 1..4),
@@ -98,7 +98,7 @@ proptest! {
                 let zones = ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Europe/Berlin"];
                 *fake.zone.lock().unwrap() = TimeZone::get(zones[*zone]).unwrap();
                 for made in events {
-                    // What is shared has the same name at everybody who has it.
+                    // A shared meeting has the same name in every account.
                     let (hour, lasts, calendar, shared) = *made;
                     let title = if shared {
                         format!("shared {hour} {lasts}")
@@ -114,7 +114,7 @@ proptest! {
                 every.push(fake);
             }
             let harness = over(every).await;
-            // What takes place in the range, by a single page of all there is.
+            // The expected events come from a single page of the whole range.
             let arguments = json!({"from": "2026-02-03", "to": "2026-02-04"});
             let mut whole = arguments.clone();
             whole["limit"] = 500.into();
@@ -145,8 +145,8 @@ proptest! {
         });
     }
 
-    /// An account, or a calendar of one, fails now and then: what it has comes
-    /// later, and nothing is shown twice.
+    /// Accounts and calendars fail at times: their events follow later, and no event is shown
+    /// twice.
     #[test]
     fn events_of_failing_calendars_come_later(
         fakes in prop::collection::vec(prop::collection::vec(made(), 0..20), 2..4),

@@ -1,4 +1,4 @@
-//! What a table of events costs, over the sample calendars of both providers.
+//! Token cost of a table of events, over the sample calendars of both providers.
 
 use daysheet::cli::sandboxed::SandboxUser;
 use daysheet_core::budget::count::tokens;
@@ -10,8 +10,8 @@ use crate::support::{Session, column};
 /// The columns that are shown by default.
 const COLUMNS: [&str; 8] = ["id", "start", "end", "title", "where", "organizer", "people", "flags"];
 
-/// Eleven events of busy weeks, attendees included: at most 540 tokens, and at
-/// most 60 % of compact JSON of the same columns with the provider's ids.
+/// Eleven events of busy weeks, including attendees, take at most 540 tokens, and at most 60 % of
+/// compact JSON of the same columns with the provider's ids.
 #[tokio::test]
 async fn eleven_events_cost_few_tokens() {
     let sign_ins: [&'static [(&str, &str)]; 2] =

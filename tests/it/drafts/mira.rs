@@ -1,4 +1,4 @@
-//! Mira's mailbox in memory, which drafts are written in.
+//! Mira's mailbox in memory, in which drafts are written.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::common::fake_mailbox::{FakeMailbox, MailHarness, Script};
 use crate::common::messages::{outgoing, person, stored_draft};
 
-/// A message that came in: to two, copied to two, one of them Mira again.
+/// Returns a received message to two people with copies to two, one of them Mira herself.
 pub fn jonas() -> SourceMessage {
     SourceMessage {
         id: "m1".to_owned(),
@@ -52,11 +52,11 @@ pub fn jonas() -> SourceMessage {
     }
 }
 
-/// The message as it came, with a field that is folded.
+/// The source of the message, with a folded field.
 const SOURCE: &str =
     "Subject: Lamps\r\nBcc: eve@example.net,\r\n bo@example.net\r\n\r\nDo you?\r\n";
 
-/// What is read of every message.
+/// Returns the same content for every message.
 fn read_message(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageContent> {
     Ok(MessageContent {
         item: json!({"id": id}),
@@ -67,7 +67,7 @@ fn read_message(_: &FakeMailbox, id: &str, form: BodyForm) -> Result<MessageCont
     })
 }
 
-/// The addresses she writes from.
+/// The addresses she sends from.
 fn senders() -> Vec<SendAlias> {
     let lamps = "mira@lindqvist-lamps.example";
     vec![
@@ -98,7 +98,7 @@ impl Deref for Mira {
 }
 
 impl Mira {
-    /// With a message of Jonas's, and its handle.
+    /// Returns a mailbox with a message from Jonas, and its handle.
     pub async fn asked_by_jonas() -> (Self, String) {
         let mira = Self::new(&[]).await;
         mira.put(jonas());
@@ -121,7 +121,7 @@ impl Mira {
         mira
     }
 
-    /// The folder that files may be in.
+    /// The folder from which files may be attached.
     pub fn folder(&self) -> PathBuf {
         self.home.path().join("files")
     }
@@ -138,7 +138,7 @@ impl Mira {
         self.handle(HandleKind::Attachment, id).await
     }
 
-    /// A draft that another program made, as `draft1`; its handle.
+    /// Stores a draft of another program as `draft1`; returns its handle.
     pub async fn made_elsewhere(&self, from: MailPerson, text: &str, html: &str) -> String {
         let (text, html) = (text.to_owned(), html.to_owned());
         let message =
@@ -160,12 +160,12 @@ impl Mira {
         self.ana().drafted()
     }
 
-    /// `mail_draft`, which is to succeed; its blocks.
+    /// Calls `mail_draft`, which must succeed; returns its blocks.
     pub async fn ok(&self, arguments: Value) -> Vec<String> {
         self.call("mail_draft", arguments).await.unwrap()
     }
 
-    /// `mail_draft`, which is to fail; what it says.
+    /// Calls `mail_draft`, which must fail; returns its error.
     pub async fn error(&self, arguments: Value) -> String {
         self.0.error("mail_draft", arguments).await
     }

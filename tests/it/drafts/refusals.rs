@@ -1,4 +1,4 @@
-//! What is refused before anything is written.
+//! Calls that are refused before any write.
 
 use daysheet_core::provider::mail::SourceMessage;
 use serde_json::json;
@@ -44,7 +44,7 @@ async fn refused_drafts_write_nothing() {
         json!({"mode": "reply", "id": "e7"}),
             "e7 is not a message: give a message or draft, such as m12 or d5".to_owned();
     } {
-        // Its state folder holds the program's own files.
+        // The state folder holds the program's own files, which must not be attached.
         std::fs::write(mira.home.path().join("secret.txt"), "x").ok();
         assert_eq!(mira.error(arguments.clone()).await, expected, "{arguments}");
     }

@@ -1,4 +1,4 @@
-//! `mail_attachment`: files listed, saved, handed over.
+//! `mail_attachment`: files listed, saved and returned.
 
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn attachments_are_listed_saved_and_returned() {
     let path = mira.folder().canonicalize().unwrap().join("offer.pdf");
     assert_eq!(blocks, [format!("path: {}\nbytes: 5\nsha256: 3e7af98cac5a433c", path.display())]);
     assert_eq!(std::fs::read(&path).unwrap(), b"%PDF!");
-    // The same file is not saved twice, another one of its name gets a number.
+    // The same file is not saved twice; a different file with the same name gets a number.
     let blocks = mira.call("mail_attachment", json!({"ids": "a1"})).await.unwrap();
     assert_eq!(blocks[1], "the file already exists, with the same content");
     std::fs::write(&path, "%PDF?").unwrap();

@@ -1,6 +1,5 @@
-//! Every write that the tools can make, as data: what has to be there first, the
-//! call, and how often it is done as the provider shows it. Shared by the tests
-//! and the benchmark that break these calls.
+//! Every write of the tools, as data: its preparation, its call, and how often the provider's state
+//! shows it as carried out. Tests and the benchmark that break these calls share it.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,12 +10,12 @@ use daysheet_sandbox::{FaultRates, Sandbox};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
-/// Both providers, and either alone.
+/// Both providers, and each alone.
 pub const BOTH: &[&str] = &["google", "microsoft"];
 const GOOGLE: &[&str] = &["google"];
 const MICROSOFT: &[&str] = &["microsoft"];
 
-/// The writes, and at which providers they are made.
+/// The writes, with the providers that support them.
 pub const WRITES: &[(&str, &[&str])] = &[
     ("event create", BOTH),
     ("meeting create", BOTH),
@@ -76,7 +75,7 @@ pub const WRITES: &[(&str, &[&str])] = &[
     ("settings", BOTH),
 ];
 
-/// How far a write is done, as its provider shows it.
+/// The extent to which a write was carried out, by the provider's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Done {
     Not,
@@ -85,7 +84,7 @@ pub enum Done {
     Twice,
 }
 
-/// What an answer says of a write.
+/// The outcome that an answer reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reported {
     Done,
@@ -93,7 +92,7 @@ pub enum Reported {
     Failed,
 }
 
-/// The classes of an answer.
+/// Classifies an answer.
 pub fn reported(answer: &ToolAnswer) -> Reported {
     let text = answer.blocks.join("\n");
     let has = |word: &str| {
@@ -111,32 +110,32 @@ pub fn reported(answer: &ToolAnswer) -> Reported {
     }
 }
 
-/// A signed-in client of one provider, and the sandbox behind it.
+/// A signed-in client of one provider, and its sandbox.
 pub struct Room<'a> {
     pub client: InProcessClient,
     pub sandbox: &'a Sandbox,
     pub provider: &'static str,
-    /// Whose calls they are, as accounts are named, and the address.
+    /// The account of the calls by its name, and its address.
     pub account: String,
     pub me: String,
-    /// Somebody else at the same provider.
+    /// Another user of the same provider.
     pub other: String,
     pub other_address: String,
-    /// Where files may be attached from.
+    /// The folder from which files may be attached.
     pub files: &'a Path,
 }
 
-/// One write, prepared.
+/// A prepared write.
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: &'static str,
-    /// A word that nothing else has.
+    /// A unique word.
     pub tag: String,
-    /// What the call is about.
+    /// The id that the call names.
     pub id: String,
 }
 
-/// A call, or a part of it, with these members besides.
+/// Returns a call, or a part of one, with additional members.
 fn with(mut call: Value, more: Value) -> Value {
     let members = call.as_object_mut().unwrap();
     members.extend(more.as_object().unwrap().clone());
@@ -144,7 +143,7 @@ fn with(mut call: Value, more: Value) -> Value {
 }
 
 impl Room<'_> {
-    /// Calls a tool, in JSON.
+    /// Calls a tool and requests JSON.
     pub async fn call(&mut self, tool: &str, mut arguments: Value) -> ToolAnswer {
         arguments["format"] = "json".into();
         let reads = matches!(tool, "mail_search" | "calendar_search" | "lookup" | "mail_read");
@@ -154,7 +153,7 @@ impl Room<'_> {
         self.client.call(tool, arguments).await.unwrap()
     }
 
-    /// The document of a call that succeeds.
+    /// Returns the document of a call that must succeed.
     async fn ok(&mut self, tool: &str, arguments: Value) -> Value {
         let shown = arguments.to_string();
         let answer = self.call(tool, arguments).await;
@@ -163,7 +162,7 @@ impl Room<'_> {
             .unwrap_or_else(|_| panic!("{tool} {shown}: {:?}", answer.blocks))
     }
 
-    /// Rows of a table that a call that reads gives.
+    /// Returns the rows of a table from a reading call.
     async fn rows(&mut self, tool: &str, table: &str, mut arguments: Value) -> Vec<Value> {
         arguments["account"] = self.account.clone().into();
         let document = self.ok(tool, arguments).await;
@@ -187,14 +186,14 @@ impl Room<'_> {
         self.rows("lookup", table, arguments).await
     }
 
-    /// The call that makes an event.
+    /// Returns the call that creates an event.
     fn new_event(&self, tag: &str, more: Value) -> Value {
         let event = json!({"title": tag, "start": "2027-03-01 10h00", "duration": "45m"});
         let event = with(event, more);
         json!({"account": self.account, "events": [event], "if_conflict": "ignore"})
     }
 
-    /// Makes an event, and says which it is.
+    /// Creates an event and returns its handle.
     async fn event(&mut self, tag: &str, more: Value) -> String {
         let mut call = self.new_event(tag, more);
         if call["events"][0].get("people").is_some() {
@@ -204,14 +203,14 @@ impl Room<'_> {
         self.events(tag).await[0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// The handle of one of a series, counted from 1.
+    /// Returns the handle of an occurrence in a new series, counted from 1.
     async fn occurrence(&mut self, tag: &str, number: usize) -> String {
         self.event(tag, json!({"repeats": "FREQ=WEEKLY;COUNT=6"})).await;
         let rows = self.events(tag).await;
         rows[number - 1]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Two messages that have come in.
+    /// Delivers two messages.
     fn deliver_messages(&mut self, tag: &str) {
         for number in 0..2 {
             let message = format!(
@@ -240,7 +239,7 @@ impl Room<'_> {
         self.ok("manage", call).await;
     }
 
-    /// Makes what a write needs; `number` makes its names its own.
+    /// Prepares a write; `number` makes its names unique.
     pub async fn prepare(&mut self, name: &'static str, number: usize) -> Case {
         let tag = format!("zq{number}{}", if self.provider == "google" { "g" } else { "m" });
         let people = json!({"people": [self.other_address]});
@@ -339,7 +338,7 @@ impl Room<'_> {
         rules.into_iter().find(has)
     }
 
-    /// The call.
+    /// Returns the call of a write.
     pub fn write(&self, case: &Case) -> (&'static str, Value) {
         let Case { name, tag, id } = case;
         let event = |more: Value| self.new_event(tag, more);
@@ -490,14 +489,14 @@ impl Room<'_> {
         }
     }
 
-    /// How far the write is done.
+    /// Returns the extent to which a write was carried out.
     pub async fn done(&mut self, case: &Case) -> Done {
         let Case { name, tag, .. } = case;
         let is = |row: &Value, key: &str, text: &str| {
             row[key].as_str().unwrap_or_default().contains(text)
         };
         let whether = |done: bool| if done { Done::Once } else { Done::Not };
-        // So many of these are it.
+        // Classifies the number of objects found, where `one` is the number of a single write.
         let count = |found: usize, one: usize| match found {
             0 => Done::Not,
             found if found < one => Done::Partly,
@@ -533,7 +532,7 @@ impl Room<'_> {
                 let all = if *name == "series change" { 6 } else { 4 };
                 match (rows.len(), changed) {
                     (6, changed) => count(changed, all),
-                    // The new series is there, and the old one is not cut.
+                    // The new series exists, but the old one is not cut yet.
                     (10, 4) => Done::Partly,
                     (7.., _) => Done::Twice,
                     _ => Done::Partly,
@@ -547,7 +546,7 @@ impl Room<'_> {
                 _ => Done::Partly,
             },
             "invitation decline" => {
-                // Outlook takes what is declined out of the calendar.
+                // Outlook removes a declined event from the calendar.
                 let rows = self.events(tag).await;
                 let outlook = self.provider == "microsoft" && rows.is_empty();
                 whether(outlook || rows.iter().any(|row| is(row, "people", "me-")))
@@ -653,7 +652,7 @@ impl Room<'_> {
                     ("rule create", found) => count(found, 1),
                     ("rule delete", found) => whether(found == 0),
                     (_, 1) => count(changed, 1),
-                    // The old one and the new one.
+                    // Both the old and the new rule exist.
                     (_, 2) => Done::Partly,
                     _ => Done::Twice,
                 }
@@ -689,7 +688,7 @@ impl Room<'_> {
         }
     }
 
-    /// Events that are there and not cancelled.
+    /// Returns the number of events that are not cancelled.
     async fn standing(&mut self, tag: &str) -> usize {
         let rows = self.events(tag).await;
         let stands =
@@ -697,22 +696,21 @@ impl Room<'_> {
         rows.iter().filter(stands).count()
     }
 
-    /// True if a message's text has these words.
+    /// Returns true if a message's text contains these words.
     async fn says(&mut self, id: &str, words: &str) -> bool {
         let answer = self.call("mail_read", json!({"ids": [id]})).await;
         answer.blocks.join("\n").contains(words)
     }
 
-    /// Makes the write in a session of its own over `server`, whose client cancels it
-    /// after its `nth` request that changes something, or before the first, and
-    /// goes away.
+    /// Makes the write in a separate session over `server`. The client cancels it after its `nth`
+    /// changing request, or with 0 before the first, and disconnects.
     pub async fn cancelled(&self, server: Server, nth: u64, case: &Case) {
         let (tool, arguments) = self.write(case);
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let served = tokio::spawn(server.serve(input, output));
         let (mut answers, mut to) = tokio::io::split(ours);
-        // Nobody reads the answers, but they have to go somewhere.
+        // The answers are discarded, but they must be read, or the server would block.
         let read =
             tokio::spawn(
                 async move { tokio::io::copy(&mut answers, &mut tokio::io::sink()).await },
@@ -742,12 +740,12 @@ impl Room<'_> {
         to.write_all(format!("{cancel}\n").as_bytes()).await.unwrap();
         to.shutdown().await.unwrap();
         drop(to);
-        // The server ends when what was begun is over.
+        // The server ends once its running calls have ended.
         let _ = served.await;
         read.abort();
     }
 
-    /// Breaks the requests of a write as `faults` says.
+    /// Breaks the requests of a write according to `faults`.
     pub fn break_with(&self, faults: &str) {
         let faults: FaultRates = faults.parse().unwrap();
         self.sandbox.set_faults(faults);

@@ -1,4 +1,4 @@
-//! Outputs as a client has them: the tool, the resource, and signing out.
+//! Outputs as a client sees them: the tool, the resource, and signing out.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::{MIRA, config, process, rows};
 
-/// The whole program over a state folder in which outputs were kept.
+/// Starts the whole program over a state folder with stored outputs.
 async fn client(home: &Path, outputs: &str) -> (App, InProcessClient) {
     let app = App::new(config(home, outputs));
     let client = InProcessClient::start(app.server()).await.unwrap();
@@ -50,7 +50,7 @@ async fn outputs_are_read_page_by_page() {
         }
         assert_eq!(blocks.last().unwrap(), notes);
     }
-    // 120 tokens are for what is around the lines.
+    // 120 tokens are reserved for the text around the lines.
     let blocks = call(&mut client, json!({"id": hash, "budget": 136})).await;
     assert_eq!(*blocks.last().unwrap(), "lines 1 to 4 of 10; offset=5 has more");
     for (arguments, expected) in cases! {
@@ -75,7 +75,7 @@ async fn outputs_are_read_page_by_page() {
     }
 }
 
-/// What a call did is not done again to be read.
+/// Reading an output never repeats a write.
 #[tokio::test]
 async fn only_reads_are_repeated_for_outputs() {
     let home = TempDir::new().unwrap();
@@ -142,7 +142,7 @@ async fn outputs_are_listed_as_resources() {
     );
 }
 
-/// Signing out by the tool takes outputs along at once.
+/// Signing out by the tool removes the account's outputs at once.
 #[tokio::test]
 async fn signing_out_deletes_outputs() {
     let home = TempDir::new().unwrap();

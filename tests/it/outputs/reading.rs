@@ -1,4 +1,4 @@
-//! Pages of outputs, and what matches in them.
+//! Pages of outputs, and matches within them.
 
 use daysheet::outputs::grep::grep;
 use daysheet::outputs::page::{OutputPage, PageRequest, page};
@@ -76,7 +76,7 @@ fn page_of_an_output_is_reported_whole() {
     } {
         assert_eq!(page(text, ask).unwrap(), expected);
     }
-    // One line is shown whatever it costs.
+    // At least one line is shown, whatever it costs.
     let costly = PageRequest { tokens: 0, ..ask(1, 9) };
     assert_eq!(page("a b c d\ne", costly).unwrap().text, "a b c d");
     assert_eq!(grep("a b c d\ne", "b", costly).unwrap().text, "1: a b c d");
@@ -112,7 +112,7 @@ proptest! {
             }
         }
         prop_assert_eq!(last, total);
-        // The line end of a page's last line is not told.
+        // The end of a page's last line is not part of the page.
         prop_assert_eq!(read.trim_end_matches('\n'), text.trim_end_matches('\n'));
         prop_assert!(read.len().abs_diff(text.len()) <= 1);
     }
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(rows, rows_of(&all.text));
     }
 
-    /// What matches is what a search of the lines one by one finds.
+    /// Matches are the same as in a search of the lines one by one.
     #[test]
     fn matches_equal_a_line_by_line_search(
         lines in proptest::collection::vec("[a-c]{0,3}", 1..30),
@@ -146,7 +146,7 @@ proptest! {
         let expected: Vec<String> = lines
             .iter()
             .enumerate()
-            // An empty line at the end is none.
+            // An empty last line does not count.
             .filter(|(at, line)| at + 1 < lines.len() || !line.is_empty())
             .filter(|(_, line)| regex.is_match(line))
             .map(|(at, line)| format!("{}: {line}", at + 1))
@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// The rows of a page of matches, without what stands between them.
+/// Returns the rows of a page of matches without the separators.
 fn rows_of(text: &str) -> Vec<String> {
     text.split('\n').filter(|row| !row.is_empty() && *row != "--").map(str::to_owned).collect()
 }
@@ -172,14 +172,14 @@ fn matches_are_reported_whole() {
         "^alpha|IOTA", 1, 200, "", "matches: 0 of 10 lines";
         "^alpha|iota", 1, 200, "1: Alpha\n2- beta\n3- gamma\n--\n8- eta\n9- theta\n10: iota (x)",
             "matches: 2 of 10 lines";
-        // A capital letter is meant; that of a class is not one.
+        // A capital letter makes the pattern case-sensitive; one in a character class does not.
         "Alpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
         r"\Slpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
         r"\p{Lu}LPHA", 1, 1, "", "matches: 0 of 10 lines";
         r"^\p{L}lpha", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
         r"(?P<A>alpha)", 1, 1, "1: Alpha", "matches: 1 of 10 lines; offset=2 has more";
         r"(?-i)alpha", 1, 1, "", "matches: 0 of 10 lines";
-        // A page goes on with the rows that were to come.
+        // A page continues with the rows left over by the one before.
         "Alpha", 2, 200, "2- beta\n3- gamma", "matches: 1 of 10 lines";
         "gamma|zeta", 2, 4, "2- beta\n3: gamma\n4- \n5- delta",
             "matches: 2 of 10 lines; offset=6 has more";
@@ -195,11 +195,11 @@ fn matches_are_reported_whole() {
     }
 }
 
-/// The line that names a message comes before its lines, if there are several.
+/// With several messages, the line that names a message precedes its matching lines.
 #[test]
 fn matches_name_their_message() {
     let first = "<<<m1 b1 abcdefgh\none\ntwo\nthree\nneedle\nfour\nfive\nsix\nabcdefgh>>>\n";
-    // Text by others cannot name another message.
+    // Untrusted text cannot imitate the line that names a message.
     let second = "<<<m2 b2 bcdefghi\n<<<m9 b9 zzzzzzzz\nzzzzzzzz>>>\nseven\neight\nneedle\n\
                   bcdefghi>>>\n";
     let lines = "3- two\n4- three\n5: needle\n6- four\n7- five";
@@ -217,7 +217,7 @@ fn matches_name_their_message() {
     }
 }
 
-/// A match over two pieces of a line is found, in the piece where it begins.
+/// A match across two pieces of a line is found in the piece where it begins.
 #[test]
 fn match_across_pieces_of_a_line_is_found() {
     let line = format!("{}needle {}needle", "x".repeat(497), "y".repeat(600));
@@ -281,7 +281,7 @@ fn invalid_patterns_are_refused() {
     );
 }
 
-/// A pattern made to be slow on a line made for it: as many searches as pieces.
+/// A slow pattern on a matching hostile line takes as many searches as the line has pieces.
 #[test]
 fn hostile_pattern_finishes_quickly() {
     let text = "A".repeat(1 << 17);

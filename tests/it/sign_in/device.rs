@@ -1,4 +1,4 @@
-//! The device flow: a code that is entered on another machine, or is not.
+//! The device flow: a code that is entered on another machine, or never.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn device_code_signs_in_from_another_machine() {
     }
 }
 
-/// What a device flow may end with instead.
+/// Other ends of a device flow.
 #[tokio::test]
 async fn every_device_code_failure_is_explained() {
     type Case = (fn() -> Answer, &'static str);
@@ -95,7 +95,7 @@ async fn every_device_code_failure_is_explained() {
         assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Auth, *text));
         assert_eq!(server.count(), 2);
     }
-    // The provider goes on waiting, and the code's time is over.
+    // The provider still waits when the code expires.
     let server = TokenServer::start(|number, _| match number {
         0 => code(1, 1),
         _ => Answer::entra("authorization_pending", 70_016, ""),
@@ -106,7 +106,7 @@ async fn every_device_code_failure_is_explained() {
         error.unwrap_err().message(),
         "Microsoft refused the sign-in: nobody entered the code before it expired"
     );
-    // It does not begin.
+    // The flow does not begin.
     let server = TokenServer::start(|_, _| Answer::entra("invalid_request", 90_002, "")).await;
     let error = device(&server, None).await.unwrap_err();
     assert!(error.message().contains("no such tenant (AADSTS90002)"), "{error}");

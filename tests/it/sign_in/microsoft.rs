@@ -1,5 +1,5 @@
-//! Microsoft: its authority and tenants, refresh tokens that serve once, and what
-//! differs when a grant is given back.
+//! Microsoft: its authority and tenants, refresh tokens for a single use, and its differences when
+//! a grant is revoked.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub const EMAIL: &str = "mira@example.com";
 pub const MIRA: &str = "microsoft:mira@example.com";
 const GUID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
-/// Tokens of a sign-in at a tenant; the access token lives as long as said.
+/// Returns the tokens of a sign-in at a tenant; the access token's lifetime is in seconds.
 pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
     GrantedTokens {
         provider: "microsoft",
@@ -32,7 +32,7 @@ pub fn tokens(tenant: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
     }
 }
 
-/// Tokens with these scopes.
+/// Returns an answer with tokens of these scopes.
 pub fn granted(scope: &str) -> Answer {
     Answer::new(
         "200 OK",
@@ -73,7 +73,7 @@ async fn sign_in_uses_the_tenant_and_short_scopes() {
     ] {
         assert_eq!(parameter(&sign_in, name), value, "{name}");
     }
-    // The browser comes by the name, or by either address of it.
+    // The browser may use the name `localhost` or either of its addresses.
     let query = redirect(&sign_in, "code=the-code").replace("http://localhost", "");
     let (tokens, page) = tokio::join!(wait(sign_in), async {
         let stranger = get(&format!("http://127.0.0.1:{port}/")).await;
@@ -90,7 +90,7 @@ async fn sign_in_uses_the_tenant_and_short_scopes() {
     assert!(!form.contains_key("client_secret"), "a public client");
 }
 
-/// Where one address of `localhost` is enough, the other is listened on as well.
+/// If both addresses of `localhost` are available, the server listens on both.
 #[tokio::test]
 async fn both_localhost_addresses_are_listened_on() {
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
@@ -107,7 +107,7 @@ async fn both_localhost_addresses_are_listened_on() {
     tokens.unwrap();
 }
 
-/// Where tokens are asked for: what the account add says, else the settings.
+/// The tenant in an account's token requests: that given when it was added, or the setting.
 #[tokio::test]
 async fn tenant_is_chosen_checked_and_stored() {
     let server = TokenServer::start(|_, _| granted("Mail.Read")).await;
@@ -127,7 +127,7 @@ async fn tenant_is_chosen_checked_and_stored() {
         assert_eq!(accounts.refreshed_after_401(MIRA, "at").await.unwrap(), "at");
         let paths: Vec<String> = server.forms().iter().map(|it| it["path"].clone()).collect();
         let expected = format!("/{path}/oauth2/v2.0/token");
-        // The refresh goes where the sign-in went.
+        // The refresh uses the same endpoint as the sign-in.
         assert_eq!(paths[paths.len() - 2..], [expected.clone(), expected]);
     }
     let config = server.config();
@@ -146,7 +146,7 @@ async fn tenant_is_chosen_checked_and_stored() {
     }
 }
 
-/// In a national cloud, a short name would mean the global cloud's Graph.
+/// In a national cloud, short scope names would mean the global cloud's Graph.
 #[tokio::test]
 async fn national_cloud_is_asked_for_its_own_scopes() {
     let home = tempfile::tempdir().unwrap();
@@ -165,7 +165,7 @@ async fn national_cloud_is_asked_for_its_own_scopes() {
     }
 }
 
-/// An authority that ends the whole grant when a refresh token comes twice.
+/// An authority that revokes the whole grant if a refresh token is used twice.
 #[tokio::test]
 async fn refresh_token_is_never_used_twice() {
     let server = TokenServer::start(|number, form| {
@@ -180,8 +180,8 @@ async fn refresh_token_is_never_used_twice() {
     first.add(tokens("organizations", "rt-0", 0), EMAIL).await.unwrap();
     let others: Vec<Accounts> = (0..3).map(|_| server.accounts()).collect();
     for round in 0..3 {
-        // Two processes at once, each several times: every token is stale when
-        // it comes, so everybody refreshes, and nobody with a used token.
+        // Two processes ask several times at once. Every token is stale when it arrives, so every
+        // call refreshes, but never with a used token.
         let asks = others.iter().flat_map(|it| [it.bearer(MIRA), it.bearer(MIRA)]);
         for token in futures_util::future::join_all(asks).await {
             assert!(token.unwrap().starts_with("at-"), "{round}");
@@ -195,7 +195,7 @@ async fn refresh_token_is_never_used_twice() {
     assert_eq!(first.find(None).await.unwrap().status, AccountStatus::Ok);
 }
 
-/// How to sign in again is said with all that the account was added with.
+/// The advice to sign in again includes everything that the account was added with.
 #[tokio::test]
 async fn shared_mailbox_error_repeats_its_sign_in_arguments() {
     let server = TokenServer::start(|_, _| Answer::entra("invalid_grant", 70_008, "")).await;
@@ -239,7 +239,7 @@ async fn signing_out_says_where_to_revoke_the_grant() {
     assert!(accounts.list().await.unwrap().is_empty());
 }
 
-/// The tool offers the providers that there are, and no other.
+/// The tool offers exactly the available providers.
 #[test]
 fn tool_offers_exactly_the_existing_providers() {
     let tool = tools::find("accounts").unwrap();
@@ -251,7 +251,7 @@ fn tool_offers_exactly_the_existing_providers() {
     assert_eq!(words, names);
 }
 
-/// The settings say the tenant, and what stands there is checked at start.
+/// The tenant in the settings is checked at start.
 #[test]
 fn tenant_setting_is_checked_at_start() {
     let set = |tenant: &str| {

@@ -1,5 +1,5 @@
-//! Microsoft's numbers: what is said at a sign-in, and what becomes of an account
-//! when a refresh is refused.
+//! Microsoft's error numbers: the message at a sign-in, and the account's status after a refused
+//! refresh.
 
 use daysheet::oauth::SignIn;
 use daysheet_core::error::{Error, ErrorKind};
@@ -8,9 +8,8 @@ use daysheet_core::provider::AccountStatus;
 use super::microsoft::{EMAIL, MIRA, tokens};
 use super::token_server::{Answer, TokenServer, get, redirect, sign_in_at};
 
-/// A refusal of the token endpoint: its code, Microsoft's number and what the answer
-/// has besides; after a refresh, the status it leaves the account in; how a sign-in says
-/// it; and the reason that is stored.
+/// A refusal by the token endpoint: its code, Microsoft's number, and further members of the
+/// response; the account's status after a refresh; the message at a sign-in; and the stored reason.
 type Case = (&'static str, u32, &'static str, AccountStatus, &'static str, &'static str);
 
 const CASES: &[Case] = &cases! {
@@ -72,7 +71,7 @@ const CASES: &[Case] = &cases! {
          policy needs, or run `daysheet account add microsoft` on a device that meets it",
         "the organisation's conditional access does not allow it from this device, place or \
          app; AADSTS123456";
-    // What is wrong with the app or the tenant is not the end of the grant.
+    // Errors of the app or the tenant do not end the grant.
     "invalid_request", 90_002, "", AccountStatus::Ok,
         "Microsoft refused the sign-in: there is no such tenant (AADSTS90002): check `--tenant` or DAYSHEET_MICROSOFT_TENANT: common, organizations, consumers, or the GUID or domain of a directory", "";
     "invalid_grant", 50_020, "", AccountStatus::Expired,
@@ -133,7 +132,7 @@ async fn every_aadsts_number_is_explained() {
         let again = format!("{problem}: run `daysheet account add microsoft`");
         assert_eq!(refused.to_string(), again);
         assert_eq!(account.problem, Some(problem));
-        // Another process says the same without a request.
+        // Another process reports the same without a request.
         let count = server.count();
         let other = server.accounts().bearer(MIRA).await;
         assert_eq!(other.unwrap_err().to_string(), again);
@@ -141,7 +140,7 @@ async fn every_aadsts_number_is_explained() {
     }
 }
 
-/// The number may come in the redirect, or in the description alone.
+/// The number may be in the redirect, or only in the description.
 #[tokio::test]
 async fn error_number_is_found_wherever_it_stands() {
     let server = TokenServer::start(|_, _| {

@@ -1,5 +1,5 @@
-//! What becomes of a sign-in: whose account it makes, what the browser and the
-//! caller are told, and the accounts tool from the first call to the last.
+//! The outcome of a sign-in: the account it creates, the messages to browser and caller, and all
+//! calls of the accounts tool.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::token_server::{Answer, TokenServer, get, redirect};
 
-/// Says that every token is Mira's, and opens one shared mailbox.
+/// Identifies every token as Mira's, and opens one shared mailbox.
 pub struct Mira;
 
 #[async_trait]
@@ -35,7 +35,7 @@ impl ProviderConnector for Mira {
 
     async fn address(&self, _: &str, token: &str, mailbox: Option<&str>) -> Result<String> {
         assert_eq!(token, "at");
-        // As long as a provider's API takes.
+        // Imitates the response time of a provider's API.
         tokio::time::sleep(Duration::from_millis(20)).await;
         match mailbox {
             None | Some("team@example.com" | "Mira@example.com") => Ok("Mira@example.com".into()),
@@ -73,7 +73,7 @@ fn add(provider: &str, address: Option<&str>, mailbox: Option<&str>) -> SignInAr
     }
 }
 
-/// What was asked for; the account, its `via`, and the note; what the page says.
+/// The request; the account, its `via`, and the note; the message on the page.
 #[tokio::test]
 async fn account_is_the_owner_of_the_tokens() {
     type Case = (
@@ -110,7 +110,7 @@ async fn account_is_the_owner_of_the_tokens() {
                     "bo@example.com was to sign in for team@example.com, but Mira@example.com did",
                 ),
             )), "Signed in to Microsoft as team@example.com.";
-        // A mailbox of one's own is not shared.
+        // The user's own mailbox is not a shared one.
         ("microsoft", None, Some("Mira@example.com")),
             Ok(("microsoft:mira@example.com", None, None)),
             "Signed in to Microsoft as mira@example.com.";
@@ -132,7 +132,7 @@ async fn account_is_the_owner_of_the_tokens() {
         let redirect = redirect(sign_in, "code=the-code");
         let (finished, page) = tokio::join!(begun.finish(&accounts, &Mira, &add), async {
             let page = get(&redirect).await;
-            // By the time that the browser is told, the account is there.
+            // The account exists before the browser gets its page.
             assert_eq!(accounts.list().await.unwrap().len(), usize::from(expected.is_ok()));
             page
         });
@@ -210,7 +210,7 @@ async fn tool_shows_the_device_code_and_finishes_alone() {
             assert_eq!(list["accounts"][0]["via"], "mira@example.com");
             let again = call(&pipeline, json!({})).await;
             assert_eq!(again["notes"], json!(["accounts: 1"]), "told once");
-            // Signing in again asks for the same person, mailbox and tenant.
+            // Signing in again requests the same person, mailbox and tenant.
             let again = call(&pipeline, json!({"op": "reauth", "account": "team"})).await;
             let detail = again["outcomes"][0]["detail"].as_str().unwrap();
             for part in [

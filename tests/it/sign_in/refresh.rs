@@ -1,5 +1,5 @@
-//! Accounts and their tokens: one refresh for all who ask, nothing lost on the
-//! way, and an account that says why it has ended.
+//! Accounts and their tokens: one refresh for concurrent callers, no lost token, and the reason for
+//! an account's end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use crate::common::clock;
 const EMAIL: &str = "mira@example.com";
 const MIRA: &str = "google:mira@example.com";
 
-/// Tokens of a sign-in whose access token lives as long as said, in seconds.
+/// Returns the tokens of a sign-in, with the access token's lifetime in seconds.
 fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
     GrantedTokens {
         provider: "google",
@@ -33,7 +33,7 @@ fn tokens(access: &str, refresh: &str, lifetime: i64) -> GrantedTokens {
     }
 }
 
-/// Asks for a token eight times at once.
+/// Requests a token eight times at once.
 async fn eight(accounts: &Accounts) -> Vec<daysheet_core::error::Result<String>> {
     let asks = (0..8).map(|_| accounts.bearer(MIRA));
     futures_util::future::join_all(asks).await
@@ -46,7 +46,7 @@ async fn concurrent_callers_share_one_refresh_request() {
     })
     .await;
     let accounts = server.accounts();
-    // Good for less than a minute is not good enough.
+    // Less than a minute of validity is too short.
     accounts.add(tokens("old", "rt", 50), EMAIL).await.unwrap();
     for token in eight(&accounts).await {
         assert_eq!(token.unwrap(), "at-0");
@@ -87,8 +87,7 @@ async fn a_fresh_token_needs_no_request() {
     assert_eq!(server.count(), 0);
 }
 
-/// By the time that anybody has the new access token, the new refresh token is
-/// on disk.
+/// The new refresh token is on disk before any caller gets the new access token.
 #[tokio::test]
 async fn rotated_refresh_token_is_saved_before_use() {
     let server = TokenServer::start(|number, form| {
@@ -100,9 +99,9 @@ async fn rotated_refresh_token_is_saved_before_use() {
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt-0", 0), EMAIL).await.unwrap();
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-0");
-    // Another process knows only what is on disk.
+    // Another process knows only the tokens on disk.
     assert_eq!(server.accounts().bearer(MIRA).await.unwrap(), "at-1");
-    // And the first sees that its own has been used up.
+    // The first process notices that its own token has been used.
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-2");
 }
 
@@ -126,7 +125,7 @@ async fn process_killed_during_refresh_blocks_nobody() {
     let server = TokenServer::start(|_, _| Answer::tokens("at-new", None, 3599)).await;
     let accounts = server.accounts();
     accounts.add(tokens("old", "rt", 0), EMAIL).await.unwrap();
-    // A process takes the lock. When it ends, the system releases it.
+    // A process holds the lock. When it ends, the system releases the lock.
     let store = Store::at(server.home.path(), KeyStore::File, clock::clock());
     let lock = store.lock_account(MIRA).await.unwrap().unwrap();
     let waiting = tokio::spawn(async move { accounts.bearer(MIRA).await });
@@ -167,7 +166,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
         let account = accounts.find(None).await.unwrap();
         assert_eq!(account.status, status);
         assert!(account.problem.unwrap().contains("7 days"));
-        // A new sign-in heals it, in every process.
+        // A new sign-in restores the account in every process.
         let other = server.accounts();
         other.add(tokens("at-new", "rt-new", 3599), EMAIL).await.unwrap();
         assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-new");
@@ -176,7 +175,7 @@ async fn a_refused_grant_is_reported_and_remembered() {
     }
 }
 
-/// What comes back from a refresh counts only if nobody signed in meanwhile.
+/// The result of a refresh counts only if there was no new sign-in meanwhile.
 #[tokio::test]
 async fn sign_in_during_a_refresh_wins() {
     for refused in [true, false] {
@@ -200,7 +199,7 @@ async fn sign_in_during_a_refresh_wins() {
     }
 }
 
-/// The late answer to the refresh of an old token.
+/// Returns the late answer to the refresh of an old token.
 fn late_answer(refused: bool) -> impl Fn() -> Answer {
     move || {
         let answer = if refused {
@@ -258,7 +257,7 @@ async fn a_rejected_token_is_refreshed_once() {
     }
     assert_eq!(server.count(), 1);
     assert_eq!(source.bearer().await.unwrap(), "at-0");
-    // Another process finds the new token and needs no refresh either.
+    // Another process finds the new token and needs no refresh.
     let other = server.accounts();
     assert_eq!(other.refreshed_after_401(MIRA, "old").await.unwrap(), "at-0");
     assert_eq!(server.count(), 1);
@@ -318,7 +317,7 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
         assert_eq!(form["token"], "rt");
         match count.fetch_add(1, Ordering::SeqCst) {
             0 => Answer::new("200 OK", "{}"),
-            // The grant had ended already.
+            // The grant had already ended.
             1 => Answer::error("invalid_token"),
             _ => Answer::error("server_says_no"),
         }
@@ -347,15 +346,15 @@ async fn signing_out_ends_the_grant_and_keeps_the_handles() {
     }
     let owner = store.resolve(HandleKind::Message, 1).await.unwrap();
     assert_eq!(owner.unwrap().0, MIRA);
-    // The whole name or nothing: a beginning might be the wrong one.
+    // A name must be complete, because its beginning might match the wrong account.
     accounts.add(tokens("a", "rt", 3599), EMAIL).await.unwrap();
     assert_eq!(accounts.remove("mira").await.unwrap_err().kind(), ErrorKind::NoAccount);
     accounts.forget(MIRA).await.unwrap();
     assert!(accounts.list().await.unwrap().is_empty());
 }
 
-/// A sign-out that cannot be written ends no grant: the account goes on, and can
-/// be signed out when there is room.
+/// A sign-out that cannot be stored does not revoke the grant: the account keeps working, and can
+/// be signed out once the disk has space.
 #[tokio::test]
 async fn unwritable_sign_out_leaves_the_account_signed_in() {
     let server = TokenServer::start(|_, _| Answer::new("200 OK", "{}")).await;
@@ -391,8 +390,8 @@ async fn tokens_are_not_readable_on_disk() {
     assert_eq!(accounts.bearer(MIRA).await.unwrap(), "at-plainly");
 }
 
-/// A token that no header can carry is refused when it comes, and gone the next
-/// time: it would end every call.
+/// A token that cannot be in a header field is refused on arrival and later replaced, because it
+/// would break every call.
 #[tokio::test]
 async fn token_unfit_for_a_header_is_refused() {
     for odd in ["new\\r\\nX-Other: 1", "new\\n", "new one", "", "n\\u00e9w", "new\\u0000"] {
@@ -407,7 +406,7 @@ async fn token_unfit_for_a_header_is_refused() {
         assert_eq!(error.kind(), ErrorKind::Auth, "{odd}: {error}");
         assert!(!error.to_string().contains("X-Other"), "{error}");
         assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good", "{odd}");
-        // One that was kept before there was a check is got anew.
+        // A token stored before this check existed is replaced.
         let account =
             accounts.add(tokens("a\r\nb", "rt", 3_600), "mira@example.com").await.unwrap();
         assert_eq!(accounts.bearer(&account.id).await.unwrap(), "good");

@@ -1,5 +1,5 @@
-//! A token endpoint on loopback that answers what a test tells it to, notes what
-//! it was asked, and a browser that is as small.
+//! A token endpoint on loopback with scripted answers, which records its requests, and an equally
+//! small browser.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,33 +15,33 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::common::clock;
 
-/// The form of one request.
+/// The form fields of a request.
 pub type Form = HashMap<String, String>;
 
-/// What the endpoint answers.
+/// An answer of the endpoint.
 pub struct Answer {
-    /// HTTP status, and the reason line if one likes.
+    /// The HTTP status, optionally with a reason phrase.
     pub status: &'static str,
     /// Further header lines, each ending in CR LF.
     pub headers: &'static str,
     /// The body, as JSON.
     pub body: String,
-    /// How long it takes.
+    /// The delay before the answer.
     pub after: Duration,
 }
 
 impl Answer {
-    /// An answer without delay.
+    /// Returns an answer without delay.
     pub fn new(status: &'static str, body: impl Into<String>) -> Self {
         Self { status, headers: "", body: body.into(), after: Duration::ZERO }
     }
 
-    /// OAuth's form of an error.
+    /// Returns an error in OAuth's form.
     pub fn error(code: &str) -> Self {
         Self::new("400 Bad Request", format!(r#"{{"error":"{code}"}}"#))
     }
 
-    /// Entra's form of an error; `more` follows in the object.
+    /// Returns an error in Entra's form, with the members of `more` added.
     pub fn entra(code: &str, number: u32, more: &str) -> Self {
         let body = format!(
             r#"{{"error":"{code}","error_description":"AADSTS{number}: the-code of mira@example.com. Trace ID: 1","error_codes":[{number}]{more}}}"#
@@ -49,7 +49,7 @@ impl Answer {
         Self::new("400 Bad Request", body)
     }
 
-    /// Tokens that live as long as said, in seconds.
+    /// Returns tokens with a lifetime in seconds.
     pub fn tokens(access: &str, refresh: Option<&str>, lifetime: i64) -> Self {
         let refresh = refresh.map_or(String::new(), |it| format!(r#""refresh_token":"{it}","#));
         let body = format!(
@@ -58,26 +58,25 @@ impl Answer {
         Self::new("200 OK", body)
     }
 
-    /// The same, later.
+    /// Returns the same answer after a delay.
     pub fn after(mut self, delay: Duration) -> Self {
         self.after = delay;
         self
     }
 }
 
-/// The endpoint while the test runs.
+/// The endpoint, which runs until its test ends.
 #[derive(Clone)]
 pub struct TokenServer {
-    /// Its address, without a path.
+    /// Its address without a path.
     pub base: String,
-    /// The state folder of those who sign in here.
+    /// The state folder of the sign-ins.
     pub home: Arc<tempfile::TempDir>,
     forms: Arc<Mutex<Vec<Form>>>,
 }
 
 impl TokenServer {
-    /// Starts to answer; `answer` is given the number of the request, from 0 on,
-    /// and its form.
+    /// Starts the endpoint; `answer` gets the request's number, from 0 on, and its form.
     pub async fn start(answer: impl Fn(usize, &Form) -> Answer + Send + Sync + 'static) -> Self {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", socket.local_addr().unwrap());
@@ -92,29 +91,29 @@ impl TokenServer {
         Self { base, home: Arc::new(tempfile::tempdir().unwrap()), forms }
     }
 
-    /// The forms of all requests so far.
+    /// Returns the forms of all requests so far.
     pub fn forms(&self) -> Vec<Form> {
         self.forms.lock().unwrap().clone()
     }
 
-    /// How many requests there were so far.
+    /// Returns the number of requests so far.
     pub fn count(&self) -> usize {
         self.forms.lock().unwrap().len()
     }
 
-    /// Settings of its state folder with this endpoint.
+    /// Returns settings for its state folder and this endpoint.
     pub fn config(&self) -> Config {
         config(self.home.path(), &self.base, Some("the-client"))
     }
 
-    /// The accounts of its state folder, as another process would open them.
+    /// Returns the accounts of its state folder, as another process would open them.
     pub fn accounts(&self) -> Accounts {
         let config = Arc::new(self.config());
         Accounts::new(config.clone(), Store::new(&config))
     }
 }
 
-/// Settings whose endpoints are all below `base`.
+/// Returns settings with all endpoints below `base`.
 pub fn config(home: &Path, base: &str, client: Option<&str>) -> Config {
     let var = |name: &str| {
         Some(match name {
@@ -171,16 +170,16 @@ async fn serve(
         answer.body.len(),
         answer.body
     );
-    // Whoever asked may have gone away.
+    // The client may have disconnected.
     let _ = stream.write_all(text.as_bytes()).await;
 }
 
-/// Tokens of a sign-in at `server`, whose answer to it they are.
+/// Signs in at the endpoint and returns the tokens it answers with.
 pub async fn sign_in(config: &Config) -> daysheet_core::error::Result<GrantedTokens> {
     sign_in_at(config, "google", None).await
 }
 
-/// The same at a provider, and maybe a tenant.
+/// Signs in at a provider, and optionally a tenant.
 pub async fn sign_in_at(
     config: &Config,
     provider: &str,
@@ -192,20 +191,20 @@ pub async fn sign_in_at(
     tokens
 }
 
-/// Waits for the tokens, and tells the browser that they were kept.
+/// Waits for the tokens, and tells the browser that they were stored.
 pub async fn wait(sign_in: SignIn) -> daysheet_core::error::Result<GrantedTokens> {
     let (tokens, page) = sign_in.wait().await?;
     page.signed_in("mira@example.com").await;
     Ok(tokens)
 }
 
-/// The address that a consent page would lead back to, with the right state.
+/// Returns the address to which a consent page would redirect, with the right state.
 pub fn redirect(sign_in: &SignIn, what: &str) -> String {
     let state = parameter(sign_in, "state");
     format!("{}?state={state}&{what}", sign_in.redirect_uri())
 }
 
-/// A parameter of the consent page's address; empty if it has none.
+/// Returns a parameter of the consent page's address, or an empty text if it is missing.
 pub fn parameter(sign_in: &SignIn, name: &str) -> String {
     let url = url::Url::parse(sign_in.url()).unwrap();
     url.query_pairs()
@@ -214,21 +213,21 @@ pub fn parameter(sign_in: &SignIn, name: &str) -> String {
         .unwrap_or_default()
 }
 
-/// Gets a page of this machine as a browser would: its whole answer.
+/// Gets a local page as a browser would; returns the whole response.
 pub async fn get(url: &str) -> String {
     let url = url::Url::parse(url).unwrap();
     let path = &url[url::Position::BeforePath..];
     send(&url, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).await
 }
 
-/// Sends bytes to the host of `url` and reads until it hangs up.
+/// Sends bytes to the host of `url` and reads until the connection closes.
 pub async fn send(url: &url::Url, text: &str) -> String {
     let host = url.host_str().unwrap().trim_matches(['[', ']']);
     let address = (host, url.port().unwrap());
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
     let mut answer = String::new();
-    // A server that does not like what it reads may hang up without a goodbye.
+    // A server may close the connection abruptly after an invalid request.
     let _ = stream.read_to_string(&mut answer).await;
     answer
 }

@@ -1,5 +1,5 @@
-//! Accounts that nobody signs in to: their tokens come from a command, or from Google by the key
-//! of a service account.
+//! Accounts without an interactive sign-in: their tokens come from a command, or from Google by the
+//! key of a service account.
 
 use std::path::Path;
 
@@ -19,11 +19,11 @@ use crate::common::clock;
 use crate::common::harness::call;
 use crate::support;
 
-/// The key whose public half the sandbox knows.
+/// The private key whose public half is in the sandbox.
 const KEY: &str = include_str!("../../fixtures/service_account.pem");
 const ACCOUNT: &str = "daysheet@sandbox.iam.gserviceaccount.com";
 
-/// A sandbox with nobody signed in, and settings for it.
+/// Starts a sandbox without sign-ins, and returns settings for it.
 async fn sandbox() -> (TempDir, Sandbox, Config) {
     let home = TempDir::new().unwrap();
     let sandbox = Sandbox::start(SandboxOptions::new(clock::clock())).await.unwrap();
@@ -37,7 +37,7 @@ fn service_account() -> ServiceAccount {
     ServiceAccount { email: ACCOUNT.to_owned(), key, key_id: Some("key-1".to_owned()) }
 }
 
-/// Calls a tool; its first block, whether it succeeds or not.
+/// Calls a tool; returns its first block, or the error after `! `.
 async fn answer(app: &App, tool: &str, arguments: Value) -> String {
     match call(
         &app.pipeline,
@@ -83,16 +83,16 @@ async fn token_command_stands_for_a_sign_in() {
         let added = answer(&app, "accounts", add).await;
         assert!(added.contains("add\tdone\tsigned in as the settings say"), "{added}");
         assert!(search(&app).await.contains("m1"));
-        // A new one is printed when it is needed.
+        // The command prints a new token when one is needed.
         sandbox.expire_access_tokens();
         new(true).await;
         assert!(search(&app).await.contains("m1"));
-        // The command prints the old one, which is refused.
+        // The command prints the old token, which is refused.
         sandbox.expire_access_tokens();
         assert!(search(&app).await.starts_with("! "), "{}", search(&app).await);
         let removed = answer(&app, "accounts", json!({"op": "remove", "account": ME})).await;
         assert!(removed.contains("the tokens are deleted; the settings can get new ones"));
-        // Somebody else's tokens are for another account.
+        // Tokens of another person belong to another account.
         let other = "mira@lindqvist-lamps.example";
         std::fs::write(&file, person.token_of(at, other, scope).await).unwrap();
         let add = json!({"op": "add", "provider": provider, "account": ME});
@@ -153,7 +153,7 @@ async fn service_account_acts_for_users_of_its_domain() {
     let nobody = answer(&app, "accounts", add("nobody@example.com")).await;
     let expected = format!("! Google does not accept {ACCOUNT} for nobody@example.com: check");
     assert!(nobody.starts_with(&expected), "{nobody}");
-    // Settings without it: the account stays, and says what is missing.
+    // If the settings no longer name the key, the account remains and reports that.
     let rest = App::new(Config { google_service_account: None, ..config });
     sandbox.expire_access_tokens();
     let missing = search(&rest).await;
@@ -189,7 +189,7 @@ async fn refusals_of_service_accounts_are_explained() {
     }
 }
 
-/// A key as Google's console creates it.
+/// Writes a key file in the form of Google's console.
 pub fn key_file(folder: &Path) -> String {
     let file = folder.join("key.json");
     let key = json!({"type": "service_account", "client_email": ACCOUNT, "private_key": KEY,

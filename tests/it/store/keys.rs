@@ -1,5 +1,5 @@
-//! Keys in two steps: a data key of each owner under a master key, from wherever that comes, and
-//! their replacement while others work.
+//! Two levels of keys: each owner's data key under a master key from any source, and replacement of
+//! keys under concurrent use.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use crate::support::config;
 
 const PEOPLE: [&str; 3] = ["local", "p-1", "p-2"];
 
-/// A key of equal bytes, as lists have it.
+/// Returns a key of equal bytes, as lists contain it.
 fn key(byte: u8) -> String {
     STANDARD.encode([byte; 32])
 }
 
-/// What holds of SQLite holds of PostgreSQL.
+/// The SQLite tests also hold for PostgreSQL.
 #[test]
 fn keys_and_people_are_kept_on_postgresql() {
     postgres::over(&[
@@ -40,7 +40,7 @@ fn keys_and_people_are_kept_on_postgresql() {
     ]);
 }
 
-/// A connection to either database that sees an owner's rows.
+/// Opens a connection to either database that sees an owner's rows.
 pub async fn claimed(home: &Path, owner: &str) -> AnyConnection {
     let mut connection = any(home).await;
     if postgres::database(home).is_some() {
@@ -50,14 +50,14 @@ pub async fn claimed(home: &Path, owner: &str) -> AnyConnection {
     connection
 }
 
-/// The row with an owner's data keys.
+/// Returns the row with an owner's data keys.
 async fn data_keys(home: &Path, owner: &str) -> String {
     let sql = "SELECT value FROM settings WHERE name = 'data_keys' AND owner = $1";
     let mut raw = claimed(home, owner).await;
     sqlx::query_scalar(sql).bind(owner).fetch_one(&mut raw).await.unwrap()
 }
 
-/// Puts it there.
+/// Writes the row with an owner's data keys.
 async fn put_data_keys(home: &Path, owner: &str, value: &str) {
     let sql = "INSERT INTO settings (owner, name, value) VALUES ($1, 'data_keys', $2) \
                ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value";
@@ -65,18 +65,18 @@ async fn put_data_keys(home: &Path, owner: &str, value: &str) {
     sqlx::query(sql).bind(owner).bind(value).execute(&mut raw).await.unwrap();
 }
 
-/// A store with these settings.
+/// Returns a store with these settings.
 fn with(home: &Path, settings: &[(&str, &str)]) -> Store {
     Store::new(&config(home, settings))
 }
 
-/// A store with these master keys, the newest first.
+/// Returns a store with these master keys, newest first.
 fn given(home: &Path, keys: &[u8]) -> Store {
     let keys: Vec<String> = keys.iter().map(|byte| key(*byte)).collect();
     with(home, &[("DAYSHEET_KEYS_VALUE", &keys.join(" "))])
 }
 
-/// A text for each of the people, sealed.
+/// Seals a text for each person.
 async fn seal_all(store: &Store) -> Vec<String> {
     let mut sealed = Vec::new();
     for owner in PEOPLE {
@@ -85,7 +85,7 @@ async fn seal_all(store: &Store) -> Vec<String> {
     sealed
 }
 
-/// What opening each of them says.
+/// Opens the text of each person; returns the texts or errors.
 async fn open_all(store: &Store, sealed: &[String]) -> Vec<Result<String, String>> {
     let mut opened = Vec::new();
     for (owner, text) in PEOPLE.iter().zip(sealed) {
@@ -108,7 +108,7 @@ async fn every_owner_has_a_data_key_of_their_own() {
     let names: std::collections::BTreeSet<_> =
         sealed.iter().map(|text| text.split(':').nth(1).unwrap()).collect();
     assert_eq!(names.len(), 3, "{sealed:?}");
-    // Nobody opens what is another's, not even with the other's key in their row.
+    // One person's key does not open another's text, even if it is in the other's row.
     let other = store(home.path()).for_owner("p-1");
     assert!(other.unseal("x", &sealed[0]).await.is_err());
     put_data_keys(home.path(), "p-3", &data_keys(home.path(), "local").await).await;
@@ -116,7 +116,7 @@ async fn every_owner_has_a_data_key_of_their_own() {
     assert!(error.message().contains("is damaged"), "{error}");
 }
 
-/// Tokens as they were sealed before there were data keys, with a key file.
+/// Returns tokens sealed by a key file, in the form used before data keys were added.
 pub fn old_text(home: &Path) -> String {
     std::fs::write(home.join("key"), key(7)).unwrap();
     let payload = Payload { msg: b"token", aad: b"local/account google:mira@example.com" };
@@ -124,7 +124,7 @@ pub fn old_text(home: &Path) -> String {
     format!("f1:{}", STANDARD.encode([vec![0; 24], cipher.unwrap()].concat()))
 }
 
-/// What was sealed before there were data keys can be read, also after the key was replaced.
+/// Secrets sealed before data keys were added remain readable, even after the key was replaced.
 #[tokio::test]
 async fn texts_of_older_versions_can_be_opened() {
     let home = tempfile::tempdir().unwrap();
@@ -139,7 +139,7 @@ async fn texts_of_older_versions_can_be_opened() {
         assert_ne!(key_of(&std::fs::read_to_string(home.path().join("key")).unwrap()), [7; 32]);
     }
     assert_eq!(super::store(home.path()).unseal(&identity, &old).await.unwrap(), b"token");
-    // With data keys replaced, too, nothing is sealed the old way, and its key is dropped.
+    // Replacing data keys, too, reseals the old form, and its key is dropped.
     for accounts in [1, 1] {
         assert_eq!(store.rotate_key(true).await.unwrap().accounts, accounts);
         let row = store.account_row(MIRA).await.unwrap().unwrap();
@@ -191,7 +191,7 @@ async fn given_master_keys_are_used_and_wrong_ones_named() {
     }
 }
 
-/// A given key is in use from the first secret on.
+/// A given key is used from the first secret on.
 #[tokio::test]
 async fn unused_master_key_can_be_corrected() {
     let home = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ async fn unused_master_key_can_be_corrected() {
     let wrong = given(home.path(), &[1]);
     let error = wrong.check_keys().await.unwrap_err();
     assert!(error.message().contains("is not available"), "{error}");
-    // There are no accounts, and yet it is wrong.
+    // The key is wrong even without any account.
     let found = wrong.check().await.unwrap();
     assert!(found.problems[0].contains("is not available"), "{found:?}");
 }
@@ -213,7 +213,7 @@ async fn given_master_key_is_replaced_step_by_step() {
     let mut sealed = seal_all(&given(home.path(), &[1])).await;
     let error = given(home.path(), &[1]).rotate_key(false).await.unwrap_err();
     assert!(error.to_string().contains("nothing to replace it"), "{error}");
-    // Both are given to all; until the replacement, the old one is used by all.
+    // All processes know both keys; until the replacement, they use the old one.
     let (one, two) = (given(home.path(), &[2, 1]), given(home.path(), &[1, 2]));
     assert_open(&one, &sealed).await;
     sealed[2] = one.for_owner("p-2").seal("x", b"p-2").await.unwrap();
@@ -225,7 +225,7 @@ async fn given_master_key_is_replaced_step_by_step() {
         assert_open(&one, &sealed).await;
         assert_open(&two, &sealed).await;
         if expected == 3 {
-            // As if it had been interrupted before this owner.
+            // Imitates an interruption before this owner.
             put_data_keys(home.path(), "p-1", &before).await;
             let opened = open_all(&given(home.path(), &[2]), &sealed).await;
             assert!(
@@ -234,11 +234,11 @@ async fn given_master_key_is_replaced_step_by_step() {
             );
         }
     }
-    // Only the new one opens them now, also what others seal that know both.
+    // Only the new key opens the texts, including texts sealed by processes that know both keys.
     sealed[1] = two.for_owner("p-1").seal("x", b"p-1").await.unwrap();
     assert_open(&given(home.path(), &[2]), &sealed).await;
     assert!(given(home.path(), &[1]).check_keys().await.is_err());
-    // From keys of our own to a given one.
+    // The program's own keys are replaced by a given one.
     for listed in [true, false] {
         let home = tempfile::tempdir().unwrap();
         let sealed = seal_all(&store(home.path())).await;
@@ -256,14 +256,14 @@ async fn given_master_key_is_replaced_step_by_step() {
         assert!(alone.check().await.unwrap().master.unwrap().ends_with(", in keys.value"));
         let error = alone.rotate_key(false).await.unwrap_err();
         assert!(error.to_string().contains("nothing to replace it"), "{error}");
-        // One that is not in use and replaces one that is lost.
+        // An unused key cannot replace a lost one.
         let error = given(home.path(), &[4]).rotate_key(false).await.unwrap_err();
         assert!(error.to_string().contains("is not available"), "{error}");
         assert_open(&alone, &sealed).await;
     }
 }
 
-/// The key file is replaced under a process that uses it, and an interruption is made good.
+/// The key file is replaced while a process uses it, and an interrupted replacement is completed.
 #[tokio::test]
 async fn own_master_key_is_replaced_while_others_work() {
     let home = tempfile::tempdir().unwrap();
@@ -290,7 +290,7 @@ async fn own_master_key_is_replaced_while_others_work() {
     assert_open(&store(home.path()), &sealed).await;
 }
 
-/// Several replacements at once leave one key, which opens everything.
+/// Concurrent replacements leave one key, which opens everything.
 #[tokio::test]
 async fn replacements_at_once_agree() {
     let home = tempfile::tempdir().unwrap();
@@ -305,7 +305,8 @@ async fn replacements_at_once_agree() {
     assert_eq!(keys.lines().count(), 1);
 }
 
-/// Instances that share a database share its master key, or are told so before they seal.
+/// Instances that share a database must have the same master key; a different one is refused before
+/// it seals a secret.
 #[tokio::test]
 async fn instances_with_different_keys_are_refused() {
     let home = tempfile::tempdir().unwrap();

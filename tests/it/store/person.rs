@@ -1,4 +1,4 @@
-//! One person's rows: exported in full and without secrets, and erased without a trace.
+//! One person's rows: complete export without secrets, and complete erasure.
 
 use daysheet::store::sends::{PendingSend, SendCaps};
 use daysheet::store::{AccountRow, HandleKind, OutputRecord, Store, account_identity};
@@ -9,7 +9,7 @@ use super::{MIRA, account, fresh};
 use crate::common::clock;
 use crate::common::postgres;
 
-/// Something in every table.
+/// Adds rows to every table.
 pub async fn fill(store: &Store) {
     let tokens = store.seal(&account_identity(MIRA), b"hunter2").await.unwrap();
     store.put_account(&AccountRow { status: AccountStatus::Ok, ..account(tokens) }).await.unwrap();
@@ -105,11 +105,11 @@ pub async fn erased_person_leaves_no_row_and_no_key() {
             "settings" => vec!["p-2", "server"],
             _ => vec!["p-2"],
         };
-        // Those of the user of this machine are in files.
+        // The audit log of the machine's user is in files.
         let expected = if table == "audit" { Vec::new() } else { expected };
         assert_eq!(owners, expected, "{table}");
     }
-    // A copy from before cannot be read, and the person can begin anew.
+    // An earlier copy can no longer be decrypted, and the person can start anew.
     let error = store.unseal("x", &sealed).await.unwrap_err();
     assert!(error.message().contains("cannot be decrypted"), "{error}");
     fill(&store).await;

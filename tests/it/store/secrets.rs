@@ -1,5 +1,5 @@
-//! Secrets and the key that opens them: for their row only, one key for all
-//! processes, and never a new key while the old one is needed.
+//! Secrets and their key: bound to their row, one key for all processes, and no new key while the
+//! old one is needed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,8 +15,8 @@ use daysheet_core::error::ErrorKind;
 use super::{MIRA, account, raw, run};
 use crate::common::clock;
 
-/// True where no keychain can be reached, so that a test may ask for one without
-/// writing into that of whoever runs it.
+/// Returns true if no keychain is reachable, so that a test may request one without writing to the
+/// keychain of the person who runs it.
 fn without_keychain() -> bool {
     let bus = std::env::var("XDG_RUNTIME_DIR").is_ok_and(|it| Path::new(&it).join("bus").exists());
     cfg!(target_os = "linux") && std::env::var("DBUS_SESSION_BUS_ADDRESS").is_err() && !bus
@@ -51,8 +51,8 @@ async fn sealed_secret_opens_for_its_row_only() {
     }
 }
 
-/// The cipher is the one that the README names: of the tokens under the data key, and of the data
-/// key under the master key.
+/// The ciphers match the README: for tokens under the data key, and for the data key under the
+/// master key.
 #[tokio::test]
 async fn secrets_are_sealed_with_xchacha20_poly1305() {
     let _files = crate::common::postgres::in_files();
@@ -71,7 +71,7 @@ async fn secrets_are_sealed_with_xchacha20_poly1305() {
     assert_eq!(opened.unwrap(), b"the refresh token");
 }
 
-/// Reads a key as files have it.
+/// Parses a key as files contain it.
 pub(super) fn key_of(text: &str) -> [u8; 32] {
     STANDARD.decode(text.trim_end()).unwrap().try_into().unwrap()
 }
@@ -83,7 +83,7 @@ fn open(key: &[u8; 32], bound: &str, sealed: &str) -> Option<Vec<u8>> {
     XChaCha20Poly1305::new(&(*key).into()).decrypt(&XNonce::from(*nonce), payload).ok()
 }
 
-/// Whoever creates the key file first, all get the same key.
+/// Concurrent creators of the key file all get the same key.
 #[test]
 fn processes_starting_together_agree_on_one_key() {
     let home = tempfile::tempdir().unwrap();
@@ -123,11 +123,11 @@ async fn lost_key_file_is_not_replaced_while_needed() {
         assert!(error.message().contains("is missing"), "{error}");
     }
     assert!(!key.exists());
-    // The key comes back, and so do the secrets.
+    // With the key file restored, the secrets open again.
     std::fs::write(&key, stored).unwrap();
     assert_eq!(store.unseal("x", &sealed).await.unwrap(), b"y");
 
-    // Without accounts there is nothing to lose.
+    // Without accounts, a lost key does no harm.
     std::fs::remove_file(&key).unwrap();
     let store = super::store(home.path());
     store.delete_account(MIRA).await.unwrap();
@@ -182,7 +182,7 @@ async fn unreachable_keychain_creates_no_new_key() {
         assert!(error.to_string().contains("DAYSHEET_KEY_STORE=file"), "{error}");
     }
     assert!(!home.path().join("key").exists());
-    // Said on purpose, the file is used.
+    // If the setting names the file, it is used.
     super::store(home.path()).seal("x", b"y").await.unwrap();
     assert!(home.path().join("key").exists());
 }

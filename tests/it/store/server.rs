@@ -1,4 +1,4 @@
-//! The store in PostgreSQL: the same promises, and those that only a server needs.
+//! The store in PostgreSQL: the same guarantees as with SQLite, and those specific to a server.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::{MIRA, account, any, fresh, store};
 use crate::common::postgres::{self, Cluster};
 use crate::support::config;
 
-/// What holds of SQLite holds of PostgreSQL.
+/// The SQLite tests also hold for PostgreSQL.
 #[test]
 fn promises_hold_on_postgresql() {
     postgres::over(&[
@@ -69,7 +69,7 @@ async fn instances_that_start_at_once_create_the_tables_once() {
     }
 }
 
-/// The second lock: PostgreSQL itself shows a connection the rows of one owner.
+/// Row-level security is a second barrier: PostgreSQL shows a connection only one owner's rows.
 #[tokio::test]
 async fn a_statement_without_an_owner_sees_no_other_owners_rows() {
     let (home, store) = fresh();
@@ -98,7 +98,7 @@ async fn a_statement_without_an_owner_sees_no_other_owners_rows() {
     }
     let handles = "SELECT count(*) FROM handles";
     assert_eq!(number(&mut raw, handles).await, 2);
-    // Neither can rows of others be changed, or made.
+    // Rows of other owners cannot be changed or inserted either.
     let all = sqlx::query("UPDATE handles SET provider_id = provider_id || '!'");
     assert_eq!(all.execute(&mut raw).await.unwrap().rows_affected(), 2);
     let theirs = "INSERT INTO counters (owner, kind, last) VALUES ('p-2', 'x', 1)";
@@ -111,12 +111,12 @@ async fn a_statement_without_an_owner_sees_no_other_owners_rows() {
     };
     claim(&mut raw, "p-2").await;
     assert_eq!(number(&mut raw, handles).await, 2);
-    // In the name of everybody, all can be read and none changed.
+    // On behalf of all owners, rows can be read but not changed.
     claim(&mut raw, "*").await;
     assert_eq!(number(&mut raw, "SELECT count(DISTINCT owner) FROM accounts").await, 2);
     let none = sqlx::query("DELETE FROM handles").execute(&mut raw).await.unwrap();
     assert_eq!(none.rows_affected(), 0);
-    // A connection that named nobody sees nothing.
+    // A connection without an owner sees no rows.
     let mut nobody =
         AnyConnection::connect(&postgres::database(home.path()).unwrap()).await.unwrap();
     assert_eq!(number(&mut nobody, "SELECT count(*) FROM accounts").await, 0);
@@ -136,8 +136,8 @@ async fn tokens_of_a_day_are_counted_for_their_owner() {
     }
 }
 
-/// A call that is dropped while its transaction begins leaves none open on its connection, in
-/// which what others write there would never be committed.
+/// A call dropped while its transaction begins must not leave the transaction open on its
+/// connection: later writes on that connection would never be committed.
 #[tokio::test]
 async fn cancelled_transactions_undo_no_later_write() {
     let (home, first) = fresh();
@@ -162,8 +162,7 @@ async fn cancelled_transactions_undo_no_later_write() {
     }
 }
 
-/// Connections that the server ended while nobody used them are replaced unnoticed, and locks
-/// that were held are taken again.
+/// Idle connections closed by the server are replaced unnoticed, and lost locks are taken again.
 #[test]
 fn ended_connections_are_replaced() {
     let Some(cluster) = Cluster::start() else {
@@ -187,7 +186,7 @@ fn ended_connections_are_replaced() {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'daysheet'";
         postgres::run(&admin, end);
         many().await;
-        // What somebody else may have held before is taken by nobody for a while.
+        // A lock that another process may have held before is not available for a while.
         assert!(one.lock_account("google:bo@example.com").await.unwrap().is_none());
         assert!(two.lock_account(MIRA).await.unwrap().is_none());
         assert!(two.lock_account("google:bo@example.com").await.unwrap().is_some());
@@ -195,7 +194,7 @@ fn ended_connections_are_replaced() {
     });
 }
 
-/// Connections whose server hangs are given up, and others take their place.
+/// Connections to a hanging server are dropped and replaced.
 #[test]
 fn hanging_connections_are_replaced() {
     let Some(cluster) = Cluster::start() else {
@@ -217,20 +216,20 @@ fn hanging_connections_are_replaced() {
             tokio::time::sleep(Duration::from_millis(pause)).await;
             signal("-STOP");
             let started = Instant::now();
-            // An unused connection is tested, one in use shows it by its first statement.
+            // An idle connection is tested; on a connection in use the first statement fails.
             let done = match pause {
                 0 => store.account_row(MIRA).await.map(drop),
                 _ => store.save_cursor("x").await.map(drop),
             };
             signal("-CONT");
             done.unwrap();
-            // Five seconds for each connection that was tried.
+            // Five seconds for each connection tried.
             assert!(started.elapsed() < Duration::from_secs(16), "{:?}", started.elapsed());
         }
     });
 }
 
-/// However much one person writes at once, others get connections.
+/// However much one person writes at once, other people get connections.
 #[tokio::test]
 async fn one_persons_writes_take_one_connection() {
     let (home, store) = fresh();
@@ -257,7 +256,7 @@ async fn one_persons_writes_take_one_connection() {
     }
 }
 
-/// A start waits for one that migrates, for longer than for other locks.
+/// A start waits longer for a running migration than for other locks.
 #[test]
 fn migrations_wait_for_each_other() {
     let Some(cluster) = Cluster::start() else {
@@ -280,8 +279,8 @@ fn at(home: &Path, url: &str) -> Store {
     Store::new(&config(home, &[("DAYSHEET_DATABASE", url)]))
 }
 
-/// A server that restarts is waited for; one that stays away is named, and once it is back
-/// all goes on.
+/// The store waits for a restarting server. An unreachable one is named, and all calls work once it
+/// is back.
 #[test]
 fn a_restarted_server_is_met_again() {
     let Some(cluster) = Cluster::start() else {
@@ -320,7 +319,7 @@ fn a_restarted_server_is_met_again() {
     });
 }
 
-/// What is wrong with a server is said, without the password.
+/// Errors of a server are reported without the password.
 #[test]
 fn unusable_servers_are_named() {
     let Some(cluster) = Cluster::start() else {
@@ -354,7 +353,7 @@ fn unusable_servers_are_named() {
     })));
 }
 
-/// A password in the query of a socket's URL.
+/// Returns a password for the query of a socket's URL.
 fn secret(url: &str) -> &'static str {
     if url.contains('?') { "&password=hunter2" } else { "" }
 }

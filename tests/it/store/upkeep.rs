@@ -1,4 +1,4 @@
-//! Looking after a database: old rows, backups, checks, and the move to PostgreSQL.
+//! Maintenance of a database: old rows, backups, checks, and the move to PostgreSQL.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::common::clock;
 use crate::common::postgres;
 use crate::support::config;
 
-/// What holds of SQLite holds of PostgreSQL.
+/// The SQLite tests also hold for PostgreSQL.
 #[test]
 fn upkeep_is_done_on_postgresql() {
     postgres::over(&[
@@ -39,7 +39,7 @@ async fn old_rows_are_deleted_as_the_settings_say() {
         (format!("DAYSHEET_RETENTION_{kind}"), if kind == "SENDS" { "30" } else { "9" })
     });
     let settings: Vec<(&str, &str)> = settings.iter().map(|(key, days)| (&**key, *days)).collect();
-    // The tables with 9 days, and those with 30; `left` is the number of rows of each.
+    // Tables with a limit of 9 days, and of 30; `left` is the number of remaining rows in each.
     let lately = ["undos", "outputs", "cursors", "seen_events"];
     for (days, [left, left_of_month]) in [(8, [1, 1]), (10, [0, 1]), (29, [0, 1]), (31, [0, 0])] {
         let later = Clock::fixed(clock::now() + SignedDuration::from_hours(24 * days));
@@ -53,13 +53,13 @@ async fn old_rows_are_deleted_as_the_settings_say() {
                 sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(&mut raw).await.unwrap();
             assert_eq!(found, left, "{table} after {days} days");
         }
-        // What is stored for ever stays.
+        // Permanent rows stay.
         let person = store.for_owner("p-1");
         assert!(person.resolve(HandleKind::Message, 1).await.unwrap().is_some());
     }
 }
 
-/// A day on which old rows could not be deleted is not over.
+/// A failed daily deletion is retried on the same day.
 #[tokio::test]
 async fn failed_purge_is_repeated_on_the_same_day() {
     let (home, store) = fresh();
@@ -77,7 +77,7 @@ async fn failed_purge_is_repeated_on_the_same_day() {
     assert!(purged().await);
 }
 
-/// Where there is no database, none is made by looking for it.
+/// Checking for a missing database does not create one.
 #[tokio::test]
 async fn check_creates_nothing() {
     let home = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ async fn check_creates_nothing() {
     }
 }
 
-/// Lines of the file go, too, and none that is added meanwhile is lost.
+/// Old lines of the file are deleted, too, without losing lines added meanwhile.
 #[test]
 fn old_audit_lines_are_deleted_under_those_who_write() {
     let home = tempfile::tempdir().unwrap();
@@ -138,7 +138,7 @@ async fn backup_is_private_and_can_be_restored() {
     fill(&first.for_owner("p-1")).await;
     let elsewhere = tempfile::tempdir().unwrap();
     let copy = elsewhere.path().join("daysheet.db");
-    // Somebody else is writing meanwhile.
+    // Another connection writes meanwhile.
     let other = Store::at(home.path(), KeyStore::File, clock::clock());
     let (done, _) = tokio::join!(first.backup(&copy), other.save_cursor("meanwhile"));
     done.unwrap();
@@ -152,7 +152,7 @@ async fn backup_is_private_and_can_be_restored() {
     std::fs::copy(home.path().join("key"), elsewhere.path().join("key")).unwrap();
     let restored = Store::at(elsewhere.path(), KeyStore::File, clock::clock());
     let found = restored.check().await.unwrap();
-    // The state that was put there is not really sealed.
+    // The stored test state is not actually sealed.
     assert_eq!(found.problems, [format!("1 earlier states of p-1 {LOST}")]);
     let row = restored.for_owner("p-1").account_row(MIRA).await.unwrap().unwrap();
     let tokens = restored.for_owner("p-1").unseal(&account_identity(MIRA), &row.sealed).await;
@@ -171,7 +171,7 @@ async fn check_names_what_is_broken() {
     run(home.path(), "UPDATE undos SET state = '[]'").await;
     let found = store(home.path()).check().await.unwrap();
     assert!(found.warnings.is_empty(), "{found:?}");
-    // The earlier state of p-1 names a key that there is not.
+    // The earlier state of p-1 names a key that does not exist.
     let expected = match postgres::database(home.path()) {
         None => vec![],
         Some(_) => vec![format!("1 earlier states of p-1 {LOST}")],
@@ -192,7 +192,7 @@ async fn check_names_what_is_broken() {
     assert!(!text.contains("mira"), "{text}");
 }
 
-/// Everything of everybody arrives, and what was sealed before can be read there.
+/// The rows of all owners arrive, and secrets sealed earlier can be opened in the new database.
 #[test]
 fn sqlite_is_moved_to_postgresql() {
     let home = tempfile::tempdir().unwrap();

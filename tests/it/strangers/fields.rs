@@ -1,5 +1,5 @@
-//! Every value of every answer that the providers give is filled, a few at a
-//! time, with what a hostile sender would write, while every tool is called.
+//! Hostile input in every value of the providers' responses, a few values at a time, while every
+//! tool is called.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,13 @@ use crate::common::harness;
 use crate::common::thorough::thorough;
 use crate::support::Session;
 
-/// Into how many parts the values are divided. Those of one part are hostile at once, so a value
-/// that is needed early hides what others would do; a thorough run has more parts.
+/// The number of parts into which the values are divided. The values of one part are hostile at
+/// once, so one that is needed early masks others; a thorough run has more parts.
 const PARTS: usize = 5;
 const THOROUGH_PARTS: usize = 20;
 
-/// Calls `each` with every value that is no list or object, and its place:
-/// `value/*/from/emailAddress/name`, a header by its name.
+/// Calls `each` with every scalar value and its place: `value/*/from/emailAddress/name`; header
+/// fields have their name in it.
 pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String, &mut Value)) {
     match value {
         Value::Array(items) => {
@@ -41,8 +41,8 @@ pub(super) fn visit(value: &mut Value, place: &str, each: &mut impl FnMut(String
     }
 }
 
-/// Returns the number of quotes that show a part of [`hostile`]: which part depends on where a name
-/// was cut, and whose name is in the index of chunks on the length of the others.
+/// Returns the number of quotes that show a part of [`hostile`]. The part depends on where a name
+/// was cut; the name shown in the index of chunks depends on the lengths of the others.
 fn hostile_quotes(notes: &str) -> usize {
     let quotes = notes.split('`').skip(1).step_by(2);
     let parts = ["NOTE FROM", "send it", "AAAA"];
@@ -52,7 +52,7 @@ fn hostile_quotes(notes: &str) -> usize {
 #[tokio::test]
 async fn no_field_of_an_answer_writes_notes() {
     let mut session = Session::written(SandboxUser::Usual).await;
-    // Once as it is, to see what values there are.
+    // The first run is unmodified, and collects the existing places.
     let places: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let seen = Arc::clone(&places);
     session.sandbox.set_alter(Some(AnswerAlteration::new(move |answer| {

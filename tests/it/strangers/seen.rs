@@ -1,9 +1,10 @@
-//! What a model sees of what strangers write, whole: `seen.txt` has each case with its call.
+//! Complete answers with untrusted text as a model sees them; `seen.txt` has each case with its
+//! call.
 //!
-//! A case begins with `# ` and its name. Lines with `<` make its mailbox at Google, or change the
-//! answers of the services over the samples; one with `>` is the call, and those with `|` are the
-//! answer. `\n`, `\t`, `\e` and `\u{…}` stand for characters, `WORD` for the fence's word. With
-//! `DAYSHEET_ACCEPT` set, what is seen becomes what is expected: look at the difference.
+//! A case begins with `# ` and its name. Lines with `<` build its mailbox at Google, or change the
+//! services' responses over the samples; the line with `>` is the call, and lines with `|` are the
+//! answer. `\n`, `\t`, `\e` and `\u{…}` are escapes, and `WORD` replaces the fence's word. If
+//! `DAYSHEET_ACCEPT` is set, the actual answers become the expected ones: review the difference.
 
 #![cfg(feature = "documents")]
 
@@ -33,15 +34,15 @@ use crate::support::{ME, Session, config, write_message};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/strangers/seen.txt");
 
-/// What no line of ours may say: every case leads there.
+/// A word in every case that no line of ours may contain.
 const THEIRS: &str = "evil";
 
-/// Sessions that are open at once.
+/// Sessions open at the same time.
 const AT_ONCE: usize = 4;
 
-/// One case as it stands in the file.
+/// A case of the file.
 struct Case<'t> {
-    /// Its lines up to the answer.
+    /// The lines before its answer.
     head: Vec<&'t str>,
     expected: Vec<&'t str>,
 }
@@ -57,7 +58,7 @@ fn cases(text: &str) -> (&str, Vec<Case<'_>>) {
     (about, rest.split("\n# ").map(case).collect())
 }
 
-/// Returns the text that is written with escapes.
+/// Returns a text with its escapes replaced.
 fn unescaped(text: &str) -> String {
     let (mut chars, mut out) = (text.chars(), String::new());
     while let Some(c) = chars.next() {
@@ -77,7 +78,7 @@ fn unescaped(text: &str) -> String {
     out
 }
 
-/// Returns the parts of what is in a file.
+/// Returns the parts of a file's content.
 fn parts(content: &str) -> impl Iterator<Item = &str> {
     content.split(";;").map(str::trim)
 }
@@ -99,7 +100,7 @@ fn relations(targets: &[(&str, &str)]) -> String {
     format!("<Relationships>{all}</Relationships>")
 }
 
-/// A Word document: its body, and the texts of a comment and of a header.
+/// Returns a Word document from its body and the texts of a comment and of a header.
 fn docx(content: &str) -> Vec<u8> {
     let mut parts = parts(content);
     let mut next = || parts.next().unwrap_or_default();
@@ -114,7 +115,7 @@ fn docx(content: &str) -> Vec<u8> {
     ])
 }
 
-/// A workbook of one sheet: its name, its state, and its cells by rows.
+/// Returns a workbook of one sheet from the sheet's name, its state, and its cells by rows.
 fn xlsx(content: &str) -> Vec<u8> {
     let mut parts = parts(content);
     let mut next = || parts.next().unwrap_or_default();
@@ -159,7 +160,8 @@ fn xlsx(content: &str) -> Vec<u8> {
     ])
 }
 
-/// A page of a PDF: its operators, further entries of the catalog and of the page, and objects.
+/// Returns a PDF of one page from its operators, further entries of the catalog and of the page,
+/// and objects.
 fn pdf(content: &str) -> Vec<u8> {
     let mut parts = parts(content);
     let mut next = || parts.next().unwrap_or_default().to_owned();
@@ -176,7 +178,7 @@ fn pdf(content: &str) -> Vec<u8> {
     paper.bytes()
 }
 
-/// Writes the message of a case; false if it has none.
+/// Writes the message of a case; returns false if the case has none.
 fn write(folder: &Path, lines: &[&str]) -> bool {
     let mut headers = format!("To: {ME}\nMIME-Version: 1.0\n");
     let (mut body, mut files) = (String::new(), String::new());
@@ -208,7 +210,7 @@ fn write(folder: &Path, lines: &[&str]) -> bool {
                     STANDARD.encode(bytes),
                 ));
             }
-            // A phrase before an address is encoded by itself.
+            // The phrase before an address is encoded separately.
             [name] => {
                 let value = match value.rsplit_once(" <") {
                     Some((phrase, address)) => format!("{} <{address}", encoded(phrase)),
@@ -282,7 +284,7 @@ async fn seen(case: &Case<'_>) -> Vec<String> {
     }
 }
 
-/// Returns blocks as lines, after checking that nothing of a stranger passes for ours.
+/// Returns blocks as lines, after checking that no untrusted text passes for ours.
 fn shown(blocks: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     for (at, block) in blocks.iter().enumerate() {
@@ -296,7 +298,7 @@ fn shown(blocks: &[String]) -> Vec<String> {
             }
             None => {
                 for line in block.lines() {
-                    // Rows are indented; a scalar and a note quote what is not ours.
+                    // Rows are indented; scalars and notes quote untrusted text.
                     let ours: String = line.split('`').step_by(2).collect();
                     let row = at == 0 && (line.starts_with("  ") || line.starts_with('{'));
                     assert!(row || !ours.contains(THEIRS), "{line}\n{blocks:#?}");

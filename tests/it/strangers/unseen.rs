@@ -1,5 +1,5 @@
-//! No answer of any tool, in any format, has a character that shows nothing, ends a line unseen
-//! or controls a terminal, whatever senders, organizers and contacts write.
+//! Invisible characters, hidden line ends and terminal controls, which no answer of any tool may
+//! contain in any format, whatever senders, organizers and contacts write.
 
 use std::collections::HashMap;
 
@@ -13,29 +13,29 @@ use super::{encoded, escaped};
 use crate::answers::{STEPS, filled, remembered};
 use crate::support::{ME, Session, column, write_message};
 
-/// Tags, signs of no width, direction marks, fillers, noncharacters, separators, and what
-/// terminals obey; and a word that shows that the text arrived.
+/// Tags, zero-width characters, direction marks, fillers, noncharacters, separators and terminal
+/// controls, with a word on both sides that shows that the text arrived.
 const UNSEEN: &str = "Zq\u{e0041}\u{e0042}\u{e007f}\u{200b}\u{2060}\u{feff}\u{202e}\u{2066}\
                       \u{3164}\u{ffa0}\u{115f}\u{fdd0}\u{fdd1}\u{fdef}\u{ffff}\u{2028}\u{2029}\
                       \u{9b}2J\u{7f}\u{1b}[31m\u{1b}]0;x\u{7}qZ";
 
-/// The members of the services' objects that others write.
+/// Members of the services' objects that other people write.
 const THEIRS: &[&str] = &[
     "bodyPreview", "comment", "content", "description", "displayName", "emailAddress/name",
     "filename", "givenName", "location", "name", "snippet", "subject", "summary", "title",
     "unstructuredName",
 ];
 
-/// Where answers of services have ids, which have to be shown as clean as anything else.
+/// Ids in the services' responses, which must be cleaned like any other text.
 const IDS: &[&str] = &["id", "messageId", "resourceName", "threadId"];
 
 const FORMATS: [&str; 3] = ["toon", "json", "stc"];
 
-/// Holds an answer to what it may contain; returns true if it shows the text.
+/// Checks an answer for forbidden characters; returns true if it shows the text.
 fn check(what: &str, blocks: &[String]) -> bool {
     for block in blocks {
         for c in UNSEEN.chars().filter(|c| !c.is_ascii_graphic()) {
-            // As JSON escapes it, too.
+            // Also in JSON's escaped form.
             let escape = format!("\\u{:04x}", u32::from(c));
             let at = block.find(c).or_else(|| block.find(&escape));
             let around = at.map(|at| block[at..].chars().take(80).collect::<String>());
@@ -72,7 +72,7 @@ async fn no_field_of_an_answer_hides_characters() {
     }
 }
 
-/// Inserts the text into members of these names, and into the headers beside names.
+/// Inserts the text into members of these names, and into header fields.
 fn hiding(members: &'static [&'static str]) -> AnswerAlteration {
     AnswerAlteration::new(move |answer| {
         visit(answer, "", &mut |place, value| {
@@ -87,7 +87,7 @@ fn hiding(members: &'static [&'static str]) -> AnswerAlteration {
     })
 }
 
-/// Neither has an answer of the protocol: the values of completions, prompts, and resources.
+/// Other answers of the protocol are clean, too: completions, prompts and resources.
 #[tokio::test]
 async fn no_completion_prompt_or_resource_hides_characters() {
     let mut session = Session::written(SandboxUser::Usual).await;
@@ -115,7 +115,7 @@ async fn no_completion_prompt_or_resource_hides_characters() {
         };
         let mut texts = Vec::new();
         visit(&mut answer.clone(), "", &mut |place, value| {
-            // A resource is named by what was asked for.
+            // A resource's URI repeats the request.
             if let (Value::String(text), false) = (value, place.ends_with("/uri")) {
                 texts.push(text.clone());
             }
@@ -124,7 +124,8 @@ async fn no_completion_prompt_or_resource_hides_characters() {
     }
 }
 
-/// A message with the text in its headers, its body and the name and content of its file.
+/// Writes a message with the text in its header fields, its body, and the name and content of its
+/// file.
 fn mailbox(folder: &std::path::Path, body: &str) {
     let word = encoded(UNSEEN);
     let headers = format!(
@@ -180,7 +181,7 @@ async fn no_message_hides_characters() {
                 check(&what, &answer.blocks);
             }
         }
-        // The rest of an answer, too.
+        // The remaining parts of an answer are checked, too.
         let arguments = json!({"ids": [id], "body": "raw", "budget": 700, "known": "?"});
         let blocks = session.ok("mail_read", arguments).await;
         let output = blocks.iter().find_map(|block| block.split("output_read id=").nth(1));

@@ -305,7 +305,7 @@ impl Issuer {
                 }
                 // An issuer with only one of the two documents answers 4xx for the other.
                 Err(error) if matches!(error.kind(), ErrorKind::Provider(400..=499)) => {
-                    failed = error
+                    failed = error;
                 }
                 Err(error) => return Err(error),
             }

@@ -245,7 +245,7 @@ impl GmailMailbox {
                         known.insert(message.id.clone(), now);
                     }
                     (Some(WriteOutcome::Done), BatchWork::Delete, Some(_)) => {
-                        *answer = Some(Ok(None))
+                        *answer = Some(Ok(None));
                     }
                     _ => open.push((*at, work)),
                 }

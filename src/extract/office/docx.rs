@@ -313,7 +313,7 @@ impl<'a> DocxReader<'a> {
             "sym" => self.put(symbol(&element.attr("char").unwrap_or_default())),
             "fldChar" => match element.attr("fldCharType").as_deref() {
                 Some("begin") if self.fields.len() < FIELDS => {
-                    self.fields.push(OpenField::default())
+                    self.fields.push(OpenField::default());
                 }
                 Some("begin") => {}
                 Some("separate") => {

@@ -82,7 +82,8 @@ impl ThemeColours {
                     Some(coat),
                 ) => coat.paint = InkColour::Other,
                 _ => {
-                    coats.extend(self.named(element).map(|paint| ShapePaint { paint, opaque: 1.0 }))
+                    coats
+                        .extend(self.named(element).map(|paint| ShapePaint { paint, opaque: 1.0 }));
                 }
             }
         })?;

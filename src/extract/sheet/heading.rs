@@ -131,7 +131,7 @@ impl SheetGrid {
         }
         match how {
             HidingMethod::Column => {
-                self.columns_hidden.extend(cells.iter().map(|(column, _)| *column))
+                self.columns_hidden.extend(cells.iter().map(|(column, _)| *column));
             }
             HidingMethod::Row | HidingMethod::Filtered => *self.hidden.entry(how).or_default() += 1,
             _ => *self.hidden.entry(how).or_default() += cells.len() as u64,

@@ -90,7 +90,7 @@ impl FormatSections {
                         Some('<' | '>' | '=') => return Self::default(),
                         // A currency, or an elapsed time such as `[h]`.
                         Some('$' | 'h' | 'H' | 'm' | 'M' | 's' | 'S') => {
-                            section = FormatSection::Shown
+                            section = FormatSection::Shown;
                         }
                         _ => colour = inside,
                     }

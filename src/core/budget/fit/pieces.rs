@@ -287,7 +287,7 @@ fn items(response: &WholeAnswer) -> Vec<AnswerItem> {
             Some(item) => item.text = Some(at),
             // A text without a row is the answer itself.
             None => {
-                items.push(AnswerItem { text: Some(at), pinned: true, ..AnswerItem::default() })
+                items.push(AnswerItem { text: Some(at), pinned: true, ..AnswerItem::default() });
             }
         }
     }

@@ -176,7 +176,7 @@ pub(super) fn columns(rows: &[JsonValue]) -> Option<&[(String, JsonValue)]> {
 fn primitive(out: &mut String, value: &JsonValue, style: StcStyle) {
     match value {
         JsonValue::Text(string) if style == StcStyle::Two && is_plain(string) => {
-            out.push_str(string)
+            out.push_str(string);
         }
         JsonValue::Text(string) => text(out, string, style),
         other => out.push_str(other.word()),

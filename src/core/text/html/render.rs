@@ -236,7 +236,7 @@ impl TextRenderer<'_> {
             }
             "blockquote" | "table" | "dl" | "figure" | "fieldset" => self.block(2, undo),
             "div" if part == Some(MessagePart::Quote) && !has_blockquote(tree, id) => {
-                self.quote(undo)
+                self.quote(undo);
             }
             _ if is_block(name) => self.block(1, undo),
             _ => {}

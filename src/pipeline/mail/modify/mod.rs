@@ -67,7 +67,7 @@ pub(crate) async fn mail_modify(
     actions::check(verb, &with)?;
     match verb {
         ModifyVerb::Delete => {
-            require_access(ctx, AccessLevel::Full, "permanent deletion, unlike do=trash,")?
+            require_access(ctx, AccessLevel::Full, "permanent deletion, unlike do=trash,")?;
         }
         ModifyVerb::Unsubscribe => require_access(ctx, AccessLevel::Send, "unsubscribing")?,
         _ => {}

@@ -393,7 +393,7 @@ impl<'t> StyleCascade<'t> {
                             }
                         }
                         ResolvedText::Invalid => {
-                            read = all(name, &PropertyValue::Wide(WideKeyword::Unset))
+                            read = all(name, &PropertyValue::Wide(WideKeyword::Unset));
                         }
                         ResolvedText::Unknown => read = all(name, &PropertyValue::Unknown),
                     }

@@ -162,7 +162,7 @@ impl ComputedStyle {
         };
         match value {
             PropertyValue::Word("smaller") => {
-                (self.font, self.relative) = (around.font / 1.2, true)
+                (self.font, self.relative) = (around.font / 1.2, true);
             }
             PropertyValue::Word("larger") => (self.font, self.relative) = (around.font * 1.2, true),
             PropertyValue::Word(name) => (self.font, self.relative) = (word(name), false),

@@ -39,7 +39,7 @@ pub fn flex(
             }
             // A third number can only be the basis, as a zero without a unit.
             Ok(0.0) if basis.is_none() => {
-                basis = Some(PropertyValue::Amount(WrittenNumber::pixels(0.0)))
+                basis = Some(PropertyValue::Amount(WrittenNumber::pixels(0.0)));
             }
             Err(_) if basis.is_none() => basis = Some(size(input)?),
             _ => return invalid(),

@@ -1,10 +1,9 @@
 //! A month of 5,000 events in 10 calendars of 4 accounts.
 //!
-//! `cargo bench --bench agenda` writes the events into `.ics` files, loads them
-//! into the sandbox, and lists a month through the whole program: how many round
-//! trips that takes of each account, measured with deliberately late answers,
-//! and how long the work between the answers takes, measured by the same search
-//! over answers that are there at once.
+//! `cargo bench --bench agenda` writes the events into `.ics` files, loads them into the sandbox,
+//! and lists a month through the whole program. It measures the round trips per account, with
+//! deliberately late responses, and the time of the work between responses, with the same search
+//! over stored responses.
 
 #![allow(
     clippy::print_stdout,
@@ -183,10 +182,10 @@ fn write(folder: &Path) {
     }
 }
 
-/// What the four accounts answer to one search.
+/// The responses of the four accounts to one search.
 struct Answers(Vec<(String, Arc<Known>)>);
 
-/// What one account answers.
+/// The responses of one account.
 struct Known {
     inner: Arc<dyn Calendars>,
     calendars: Vec<Value>,
@@ -194,7 +193,7 @@ struct Known {
 }
 
 impl Answers {
-    /// Asks each account once, and keeps what it says.
+    /// Queries each account once and stores its responses.
     async fn of(app: &App, month: &Value) -> Self {
         let mut all = Vec::new();
         for account in app.accounts.list().await.unwrap() {
@@ -215,7 +214,7 @@ impl Answers {
     }
 }
 
-/// Opens what is known.
+/// Connects to the stored responses.
 struct Ready(Arc<Answers>);
 
 #[async_trait]

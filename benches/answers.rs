@@ -1,7 +1,7 @@
-//! What it costs to make an answer, side by side in one run.
+//! The cost of building an answer, with alternatives side by side in one run.
 //!
-//! `cargo bench --bench answers` prints ratios; on a noisy machine the medians
-//! of interleaved rounds are what can be compared.
+//! `cargo bench --bench answers` prints ratios; on a noisy machine only the medians of interleaved
+//! rounds are comparable.
 
 #![allow(
     clippy::print_stdout,
@@ -30,7 +30,7 @@ use rows::{document, metadata};
 
 mod rows;
 
-/// Rounds of which the median counts.
+/// The number of rounds of which the median is reported.
 const ROUNDS: usize = 41;
 
 /// The system's allocator, counted.
@@ -62,7 +62,7 @@ fn allocations(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Ordering::Relaxed) - before
 }
 
-/// The medians of several pieces of work, a round of each in turn.
+/// Returns the medians of several pieces of work, run in turn in each round.
 fn medians(work: &mut [&mut dyn FnMut()]) -> Vec<Duration> {
     let mut times = vec![Vec::new(); work.len()];
     for _ in 0..ROUNDS {

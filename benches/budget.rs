@@ -1,11 +1,10 @@
-//! What fits into a budget, over the sandbox's mailbox or a folder of mail.
+//! The number of messages that fit into a budget, from the sandbox's mailbox or a folder of mail.
 //!
-//! `cargo bench --bench budget [-- --mail DIR]` asks, through the whole program,
-//! for the newest hundred messages with all columns at several budgets, and
-//! prints how many of them the first chunk shows with how many columns, what
-//! was planned and what it really costs; beside it how many would be shown if
-//! messages were dropped at full detail instead. Then it reads five messages at
-//! the same budgets. The table stands in `docs/budget.md`.
+//! `cargo bench --bench budget [-- --mail DIR]` requests, through the whole program, the newest
+//! hundred messages with all columns at several budgets. It prints how many of them the first chunk
+//! shows with how many columns, the planned and the real cost, and for comparison how many would be
+//! shown if messages were dropped at full detail instead. It also reads five messages at the same
+//! budgets. The table is in `docs/budget.md`.
 
 #![allow(
     clippy::print_stdout,
@@ -27,7 +26,7 @@ use serde_json::{Value, json};
 
 const BUDGETS: &[usize] = &[600, 1_200, 2_300, 4_000, 8_000];
 
-/// A budget in which everything fits that the ceiling lets through.
+/// A budget that holds everything below the ceiling.
 const ALL: usize = 100_000;
 
 #[tokio::main(flavor = "current_thread")]

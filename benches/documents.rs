@@ -1,9 +1,9 @@
-//! What reading attached files costs: time and memory of the process that reads them, and tokens.
+//! The cost of reading attached files: time and memory of the worker process, and tokens.
 //!
 //! `cargo bench --bench documents [-- --html DIR]` reads the files of `tests/extract/cases` and
-//! larger ones that it makes, each in a worker of its own, and then asks for them through the
-//! whole program at several budgets. With `DIR` it sets the tokens of all its `.html` files beside
-//! those of their texts, links included. The tables stand in `docs/budget.md`.
+//! larger generated ones, each in its own worker, and requests them through the whole program at
+//! several budgets. With `DIR` it compares the tokens of all its `.html` files with the tokens of
+//! their texts, links included. The tables are in `docs/budget.md`.
 
 #![allow(
     clippy::print_stdout,
@@ -41,10 +41,10 @@ use paper::Paper;
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 
-/// Workers per file, of which the median counts.
+/// The number of workers per file of which the median is reported.
 const ROUNDS: usize = 9;
 
-/// Budgets for the files that are larger than one.
+/// The budgets for files that exceed one budget.
 const BUDGETS: &[usize] = &[1_000, 2_000, 8_000];
 
 const CASES: &[&str] = &[

@@ -1,14 +1,12 @@
-//! A matrix of faults: every write at both providers, broken in every way, and
-//! whether what was reported is what was done, and has its line in the log.
+//! A matrix of faults: every write at both providers, broken in every way. Checks that each report
+//! matches the effect and that each write has its line in the log.
 //!
-//! `cargo bench --bench faults` starts sandboxes on loopback, signs in, and makes
-//! each write of `tests/it/faults/writes.rs` while its requests are reset or
-//! answered with 504, carried out late by 0.4 s and 3 s, while the process is
-//! killed (`kill -9`), the call is cancelled, the disk is full or the store is
-//! locked. Each request of a write is broken in its turn, then all of them.
-//! It ends with totals, and fails unless nothing was reported untruly, nothing
-//! was done twice, and nothing was without a line. With words, only writes whose
-//! names have one of them are made.
+//! `cargo bench --bench faults` starts sandboxes on loopback, signs in, and makes each write of
+//! `tests/it/faults/writes.rs` while its requests are reset or answered with 504, carried out late
+//! by 0.4 s and 3 s, while the process is killed (`kill -9`), the call is cancelled, the disk is
+//! full or the store is locked. Each request of a write is broken in turn, and finally all of them.
+//! It ends with totals, and fails if a report was untrue, a write was done twice, or a line is
+//! missing. Arguments restrict the run to writes whose names contain one of them.
 
 #![recursion_limit = "256"]
 #![allow(
@@ -44,12 +42,12 @@ mod writes;
 
 const ME: &str = "ana@example.com";
 const OTHER: &str = "cy@example.com";
-/// Sessions at once, each with a sandbox and a state folder of its own.
+/// The number of concurrent sessions, each with its own sandbox and state folder.
 const LANES: usize = 12;
 /// Requests of one write that are broken in turn.
 const TURNS: u64 = 3;
 
-/// What is done to a write.
+/// A fault during a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fault {
     Reset,
@@ -74,7 +72,7 @@ const FAULTS: [(Fault, &str); 8] = [
 ];
 
 impl Fault {
-    /// What the sandbox does, and how long after the call it is over.
+    /// Returns the sandbox's fault setting, and the time after the call at which the fault is over.
     fn wire(self) -> (&'static str, Duration) {
         let ms = Duration::from_millis;
         match self {
@@ -87,7 +85,7 @@ impl Fault {
     }
 }
 
-/// What became of one write.
+/// The result of one write.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Cell {
     reported: Option<Reported>,
@@ -96,10 +94,10 @@ struct Cell {
     wrong: Option<&'static str>,
 }
 
-/// What was found, by write and fault: of each broken request its number, what
-/// became of the write, and what was answered.
+/// Results by write and fault: for each broken request its number, the result of the write, and the
+/// answer.
 type Rows = BTreeMap<(String, Fault), Vec<(u64, Cell, String)>>;
-/// What all lanes have found.
+/// The results of all lanes.
 type Found = Arc<Mutex<Rows>>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -145,8 +143,8 @@ const UNTRUE: &str = "untrue";
 const DOUBLED: &str = "doubled";
 const SILENT: &str = "without a line";
 
-/// The table: for every write and fault what was reported, what was done, and what
-/// the log says; several where its requests fared differently.
+/// Prints the table: for every write and fault the report, the effect, and the line of the log. A
+/// cell lists several if the broken requests had different results.
 fn print(found: &Rows) {
     let mut names: Vec<&String> = found.keys().map(|(name, _)| name).collect();
     names.dedup();
@@ -273,7 +271,7 @@ impl Lane {
         InProcessClient::with(self.app.server(), Some(|_| true)).await.unwrap()
     }
 
-    /// Makes one write while something is broken, and says what became of it.
+    /// Makes one write during a fault and returns its result.
     async fn broken(
         &self,
         room: &mut Room<'_>,
@@ -341,7 +339,7 @@ impl Lane {
         (cell, text)
     }
 
-    /// What a process says that is started now.
+    /// Returns the output of a newly started process.
     fn next_process(&self) -> String {
         let mut lookup = self.process(&["call", "lookup", "kind=calendars"]);
         String::from_utf8_lossy(&lookup.output().unwrap().stdout).into_owned()
@@ -393,7 +391,7 @@ impl Lane {
         SqliteConnection::connect_with(&options).await.unwrap()
     }
 
-    /// Makes every write of the store fail, as on a full disk, or none.
+    /// Makes every write of the store fail, as on a full disk, or lifts that fault.
     async fn full(&self, full: bool) {
         let mut raw = self.database().await;
         let tables: Vec<String> = sqlx::query_scalar(
@@ -418,7 +416,7 @@ impl Lane {
         }
     }
 
-    /// Keeps the store locked until what is returned is dropped.
+    /// Locks the store until the returned connection is dropped.
     async fn locked(&self) -> SqliteConnection {
         let mut raw = self.database().await;
         sqlx::query("BEGIN IMMEDIATE").execute(&mut raw).await.unwrap();
@@ -426,7 +424,7 @@ impl Lane {
     }
 }
 
-/// What is wrong with what was reported of a write, done of it, and noted.
+/// Returns the defect, if any, in the report, the effect or the log line of a write.
 fn judged(fault: Fault, begun: u64, cell: &Cell, text: &str) -> Option<&'static str> {
     if cell.done == Done::Twice {
         return Some(DOUBLED);
@@ -461,7 +459,7 @@ fn judged(fault: Fault, begun: u64, cell: &Cell, text: &str) -> Option<&'static 
     silent.then_some(SILENT)
 }
 
-/// What a line of the log says came of it: `done 2 of 2` is done.
+/// Returns the outcome in a line of the log; `done 2 of 2` counts as done.
 fn outcome(line: &Value) -> &str {
     let text = line["outcome"].as_str().unwrap_or_default();
     let mut words = text.split_whitespace();

@@ -1,10 +1,9 @@
-//! Paging through two accounts of 10,000 messages each by one cursor.
+//! Paging through two accounts of 10,000 messages each with one cursor.
 //!
-//! `cargo bench --bench paging` lets the sandbox hold both mailboxes in this
-//! process, one at Gmail and one at Outlook, and reads all of them through a
-//! `daysheet serve` of its own: every message has to come exactly once, and a
-//! page at the end may not cost more than one at the start. Memory is read from
-//! `/proc` and so on Linux alone.
+//! `cargo bench --bench paging` runs the sandbox with both mailboxes in this process, one at Gmail
+//! and one at Outlook, and reads all of them through its own `daysheet serve`. Every message must
+//! be returned exactly once, and a page at the end may not cost more than one at the start. Memory
+//! is read from `/proc`, so it is reported on Linux only.
 
 #![allow(
     clippy::print_stdout,

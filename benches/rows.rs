@@ -1,4 +1,4 @@
-//! Rows and objects for what measures single functions.
+//! Rows and objects for benchmarks of single functions.
 
 use daysheet_core::encode::Document;
 use daysheet_core::row::{RowCell, RowExtra, RowTable};

@@ -1,13 +1,13 @@
-//! What calls cost as mailboxes, accounts, calendars and sessions grow.
+//! The cost of calls as mailboxes, accounts, calendars and sessions grow.
 //!
-//! `cargo bench --bench scale` lets the sandbox hold generated mailboxes and calendars in this
-//! process and asks a `daysheet serve` of its own: the newest page, a search with twenty results,
-//! the brief of the day, a week of events, the first `changes` and the one after ten new messages.
-//! Messages are ten minutes apart and events an hour, so that a day or a week holds the same
-//! however long the history is. It counts requests and the bytes of their answers, which are the
-//! same in each run, beside the time of our process on a processor and the most memory it needed;
-//! the time on the clock includes the sandbox, which searches linearly. The last table is of one
-//! session over the sample mailboxes: reads and writes in turn, and what our process holds then.
+//! `cargo bench --bench scale` runs the sandbox with generated mailboxes and calendars in this
+//! process and calls its own `daysheet serve`: the newest page, a search with twenty results, the
+//! brief of the day, a week of events, the first `changes` and the one after ten new messages.
+//! Messages are ten minutes apart and events an hour, so a day or a week holds the same however
+//! long the history is. It counts requests and response bytes, which are the same in each run, and
+//! measures the CPU time and peak memory of our process; wall-clock time includes the sandbox,
+//! which searches linearly. The last table is one session over the sample mailboxes: alternating
+//! reads and writes, and the memory of our process during it.
 
 #![allow(
     clippy::print_stdout,
@@ -34,7 +34,7 @@ use served::Server;
 
 mod served;
 
-/// Calls of which the median counts.
+/// The number of calls of which the median is reported.
 const ROUNDS: usize = 5;
 /// Messages between two calls of `changes`.
 const NEW: usize = 10;
@@ -48,9 +48,9 @@ const BOTH: [&str; 2] = ["google", "microsoft"];
 /// Calls of the session, after which its memory is measured.
 const SESSION: [usize; 6] = [20, 200, 500, 1_000, 1_500, 2_000];
 
-/// One round of the session: tools and their arguments. `$number` is that of the round, `$account`
-/// one of the two accounts, and `$draft`, `$event`, `$cursor` and `$output` are what answers named
-/// last.
+/// One round of the session: tools and their arguments. `$number` is the number of the round,
+/// `$account` one of the two accounts, and `$draft`, `$event`, `$cursor` and `$output` are the
+/// values most recently returned by answers.
 const ROUND: [(&str, &str); 20] = [
     ("mail_search", r#"{"limit": 10}"#),
     ("mail_search", r#"{"q": "lamp or word$number"}"#),
@@ -107,7 +107,7 @@ async fn main() {
     session().await;
 }
 
-/// Makes the calls of one session and prints what its process holds after some of them.
+/// Makes the calls of one session and prints the memory of its process after some of them.
 async fn session() {
     let home = tempfile::tempdir().unwrap();
     let sandbox = Sandbox::start(SandboxOptions::new(Clock::system())).await.unwrap();
@@ -227,7 +227,7 @@ impl Setting<'_> {
     }
 }
 
-/// What is asked.
+/// The server under measurement and its sandbox.
 struct Measured<'a> {
     size: usize,
     sandbox: &'a Sandbox,
@@ -236,7 +236,7 @@ struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// Makes a call several times and prints its row; the last answer.
+    /// Makes a call several times and prints its row; returns the last answer.
     fn row(&mut self, what: &str, rounds: usize, tool: &str, arguments: &Value) -> String {
         let (requests, bytes) = (self.sandbox.requests(), self.bytes.load(Ordering::Relaxed));
         let (mut clock, mut own, mut answer) = (Vec::new(), Vec::new(), String::new());

@@ -1,13 +1,12 @@
-//! A thousand messages sent through faults: how often each was delivered, and
-//! whether what was said of it at the end is true.
+//! A thousand messages sent through faults: how often each was delivered, and whether its final
+//! report is true.
 //!
-//! `cargo bench --bench sends` lets the sandbox hold the mailboxes of two senders,
-//! one at Gmail and one at Outlook, and of one recipient. Every message is a draft
-//! that is sent once by `mail_send` while the sandbox breaks the request in one
-//! way, or the sending process is killed at some moment; then `mail_send` is
-//! asked again until it no longer says `unknown`, at most twice. A message that
-//! was delivered twice, or an answer at the end that is not true, ends the
-//! program. `-- --one-in N` sends so many fewer, in so much less time.
+//! `cargo bench --bench sends` runs the sandbox with the mailboxes of two senders, one at Gmail and
+//! one at Outlook, and of one recipient. Every message is a draft that is sent once by `mail_send`
+//! while the sandbox breaks the request in one way, or the sending process is killed at some
+//! moment. `mail_send` is repeated until it no longer reports `unknown`, at most twice. A message
+//! delivered twice, or an untrue final answer, ends the program. `-- --one-in N` divides the number
+//! of messages by N, for a shorter run.
 
 #![allow(
     clippy::print_stdout,
@@ -37,15 +36,15 @@ use served::Settings;
 #[expect(dead_code, reason = "the processes here make one call each")]
 mod served;
 
-/// The senders, and who gets it all.
+/// The two senders and the recipient.
 const GMAIL: &str = "ana@example.com";
 const OUTLOOK: &str = "bo@example.com";
 const RECIPIENT: &str = "cy@example.com";
-/// How long a message in doubt is looked for, and may go out.
+/// The time for which a message in doubt is looked up (`LOOK`) and may still be sent (`OPEN`).
 const LOOK: Duration = Duration::from_millis(250);
 const OPEN: Duration = Duration::from_millis(1_500);
 
-/// What is done to messages, how many there are of each, and what it means.
+/// The faults, the number of messages for each, and their meanings.
 const CASES: &[(&str, usize, &str)] = &[
     ("", 100, "nothing"),
     ("429=1,only=/send", 50, "too many requests, not accepted"),
@@ -134,7 +133,7 @@ async fn main() {
     assert_eq!((all.twice, all.untrue), (0, 0));
 }
 
-/// What became of messages.
+/// Totals of the results of messages.
 #[derive(Default)]
 struct Tally {
     messages: usize,
@@ -163,7 +162,7 @@ impl Tally {
     }
 }
 
-/// What sends, as a server does.
+/// A sending pipeline, as in a server.
 struct Sender {
     pipeline: Pipeline,
     store: Store,
@@ -194,7 +193,7 @@ impl Sender {
         }
     }
 
-    /// Makes a draft, at either provider in turn; its handle.
+    /// Creates a draft, at the two providers in turn, and returns its handle.
     async fn draft(&self, number: usize) -> String {
         let account = [GMAIL, OUTLOOK][number % 2];
         let arguments = json!({"account": account, "to": [RECIPIENT], "subject": "Proof", "body": "The proof."});
@@ -203,7 +202,7 @@ impl Sender {
         line.unwrap_or_else(|| panic!("no draft in {answer}")).to_owned()
     }
 
-    /// Sends a draft; the word of the outcome.
+    /// Sends a draft and returns the word of the outcome.
     async fn send(&self, draft: &str) -> String {
         let answer = self.call("mail_send", json!({"id": draft})).await;
         let row = answer.lines().find(|line| line.contains("|send|"));
@@ -211,7 +210,7 @@ impl Sender {
         row.split('|').nth(2).unwrap().to_owned()
     }
 
-    /// Asks again until it is known, and compares that with what is there.
+    /// Repeats the send until the outcome is known, and compares it with the delivered messages.
     async fn settle(&self, sandbox: &Sandbox, draft: &str, first: String, tally: &mut Tally) {
         let mut last = first.clone();
         if first == "unknown" || first == "killed" {
@@ -256,7 +255,7 @@ impl Sender {
         Some(ids[1].as_str()?.to_owned())
     }
 
-    /// What the journal has of a draft.
+    /// Returns the journal's state of a draft.
     async fn noted(&self, draft: &str) -> String {
         let (kind, number) = daysheet::store::HandleKind::parse(draft).unwrap();
         let (account, id) = self.store.resolve(kind, number).await.unwrap().unwrap();
@@ -267,7 +266,7 @@ impl Sender {
         }
     }
 
-    /// How long a process takes that is not killed.
+    /// Measures the time that a process takes if it is not killed.
     async fn process_takes(&self, settings: &Settings) -> Duration {
         let draft = self.draft(0).await;
         let begin = Instant::now();

@@ -1,6 +1,6 @@
-//! A `daysheet serve` of its own over a sandbox in the benchmark's process, for programs that
-//! tell its time and memory from those of the sandbox. Memory and time come from `/proc`, and so
-//! on Linux alone.
+//! A benchmark's own `daysheet serve` over a sandbox in the benchmark's process, so the server's
+//! time and memory can be measured apart from the sandbox's. Both come from `/proc`, so they are
+//! reported on Linux only.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub fn settings(base: &str, home: &Path) -> Settings {
     ]
 }
 
-/// What settings say.
+/// Builds a configuration from settings.
 pub fn config(settings: &Settings) -> Config {
     let var = |name: &str| {
         let found = settings.iter().find(|(known, _)| *known == name);
@@ -109,12 +109,12 @@ impl Server {
         self.status("VmHWM")
     }
 
-    /// The memory now, in megabytes: all that is resident, and what no file is behind.
+    /// Returns the current memory in megabytes: all resident memory, and the anonymous part.
     pub fn memory(&self) -> Option<(f64, f64)> {
         Some((self.status("VmRSS")?, self.status("RssAnon")?))
     }
 
-    /// How many files are open.
+    /// Returns the number of open files.
     pub fn files(&self) -> usize {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).map_or(0, Iterator::count)
     }
@@ -127,8 +127,8 @@ impl Server {
         Some(kilobytes / 1024.0)
     }
 
-    /// The time on a processor so far; what a thread did after the call before this one and until
-    /// its own end is not seen.
+    /// Returns the CPU time so far. Work of a thread that ended after the previous call is counted
+    /// only up to that call.
     pub fn worked(&mut self) -> Option<Duration> {
         for thread in std::fs::read_dir(format!("/proc/{}/task", self.child.id())).ok()? {
             let thread = thread.ok()?;

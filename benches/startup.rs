@@ -1,8 +1,8 @@
-//! From the start of the process to the answer of `initialize`, what it weighs
-//! then and while it lists, and how many round trips a page costs.
+//! Time from the start of the process to the answer of `initialize`, memory at that point and while
+//! listing, and the number of round trips per page.
 //!
-//! `cargo bench --bench startup` starts the release binary over real pipes;
-//! memory is read from `/proc` and so on Linux alone.
+//! `cargo bench --bench startup` starts the release binary over real pipes. Memory is read from
+//! `/proc`, so it is reported on Linux only.
 
 #![allow(
     clippy::print_stdout,
@@ -16,7 +16,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts of which the median counts.
+/// The number of starts of which the median is reported.
 const STARTS: usize = 21;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
@@ -45,7 +45,7 @@ fn ask(child: &mut Child, lines: &[&str]) -> String {
     answer
 }
 
-/// Resident memory in megabytes, and the most it ever was.
+/// Returns the resident memory in megabytes, and its peak.
 fn resident(child: &Child) -> Option<(f64, f64)> {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     let field = |name: &str| {

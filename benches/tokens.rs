@@ -1,11 +1,11 @@
-//! What ten messages, a week of events and a mailbox's folders cost a model, in every notation.
+//! Tokens of ten messages, a week of events and a mailbox's folders, in every notation.
 //!
-//! `cargo bench --bench tokens [-- --mail DIR] [--calendar DIR] [--week DATE]` asks the sandbox,
-//! through the whole program, for the newest ten messages and for the events of a week, at both
-//! providers, and sets the answer beside the API's whole JSON of the same objects, compact JSON,
-//! STC and TOON of the same columns, and the floor: the values alone, with tabs between them and
-//! no heading. It prints the tables of docs/benchmarks.md, and first of all the goals, met or not.
-//! The gate runs it, too: over the sample mailbox it fails if ours costs more than its limit.
+//! `cargo bench --bench tokens [-- --mail DIR] [--calendar DIR] [--week DATE]` requests from the
+//! sandbox, through the whole program, the newest ten messages and the events of a week, at both
+//! providers. It compares the answer with the API's whole JSON of the same objects, with compact
+//! JSON, STC and TOON of the same columns, and with the floor: the values alone, separated by tabs
+//! and without a heading. It prints the tables of docs/benchmarks.md, preceded by the goals, met or
+//! not. The gate also runs it: over the sample mailbox it fails if our answer exceeds its limit.
 
 #![allow(
     clippy::print_stdout,
@@ -69,7 +69,7 @@ impl Case {
         Some(Tokenizer::O200k.count(text))
     }
 
-    /// What a row is of another, in percent.
+    /// Returns the tokens of a row as a percentage of another row's.
     fn share(&self, row: &str, of: &str) -> Option<f64> {
         Some(self.tokens(row)? as f64 * 100.0 / self.tokens(of)? as f64)
     }
@@ -239,7 +239,7 @@ fn identified(document: &Value, table: &str, ids: Vec<Value>) -> String {
     document.to_string()
 }
 
-/// The values of a document and nothing else: those beside its table, then the rows.
+/// Returns only the values of a document: the values outside its table, followed by the rows.
 fn floor(document: &Value) -> String {
     let line = |value: &Value| match value {
         Value::Null => String::new(),

@@ -1,7 +1,7 @@
-//! Lists the inboxes of the embedded sandbox, as a model gets them.
+//! Lists the inboxes of the embedded sandbox, as a model receives them.
 //!
-//! `cargo run --example list_inbox` needs no account and leaves nothing behind.
-//! [`App::new`] makes the same of the accounts that are signed in.
+//! `cargo run --example list_inbox` needs no account and leaves no files behind. [`App::new`] does
+//! the same for signed-in accounts.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it got")]
 // The futures of a whole session, sandbox included, nest deeper than usual.

@@ -16,7 +16,8 @@ const NAMES: [&str; 12] = [
 /// Ends a name and the contents of a packed file: no text has this byte.
 const END: u8 = 0xff;
 
-/// Packs names and contents, each in turn: a checksum is nothing that a fuzzer finds.
+/// Packs alternating names and contents into an archive, because a fuzzer does not find valid
+/// checksums.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! iCalendar documents; what was read can be written and read again.
+//! iCalendar documents: parsed events can be written and parsed again.
 #![no_main]
 
 use daysheet_core::ical;

@@ -1,4 +1,4 @@
-//! Messages as they are sent, and the charsets and wrapped lines in them.
+//! Raw messages, with their charsets and wrapped lines.
 #![no_main]
 
 use daysheet_core::compose;

@@ -1,4 +1,4 @@
-//! STC as `daysheet check` reads it; what it reads is written and read again.
+//! STC as `daysheet check` reads it: documents it reads are written and read again.
 #![no_main]
 
 use daysheet_core::encode::stc::StcVersion;

@@ -1,4 +1,4 @@
-//! Rows as TOON, which the official decoder has to read as the values of our JSON.
+//! Rows as TOON, which the official decoder must decode to the values of our JSON.
 #![no_main]
 
 use daysheet_core::encode::{Delimiter, Document, Format};

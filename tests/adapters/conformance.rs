@@ -1,4 +1,4 @@
-//! What the port promises, of the adapters over the sandbox.
+//! Conformance of the adapters to the port, over the sandbox.
 
 use daysheet_core::event_time::ZonedTime;
 use daysheet_core::provider::calendar::{Calendars, EventChange, GuestNotice};
@@ -10,7 +10,7 @@ use crate::common::clock;
 use crate::common::conformance::{KnownCalendar, KnownMail, calendars, mailbox};
 use crate::tap::{GMAIL, Outlook, Tapped};
 
-/// The sample mailbox, as both have it.
+/// The sample mailbox, as both providers return it.
 const SAMPLE: KnownMail = KnownMail {
     messages: 56,
     words: "second reminder",

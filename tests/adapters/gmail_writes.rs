@@ -1,5 +1,4 @@
-//! What is written in a mailbox of Gmail's: the calls that are made, and what
-//! their answers come to.
+//! Writes to a Gmail mailbox: the requests sent, and how their responses are interpreted.
 
 mod draft;
 mod gmail;
@@ -37,7 +36,7 @@ fn draft() -> StoredDraft {
     }
 }
 
-/// A draft as Gmail tells it, as the message `message`.
+/// A draft as Gmail returns it, containing the message `message`.
 fn reported(message: &str) -> Value {
     json!({"id": "r1", "message": {
         "id": message, "threadId": "t1", "labelIds": ["DRAFT"],

@@ -1,5 +1,4 @@
-//! Google Calendar: what its events tell, what is written to it, and the calls
-//! that are made.
+//! Google Calendar: the facts of its events, writes to it, and the requests sent.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::provider::calendar::{

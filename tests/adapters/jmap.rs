@@ -1,5 +1,5 @@
-//! Mail over JMAP: what a server is asked, over one with a dozen messages that is made
-//! here. It knows as much of RFC 8621 as its messages need.
+//! Mail over JMAP: requests to a small server defined here, with a dozen messages. It implements
+//! only the parts of RFC 8621 that its messages need.
 
 use daysheet_core::error::ErrorKind;
 use daysheet_core::project::project;
@@ -114,7 +114,7 @@ fn meets(email: &Value, filter: &Value) -> bool {
     })
 }
 
-/// What a reference to an earlier answer comes to (RFC 8620, 3.7).
+/// Resolves a reference to an earlier response (RFC 8620, 3.7).
 fn resolved(value: &Value, path: &str) -> Vec<Value> {
     match path.trim_start_matches('/').split_once("/*/") {
         Some((list, key)) => {
@@ -158,7 +158,7 @@ fn query(arguments: &Value) -> Value {
     json!({"ids": ids, "position": from, "total": total})
 }
 
-/// The objects with these ids, with these properties; in no requested order.
+/// Returns the objects with these ids and these properties, not in the requested order.
 fn get(arguments: &Value, ids: Option<Vec<Value>>, objects: Vec<Value>) -> Value {
     let mut list: Vec<Value> = objects;
     if let Some(ids) = ids {
@@ -264,7 +264,7 @@ async fn it_keeps_its_promises() {
     mailbox(jmap().await.mailbox().await.as_ref(), &known).await;
 }
 
-/// Each query, its filter beside that for trash and spam, and what is found.
+/// Queries, their filters without the part for trash and spam, and the messages found.
 #[tokio::test]
 async fn queries_are_filters() {
     let jmap = jmap().await;

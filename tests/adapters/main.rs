@@ -1,19 +1,19 @@
-//! The adapters: what services are asked, and what is made of their answers.
+//! The adapters: their requests to the services, and how they interpret responses.
 //!
-//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//! The invariants are numbered as in `docs/architecture.md`.
 //!
-//! | files | what they prove | invariants |
+//! | files | subject | invariants |
 //! |---|---|---|
-//! | `query`, `queries` | the search language, and what Gmail and Graph are asked for each query | 15, 18 |
+//! | `query`, `queries` | the search language and its requests to Gmail and Graph | 15, 18 |
 //! | `gmail_writes`, `google_calendar` | Google's adapters | 3, 16, 19–21, 24 |
-//! | `conformance` | what the port promises, of every adapter | 18, 19 |
-//! | `jmap` | the adapter of a third provider, over a small server of its own | 18, 19 |
+//! | `conformance` | conformance of every adapter to the port | 18, 19 |
+//! | `jmap` | the adapter of a third provider, over its own small server | 18, 19 |
 //! | `net` | the HTTPS client, over responses of all kinds | 16 |
 //! | `sandboxed` | both over the sandbox, step by step | 19–21, 24 |
 //! | `outlook`, `outlook_writes`, `outlook_calendar` | Microsoft's adapters | 16, 19–21, 24 |
 //!
-//! `tap` records what is asked, answers some of it itself and hands on the rest to the
-//! sandbox; it has the adapters behind it.
+//! `tap` records requests, answers some of them itself and forwards the rest to the sandbox; it
+//! also has the adapters connected to it.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The HTTPS client that all but the Graph SDK share.
+//! The HTTPS client that everything except the Graph SDK shares.
 
 use std::io::Write;
 
@@ -14,8 +14,8 @@ fn gzip(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// What is read of a response, at most 1 MiB of it; if it is decompressed, nothing says that it
-/// was compressed.
+/// Reads a response, up to 1 MiB. If it was decompressed, its headers no longer mention the
+/// compression.
 async fn read(answer: HttpResponse) -> Result<String, String> {
     let coding = answer.headers.iter().find(|(name, _)| *name == "content-encoding").cloned();
     let tap = Tap::start(None).await;

@@ -1,5 +1,5 @@
-//! The Outlook adapter: what it asks Graph for, and what it makes of answers,
-//! the sandbox's and hostile ones.
+//! The Outlook adapter: its requests to Graph, and how it handles responses, both the sandbox's and
+//! hostile ones.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -494,7 +494,7 @@ async fn account_address_is_learned_from_its_token() {
     }
 }
 
-/// Access to another's mailbox is proved before it is kept.
+/// Access to another user's mailbox is verified before the account is stored.
 #[tokio::test]
 async fn mailbox_not_shared_is_reported_at_sign_in() {
     for (status, code) in [(403, "ErrorAccessDenied"), (404, "ErrorItemNotFound")] {
@@ -565,7 +565,7 @@ fn refusal(status: u16, code: &str, message: &str) -> HttpResponse {
     respond(status, &json!({"error": {"code": code, "message": message}}))
 }
 
-/// What a first page of messages is answered with, and what comes of it.
+/// Cases: a response to the first page of messages, and the resulting error.
 #[tokio::test]
 async fn hostile_responses_become_errors_in_our_words() {
     let page = |link: &str| respond(200, &json!({"value": [], "@odata.nextLink": link}));
@@ -820,8 +820,8 @@ async fn raw_messages_and_responses_are_capped() {
     );
 }
 
-/// Messages that are too long together are fetched one after the other, and each is short before
-/// the next is read.
+/// Messages that together are too long are fetched one at a time, and each is shortened before the
+/// next is read.
 #[tokio::test]
 async fn large_messages_are_fetched_alone_and_kept_short() {
     let outlook = Outlook::scripted(|seen| {
@@ -863,8 +863,8 @@ async fn answering(answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Ou
     .await
 }
 
-/// What an agent does that reads mail under `is:unread`, or archives it: what it
-/// was shown leaves the list before it asks for the next page.
+/// Simulates an agent that reads mail under `is:unread`, or archives it: messages it has seen leave
+/// the list before it requests the next page.
 #[tokio::test]
 async fn messages_leaving_a_list_during_paging_hide_none() {
     for (limit, leaving) in [(5, 5), (5, 3), (7, 7), (20, 1), (100, 60)] {
@@ -983,8 +983,8 @@ async fn endless_lists_are_cut_with_a_note() {
     assert_eq!(message.attachments.len(), 10);
 }
 
-/// Graph's search as it is: the newest first, 1,000 at most, from a time on if one
-/// is said, in pages of 100 with a link to the next.
+/// Imitates Graph's search: newest first, at most 1,000 results, optionally up to a time, in pages
+/// of 100 with a link to the next.
 fn searched(times: &[i64], request: &str, bounds: bool) -> Value {
     let url = url::Url::parse(&format!("https://graph.microsoft.com/{request}")).unwrap();
     let pairs: HashMap<String, String> = url.query_pairs().into_owned().collect();
@@ -1018,8 +1018,8 @@ fn searched(times: &[i64], request: &str, bounds: bool) -> Value {
     page
 }
 
-/// Past Graph's 1,000 results a search goes on by date: each message comes once,
-/// however many are of the second where it ended.
+/// Beyond Graph's limit of 1,000 results a search continues by date. Each message is returned once,
+/// however many share the second at which the results ended.
 #[tokio::test]
 async fn search_continues_past_graphs_result_limit() {
     let minutes = |count: i64| (0..count).map(|at| at * 60).collect::<Vec<i64>>();

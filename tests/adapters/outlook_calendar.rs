@@ -1,5 +1,4 @@
-//! The adapter of Outlook's calendars: what it asks Graph for, what it writes,
-//! and what it makes of answers.
+//! The Outlook calendar adapter: its requests to Graph, its writes, and how it handles responses.
 
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ mod sandboxed;
 mod writes;
 mod zones;
 
-/// The columns called so.
+/// Returns the projection of the named columns.
 fn columns(names: &[&str]) -> Projection {
     let columns: Vec<_> = names.iter().map(|name| EVENT.field(name).unwrap()).collect();
     project(Service::Microsoft, &columns)
@@ -66,7 +65,7 @@ fn range(calendars: &[&str], from: &str, to: &str) -> EventListRequest {
     }
 }
 
-/// What an error says.
+/// Returns the text of an error.
 fn error_text<T>(result: Result<T>) -> String {
     match result {
         Ok(_) => "nothing failed".to_owned(),

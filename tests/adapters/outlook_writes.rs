@@ -1,5 +1,4 @@
-//! What the Outlook adapter writes in a mailbox, against a service that answers
-//! as told.
+//! Writes of the Outlook adapter to a mailbox, against a scripted service.
 
 use std::sync::Mutex;
 
@@ -29,7 +28,7 @@ const INBOX: &str = "AAkALgAAfolderInbox0001=";
 const ARCHIVE: &str = "AAkALgAAfolderArchive01=";
 const CLIENTS: &str = "AAkALgAAfolderClients01=";
 
-/// A status and a body; nothing is said for null.
+/// A status and a body; the body is empty for null.
 type ScriptedAnswer = (u16, Value);
 
 /// A service that answers single requests, and parts of batches, alike: by
@@ -81,8 +80,8 @@ fn answer_request(
     respond(200, &json!({ "responses": answers }))
 }
 
-/// What was asked since the last time: single requests, and parts of batches,
-/// with their bodies.
+/// Returns and clears the recorded requests with their bodies: single requests, and the parts of
+/// batches.
 fn request_lines(outlook: &Outlook) -> Vec<(String, Value)> {
     let mut lines = Vec::new();
     for seen in outlook.tap.requests() {
@@ -98,13 +97,13 @@ fn request_lines(outlook: &Outlook) -> Vec<(String, Value)> {
     lines
 }
 
-/// The same without what was only read.
+/// Returns and clears the recorded requests, without reads.
 fn written(outlook: &Outlook) -> Vec<(String, Value)> {
     let lines = request_lines(outlook).into_iter();
     lines.filter(|(line, _)| !line.starts_with("GET")).collect()
 }
 
-/// Lines as they are expected.
+/// Converts expected lines to the form of [`request_lines`].
 fn lines<const N: usize>(lines: [(&str, Value); N]) -> Vec<(String, Value)> {
     lines.into_iter().map(|(line, body)| (line.to_owned(), body)).collect()
 }
@@ -153,7 +152,7 @@ fn graph_file() -> Value {
     })
 }
 
-/// What the message is sent as.
+/// Returns the properties with which the message is sent.
 fn sent_properties() -> Value {
     json!({
         "subject": "Proofs",
@@ -181,7 +180,7 @@ impl ClientPrompts for ProgressLog {
     }
 }
 
-/// What an error says.
+/// Returns the text of an error.
 fn error<T>(result: Result<T>) -> String {
     match result {
         Ok(_) => "nothing failed".to_owned(),

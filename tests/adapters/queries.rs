@@ -1,6 +1,5 @@
-//! One search language at two providers: the whole of what each is asked, and
-//! that what Graph is asked together with what is checked here is what was
-//! meant.
+//! One search language at two providers: the complete requests to each, and that Graph's results,
+//! checked on our side, match the meaning of the query.
 
 mod graph;
 mod meaning;
@@ -36,7 +35,7 @@ fn parsed(query: &str) -> Query {
     parse(query, &clock()).unwrap_or_else(|error| panic!("{query}: {error}"))
 }
 
-/// What Gmail is asked: `q`, and a line per note.
+/// Returns the request to Gmail: `q`, and a line per note.
 fn gmail(query: &Query) -> Vec<String> {
     let compiled = gmail_query::compile(query);
     let mut lines = vec![compiled.q];
@@ -44,7 +43,7 @@ fn gmail(query: &Query) -> Vec<String> {
     lines
 }
 
-/// What Graph is asked: a line for all that is there.
+/// Returns the request to Graph, with a line per part that is present.
 fn graph(query: &Query) -> Vec<String> {
     let GraphQuery { scope, filter, search, rest, notes } =
         match outlook_query::compile(Some(query)) {
@@ -294,7 +293,7 @@ fn odd_query() -> impl Strategy<Value = Query> {
     prop_oneof![9 => tree, 1 => raw.clone(), 1 => raw.prop_map(|raw| Query::All(vec![raw]))]
 }
 
-/// True when the mail is found: what Graph is asked, and what is checked after.
+/// Returns true if the mail passes both the request to Graph and the check of its results.
 fn found(compiled: &GraphQuery, mail: &Mail) -> bool {
     let names = places();
     let places = FolderNames { names: &names };
@@ -312,7 +311,7 @@ fn found(compiled: &GraphQuery, mail: &Mail) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the query, Graph is asked in one well-formed language or in none.
+    /// Every query yields a well-formed request in at most one of Graph's languages, or an error.
     #[test]
     fn any_query_gives_well_formed_graph_requests(query in odd_query()) {
         gmail_query::compile(&query);
@@ -351,7 +350,7 @@ proptest! {
         prop_assert_eq!(matches(&not, &message, &places), !met);
     }
 
-    /// Without words of the text, files and sizes, a message decides all.
+    /// A message is enough to decide any query without words of the text, files or sizes.
     #[test]
     fn local_check_decides_as_the_query_does(query in any_query(false), mail in any_mail()) {
         let names = places();
@@ -359,7 +358,7 @@ proptest! {
         prop_assert_eq!(met, means(&query, &mail), "{} for {:?}", show(&query), mail);
     }
 
-    /// What is asked and what is checked after are together what was meant.
+    /// The request and the check of its results together match the meaning of the query.
     #[test]
     fn request_and_check_together_mean_the_query(query in any_query(true), mails in prop::collection::vec(any_mail(), 8)) {
         let Ok(compiled) = outlook_query::compile(Some(&query)) else {

@@ -1,4 +1,4 @@
-//! The search language: what it means, how Gmail says it, what it refuses.
+//! The search language: its meaning, its translation for Gmail, and the queries it refuses.
 
 use daysheet_core::query::{DateContext, Query, parse};
 use daysheet_providers::google::mail::query::compile;
@@ -20,7 +20,7 @@ fn gmail(query: &str) -> String {
     }
 }
 
-/// Query and what Gmail is asked, beside those of `query_cases`.
+/// Queries and Gmail's `q`, in addition to `query_cases`.
 const COMPILED: &[(&str, &str)] = &cases! {
     "   ", "";
     "“annual  report”", "\"annual report\"";
@@ -162,7 +162,7 @@ fn count(query: &Query) -> usize {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Any text is understood or refused, and never taken for «everything».
+    /// Any text is parsed or refused, and never taken for a query that matches everything.
     #[test]
     fn no_query_fails_open(text in "[-a-z:\"(){} O R\\PC]{0,40}") {
         if let Ok(query) = parse(&text, &clock()) {
@@ -173,7 +173,7 @@ proptest! {
     }
 }
 
-/// A text of nothing but the silent AND says nothing.
+/// Returns true if the text consists only of the implicit AND.
 fn only_and(text: &str) -> bool {
     text.split_whitespace().all(|word| matches!(word, "AND" | "&&"))
 }

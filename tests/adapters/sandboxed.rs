@@ -1,5 +1,5 @@
-//! The adapters over the sandbox, which stores what is written: the same steps at both
-//! providers, and what each of them has alone.
+//! The adapters over the sandbox, which stores writes: the same steps at both providers, and the
+//! features of each.
 
 use daysheet_core::clock::Clock;
 use daysheet_sandbox::SandboxOptions;

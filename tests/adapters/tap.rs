@@ -1,5 +1,5 @@
-//! A tap before a service: it records what is asked, answers some of it itself,
-//! and hands on the rest. And the adapters, as the program has them, behind one.
+//! A proxy in front of a service that records requests, answers some of them itself and forwards
+//! the rest. Also the program's adapters, connected to one.
 
 use std::collections::HashMap;
 use std::io;
@@ -33,21 +33,21 @@ use tokio::net::TcpListener;
 use crate::common::client::{GOOGLE, ME, MICROSOFT, SignIn, User};
 use crate::common::clock;
 
-/// What every request to Graph prefers.
+/// The `Prefer` header of every request to Graph.
 pub const PREFER: &str = "IdType=\"ImmutableId\", outlook.timezone=\"UTC\"";
 
-/// One request that passed.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub struct HttpRequest {
-    /// Method, path and query, decoded, below Graph's version; for a batch, those of
-    /// its parts follow, each after a line break.
+    /// Method, path and query, decoded, below Graph's version. For a batch, the lines of its parts
+    /// follow.
     pub line: String,
     /// Method and path, below the account in Gmail.
     pub target: String,
-    /// Method, path and query as they were sent.
+    /// Method, path and query, undecoded.
     pub raw: String,
     query: Vec<(String, String)>,
-    /// Where the tap is: `http://127.0.0.1:…`.
+    /// The tap's address: `http://127.0.0.1:…`.
     pub base: String,
     pub headers: HeaderMap,
     pub bytes: Bytes,
@@ -80,32 +80,32 @@ impl HttpRequest {
         Self { line, target, raw, query, base, headers, bytes, body }
     }
 
-    /// A header, or nothing.
+    /// Returns a header, or an empty text if it is missing.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// A parameter of the query, decoded, or nothing.
+    /// Returns a decoded query parameter, or an empty text if it is missing.
     pub fn param(&self, name: &str) -> &str {
         let found = self.query.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
     }
 }
 
-/// An answer that the tap gives itself.
+/// A response that the tap gives itself.
 #[derive(Debug, Clone, Default)]
 pub struct HttpResponse {
     pub status: u16,
     pub headers: Vec<(&'static str, String)>,
     pub body: Bytes,
-    /// How often [`FILLER`] follows the body, and then this.
+    /// The number of repetitions of [`FILLER`] between the body and `tail`.
     more: usize,
     tail: &'static str,
-    /// The connection breaks after the body.
+    /// True if the connection breaks after the body.
     cut: bool,
 }
 
-/// A status alone.
+/// Returns a response with only a status.
 pub fn empty(status: u16) -> HttpResponse {
     HttpResponse { status, ..HttpResponse::default() }
 }
@@ -142,10 +142,10 @@ pub fn broken() -> HttpResponse {
 
 /// As many of [`FILLER`] make 16 MiB.
 const LONG: usize = 256;
-/// What long answers are full of: 64 KiB of Base64.
+/// The repeated content of long responses: 64 KiB of Base64.
 pub static FILLER: [u8; 64 * 1024] = [b'Q'; 64 * 1024];
 
-/// An answer that begins and ends so, with [`FILLER`] so often between.
+/// Returns a response with [`FILLER`] repeated `more` times between its beginning and its end.
 pub fn long(begin: &str, more: usize, tail: &'static str) -> HttpResponse {
     HttpResponse { more, tail, ..respond(200, &Value::Null).body(begin.to_owned()) }
 }
@@ -201,16 +201,16 @@ impl HttpResponse {
     }
 }
 
-/// Answers with each in turn, and with the last one from then on.
+/// Answers with each response in turn, and repeats the last one.
 pub fn turns<T: Clone + Send + Sync>(answers: Vec<T>) -> impl Fn() -> T + Send + Sync {
     let turn = AtomicUsize::new(0);
     move || answers[turn.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1)].clone()
 }
 
-/// How much of long answers was taken.
+/// The amount of long responses that was sent.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// Times of [`FILLER`].
+    /// The number of times that [`FILLER`] was sent.
     pub pieces: AtomicUsize,
     /// Answers of which 16 MiB were taken and that have not ended, now and at most.
     now: AtomicUsize,
@@ -230,7 +230,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Before a sandbox, or before nothing.
+    /// Starts a tap in front of a sandbox, or without an upstream.
     pub async fn start(upstream: Option<&str>) -> Self {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let tap = Self::closed(&format!("http://{}", socket.local_addr().unwrap()));
@@ -253,7 +253,7 @@ impl Tap {
         tap
     }
 
-    /// One that nothing passes.
+    /// Returns a tap that does not listen.
     fn closed(base: &str) -> Self {
         Self {
             base: base.to_owned(),
@@ -263,17 +263,17 @@ impl Tap {
         }
     }
 
-    /// Answers what `rule` knows an answer for.
+    /// Sets the rule that answers requests; `None` forwards a request.
     pub fn say(&self, rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static) {
         *self.rule.lock().unwrap() = Arc::new(rule);
     }
 
-    /// What was asked since the last time.
+    /// Returns and clears the recorded requests.
     pub fn requests(&self) -> Vec<HttpRequest> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
 
-    /// The same, as lines.
+    /// Returns and clears the recorded requests, as lines.
     pub fn lines(&self) -> Vec<String> {
         self.requests().into_iter().map(|request| request.line).collect()
     }
@@ -305,11 +305,11 @@ impl Tap {
     }
 }
 
-/// The access tokens of whoever has signed in, by account. One that was refused is
-/// replaced by that of another sign-in, once for all who ask.
+/// The access tokens of signed-in users, by account. A refused token is replaced by a new sign-in,
+/// once for all waiting callers.
 struct Tokens {
     cache: tokio::sync::Mutex<HashMap<String, String>>,
-    /// Who signs in, and how; nobody over a scripted service.
+    /// The user and the sign-in; `None` over a scripted service.
     sign_in: Option<(User, &'static SignIn, &'static str)>,
 }
 
@@ -338,7 +338,7 @@ impl TokenStore for Tokens {
     }
 }
 
-/// The adapters of a provider as the program has them, with a tap before the service.
+/// The adapters of a provider as in the program, with a tap in front of the service.
 pub struct Tapped {
     pub tap: Tap,
     pub sandbox: Option<Sandbox>,
@@ -348,7 +348,7 @@ pub struct Tapped {
 }
 
 impl Tapped {
-    /// Over nothing but the rules of the tap; the token is `the-token`.
+    /// Starts a tap that answers only by its rules; the token is `the-token`.
     pub async fn scripted(
         provider: &'static str,
         rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
@@ -405,7 +405,7 @@ impl Tapped {
         Self { tap, sandbox, provider, tokens, providers }
     }
 
-    /// The access token of whoever signs in; `the-token` over a script.
+    /// Returns the access token of a signed-in user, or `the-token` over a script.
     async fn access(&self, address: &str) -> String {
         match &self.sandbox {
             Some(_) => self.tokens.signed_in(address).await.unwrap(),
@@ -413,7 +413,7 @@ impl Tapped {
         }
     }
 
-    /// An account of which this is the token.
+    /// Adds an account with this token.
     async fn add(
         &self,
         provider: &str,
@@ -437,7 +437,7 @@ impl Tapped {
         account
     }
 
-    /// The account of somebody who signs in.
+    /// Returns the account of a signed-in user.
     pub async fn account(&self, address: &str) -> Account {
         self.add(self.provider, address, None, self.access(address).await).await
     }
@@ -447,7 +447,7 @@ impl Tapped {
         self.mailbox_of(ME).await
     }
 
-    /// The mailbox of somebody who signs in.
+    /// Returns the mailbox of a signed-in user.
     pub async fn mailbox_of(&self, address: &str) -> Arc<dyn Mailbox> {
         self.providers.mailbox(&self.account(address).await).unwrap()
     }
@@ -457,7 +457,7 @@ impl Tapped {
         self.calendars_of(ME).await
     }
 
-    /// The calendars of somebody who signs in.
+    /// Returns the calendars of a signed-in user.
     pub async fn calendars_of(&self, address: &str) -> Arc<dyn Calendars> {
         self.providers.calendars(&self.account(address).await).unwrap()
     }
@@ -476,13 +476,13 @@ impl Tapped {
         self.providers.calendars(&self.shared_with_me(address).await).unwrap()
     }
 
-    /// Whose token it is.
+    /// Returns the address that a token belongs to.
     pub async fn address(&self, token: &str, mailbox: Option<&str>) -> Result<String> {
         self.providers.address(self.provider, token, mailbox).await
     }
 }
 
-/// All permissions that reading and writing take.
+/// All permissions needed for reading and writing.
 pub const GMAIL: &str = "https://mail.google.com/ https://www.googleapis.com/auth/gmail.settings.basic \
                          https://www.googleapis.com/auth/contacts \
                          https://www.googleapis.com/auth/directory.readonly \
@@ -526,7 +526,7 @@ impl Outlook {
         Self(Tapped::over("microsoft", OUTLOOK, options).await)
     }
 
-    /// Over nothing but the rules of a tap.
+    /// Starts a tap that answers only by its rules.
     pub async fn scripted(
         rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
     ) -> Self {

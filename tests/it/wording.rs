@@ -42,9 +42,9 @@ const TURNS: &[&str] = &[
 
 /// Folders, each with the doc blocks that may be flagged. The first that a file is below counts.
 const ALLOWED: &[(&str, usize)] = &[
-    ("benches", 41),
+    ("benches", 0),
     ("examples", 1),
-    ("fuzz", 5),
+    ("fuzz", 0),
     ("providers/google", 15),
     ("providers/microsoft", 19),
     ("providers/sandbox", 49),
@@ -56,7 +56,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("src/store", 6),
     ("src/tools", 25),
     ("src", 62),
-    ("tests/adapters", 115),
+    ("tests/adapters", 0),
     ("tests/it", 9),
     ("tests", 134),
 ];

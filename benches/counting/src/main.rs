@@ -1,11 +1,10 @@
-//! What a token count costs: ours beside `tiktoken-rs` and `bpe-openai`, all of
-//! them in `o200k_base`.
+//! The cost of counting tokens: ours compared with `tiktoken-rs` and `bpe-openai`, all in
+//! `o200k_base`.
 //!
-//! `cargo build --release && cargo run --release` prints one table. Each
-//! candidate runs in processes of its own: the program starts itself with the
-//! candidate's name. Memory is read from `/proc` and so on Linux alone; what
-//! is added to a program is the size of `src/bin/size_*`, which read a text and
-//! print its count, beside one that prints its length.
+//! `cargo build --release && cargo run --release` prints one table. Each candidate runs in its own
+//! processes: the program starts itself with the candidate's name. Memory is read from `/proc`, so
+//! it is reported on Linux only. The size added to a program is measured with `src/bin/size_*`,
+//! which read a text and print its token count, against a program that prints its length.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -14,10 +13,10 @@ use std::time::Instant;
 
 mod texts;
 
-/// Starts of which the median counts.
+/// The number of starts of which the median is reported.
 const STARTS: usize = 11;
 
-/// Counts of which the median counts.
+/// The number of counts of which the median is reported.
 const COUNTS: usize = 21;
 
 /// A candidate's name, the program that shows its size, and how it counts.
@@ -96,7 +95,7 @@ fn figures(name: &str) -> BTreeMap<String, f64> {
         .collect()
 }
 
-/// What a candidate adds to a program, in bytes.
+/// Returns the bytes that a candidate adds to a program.
 fn added(program: &str) -> f64 {
     let size = |program: &str| {
         let path = std::env::current_exe().unwrap().with_file_name(program);

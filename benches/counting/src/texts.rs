@@ -93,7 +93,7 @@ fn prose(bytes: usize) -> String {
     pages.chars().take(bytes).collect()
 }
 
-/// A newsletter with its styles in line.
+/// A newsletter with inline styles.
 fn html(bytes: usize) -> String {
     let mut dice = Dice(2);
     let mut text = String::from("<!DOCTYPE html>\n<html><body style=\"margin:0\">\n");

@@ -1,9 +1,9 @@
-//! Times of the functions that every answer goes through.
+//! Times of the functions that every answer passes through.
 //!
-//! `cargo bench -p daysheet-benches` runs them under Criterion, whose options apply
-//! (`-- --save-baseline NAME`, `-- --baseline NAME`, a part of a name). The merge of several
-//! accounts' rows is measured by the function that builds the merged table; the agenda's, between
-//! answers that are there, by `cargo bench --bench agenda`.
+//! `cargo bench -p daysheet-benches` runs them under Criterion, whose options apply (`--
+//! --save-baseline NAME`, `-- --baseline NAME`, a part of a name). The merge of several accounts'
+//! rows is measured by the function that builds the merged table; the merge of the agenda, over
+//! stored responses, by `cargo bench --bench agenda`.
 
 #![allow(
     missing_docs,
@@ -98,7 +98,7 @@ fn count(criterion: &mut Criterion) {
     }
 }
 
-/// What is shown within a budget of 8,000 tokens.
+/// Benchmarks planning for a budget of 8,000 tokens.
 fn planned(criterion: &mut Criterion) {
     let rendering = |tokens, value| BlockRendering { tokens, value, headings: vec![0] };
     let block = |at: usize| PlannedBlock {

@@ -1,8 +1,9 @@
-//! Runs the benchmarks and writes `docs/benchmarks.md` with what they print.
+//! Runs the benchmarks and writes their output to `docs/benchmarks.md`.
 //!
-//! `just bench` is `cargo run --release -p daysheet-benches`; arguments are those of `tokens`
+//! `just bench` is `cargo run --release -p daysheet-benches`; arguments are passed to `tokens`
 //! (`--mail DIR`, `--calendar DIR`, `--week DATE`). Most programs print Markdown, and the plots are
-//! drawn from its tables; Criterion's estimates are read from its files. Nothing is measured here.
+//! drawn from its tables; Criterion's estimates are read from its files. This program measures only
+//! by running others.
 
 #![allow(
     clippy::print_stderr,
@@ -34,7 +35,7 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
     ("Sending through faults", "sends", false),
 ];
 
-/// What stands below a heading, by the name of the program.
+/// The text below a heading, by the name of the program.
 const ABOUT: &[(&str, &str)] = &[
     (
         "tokens",
@@ -111,7 +112,7 @@ fn main() {
     fs::write(root.join("docs/benchmarks.md"), page).unwrap();
 }
 
-/// Builds all programs at once, so that they share what they are built of; each by its name.
+/// Builds all programs at once, so that they share dependencies; returns their paths by name.
 fn build(root: &Path) -> BTreeMap<String, PathBuf> {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap());
     command.args(["bench", "--no-run", "--locked", "--message-format=json-render-diagnostics"]);
@@ -139,7 +140,7 @@ fn build(root: &Path) -> BTreeMap<String, PathBuf> {
     built.collect()
 }
 
-/// The head of the page: when, where and of what.
+/// Returns the head of the page: date, machine and versions.
 fn head(root: &Path, own: &[String]) -> String {
     let printed = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(root).output().unwrap();

@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use crate::Table;
 
-/// Colours that differ for those too who see few.
+/// Colours that are distinguishable with colour blindness.
 const COLORS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -21,8 +21,8 @@ fn number(cell: &str) -> Option<f64> {
     cell.parse().ok()
 }
 
-/// A bar of tokens for each notation; false if the table has no tokens. What is far beyond the
-/// others, the API's own JSON, is left to the table.
+/// Draws a bar of tokens for each notation; returns false if the table has no tokens. The API's own
+/// JSON is far larger than the others and is left out.
 pub fn bars(file: &Path, title: &str, table: &Table) -> bool {
     if table.columns.get(1).is_none_or(|name| name != "o200k") {
         return false;
@@ -58,8 +58,8 @@ pub fn bars(file: &Path, title: &str, table: &Table) -> bool {
     true
 }
 
-/// How each call's requests, bytes, time and memory grow with the first column; false if the
-/// table has no calls.
+/// Draws the growth of each call's requests, bytes, time and memory with the first column; returns
+/// false if the table has no calls.
 pub fn growth(file: &Path, _: &str, table: &Table) -> bool {
     if table.columns.get(1).is_none_or(|name| name != "call") {
         return false;

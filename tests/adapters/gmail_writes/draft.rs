@@ -61,7 +61,7 @@ fn data(text: &str) -> Value {
     json!({"size": text.len(), "data": URL_SAFE.encode(text)})
 }
 
-/// A message with everything in it.
+/// Returns a message that uses every feature.
 fn full() -> Value {
     let kind = |kind: &str| json!([{"name": "Content-Type", "value": kind}]);
     json!({
@@ -205,7 +205,7 @@ async fn attachments_above_the_size_limit_are_refused() {
     }
 }
 
-/// A draft as Gmail tells it, with files.
+/// A draft with files as Gmail returns it.
 fn full_draft() -> Value {
     let mut message = full();
     message["id"] = "a1".into();
@@ -315,7 +315,7 @@ async fn draft_is_found_by_its_message_id() {
     assert_eq!((&*message.text, &*message.html), ("Done.", "Done."));
 }
 
-/// What was sent in a `raw`.
+/// Decodes the message sent in `raw`.
 fn sent(body: &Value) -> String {
     let raw = body["message"]["raw"].as_str().unwrap();
     String::from_utf8(URL_SAFE.decode(raw).unwrap()).unwrap()
@@ -560,7 +560,7 @@ async fn discarded_draft_can_be_restored() {
     }
 }
 
-/// Where a message is, by what the search, the drafts and the conversation tell.
+/// The state of a message is derived from the search, the drafts and the thread.
 #[tokio::test]
 async fn possibly_sent_message_is_looked_up() {
     let message = |id: &str, labels: Value, header: &str, value: &str, ms: &str| {

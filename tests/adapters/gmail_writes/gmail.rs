@@ -31,13 +31,12 @@ pub struct Gmail {
     pub mail: Arc<dyn Mailbox>,
     pub calendars: Arc<dyn Calendars>,
     pub tap: Tap,
-    /// Holds what the adapters work with.
+    /// Kept alive for the adapters.
     _tapped: Tapped,
 }
 
 impl Gmail {
-    /// One that answers by `rule`, and that what it has no answer for is not
-    /// there.
+    /// Starts a service that answers by `rule`, and with 404 where the rule returns `None`.
     pub async fn scripted(
         rule: impl Fn(&HttpRequest) -> Option<HttpResponse> + Send + Sync + 'static,
     ) -> Self {
@@ -54,7 +53,7 @@ impl Gmail {
         }
     }
 
-    /// What was written: method and path, and the JSON.
+    /// Returns the recorded writes: method and path, and the JSON body. Clears the record.
     pub fn written(&self) -> Vec<(String, Value)> {
         let requests = self.tap.requests().into_iter();
         let written = requests.filter(|request| !request.target.starts_with("GET "));

@@ -1,5 +1,5 @@
-//! Answers that are too long, of another shape, or more than requested: none
-//! fills the memory, costs further calls, or passes for an empty mailbox.
+//! Responses that are too long, malformed, or larger than requested: none exhausts memory, causes
+//! further calls, or is taken for an empty mailbox.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -47,7 +47,7 @@ fn people() -> PeopleQuery {
     PeopleQuery { limit: 10, ..PeopleQuery::default() }
 }
 
-/// What every kind of read comes to when all answers are like this.
+/// Returns the errors of every kind of read if all responses are alike.
 async fn all(
     answer: impl Fn() -> Option<HttpResponse> + Send + Sync + 'static,
 ) -> (Gmail, Vec<Error>) {
@@ -136,7 +136,7 @@ async fn no_more_messages_are_fetched_than_requested() {
     assert!(gmail.tap.requests().len() <= 2 * 4 + 1);
 }
 
-/// The oldest are at the end of what Gmail lists; a list without an end is refused.
+/// The oldest messages are at the end of Gmail's list; an endless list is refused.
 #[tokio::test]
 async fn oldest_are_found_by_ids_alone() {
     let pages = AtomicUsize::new(0);
@@ -206,7 +206,8 @@ fn kept(message: &MessageContent) -> usize {
     message.parts.iter().flatten().flatten().map(length).sum()
 }
 
-/// A message is requested in parts, and one part without padding costs none of it.
+/// A message is requested with `format=full` and decoded part by part; Base64 without padding loses
+/// no text.
 #[tokio::test]
 async fn message_is_read_part_by_part() {
     let gmail = Gmail::scripted(|_| {

@@ -1,5 +1,5 @@
-//! How a mailbox is set up: filters as rules, the automatic answer, signatures,
-//! language, labels and contacts.
+//! Mailbox setup: filters as rules, the automatic answer, signatures, language, labels and
+//! contacts.
 
 use daysheet_core::provider::mail::{
     AutoReply, ContactCard, LabelLook, MailRule, ReplyAudience, RuleStep, SettingsChange,
@@ -99,7 +99,7 @@ async fn filters_are_listed_as_rules() {
     }
 }
 
-/// A rule that archives what fits.
+/// A rule that archives matching messages.
 fn rule(when: Query) -> MailRule {
     MailRule {
         enabled: true,

@@ -1,5 +1,4 @@
-//! Mail put in order: which labels, in how many calls, and the report on each
-//! message afterwards.
+//! Organizing mail: the labels that change, the number of calls, and the report on each message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -12,14 +11,14 @@ use super::at;
 use super::gmail::{Gmail, broken, empty, ok, refused};
 use crate::tap::{HttpRequest, HttpResponse};
 
-/// Messages with their labels, and what happened to them.
+/// A mailbox of messages with their labels.
 #[derive(Default)]
 struct Box {
     labels: BTreeMap<String, BTreeSet<String>>,
-    /// Writes do nothing, or nothing is answered to them.
+    /// `idle`: writes have no effect. `mute`: writes get no response.
     idle: bool,
     mute: bool,
-    /// One message that is not there has a write refused.
+    /// A write that names a missing message is refused.
     strict: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Large drafts: in pieces, taken up again where they broke off.
+//! Large drafts: uploads in pieces, resumed after an interruption.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ fn go_on(received: usize) -> Option<HttpResponse> {
     })
 }
 
-/// What a server keeps of an upload.
+/// The server's state of an upload.
 #[derive(Default)]
 struct Upload {
     received: Vec<u8>,
@@ -28,8 +28,8 @@ struct Upload {
 
 type Stumble = fn(usize) -> Option<(usize, Option<HttpResponse>)>;
 
-/// Takes an upload; `stumble` says what becomes of a piece by its number: how
-/// much of it is kept, and whether an answer comes.
+/// Accepts an upload. `stumble` decides by a piece's number how much of it is kept and which
+/// response is sent, if any.
 fn taking(
     upload: Arc<Mutex<Upload>>,
     stumble: Stumble,
@@ -141,8 +141,7 @@ async fn messages_above_gmails_size_limit_are_not_uploaded() {
     assert_eq!(gmail.tap.requests().len(), 0);
 }
 
-/// An address that is somebody else's does not get the token, be it for an upload or
-/// where an answer leads to.
+/// The token is never sent to a foreign address, neither for an upload nor on a redirect.
 #[tokio::test]
 async fn token_is_sent_to_google_only() {
     let gmail = Gmail::scripted(|request| {

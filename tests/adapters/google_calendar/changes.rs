@@ -1,4 +1,4 @@
-//! What has changed, against scripted answers.
+//! Changes since a cursor, against scripted responses.
 
 use daysheet_core::project::Projection;
 use serde_json::{Value, json};

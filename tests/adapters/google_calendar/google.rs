@@ -27,7 +27,8 @@ pub async fn sandboxed() -> Tapped {
     Tapped::over("google", scopes, SandboxOptions::new(clock::clock())).await
 }
 
-/// What was asked, the list of calendars apart, in some order; the query decoded.
+/// Returns and clears the recorded requests, sorted and with decoded queries, without requests for
+/// the calendar list.
 pub fn request_lines(google: &Tapped) -> Vec<String> {
     let facts = read::mask(&[]);
     let requests = google.tap.requests().into_iter();
@@ -52,7 +53,8 @@ pub fn request_lines(google: &Tapped) -> Vec<String> {
     requests
 }
 
-/// What was sent to write: method, address, version and body.
+/// Returns and clears the recorded requests: method and address, version (`If-Match`) and body,
+/// without requests for the calendar list.
 pub fn sent(google: &Tapped) -> Vec<(String, String, Value)> {
     let requests = google.tap.requests().into_iter();
     requests
@@ -64,7 +66,7 @@ pub fn sent(google: &Tapped) -> Vec<(String, String, Value)> {
         .collect()
 }
 
-/// The calendars that there are, unless a test says otherwise.
+/// Answers requests for the calendar list, unless a test overrides it.
 fn list_of_calendars(seen: &HttpRequest) -> Option<HttpResponse> {
     seen.raw.starts_with("GET /calendar/v3/users/me/calendarList?").then(|| {
         let items = json!([
@@ -99,7 +101,7 @@ pub fn titled(title: &str) -> EventChange {
     EventChange { title: Some(title.to_owned()), ..EventChange::default() }
 }
 
-/// Answers requests of a kind with each in turn, and with the last one from then on.
+/// Answers requests of a kind with each response in turn, and repeats the last one.
 pub fn turns(
     of: &'static str,
     answers: Vec<HttpResponse>,

@@ -1,4 +1,4 @@
-//! What is read, against scripted answers.
+//! Reads, against scripted responses.
 
 use daysheet_core::project::Projection;
 use daysheet_core::provider::calendar::EventListRequest;

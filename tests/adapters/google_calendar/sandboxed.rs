@@ -1,4 +1,4 @@
-//! The calendars over the sandbox: what Google alone has.
+//! Google's own calendar features, over the sandbox.
 
 use daysheet_core::event_time::{EventTime, ZonedTime};
 use daysheet_core::project::Projection;
@@ -116,7 +116,7 @@ async fn all_kinds_of_event_time_round_trip() {
     assert!(!mine.event_data(&made).unwrap().busy);
 }
 
-/// A token that has run out is renewed, and the write is made once.
+/// An expired token is renewed, and the write is made once.
 #[tokio::test]
 async fn expired_token_does_not_repeat_a_write() {
     let google = sandboxed().await;

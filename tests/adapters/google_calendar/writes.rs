@@ -1,4 +1,4 @@
-//! What is written, against scripted answers.
+//! Writes, against scripted responses.
 
 use daysheet_core::error::Error;
 use daysheet_core::event_time::EventTime;
@@ -46,7 +46,7 @@ async fn new_event_is_sent_once_with_our_id() {
     );
 }
 
-/// How a create ends, by what comes back for it and for the look at its id.
+/// Cases: the responses to a create and to the lookup of its id, and the outcome.
 #[tokio::test]
 async fn interrupted_writes_are_looked_up_and_never_repeated() {
     let limited = || refused(429, "rateLimitExceeded", "Slow down").header("retry-after", "0");
@@ -211,7 +211,7 @@ async fn change_names_the_version_it_was_made_for() {
     assert_eq!(google.tap.lines().len(), 0);
 }
 
-/// There is no null in the published contract: what loses a member is sent whole.
+/// Google's published contract has no null, so an event that loses a member is sent whole.
 #[tokio::test]
 async fn clearing_a_field_sends_the_whole_event() {
     let mut now = fetched("a_20260203T170500Z", "\"1\"");

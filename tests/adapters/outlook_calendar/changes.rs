@@ -1,4 +1,4 @@
-//! What has changed in calendars and mail since a cursor.
+//! Changes in calendars and mail since a cursor.
 
 use std::sync::Mutex;
 
@@ -53,7 +53,7 @@ fn event(id: &str, kind: &str, created: &str, changed: &str) -> Value {
     })
 }
 
-/// The cursor without its instants, which are those of the clock.
+/// Returns the cursor without its instants, which depend on the clock.
 fn links(cursor: &str) -> Value {
     let mut cursor: Value = serde_json::from_str(cursor).unwrap();
     for mark in cursor.as_object_mut().unwrap().values_mut() {

@@ -1,4 +1,4 @@
-//! What an event tells.
+//! The facts of an event.
 
 use daysheet_core::event_time::EventTime;
 use daysheet_core::provider::calendar::{EventData, ShowAs};
@@ -46,7 +46,7 @@ fn plain() -> EventData {
     }
 }
 
-/// An event with these properties besides its id and time.
+/// Returns an event with these properties in addition to its id and times.
 fn event(more: Value) -> Value {
     let mut event = json!({
         "id": ID, "start": {"dateTime": "2026-02-03T17:05:00.0000000", "timeZone": "UTC"},

@@ -1,4 +1,4 @@
-//! What tells how to join an online meeting stays when the description changes.
+//! The joining details of an online meeting are kept when the description changes.
 
 use daysheet_providers::microsoft::calendar::online::{body, own_notes};
 use serde_json::{Value, json};

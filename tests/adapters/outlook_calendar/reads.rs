@@ -273,7 +273,7 @@ async fn busy_times_are_reported_per_person() {
     assert_eq!(requests, expected.collect::<Vec<_>>());
 }
 
-/// Personal accounts have no schedules: one's own times are in the calendar.
+/// Personal accounts have no schedules, so the user's own busy times come from the calendar.
 #[tokio::test]
 async fn own_busy_times_come_from_the_calendar() {
     let outlook = Outlook::scripted(|seen| {

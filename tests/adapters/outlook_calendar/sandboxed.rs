@@ -1,4 +1,4 @@
-//! The same over the sandbox, which stores what is written: what Outlook alone has.
+//! Outlook's own features over the sandbox, which stores writes.
 
 use daysheet_core::event_time::EventTime;
 use daysheet_core::recurrence::EventRecurrence;
@@ -51,7 +51,7 @@ async fn declining_removes_the_event() {
     assert_eq!(answered.guests[0].answer, Some(InvitationAnswer::Declined));
 }
 
-/// Local times stay what they were said, on both sides of a change of the clocks.
+/// Local times are preserved on both sides of a clock change.
 #[tokio::test]
 async fn local_times_survive_daylight_saving_changes() {
     let outlook = Outlook::without_events().await;
@@ -120,7 +120,7 @@ fn repeat(rule: &str, except: &[&str]) -> Option<Option<EventRecurrence>> {
     }))
 }
 
-/// The starts of what is in March 2031, with what an event is called.
+/// Returns the titles and starts of the events in March 2031.
 async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, EventTime)> {
     let main = main(calendars).await;
     let mut ask = range(&[&main], "2031-02-28T23:00:00Z", "2031-04-20T22:00:00Z");
@@ -130,8 +130,8 @@ async fn march(calendars: &Arc<dyn Calendars>, series: bool) -> Vec<(String, Eve
     facts.map(|facts| (facts.title, facts.start)).collect()
 }
 
-/// Those who are asked hear of the series when it has its gap; what is no occurrence
-/// is none.
+/// Guests are added after the gaps, so they are invited to a series that already has them.
+/// Exception dates without an occurrence are ignored.
 #[tokio::test]
 async fn series_is_announced_with_its_gaps() {
     let outlook = Outlook::without_events().await;

@@ -1,11 +1,11 @@
-//! What is written, and what is refused before.
+//! Writes, and changes that are refused before sending.
 
 use super::*;
 
 const ID: &str = "AAMkAGVmMDEzMTM4LTZmYWUt";
 const CALENDAR: &str = "AAMkAGVmMDEzMTM4LTY2hvaXI=";
 
-/// A service that takes every write, and keeps what it was sent.
+/// Starts a service that accepts every write.
 async fn taker() -> Outlook {
     Outlook::scripted(|seen| {
         let (method, path) = seen.line.split_once(' ').unwrap();
@@ -125,7 +125,7 @@ async fn new_event_is_written_with_all_its_fields() {
     }
 }
 
-/// A meeting of one's own, fetched whole.
+/// A meeting organized by the user, fetched whole.
 fn meeting() -> Value {
     json!({
         "@odata.etag": "W/\"1\"",
@@ -151,7 +151,7 @@ fn meeting() -> Value {
     })
 }
 
-/// The same, called by somebody else.
+/// Returns the same meeting, called by another person.
 fn invitation() -> Value {
     let mut event = meeting();
     event["isOrganizer"] = json!(false);
@@ -428,7 +428,7 @@ async fn answers_deletions_and_forwards_are_never_repeated() {
     }
 }
 
-/// How a write fails, and what is known of it then.
+/// Cases: a failing response to a write, the number of attempts, and the error.
 #[tokio::test]
 async fn write_is_retried_only_when_nothing_was_done() {
     let error = |code: &str, message: &str| json!({"error": {"code": code, "message": message}});
@@ -472,8 +472,7 @@ async fn write_is_retried_only_when_nothing_was_done() {
     }
 }
 
-/// A creation carries an id of ours, and is sent once more when its answer is
-/// lost.
+/// A create carries an id chosen by us, and is sent once more if its response is lost.
 #[tokio::test]
 async fn creation_without_answer_is_sent_once_more() {
     let change = hour("Proofs", "2026-02-03T18:05:00");

@@ -28,7 +28,7 @@ fn zones_are_written_with_outlooks_names() {
     }
 }
 
-/// Whatever name is chosen, it means the same local times.
+/// The chosen Windows name has the same local times as the IANA zone.
 #[test]
 fn every_zone_is_written_as_an_equivalent_one() {
     let day = Date::constant(2026, 2, 3);

@@ -11,7 +11,7 @@ use daysheet_core::provider::mail::{
 use super::*;
 use crate::common::clock;
 
-/// What one reads of a draft with a file.
+/// Answers reads of a draft with a file.
 fn reads(line: &str) -> Option<ScriptedAnswer> {
     if line.starts_with(&format!("GET /me/messages/{DRAFT}/attachments?")) {
         return Some((200, json!({"value": [graph_file()]})));
@@ -29,7 +29,7 @@ fn reply(all: bool) -> DraftOrigin {
     }
 }
 
-/// The draft as it is held.
+/// Returns the stored draft.
 fn stored_draft() -> StoredDraft {
     StoredDraft {
         id: DRAFT.to_owned(),
@@ -104,8 +104,8 @@ async fn alias_is_named_as_the_sender() {
     );
 }
 
-/// Exchange makes it, and it says what we say; its copies are taken out as far as
-/// they do not belong there.
+/// Exchange creates the draft, and our content replaces its own. Files it copied are removed unless
+/// they belong in the draft.
 #[tokio::test]
 async fn replies_and_forwards_are_created_from_the_message() {
     let picture = |id: &str, cid: &str| {
@@ -160,7 +160,7 @@ async fn replies_and_forwards_are_created_from_the_message() {
     }
 }
 
-/// Whether a draft was made is looked up, and it is not made again.
+/// After an unclear response the draft is looked up, not created again.
 #[tokio::test]
 async fn draft_is_never_created_twice() {
     let lookup = "GET /me/mailFolders/drafts/messages?$filter=internetMessageId eq \
@@ -230,7 +230,7 @@ async fn reply_draft_is_never_created_twice() {
     }
 }
 
-/// Only what is new is sent, and only to the version that was read.
+/// Only changes are sent, and only to the version that was read.
 #[tokio::test]
 async fn changing_a_draft_sends_only_what_is_new() {
     let outlook = service(|line, _| match line {
@@ -514,7 +514,7 @@ async fn senders_are_the_addresses_of_the_mailbox() {
     assert_eq!(senders[0].person, person("", "team@example.com"));
 }
 
-/// A shared mailbox's drafts are its own, and it is named as the sender.
+/// Drafts of a shared mailbox are stored in it and name it as the sender.
 #[tokio::test]
 async fn shared_mailbox_is_the_sender_of_its_drafts() {
     let outlook = service(|line, _| {

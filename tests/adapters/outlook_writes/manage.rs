@@ -209,7 +209,7 @@ async fn unsupported_settings_are_refused_before_any_request() {
     }
 }
 
-/// What belongs to the person who signed in is not another mailbox's to change.
+/// Settings of the signed-in person are not available through a shared mailbox.
 #[tokio::test]
 async fn settings_of_a_shared_mailbox_are_refused() {
     let outlook = service(|_, _| missing()).await;

@@ -1,4 +1,4 @@
-//! Mail put in order.
+//! Organizing mail.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,8 +44,8 @@ fn number(line: &str) -> usize {
     digits[..8].parse().unwrap()
 }
 
-/// A service that knows the archive and takes every change of the messages, which
-/// are as [`message`] says; it confirms those that return nothing.
+/// Starts a service that knows the archive and accepts every change to messages, which are built by
+/// [`message`]. It confirms changes that return no content.
 async fn taker() -> Outlook {
     service(|line, body| {
         if line.starts_with("GET /me/mailFolders/") {
@@ -104,10 +104,10 @@ async fn message_states_are_read() {
     assert_eq!(request_lines(&outlook)[0].0, format!("GET /me/messages/{}?{select}", id(1)));
 }
 
-/// What a response to a move is to have.
+/// The properties requested in the response to a move.
 const PLACE: &str = "$select=id,parentFolderId";
 
-/// The request for a change; the response is to have what is changed.
+/// Returns the request for a change; its response contains the changed properties.
 fn patch(number: usize, body: &Value) -> String {
     let keys: Vec<&str> = body.as_object().unwrap().keys().map(String::as_str).collect();
     format!("PATCH /me/messages/{}?$select=id,{}", id(number), keys.join(","))
@@ -211,8 +211,8 @@ async fn a_thousand_messages_take_fifty_batches() {
     }
 }
 
-/// Each part is carried out once: what came too often is sent again, what has no
-/// answer or one that leaves it open is not.
+/// Each part is carried out once: throttled parts are sent again, parts without an answer or with
+/// an ambiguous one are not.
 #[tokio::test]
 async fn each_batch_part_is_carried_out_once() {
     let outlook = service(|line, body| {
@@ -252,7 +252,7 @@ async fn each_batch_part_is_carried_out_once() {
     assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 2]);
 }
 
-/// When the service stops to answer, the rest is not tried, and that is certain.
+/// If the service stops answering, the remaining parts are not tried and are reported as not done.
 #[tokio::test]
 async fn batches_stop_after_a_timeout() {
     let outlook = Outlook::scripted(|_| Some(respond(502, &json!({})))).await;
@@ -264,7 +264,7 @@ async fn batches_stop_after_a_timeout() {
     assert_eq!(outlook.tap.requests().len(), 1);
 }
 
-/// An answer that does not tell how the message is has it read.
+/// If a response lacks the state of the message, the message is read.
 #[tokio::test]
 async fn states_missing_from_the_response_are_read() {
     let outlook = service(|line, _| {
@@ -283,7 +283,7 @@ async fn states_missing_from_the_response_are_read() {
     assert_eq!(request_lines(&outlook).len(), 2);
 }
 
-/// Only what is different is put back: first what a message is, then where.
+/// Only differences are restored: first the properties of a message, then its folder.
 #[tokio::test]
 async fn undo_restores_only_what_differs() {
     let outlook = taker().await;

@@ -29,7 +29,7 @@ fn rule(when: Option<&str>) -> MailRule {
     }
 }
 
-/// What is said in both languages, with its conditions and exceptions.
+/// Returns equivalent queries and Graph rules, with conditions and exceptions.
 fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
     let none = Value::Null;
     Vec::from(cases! {
@@ -63,7 +63,7 @@ fn pairs() -> Vec<(Option<&'static str>, Value, Value)> {
     })
 }
 
-/// The parts of a query, in whatever order.
+/// Returns the parts of a query, sorted.
 fn parts(query: &Query) -> Vec<String> {
     let mut parts: Vec<String> = match query {
         Query::All(parts) => parts.iter().flat_map(parts_of).collect(),

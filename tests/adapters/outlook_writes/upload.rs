@@ -102,7 +102,7 @@ async fn large_attachment_is_uploaded_in_pieces() {
     );
 }
 
-/// What broke is taken up where it ended, as the service says.
+/// An interrupted upload resumes at the position that the service reports.
 #[tokio::test]
 async fn interrupted_upload_is_resumed() {
     let outlook = taker(|number, seen, request| match number {

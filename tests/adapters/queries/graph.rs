@@ -1,6 +1,6 @@
-//! Just enough of Graph's two languages to read back what it is asked.
+//! A minimal parser for Graph's two query languages.
 //!
-//! Strict: what is not known here is not read, so that nothing slips in.
+//! It is strict: unknown syntax is refused, so unexpected requests fail the test.
 
 use daysheet_core::query::MessagePart;
 use jiff::Timestamp;
@@ -34,7 +34,7 @@ pub fn searches(search: &str, mail: &Mail) -> bool {
         .unwrap_or_else(|| panic!("this is no KQL: {search}"))
 }
 
-/// True if no quote ends the text when it stands between quotes.
+/// Returns true if the text contains no quote that would end a quoted text.
 pub fn is_escaped(text: &str) -> bool {
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
@@ -59,7 +59,7 @@ struct Reader {
     or: &'static str,
 }
 
-/// What a condition says of a mail; `None` if it is not understood.
+/// Evaluates a condition on a mail; `None` if the condition is not understood.
 type Leaf<'a> = &'a dyn Fn(&str) -> Option<bool>;
 
 impl Reader {

@@ -1,4 +1,4 @@
-//! What a query means for a mail, said the plain way, and mails to say it of.
+//! A plain definition of a query's meaning, and sample mails to evaluate it on.
 
 use std::collections::HashMap;
 
@@ -43,7 +43,7 @@ const FILES: &[&str] = &["plan.pdf", "proof b.docx"];
 const FOLDERS: &[&str] = &["inbox", "sent", "spam", "trash", "Clients", "Clients/Old"];
 const CATEGORIES: &[&str] = &["Work", "Clients/Nordlicht"];
 
-/// Folder ids and what they are called.
+/// Returns folder names by id.
 pub fn places() -> HashMap<String, String> {
     let named = |name: &&str| (format!("id of {name}"), (*name).to_owned());
     FOLDERS.iter().map(named).collect()
@@ -73,7 +73,7 @@ impl Mail {
         Timestamp::from_second(self.received).unwrap()
     }
 
-    /// The texts of a part; a phrase stands in one of them.
+    /// Returns the texts of a part; a phrase matches within one of them.
     pub fn texts(&self, part: MessagePart) -> Vec<&str> {
         let names = |who: &[usize]| -> Vec<&str> {
             who.iter().flat_map(|who| [PEOPLE[*who].0, PEOPLE[*who].1]).collect()
@@ -98,7 +98,7 @@ impl Mail {
     }
 }
 
-/// True when the words of `phrase` stand in `text` next to each other.
+/// Returns true if the words of `phrase` occur consecutively in `text`.
 pub fn says(text: &str, phrase: &str) -> bool {
     let plain = |text: &str| {
         let words: Vec<_> = text
@@ -111,7 +111,7 @@ pub fn says(text: &str, phrase: &str) -> bool {
     plain(text).contains(&plain(phrase))
 }
 
-/// True when the mail is what the query asks for, wherever it lies.
+/// Returns true if the mail matches the query, in any folder.
 pub fn means(query: &Query, mail: &Mail) -> bool {
     match query {
         Query::All(parts) => parts.iter().all(|part| means(part, mail)),

@@ -43,7 +43,7 @@ async fn read(calendars: &dyn Calendars, id: &str) -> Value {
     calendars.event(&[id.to_owned()]).await.remove(0).unwrap()
 }
 
-/// What the main calendar has in a range.
+/// Returns the events of the main calendar in a range.
 async fn between(calendars: &dyn Calendars, from: &str, to: &str, series: bool) -> Vec<EventData> {
     let ask = EventListRequest {
         calendars: vec![(main(calendars).await, None)],

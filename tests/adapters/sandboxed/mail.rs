@@ -1,4 +1,4 @@
-//! A message's life, messages put in order, a mailbox set up, and what changes in it.
+//! The life of a message, organizing messages, mailbox setup, and changes.
 
 use std::collections::BTreeSet;
 

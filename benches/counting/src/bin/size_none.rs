@@ -1,4 +1,4 @@
-//! A program that contains nothing: what the others are compared with.
+//! A program without a tokenizer: the baseline for the others.
 
 fn main() -> std::io::Result<()> {
     let text = std::io::read_to_string(std::io::stdin())?;

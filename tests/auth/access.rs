@@ -214,8 +214,8 @@ async fn person_is_the_issuer_and_the_subject() {
     assert_eq!(named.name.as_deref(), Some("Ann <b>"));
 }
 
-/// Some issuers put the address of the server before the name of a scope, and some of those leave
-/// it out in tokens.
+/// Some issuers prefix scopes with the address of the server, and some of these omit the prefix in
+/// tokens.
 #[tokio::test]
 async fn scopes_may_have_the_prefix_of_the_settings() {
     let issuer = TestIssuer::start().await;

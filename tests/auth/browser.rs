@@ -24,7 +24,7 @@ fn web(verifier: &TokenVerifier) -> &WebSignIn {
     at.web().unwrap()
 }
 
-/// Begins a sign-in; what the browser is asked to open, and what is remembered.
+/// Begins a sign-in. Returns the query of the address for the browser, and the pending sign-in.
 async fn begin(web: &WebSignIn) -> (HashMap<String, String>, PendingSignIn) {
     let redirect = Url::parse("https://mail.example/sign-in/callback").unwrap();
     let (url, pending) = web.begin(&redirect).await.unwrap();
@@ -80,7 +80,7 @@ async fn browser_signs_in_with_a_code() {
     }
 }
 
-/// The query of the redirect, with `STATE` and `ISSUER` for the right ones, and the error.
+/// The query of the redirect, with `STATE` and `ISSUER` for the right values, and the error.
 #[tokio::test]
 async fn answers_of_other_sign_ins_are_refused() {
     let issuer = TestIssuer::start().await;
@@ -165,7 +165,7 @@ async fn id_tokens_of_others_are_refused() {
     }
 }
 
-/// The code and the secret go to no plain or foreign address.
+/// The code and the secret are sent neither to plain nor to foreign addresses.
 #[tokio::test]
 async fn secrets_go_to_usable_endpoints_only() {
     for endpoint in ["http://evil.example/", "http://169.254.169.254/", "javascript:alert(1)", ""] {

@@ -1,4 +1,4 @@
-//! Where the issuer's keys come from, and for how long.
+//! The sources of the issuer's keys, and their lifetime.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::{HERE, summary};
 
 const KEY: &str = "the key of the token is unknown";
 
-/// A good token that is signed with this key of the kind of RSA.
+/// Returns a valid token signed with this RSA key.
 fn token(issuer: &TestIssuer, by: &str) -> String {
     let header = json!({"alg": "RS256", "typ": "at+jwt", "kid": by});
     sign(&header, &issuer.claims("ann", HERE), by)
@@ -51,7 +51,7 @@ async fn keys_are_fetched_once_for_many_requests() {
     assert_eq!(issuer.asked("/.well-known/openid-configuration").len(), 1);
 }
 
-/// Callers who hang up while the issuer is asked do not make the next ones ask it again.
+/// If callers hang up while the issuer is being asked, the next ones do not ask it again.
 #[tokio::test]
 async fn callers_who_hang_up_leave_the_attempt() {
     let hanging = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -87,7 +87,7 @@ async fn keys_outlive_an_issuer_that_is_down() {
     assert_eq!(issuer.asked("/other").len(), 0, "a redirect was followed");
 }
 
-/// What is published at one address, and what a good token gets for it.
+/// Metadata published at one address, and the result of a valid token.
 #[tokio::test]
 async fn metadata_is_taken_only_from_the_issuer_itself() {
     let elsewhere = TestIssuer::start().await;

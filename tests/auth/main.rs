@@ -1,9 +1,9 @@
-//! Who calls, by their token or their browser, at an issuer on loopback that the tests sign for.
+//! Callers, identified by token or browser, with an issuer on loopback whose keys the tests hold.
 //!
-//! | files | what they prove |
+//! | files | subject |
 //! |---|---|
-//! | `access` | access tokens: which are taken, for whom, with how much access |
-//! | `keys` | discovery, keys that change, an issuer that is down |
+//! | `access` | access tokens: which are accepted, for whom, with which access level |
+//! | `keys` | discovery, changing keys, an unreachable issuer |
 //! | `opaque` | introspection, and static tokens |
 //! | `browser` | sign-in with a browser |
 
@@ -31,10 +31,10 @@ mod opaque;
 
 use daysheet_auth::{CallingPerson, RequestDenial};
 
-/// What the tokens of the tests are meant for.
+/// The audience of the tests' tokens.
 const HERE: &str = "https://mail.example/mcp";
 
-/// The outcome of a check in a few words.
+/// Returns the outcome of a check in a few words.
 fn summary(outcome: Result<CallingPerson, RequestDenial>) -> String {
     match outcome {
         Ok(person) => person.access.word().to_owned(),

@@ -1,4 +1,4 @@
-//! Tokens that say nothing by themselves: those of an issuer, and those of a file.
+//! Opaque tokens: those of an issuer, and static ones from a file.
 
 use daysheet_auth::{CallingPerson, IssuerSettings, TokenList, TokenVerifier, new_token};
 use daysheet_core::access::AccessLevel;
@@ -135,7 +135,7 @@ async fn static_tokens_are_those_of_the_file() {
     }
 }
 
-/// A server that runs takes what its file says now, and the last of it that could be read.
+/// A running server follows changes of its token file, and keeps the last readable version.
 #[tokio::test]
 async fn changed_file_of_tokens_is_read_again() {
     let folder = tempfile::TempDir::new().unwrap();

@@ -1,5 +1,5 @@
-//! Files made by other programs, each with its expected text whole: `cases/NAME`, and
-//! `cases/NAME.txt` with the lines of ours in square brackets.
+//! Files made by other programs, each with its complete expected text: `cases/NAME` and
+//! `cases/NAME.txt`, where our own lines are in square brackets.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,7 +8,7 @@ use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, Text
 
 use crate::{lines, request};
 
-/// Returns all that is read of a file, in words.
+/// Returns everything read of a file, in words.
 pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut text = String::new();
     for line in lines(request, bytes) {
@@ -63,7 +63,8 @@ fn cell(value: &CellValue) -> String {
     }
 }
 
-/// Writes what is read of a file without an expected text, and fails: somebody has to read it.
+/// Compares each file with its expected text. A missing expected text is written, and the test
+/// fails so that the text gets reviewed.
 #[test]
 fn files_by_other_programs_give_their_whole_text() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/extract/cases");

@@ -1,4 +1,4 @@
-//! Files by other programs, damaged at random: they end in an answer, always the same.
+//! Files by other programs, damaged at random: reading ends, and always with the same result.
 
 use std::io::{Cursor, Read};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::cases::shown;
 use crate::office::zip;
 use crate::request;
 
-/// Numbers that look random, and are the same each time.
+/// Pseudo-random numbers, the same in each run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -19,7 +19,7 @@ impl Numbers {
     }
 }
 
-/// Returns a text with one damage: a part that is missing, doubled, or a number that is huge.
+/// Returns a text with one damage: a missing part, a repeated part, or a huge number.
 fn damaged(text: &str, numbers: &mut Numbers) -> String {
     let mut place = |end: usize| text.floor_char_boundary(numbers.below(end));
     let from = place(text.len());

@@ -1,4 +1,4 @@
-//! What documents and slides show of other parts: diagrams, charts, documents of other formats.
+//! Other parts that documents and slides show: diagrams, charts, documents of other formats.
 
 use crate::cases::shown;
 use crate::office::{relations, zip};

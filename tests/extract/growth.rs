@@ -1,4 +1,5 @@
-//! Files made to hurt, each also twice as long: `tests/core/growth.rs` does the same with messages.
+//! Hostile files, each also at twice the length. `tests/core/growth.rs` does the same with
+//! messages.
 
 use daysheet_extract::extract;
 
@@ -9,7 +10,7 @@ use crate::pdf::paper::Paper;
 use crate::request;
 use crate::sheets::xlsx;
 
-/// What is repeated in a file, by the ending of its name and by its own.
+/// The repeated content of each file: the extension, a name, and the content.
 const FILES: &[(&str, &str, &str)] = &[
     ("docx", "paragraphs", "<w:p><w:r><w:t>x</w:t></w:r></w:p>"),
     ("docx", "runs", "<w:r><w:t>x</w:t></w:r>"),

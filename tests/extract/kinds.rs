@@ -1,4 +1,4 @@
-//! What a file is: by its bytes, its name and its media type.
+//! Kinds of files, by their bytes, name and media type.
 
 use daysheet_extract::{FileKind, Finding, ReadFailure, kind_of};
 

@@ -1,11 +1,12 @@
-//! Where links of Office and OpenDocument files lead: it is shown where their words do not say it.
+//! Targets of links in Office and OpenDocument files, which are shown if the link text does not
+//! state them.
 
 use crate::cases::shown;
 use crate::odf::{odf, ods};
 use crate::office::zip;
 use crate::request;
 
-/// Where the links `r1` and `r2` of a part lead.
+/// The relations of a part with the links `r1` and `r2`.
 const LINKS: &str = "<Relationships><Relationship Id='r1' Type='http://x/hyperlink' TargetMode='External' Target='https://evil.example/a'/><Relationship Id='r2' Type='http://x/hyperlink' TargetMode='External' Target='mailto:ada@lamps.example?subject=x'/></Relationships>";
 
 fn field(instruction: &str, between: &str) -> String {

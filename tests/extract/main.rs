@@ -1,16 +1,16 @@
-//! What attached files hold: whole expected texts, and files made to hurt.
+//! Text of attached files: complete expected texts, and hostile files.
 //!
-//! | files | what they prove |
+//! | files | subject |
 //! |---|---|
-//! | `kinds` | what a file is, by its bytes, its name and its media type |
-//! | `cases` | files by other programs give their whole text (`cases/NAME.txt`) |
+//! | `kinds` | the kind of a file, by its bytes, name and media type |
+//! | `cases` | the whole text of files by other programs (`cases/NAME.txt`) |
 //! | `texts`, `rows`, `messages` | text, tables as text; events, contacts, archives; RTF and messages |
 //! | `office`, `odf`, `sheets` | documents, slides and sheets: text that people do not see is left out |
-//! | `unseen` | text that its place, its size or a condition hides, and text that stays |
+//! | `unseen` | text hidden by its place, its size or a condition, and text that stays |
 //! | `pdf` | PDF: lines, columns and tables, hidden text, limits (`pdf/`) |
-//! | `paging` | reading on from page to page gives everything once |
+//! | `paging` | reading from page to page gives everything once |
 //! | `growth` | work on hostile files grows with their length |
-//! | `damaged`, `random` | files that are damaged or changed at random are read to an end |
+//! | `damaged`, `random` | reading ends for files that are damaged or changed at random |
 
 #![allow(
     clippy::unwrap_used,
@@ -47,7 +47,7 @@ mod unseen;
 
 use daysheet_extract::{AnswerLine, ExtractRequest, FileKind, ReadingEnd, extract};
 
-/// A request for all of a file.
+/// Returns a request for a whole file.
 pub fn request(name: &str) -> ExtractRequest {
     ExtractRequest {
         name: name.to_owned(),
@@ -70,7 +70,7 @@ pub fn lines(request: &ExtractRequest, bytes: &[u8]) -> Vec<AnswerLine> {
     lines
 }
 
-/// Returns what a file is, and how the reading ended.
+/// Returns the kind of a file, and the end of its reading.
 pub fn ended(name: &str, bytes: &[u8]) -> (FileKind, ReadingEnd) {
     let mut lines = lines(&request(name), bytes);
     let Some(AnswerLine::End(end)) = lines.pop() else { panic!("the last line is no end") };

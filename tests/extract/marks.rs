@@ -1,5 +1,5 @@
-//! What is struck out, raised or lowered in Office and OpenDocument files, what was chosen in
-//! forms, and the signs of formulas.
+//! Text struck out, raised or lowered in Office and OpenDocument files, choices made in forms, and
+//! signs of formulas.
 
 use crate::cases::shown;
 use crate::odf::{odf, pptx};

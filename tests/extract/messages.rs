@@ -1,4 +1,4 @@
-//! Rich text and messages, each with all that it gives.
+//! Rich text and messages, with the complete output of each.
 
 use std::io::{Cursor, Write};
 
@@ -171,7 +171,8 @@ fn messages_come_with_their_text_and_their_files() {
     assert_eq!(shown(&request("many.eml"), many.as_bytes()), expected);
 }
 
-/// A message whose signature packs its text and a file, and what is attached as such.
+/// The content of an S/MIME signed message is read out of its signature: the text and the attached
+/// files.
 #[test]
 fn signed_messages_are_read_as_their_content() {
     let entity = b"Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nHello\r\n--x\r\nContent-Type: text/csv; name=a.csv\r\n\r\nn,m\r\n1,2\r\n--x--\r\n";
@@ -195,7 +196,7 @@ fn signed_messages_are_read_as_their_content() {
 /// HTML as the rich text of a message.
 const HTML_BODY: &str = "{\\rtf1\\fromhtml1\\htmlrtf {\\b gone\\htmlrtf0 {\\*\\htmltag <p>}rich text\\htmlrtf }\\htmlrtf0}";
 
-/// Writes a message of Outlook's; with a message in it, if `inner`.
+/// Returns an Outlook message, which contains a message if `inner`.
 pub fn msg(inner: bool) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).unwrap();
     let mut put = |at: &str, bytes: &[u8]| {
@@ -261,7 +262,7 @@ fn messages_of_outlook_come_like_others() {
     }
 }
 
-/// Writes a `winmail.dat` with two files, the second one a `winmail.dat` with the first file.
+/// Returns a `winmail.dat` with two files, the second of which is a `winmail.dat` with the first.
 pub fn winmail() -> Vec<u8> {
     let attribute = |level: u8, id: u32, data: &[u8]| {
         let length = u32::try_from(data.len()).unwrap();

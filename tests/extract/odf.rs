@@ -322,7 +322,7 @@ pub fn pptx(slide: &str, ground: &str) -> Vec<u8> {
     deck(slide, "", ground)
 }
 
-/// Returns a presentation of one slide, with what its layout has.
+/// Returns a presentation of one slide, with this layout and background.
 pub fn deck(slide: &str, layout: &str, ground: &str) -> Vec<u8> {
     let layout = format!("<p:sldLayout>{layout}</p:sldLayout>");
     let slide = format!("<p:sld><p:cSld><p:spTree>{slide}</p:spTree></p:cSld></p:sld>");
@@ -348,7 +348,7 @@ pub fn deck(slide: &str, layout: &str, ground: &str) -> Vec<u8> {
     ])
 }
 
-/// A shape with these properties, whose run has those.
+/// Returns a shape with the attributes `own` and these properties, and a run with `run`.
 fn shape(own: &str, properties: &str, run: &str) -> String {
     format!(
         "<p:sp><p:nvSpPr><p:cNvPr id='2' {own}/></p:nvSpPr><p:spPr>{properties}</p:spPr><p:txBody><a:p><a:r>{run}<a:t>SECRET</a:t></a:r></a:p></p:txBody></p:sp>"

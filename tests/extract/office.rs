@@ -83,7 +83,7 @@ pub fn docx(body: &str) -> Vec<u8> {
     ])
 }
 
-/// A run with these properties.
+/// Returns a run with these properties.
 fn run(properties: &str) -> String {
     format!("<w:r><w:rPr>{properties}</w:rPr><w:t>SECRET</w:t></w:r>")
 }
@@ -99,7 +99,7 @@ fn table(table: &str, row: &str, cell: &str, run: &str) -> String {
     )
 }
 
-/// A table of a column: cells with these properties, the last of them with a run.
+/// Returns a table of one column: cells with these properties, the last of them with a run.
 fn rows(cells: &[&str]) -> String {
     let last = cells.len() - 1;
     let row = |(at, cell): (usize, &&str)| {
@@ -536,7 +536,7 @@ fn an_archive_unpacks_to_no_more_than_the_limit() {
     assert_eq!(ended("a.docx", &bytes).1.failure, Some(ReadFailure::TooMany));
 }
 
-/// The process that reads files has too little memory to unpack up to the limit.
+/// The process that reads files has too little memory to unpack as much as the limit allows.
 #[test]
 fn a_file_that_states_more_than_the_limit_is_too_large_and_not_broken() {
     let mut bytes = zip(&[("zeros.txt", "0000"), ("b.txt", "seen")]);

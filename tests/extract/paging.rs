@@ -1,4 +1,4 @@
-//! Files of many pages: reading on from each page to the next gives everything once.
+//! Files of many pages: reading from each page to the next gives everything once.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::rows::zipped;
 use crate::sheets::xlsx;
 use crate::{lines, request};
 
-/// Returns the words of all pages, as `next` leads from one to the other, and how many pages.
+/// Returns the words of all pages, following `next`, and the number of pages.
 fn read_on(name: &str, bytes: &[u8]) -> (Vec<String>, usize) {
     let (mut words, mut pages, mut next) = (Vec::new(), 0, Some(1));
     while let Some(page) = next {
@@ -56,7 +56,7 @@ fn read_on(name: &str, bytes: &[u8]) -> (Vec<String>, usize) {
     (words, pages)
 }
 
-/// Slides that are hidden, and slides that are empty: some stand where a page ends.
+/// Hidden slides, and empty ones. Some are at the end of a page.
 const HIDDEN: [usize; 3] = [7, 100, 200];
 const EMPTY: [usize; 3] = [8, 99, 201];
 const SLIDES: usize = 230;

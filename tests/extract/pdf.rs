@@ -1,5 +1,5 @@
-//! PDF files: whole texts of files that other programs wrote, how lines, columns and tables are
-//! read, what nobody sees, and files made to hurt.
+//! PDF files: complete texts of files by other programs, reading of lines, columns and tables,
+//! hidden text, and hostile files.
 
 mod collections;
 mod forms;
@@ -14,7 +14,7 @@ use daysheet_extract::{AnswerLine, ContentBlock, ExtractRequest, PieceMark, Text
 
 use crate::{lines, request};
 
-/// Returns what a file gives, as text: marks in brackets, findings and failures at the end.
+/// Returns the output of a file as text: marks in brackets, findings and failures at the end.
 pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut out = String::new();
     for line in lines(request, bytes) {
@@ -49,8 +49,8 @@ fn shown_piece(out: &mut String, piece: &TextPiece) {
     .unwrap();
 }
 
-/// Each file of `cases/pdf` has the text that is expected of it beside it. With
-/// `DAYSHEET_ACCEPT` set, what it gives becomes what is expected.
+/// Compares each PDF of `cases/pdf` with the expected text next to it. With `DAYSHEET_ACCEPT` set,
+/// the output replaces the expected text.
 #[test]
 fn files_of_other_programs_give_their_whole_text() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/extract/cases/pdf");

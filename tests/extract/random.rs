@@ -9,10 +9,10 @@ use crate::messages::{MAIL, msg, winmail};
 use crate::rows::{CARDS, EVENTS, zipped};
 use crate::{lines, request};
 
-/// Files with changes that are tried.
+/// The number of changed files to try.
 const CASES: u32 = 2_000;
 
-/// What a change does.
+/// A change to some bytes of a file.
 #[derive(Debug, Clone)]
 enum Change {
     Set(u8),
@@ -21,7 +21,7 @@ enum Change {
     Insert(&'static [u8]),
 }
 
-/// Bytes that mean something in one of the formats.
+/// Bytes with a meaning in one of the formats.
 const MEANT: &[&[u8]] = &[
     b"{", b"}", b"\\", b"\\'", b"\\bin99999999 ", b"\\u-1?", b"\\htmltag ", b"\"", b",", b"\r\n",
     b"\r\n\r\n", b"--x", b"BEGIN:", b"END:", b";", b"=\r\n", b"\0\0\0\0", b"\xff\xff\xff\xff",

@@ -1,4 +1,4 @@
-//! Events, contacts and archives, each with all that it gives.
+//! Events, contacts and archives, with the complete output of each.
 
 use std::io::{Cursor, Write};
 
@@ -62,7 +62,7 @@ fn dates_of_series_and_tasks_are_below_the_events() {
     assert!(shown(&request("a.ics"), many.as_bytes()).ends_with("\nFull\n"));
 }
 
-/// Writes an archive of files with these names and contents.
+/// Returns an archive of files with these names and contents.
 pub fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {

@@ -1,4 +1,4 @@
-//! Sheets made member by member: headings, numbers, and what people do not see.
+//! Sheets made member by member: headings, numbers, and hidden cells.
 
 use daysheet_extract::{
     AnswerLine, CellValue, ExtractRequest, Finding, HiddenUnit, HidingMethod, ReadFailure,
@@ -8,7 +8,8 @@ use crate::cases::shown;
 use crate::office::{relations, zip};
 use crate::{ended, lines, request};
 
-/// Returns a workbook with one sheet: what stands before its rows, these, and what follows.
+/// Returns a workbook with one sheet: the elements before its rows, the rows, and the elements
+/// after them.
 pub fn xlsx(before: &str, rows: &str, after: &str) -> Vec<u8> {
     let sheet = format!("<worksheet>{before}<sheetData>{rows}</sheetData>{after}</worksheet>");
     zip(&[
@@ -51,7 +52,7 @@ fn text(place: &str, style: u8, text: &str) -> String {
 const WHITE: &str = "<color rgb='FFFFFFFF'/>";
 const BLACK: &str = "<color rgb='FF000000'/>";
 
-/// A cell of words in fonts of their own, if they have one.
+/// Returns a cell of words, each in its own font if it has one.
 fn words(style: u8, runs: &[(&str, &str)]) -> String {
     let run = |(font, text): &(&str, &str)| {
         let font = if font.is_empty() { String::new() } else { format!("<rPr>{font}</rPr>") };

@@ -1,4 +1,4 @@
-//! Slides made shape by shape: which words are seen depends on what lies where.
+//! Slides made shape by shape: the order and the fills of shapes decide which words are visible.
 
 use crate::cases::shown;
 use crate::odf::{deck, odf, pptx};
@@ -22,7 +22,7 @@ pub fn solid(colour: &str) -> String {
     format!("<a:solidFill><a:srgbClr val='{colour}'/></a:solidFill>")
 }
 
-/// A shape with a fill and no words.
+/// Returns a shape with a fill and no words.
 fn filled(at: Place, fill: &str) -> String {
     let at = place(at);
     format!(
@@ -30,7 +30,7 @@ fn filled(at: Place, fill: &str) -> String {
     )
 }
 
-/// A box with words of this fill.
+/// Returns a box with words of this fill.
 pub fn words(at: Place, fill: &str) -> String {
     let at = place(at);
     format!(
@@ -38,7 +38,7 @@ pub fn words(at: Place, fill: &str) -> String {
     )
 }
 
-/// A shape that takes its colours from the theme: words as light as the page.
+/// Returns a shape that takes its colours from the theme, with words as light as the page.
 fn styled(fill: &str) -> String {
     let at = place((1.0, 1.0, 3.0, 1.0));
     format!(
@@ -46,7 +46,7 @@ fn styled(fill: &str) -> String {
     )
 }
 
-/// A table of one cell with these properties, of a style.
+/// Returns a table of one cell with these properties, of a style.
 fn table(style: &str, cell: &str, fill: &str) -> String {
     format!(
         "<p:graphicFrame><p:xfrm><a:off x='0' y='0'/><a:ext cx='900000' cy='900000'/></p:xfrm><a:graphic><a:graphicData><a:tbl><a:tblPr>{style}</a:tblPr><a:tr><a:tc><a:txBody><a:p><a:r><a:rPr>{fill}</a:rPr><a:t>SECRET</a:t></a:r></a:p></a:txBody><a:tcPr>{cell}</a:tcPr></a:tc></a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>"

@@ -1,11 +1,11 @@
-//! Text files and tables as text, each with all that it gives.
+//! Text files and tables as text, with the complete output of each.
 
 use daysheet_core::text::fence::OURS;
 use daysheet_extract::{AnswerLine, CellValue, ContentBlock, ExtractRequest, TextPiece};
 
 use crate::{lines, request};
 
-/// Returns all that a file gives, a line each: marks in brackets, cells between bars.
+/// Returns the output of a file, one item a line: marks in brackets, cells between bars.
 pub fn shown(request: &ExtractRequest, bytes: &[u8]) -> String {
     let mut out = String::new();
     let span = |of: &daysheet_extract::BlockSpan| {
@@ -65,7 +65,7 @@ fn cell(value: &CellValue) -> String {
     }
 }
 
-/// Fails with all that differ.
+/// Fails with all cases that differ.
 pub fn all_give(cases: &[(&str, &[u8], &str)]) {
     let got = cases.iter().map(|(name, bytes, _)| shown(&request(name), bytes));
     let wrong: Vec<_> = got.zip(cases).filter(|(got, case)| got != case.2).collect();

@@ -1,6 +1,6 @@
-//! Text of OpenDocument files and slides that its place, its size or a condition hides, and
-//! ordinary text beside it: what is sure is left out, and what programs show differently is in
-//! doubt.
+//! Text of OpenDocument files and slides hidden by its place, its size or a condition, and ordinary
+//! text next to it. Text that is certainly hidden is left out; text that programs show differently
+//! is in doubt.
 
 use std::fmt::Write;
 
@@ -26,13 +26,13 @@ const STYLES: &str = "<style:style style:name='far' style:family='text'><style:t
     <style:style style:name='paged' style:family='graphic'><style:graphic-properties style:horizontal-rel='page'/></style:style>
     <style:style style:name='glass' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040' draw:opacity='0%'/></style:style>
     <style:style style:name='blue' style:family='graphic'><style:graphic-properties draw:fill='solid' draw:fill-color='#203040' draw:opacity='100%'/></style:style>";
-/// The pages of printed notes come before those of the slides.
+/// The page layout of printed notes comes before the page layout of the slides.
 const PAGES: &str = "<style:page-layout style:name='P0'><style:page-layout-properties fo:page-width='21cm' fo:page-height='29cm'/></style:page-layout>
     <style:page-layout style:name='P1'><style:page-layout-properties fo:page-width='28cm' fo:page-height='21cm'/></style:page-layout>
     <style:master-page style:name='M' style:page-layout-name='P1'/>
     <draw:layer-set><draw:layer draw:name='off' draw:display='none'/><draw:layer draw:name='layout'/></draw:layer-set>";
 
-/// A name, the body of a file, and all that is shown of it, but for empty lines.
+/// A name, the body of a file, and its expected output without empty lines.
 type Case<'a> = (&'a str, String, String);
 
 fn check(name: &str, cases: &[Case<'_>], file: impl Fn(&str) -> Vec<u8>) {
@@ -70,7 +70,7 @@ fn paragraph(style: &str, span: &str) -> String {
     )
 }
 
-/// A shape with these attributes.
+/// Returns a shape with these attributes.
 fn drawn(shape: &str, attributes: &str) -> String {
     let words = paragraph("", "");
     let within =
@@ -261,7 +261,7 @@ fn shapes_out_of_sight_on_slides_are_left_out_or_in_doubt() {
     });
 }
 
-/// Shapes on a sheet are below its rows, whether they are bound to a cell or to the sheet.
+/// Shapes on a sheet are below its rows, whether they are anchored to a cell or to the sheet.
 #[test]
 fn shapes_of_sheets_are_seen_by_their_place_and_look() {
     let shape = |attributes: &str, span: &str| {

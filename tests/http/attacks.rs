@@ -1,6 +1,6 @@
-//! Attacks on the HTTP face: by tokens, by what belongs to others, and by requests that mean two
-//! things. Each row is refused before anything is done. Those on the pages are in `pages`, those
-//! by hosts, sizes and times in `guards`.
+//! Attacks on the HTTP interface: tokens, other people's data, and ambiguous requests. Each row is
+//! refused before anything is done. Attacks on the pages are in `pages`; hosts, sizes and times are
+//! in `guards`.
 
 use std::net::Ipv4Addr;
 
@@ -16,10 +16,10 @@ use crate::common::issuer::{TestIssuer, jwks, key, sign, with};
 use crate::common::messages::{mailboxes, write_message};
 use crate::stage::{Caller, MODERN, OLD, Stage, message};
 
-/// What the tokens of the tests are meant for.
+/// The audience of the tests' tokens.
 const HERE: &str = "https://mail.example.com/mcp";
 
-/// Two people of an issuer, each with a short and a long message.
+/// Starts a server for two people of an issuer, each with a short and a long message.
 async fn stage(issuer: &TestIssuer, settings: &[(&str, &str)]) -> Stage {
     let names = ["ann", "bo"];
     let addresses = names.map(|name| format!("{name}@example.com"));
@@ -33,12 +33,12 @@ async fn stage(issuer: &TestIssuer, settings: &[(&str, &str)]) -> Stage {
     Stage::start(&names, settings, Some(mail), Some(issuer.settings(HERE))).await
 }
 
-/// A call that a valid token would have answered.
+/// Returns a call that would be answered with a valid token.
 fn search(caller: &Caller) -> Value {
     caller.request("tools/call", json!({"name": "mail_search", "arguments": {"q": "for"}}))
 }
 
-/// Sends the call with these headers, besides those of its era, to `path`.
+/// Sends the call to `path`, with these headers in addition to those of its era.
 async fn send(stage: &Stage, path: &str, headers: &[(&str, &str)]) -> Reply {
     let caller = stage.modern("");
     let request = search(&caller);
@@ -49,7 +49,7 @@ async fn send(stage: &Stage, path: &str, headers: &[(&str, &str)]) -> Reply {
     caller.http.send("POST", path, &all, request.to_string()).await
 }
 
-/// Asserts that a reply is a refusal, with these words in its challenge, and tells nothing.
+/// Asserts that a reply is a refusal with these words in its challenge, and discloses no data.
 fn assert_refused(reply: &Reply, status: u16, challenge: &str, name: &str) {
     assert_eq!(reply.status, status, "{name}: {}", reply.text());
     let got = reply.header("www-authenticate");
@@ -181,7 +181,7 @@ async fn tokens_of_others_are_refused() {
     assert_refused(&reply, 401, "unknown", "a key that was withdrawn");
 }
 
-/// What Ann's calls have given her is worth nothing to Bo, who has a valid token.
+/// Handles, cursors, outputs and answers of Ann's calls are useless to Bo, who has a valid token.
 #[tokio::test]
 async fn nothing_of_anothers_is_reached() {
     let issuer = TestIssuer::start().await;
@@ -249,12 +249,12 @@ async fn nothing_of_anothers_is_reached() {
     assert!(is_anns(&starred), "her action was undone: {starred}");
 }
 
-/// True for text of one of Ann's messages; a call's own arguments may be repeated.
+/// Returns true for text of one of Ann's messages. A call's own arguments may be repeated.
 fn is_anns(text: &str) -> bool {
     text.contains("for ann@") || text.contains("of ann@")
 }
 
-/// The word after `mark`.
+/// Returns the word after `mark`.
 fn after(text: &str, mark: &str) -> String {
     let (_, rest) = text.split_once(mark).unwrap_or_else(|| panic!("no {mark}: {text}"));
     rest.chars().take_while(|c| c.is_alphanumeric()).collect()
@@ -264,7 +264,7 @@ fn is_handle(word: &str) -> bool {
     word.len() > 1 && word.starts_with('m') && word[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A client learns what its token lacks, and nothing happens meanwhile.
+/// A refusal names the scope that the token lacks, and the call has no effect.
 #[tokio::test]
 async fn weak_tokens_get_the_scope_they_need() {
     let issuer = TestIssuer::start().await;
@@ -366,7 +366,7 @@ async fn clients_find_the_issuer_of_tokens() {
     assert_eq!((reply.status, reply.header("www-authenticate")), (401, "Bearer"));
 }
 
-/// Without tokens, a server is for its own machine alone.
+/// Without tokens, a server serves only its own machine.
 #[tokio::test]
 async fn other_machines_need_a_token() {
     let folder = TempDir::new().unwrap();
@@ -426,7 +426,7 @@ async fn other_machines_need_a_token() {
     }
 }
 
-/// Requests that are none, or more than one.
+/// Malformed requests, and bodies with more than one request.
 #[tokio::test]
 async fn odd_requests_are_refused() {
     let issuer = TestIssuer::start().await;

@@ -1,4 +1,4 @@
-//! A browser without scripts: it keeps cookies, and sends forms as they stand.
+//! A browser without scripts, which keeps cookies and sends forms unchanged.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use url::form_urlencoded::Serializer;
 
 use crate::stage::{Reply, Stage, User};
 
-/// A browser at the pages of an instance: it keeps cookies, and sends forms as they stand.
+/// A browser at the pages of an instance, which keeps cookies and sends forms unchanged.
 pub struct Browser {
     pub http: User,
     pub jar: BTreeMap<String, String>,
 }
 
-/// A page as it came.
+/// A page as received.
 pub struct Page {
     pub path: String,
     pub reply: Reply,
@@ -22,7 +22,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The status; fails with the page unless it is this one.
+    /// Checks the status, and fails with the page if it differs.
     #[track_caller]
     pub fn is(self, status: u16) -> Self {
         assert_eq!(self.reply.status, status, "{}: {}", self.path, self.html);
@@ -41,7 +41,7 @@ impl Page {
         self
     }
 
-    /// The address that it leads on to at once.
+    /// Returns the address that the page redirects to at once.
     #[track_caller]
     pub fn leads_to(&self) -> String {
         let refresh = Regex::new(r#"content="0; url=([^"]*)""#).unwrap();
@@ -49,7 +49,7 @@ impl Page {
         html_escape::decode_html_entities(&found[1]).into_owned()
     }
 
-    /// The fields of the form that is sent to `action`, as it would be sent unchanged.
+    /// Returns the fields of the form for `action`, as an unchanged form would send them.
     #[track_caller]
     pub fn form(&self, action: &str) -> BTreeMap<String, String> {
         let start = format!("action=\"{action}\"");
@@ -79,7 +79,7 @@ impl Browser {
         Self { http: User::nobody(&stage.url("")), jar: BTreeMap::new() }
     }
 
-    /// A browser in which this person has signed in with their token.
+    /// Returns a browser in which this person has signed in with their token.
     pub async fn of(stage: &Stage, name: &str) -> Self {
         let mut browser = Self::at(stage);
         let form = browser.get("/sign-in?return=/accounts").await.is(200);
@@ -139,7 +139,7 @@ impl Browser {
         self.post(action, &fields).await
     }
 
-    /// Returns from a consent page; what the accounts say then.
+    /// Returns from a consent page, and gives the accounts page after it.
     pub async fn back(&mut self, path: &str) -> Page {
         let done = self.get(path).await.is(303);
         assert_eq!(done.reply.header("location"), "/accounts");
@@ -149,7 +149,8 @@ impl Browser {
         page
     }
 
-    /// Begins to connect an account; where the consent page leads back to.
+    /// Begins to connect an account. Returns the path and query to which the consent page
+    /// redirects.
     pub async fn consent(&mut self, provider: &str, mailbox: &str, decision: &str) -> String {
         let path = format!("/connect/{provider}");
         let form = self.get(&path).await.is(200);
@@ -161,7 +162,8 @@ impl Browser {
     }
 }
 
-/// The cookies of one instance as those of another: on loopback their names have the port.
+/// Returns the cookies of one instance, renamed for another. On loopback, cookie names contain the
+/// port.
 pub fn renamed(
     jar: &BTreeMap<String, String>,
     from: &Stage,

@@ -1,4 +1,5 @@
-//! Each era of the protocol, at any instance: what needs no session, and what a session's id has.
+//! Each era of the protocol, at any instance: requests without a session, and information in the id
+//! of a session.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Caller, MODERN, OLD, Stage, message, text};
 
-/// Somebody whom ann has never written to.
+/// An address that ann has never written to.
 const STRANGER: &str = "stranger@example.org";
 
 #[tokio::test]
@@ -26,7 +27,7 @@ async fn each_person_sees_their_own_mail_at_any_instance() {
     }
 }
 
-/// Makes a draft to a stranger; its handle.
+/// Creates a draft to an unknown recipient, and returns its handle.
 async fn draft(caller: &Caller) -> String {
     let draft = json!({"to": [STRANGER], "subject": "Lamps", "body": "Hello"});
     let made = caller.ok("mail_draft", draft).await;
@@ -38,7 +39,7 @@ fn send(caller: &Caller, draft: &str) -> Value {
     caller.request("tools/call", json!({"name": "mail_send", "arguments": {"id": draft}}))
 }
 
-/// Posts an answer to a question; the status.
+/// Posts an answer to a question, and returns the status.
 async fn answer(caller: &Caller, id: &Value, action: &str) -> u16 {
     let result = json!({"action": action, "content": {}});
     caller.post(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await.status
@@ -104,7 +105,7 @@ async fn newer_clients_answer_at_another_instance_once() {
     assert_ne!(text_or_type(&repeated), text(&sent), "{repeated}");
 }
 
-/// A limit that refuses the answer takes it from nobody: the call is repeated with it.
+/// A limit that refuses a call does not use up the user's answer: the call can be repeated with it.
 #[tokio::test]
 async fn answer_that_comes_too_early_is_not_lost() {
     let stage = Stage::set(&["ann"], &[("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "30")]).await;
@@ -286,7 +287,7 @@ async fn each_era_learns_what_is_offered() {
     assert!(tools.iter().all(|one| *one == tools[0] && !one.as_array().unwrap().is_empty()));
 }
 
-/// The id of a session has the name of a client that cuts answers.
+/// The id of a session contains the name of a client that truncates answers.
 #[tokio::test]
 async fn answers_fit_a_client_that_cuts_at_any_instance() {
     let one = Stage::of(&["ann"]).await;

@@ -30,7 +30,7 @@ fn arguments(format: &str) -> Value {
     arguments
 }
 
-/// The format of a result: only JSON and STC have braces around it.
+/// Returns the format of a result. Only JSON and STC have braces around it.
 fn format_of(result: &Value) -> &'static str {
     let first = result["content"][0]["text"].as_str().unwrap();
     if serde_json::from_str::<Value>(first).is_ok() {
@@ -53,7 +53,7 @@ async fn client_declares_its_format() {
     }
 }
 
-/// The handshake declares it for the session, over HTTP by the session's id.
+/// The handshake declares the format for the session; over HTTP, the session's id carries it.
 #[tokio::test]
 async fn client_of_older_eras_declares_its_format_once() {
     let stage = Stage::of(&["ann"]).await;

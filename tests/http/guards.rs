@@ -1,4 +1,4 @@
-//! What every request passes: hosts, origins, sizes and times; TLS; and how an instance ends.
+//! Checks of every request: hosts, origins, sizes and times; TLS; and the shutdown of an instance.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 use crate::common::issuer::{TestIssuer, jwks};
 use crate::stage::{CERTIFICATE, KEY, Stage};
 
-/// The status of a raw response.
+/// Returns the status of a raw response.
 fn status(response: &str) -> &str {
     response.split(' ').nth(1).unwrap_or(response)
 }
@@ -115,7 +115,7 @@ async fn instance_without_the_master_key_is_not_ready() {
     assert_eq!(status(&stage.another().await.raw(probe).await), "503");
 }
 
-/// An instance that never had the issuer's keys would refuse everybody.
+/// An instance that never had the issuer's keys would refuse everyone.
 #[tokio::test]
 async fn instance_is_ready_once_it_has_had_the_issuers_keys() {
     let issuer = TestIssuer::start().await;
@@ -174,7 +174,7 @@ async fn requests_that_are_too_large_are_refused_early() {
     }
 }
 
-/// Bodies of calls and of forms are waited for by the same function.
+/// Bodies of calls and of forms are awaited by the same function.
 #[tokio::test]
 async fn body_that_does_not_arrive_is_given_up() {
     let part = futures_util::stream::once(async { Ok::<_, Infallible>("part") });
@@ -184,7 +184,7 @@ async fn body_that_does_not_arrive_is_given_up() {
     assert_eq!(refused.unwrap_err().status(), 408);
 }
 
-/// Anybody may send this form, so it is read only where there is one, and only if it is short.
+/// Everyone may send this form, so it is read only where it exists, and only if it is short.
 #[tokio::test]
 async fn sign_in_reads_short_forms_where_there_is_one() {
     let issuer = TestIssuer::start().await;
@@ -227,7 +227,7 @@ async fn responses_have_the_id_of_their_request() {
     }
 }
 
-/// Says `bytes` over TLS with this protocol; what comes back.
+/// Sends `bytes` over TLS with this ALPN protocol. Returns the agreed protocol and the response.
 async fn over_tls(stage: &Stage, protocol: &[u8], bytes: &[u8]) -> (Option<Vec<u8>>, Vec<u8>) {
     let mut stream = stage.tls(protocol).await;
     let agreed = stream.get_ref().1.alpn_protocol().map(<[u8]>::to_vec);

@@ -1,4 +1,4 @@
-//! How much one person may use of a server that many share.
+//! Limits on one person's use of a shared server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ fn bucket_refills_evenly() {
     }
 }
 
-/// Settings, what ann may still call, and what the call after those says.
+/// Settings, the number of calls that ann may still make, and the refusal of the next call.
 const CASES: &[(&[(&str, &str)], usize, &str)] = &[
     (
         &[("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "2")],
@@ -123,8 +123,8 @@ async fn floods_are_refused_before_anybody_is_looked_up() {
     assert_ne!(message(&slow)["result"]["isError"], true);
 }
 
-/// Connections that send the beginning of a body and then nothing, of one person or of anybody who
-/// signs in, leave places for the requests of others.
+/// Connections that send only the beginning of a body leave places for the requests of others, both
+/// for one person's calls and for the open sign-in form.
 #[tokio::test]
 async fn unfinished_bodies_leave_places_for_others() {
     // Fewer places than the connections below would take.
@@ -150,8 +150,8 @@ async fn unfinished_bodies_leave_places_for_others() {
     }
 }
 
-/// Long bodies share the room for them: a person's own first, then that of everybody. Short ones
-/// need none.
+/// Long bodies share a limited room: first each person's own, then the common one. Short bodies do
+/// not use it.
 #[tokio::test]
 async fn long_bodies_share_the_room() {
     let stage = Stage::open().await;
@@ -189,8 +189,9 @@ async fn long_bodies_share_the_room() {
     assert!(limits.body("ed", 4 << 20).await.is_ok());
 }
 
-/// One has a thousand messages changed; meanwhile another's small call makes as many round trips
-/// as alone, and at each of these no more of the first one's requests are let in than fit beside.
+/// While one person changes a thousand messages, another's small call makes as many round trips as
+/// alone. During each of them, no more of the first person's requests are admitted than fit the
+/// places of one person.
 #[tokio::test]
 async fn long_job_of_one_person_holds_up_nobody() {
     let settings = [("DAYSHEET_LIMITS_UPSTREAM_AT_ONCE", "16")];

@@ -1,22 +1,22 @@
 //! MCP over HTTP: eras, guards, people, sign-in, limits, pages. The harness is in `stage`.
 //!
-//! What proves what; the numbers are the invariants of `docs/architecture.md`.
+//! The numbers are the invariants of `docs/architecture.md`.
 //!
-//! | files | what they prove | invariants |
+//! | files | subject | invariants |
 //! |---|---|---|
-//! | `attacks` | what is not the caller's stays out of reach, whatever is sent | 32, 33 |
-//! | `eras` | each era of the protocol is answered by any instance, and people are kept apart | |
-//! | `limits` | how much one person may use, and that a long job of one holds up nobody | |
-//! | `memory` | what the process takes while people hold requests open | |
-//! | `metrics` | what is counted, and that it names nobody | |
-//! | `telemetry` | what a collector of traces gets, and that it names nobody | |
+//! | `attacks` | other people's data stays out of reach, regardless of the request | 32, 33 |
+//! | `eras` | every instance answers each era of the protocol, and people are kept apart | |
+//! | `limits` | one person's share of a server; a long job of one person delays no others | |
+//! | `memory` | memory of the process while people hold requests open | |
+//! | `metrics` | the metrics, which name no people | |
+//! | `telemetry` | traces as a collector receives them, which name no people | |
 //! | `formats` | the format that a client declares for all answers | |
-//! | `guards` | hosts, origins, sizes, times, TLS; how an instance ends | |
-//! | `pages` | people connect accounts, see what was done and lower their level; forms and texts of others do no harm (`browser` opens them) | |
+//! | `guards` | hosts, origins, sizes, times, TLS; shutdown of an instance | |
+//! | `pages` | accounts, past actions, access level; hostile forms and texts (uses `browser`) | |
 //! | `sessions` | signing in to the pages and out; redirects lead to no other host | |
 //! | `outputs` | whole answers in the form that a request prefers | 12 |
-//! | `workers` | that files which never end, of one person, hold up nobody else | |
-//! | `people` | what a person can reach of the machine; apps that are dropped; progress | |
+//! | `workers` | one person's files that never end delay no other person | |
+//! | `people` | a person's access to the machine; dropped apps; progress | |
 
 // The futures of a whole session, sandbox included, nest deeper than usual.
 #![recursion_limit = "256"]

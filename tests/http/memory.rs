@@ -17,22 +17,22 @@ use crate::stage::Caller;
 
 /// The audience of the tokens.
 const HERE: &str = "https://mail.example.com/mcp";
-/// The connections, and the bytes that each announces.
+/// The number of connections, and the bytes that each announces.
 const CONNECTIONS: usize = 150;
 const BODY: usize = 4_100_000;
-/// The bodies of one person, and of everybody, that the server lets in.
+/// The number of bodies that the server admits, of one person and of everyone.
 const OF_ONE: usize = 4;
 const OF_ALL: usize = 16;
-/// The bodies of one person that may arrive or wait.
+/// The number of bodies of one person that may arrive or wait.
 const ARRIVING: usize = 32;
 const MIB: usize = 1 << 20;
-/// What a body takes beyond its bytes, and a connection.
+/// The memory of a body in addition to its bytes, and the memory of a connection.
 const BESIDES: (usize, usize) = (MIB / 2, MIB / 32);
-/// The most time for an event that has to happen.
+/// The longest wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// People hold connections open whose long bodies never end. The memory grows by the bodies that
-/// were let in, those that are too many are refused, and somebody else is answered meanwhile.
+/// People hold connections open whose long bodies never end. Memory grows only by the admitted
+/// bodies, the others are refused, and another person is answered meanwhile.
 #[tokio::test]
 async fn unfinished_bodies_take_a_limited_memory() {
     let crowds: &[usize] = if thorough() { &[1, 3, 6] } else { &[1, 3] };
@@ -112,15 +112,15 @@ async fn small_call(caller: &Caller) {
     assert!(found.starts_with("schemas["), "{found}");
 }
 
-/// Returns a figure of a process in bytes.
+/// Returns a memory figure of a process, in bytes.
 fn memory(process: u32, name: &str) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
 }
 
-/// Sends a body but for its last byte, as fast as it is taken, and holds the connection open.
-/// Counts the bytes in `sent`, and reports the status line that comes back.
+/// Sends a body except its last byte, as fast as the server reads it, and holds the connection
+/// open. Counts the bytes in `sent`, and reports the status line of the response.
 async fn hold(
     address: String,
     token: String,

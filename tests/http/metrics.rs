@@ -1,4 +1,4 @@
-//! What a server counts.
+//! Metrics of a server.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use crate::stage::{Stage, User};
 
-/// What is counted after the calls below: how a line begins, and its number; any above 0 if none.
+/// Metrics after the calls below: the beginning of a line and its number, `None` for any above 0.
 const COUNTED: &[(&str, Option<u64>)] = &[
     (r#"daysheet_calls_total{tool="mail_search",outcome="ok"}"#, Some(3)),
     (r#"daysheet_calls_total{tool="mail_search",outcome="argument"}"#, Some(1)),
@@ -92,7 +92,7 @@ async fn cancelled_calls_are_counted() {
     assert!(seen.is_ok(), "{}", stage.service.metrics());
 }
 
-/// Metrics are not at the address that everybody reaches.
+/// Metrics are not served at the public address.
 #[tokio::test]
 async fn metrics_have_an_address_of_their_own() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

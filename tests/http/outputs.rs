@@ -24,7 +24,7 @@ fn headers(accept: Option<&str>, encoding: Option<&str>) -> HeaderMap {
     given.collect()
 }
 
-/// `Accept`, `Accept-Encoding`, and the form that is chosen.
+/// `Accept`, `Accept-Encoding`, and the chosen form.
 const CHOICES: &[(Option<&str>, Option<&str>, Option<TextForm>)] = &[
     (None, None, Some(TextForm::Text)),
     (Some("*/*"), Some("gzip, deflate, br"), Some(TextForm::Text)),
@@ -82,7 +82,7 @@ fn qualities_choose_the_form() {
 }
 
 proptest! {
-    /// STC is never chosen unless its name is there, nor anything that is refused.
+    /// STC is chosen only if it is named, and a refused form never is.
     #[test]
     fn any_headers_choose_what_they_name(
         accept in "([a-z*/+]{0,8}|text/plain|application/(stc[+])?json|[*]/[*])(; ?[qQ]=[0-9.]{0,4})?(, (application/json|[*]/[*]|text/[*])(;q=[01])?)?",
@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-/// Has ann's mailbox answered with an output; its hash.
+/// Has ann's mailbox answered with an output, and returns its hash.
 async fn output(stage: &Stage, ann: &Caller) -> String {
     for number in 0..60 {
         let mail = format!(
@@ -119,7 +119,7 @@ async fn get(caller: &Caller, method: &str, hash: &str, headers: &[(&str, &str)]
     caller.http.send(method, &format!("/outputs/{hash}"), &all, "").await
 }
 
-/// Headers of a request; status, type, encoding, version and tag of the response.
+/// Headers of a request, and status, type, encoding, version and tag of the response.
 const FORMS: &[(&[(&str, &str)], u16, [&str; 4])] = &[
     (&[], 200, ["text/plain; charset=utf-8", "", "", "HASH"]),
     (&[("accept", "text/toon")], 200, ["text/toon; charset=utf-8", "", "", "HASH"]),
@@ -198,8 +198,8 @@ async fn outputs_are_read_in_the_form_that_is_preferred() {
     assert_eq!(gone.status, 410, "{}", gone.text());
 }
 
-/// Rows are sent while others are still to be written, and a reader who does not read takes up
-/// their own places alone.
+/// Rows are sent while others are still being written. A reader who does not read takes up only
+/// their own places.
 #[tokio::test]
 async fn json_is_streamed_and_slow_readers_wait_for_themselves() {
     let stage = Stage::set(&["ann", "bo"], &[("DAYSHEET_LIMITS_CALLS_AT_ONCE", "1")]).await;

@@ -32,7 +32,7 @@ async fn accounts_of_both_providers_are_connected() {
     bo.get("/accounts").await.is(200).omits("ann@").omits("Microsoft</td>");
 }
 
-/// The browser goes while the code is exchanged: the grant is kept nevertheless.
+/// The browser disconnects while the code is exchanged; the grant is kept nevertheless.
 #[tokio::test]
 async fn closed_page_loses_no_grant() {
     let stage = Stage::of(&["ann", "bo"]).await;
@@ -104,7 +104,7 @@ fn urlencode(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
-/// Every form, and fields that it would take.
+/// Every form, with fields that it would accept.
 const FORMS: &[(&str, &str, &[(&str, &str)])] = &[
     ("/accounts", "/accounts/level", &[("level", "read")]),
     ("/accounts/data", "/accounts/erase", &[("confirm", "erase")]),
@@ -303,7 +303,7 @@ async fn answer_is_inspected_in_every_form() {
     }
 }
 
-/// What would run, if a page let it.
+/// Markup that would run if a page did not escape it.
 const SCRIPT: &str = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>";
 
 #[tokio::test]
@@ -415,7 +415,7 @@ async fn person_downloads_and_erases_their_data() {
     stage.modern("bo").ok("mail_search", json!({"q": "for"})).await;
 }
 
-/// What a call writes that runs while everything is erased is erased, too.
+/// Rows written by a call that runs during an erasure are erased, too.
 #[tokio::test]
 async fn erasing_leaves_nothing_of_running_calls() {
     let stage = Stage::of(&["ann"]).await;
@@ -483,7 +483,7 @@ async fn call_to_add_an_account_leads_to_its_page() {
     }
 }
 
-/// The result of a call that adds an account, by a client that can show pages.
+/// Returns the result of a call that adds an account, by a client that can show pages.
 async fn add_shown(stage: &Stage, more: serde_json::Value) -> serde_json::Value {
     let mut caller = stage.modern("ann");
     caller.capabilities = json!({"elicitation": {"url": {}}});
@@ -523,7 +523,7 @@ async fn client_that_shows_pages_is_given_the_page() {
     }
 }
 
-/// Pages are limited as calls are, and neither takes the other's share.
+/// Pages are limited like calls, and neither uses up the other's share.
 #[tokio::test]
 async fn pages_have_limits_of_their_own() {
     let settings = [("DAYSHEET_LIMITS_CALLS_PER_MINUTE", "3")];

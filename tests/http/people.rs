@@ -1,4 +1,4 @@
-//! What one person of many can reach, and what an instance keeps of people.
+//! One person's reach on a shared server, and the state that an instance keeps of people.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn nobody_reaches_the_machine_of_the_server() {
     assert!(config.token_commands.is_empty() && config.google_service_account.is_none());
 }
 
-/// A file is read by a worker of the server, for the person whose it is.
+/// A worker of the server reads a file on behalf of the person who owns it.
 #[cfg(feature = "documents")]
 #[tokio::test]
 async fn files_are_read_for_their_owner() {

@@ -10,11 +10,11 @@ use tokio::process::{Child, ChildStderr, Command};
 use crate::common::clock;
 use crate::stage::{Caller, MODERN, User};
 
-/// A running `serve --http`, and a client of it.
+/// A running `serve --http`, and a client for it.
 pub struct Program {
     pub child: Child,
     log: BufReader<ChildStderr>,
-    /// What it has logged until it served.
+    /// The log up to the moment that it began to serve.
     begun: String,
     pub caller: Caller,
     _home: TempDir,
@@ -48,7 +48,7 @@ impl Program {
         Self { child, log, begun, caller, _home: home }
     }
 
-    /// Asks it to end; its log once it has.
+    /// Asks the process to end, and returns its log.
     pub async fn end(mut self) -> String {
         let id = self.child.id().unwrap().to_string();
         assert!(Command::new("kill").arg(id).status().await.unwrap().success());

@@ -19,7 +19,7 @@ use crate::common::issuer::{CLIENT, TestIssuer, sign, with};
 use crate::common::messages::mailboxes;
 use crate::stage::{ME, Stage, User, person};
 
-/// What the tokens of the issuer are for.
+/// The audience of the issuer's tokens.
 const HERE: &str = "https://mail.example/mcp";
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn session_is_new_at_each_sign_in_and_ends() {
     again.get("/accounts").await.is(200);
 }
 
-/// A listener, its address, and the settings of a server there over the state of `stage`.
+/// Returns a listener, its address, and the settings of a server there over the state of `stage`.
 async fn listening(stage: &Stage) -> (TcpListener, String, Config) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -98,7 +98,7 @@ async fn listening(stage: &Stage) -> (TcpListener, String, Config) {
     (listener, format!("http://{address}"), config)
 }
 
-/// A session allows what its token allows now, and ends with it.
+/// A session has the current access level of its token, and ends with it.
 #[tokio::test]
 async fn session_ends_with_its_token() {
     let stage = Stage::open().await;
@@ -288,7 +288,7 @@ async fn link_signs_in_once() {
     assert_eq!(mira.http.send("POST", "/mcp", &[], call).await.status, 401);
 }
 
-/// The session is still there when the database is back.
+/// The session still exists when the database is back.
 #[tokio::test]
 async fn failing_database_signs_nobody_out() {
     let stage = Stage::of(&["ann"]).await;
@@ -307,7 +307,7 @@ async fn failing_database_signs_nobody_out() {
     assert!(!ann.jar.is_empty());
 }
 
-/// People cannot set what a server lacks.
+/// People cannot set up a provider whose client the server lacks.
 #[tokio::test]
 async fn provider_without_a_client_is_not_offered() {
     let stage = Stage::of(&["ann"]).await;

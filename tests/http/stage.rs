@@ -1,4 +1,4 @@
-//! A server on loopback over a sandbox, and clients of it: what all tests of HTTP work with.
+//! A server on loopback over a sandbox, and clients for it: the harness of all HTTP tests.
 
 #![allow(dead_code, reason = "no module needs all of it")]
 
@@ -37,7 +37,7 @@ use crate::common::messages::mailboxes;
 /// The issuer of the people of the tests.
 pub const ISSUER: &str = "https://issuer.example";
 
-/// The version of the protocol without a handshake, and the last one with it.
+/// The protocol version without a handshake, and the last version with a handshake.
 pub const MODERN: &str = "2026-07-28";
 pub const OLD: &str = "2025-11-25";
 
@@ -55,20 +55,20 @@ pub struct Stage {
     served: Option<JoinHandle<daysheet_core::error::Result<()>>>,
 }
 
-/// What instances of one installation share.
+/// State that the instances of one installation share.
 pub struct Shared {
     pub sandbox: Sandbox,
     pub home: TempDir,
     settings: Vec<(String, String)>,
-    /// The people by their tokens; none where everybody is the one person of the machine.
+    /// The people by their tokens; empty if everyone is the one person of the machine.
     people: HashMap<String, CallingPerson>,
-    /// The issuer whose tokens are taken instead.
+    /// The issuer whose tokens are accepted instead.
     issuer: Option<daysheet_auth::IssuerSettings>,
     _mail: Option<TempDir>,
 }
 
 impl Stage {
-    /// Starts over the sample mailbox: everybody is the one person of the machine.
+    /// Starts over the sample mailbox. Everyone is the one person of the machine.
     pub async fn open() -> Self {
         Self::start(&[], &[], None, None).await
     }
@@ -130,12 +130,12 @@ impl Stage {
         Self::instance(self.shared.clone(), None).await
     }
 
-    /// Another instance, with TLS.
+    /// Starts another instance, with TLS.
     pub async fn encrypted(&self) -> Self {
         Self::instance(self.shared.clone(), Some((CERTIFICATE.into(), KEY.into()))).await
     }
 
-    /// A connection with this protocol above TLS.
+    /// Opens a connection with this protocol above TLS.
     pub async fn tls(&self, protocol: &[u8]) -> TlsStream<TcpStream> {
         let mut roots = rustls::RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(CERTIFICATE).unwrap()).unwrap();
@@ -184,20 +184,21 @@ impl Stage {
         self.served.take().unwrap()
     }
 
-    /// A client of the era without a handshake; `token` may be empty.
+    /// Returns a client of the era without a handshake; `token` may be empty.
     pub fn modern(&self, token: &str) -> Caller {
         Caller::new(self, token, MODERN)
     }
 
-    /// A client of the last era with a handshake, which it has made; its user can be asked.
+    /// Returns a client of the last era with a handshake, after its handshake; its user can be
+    /// asked.
     pub async fn old(&self, token: &str) -> Caller {
         let mut caller = Caller::new(self, token, OLD);
         caller.initialize(json!({"elicitation": {"form": {}}})).await;
         caller
     }
 
-    /// Sends bytes over a connection of their own; what comes back until the server closes it,
-    /// or has been silent for two seconds.
+    /// Sends bytes over a new connection. Returns the response, up to the moment that the server
+    /// closes the connection or has been silent for two seconds.
     pub async fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(bytes).await.unwrap();
@@ -213,7 +214,7 @@ impl Stage {
 }
 
 impl Shared {
-    /// The settings of an instance: the key in a file, everything allowed, Berlin time.
+    /// Returns the settings of an instance: the key in a file, everything allowed, Berlin time.
     pub fn config(&self) -> Config {
         let home = self.home.path().to_str().unwrap();
         let files = format!("{home}/files");
@@ -242,7 +243,7 @@ impl Shared {
     }
 }
 
-/// Somebody of the tests, whose token is their name.
+/// Returns a person of the tests, whose token is their name.
 pub fn person(name: &str) -> CallingPerson {
     CallingPerson::of(ISSUER, name, Some(name.to_owned()), AccessLevel::Full)
 }
@@ -253,7 +254,7 @@ pub struct Caller {
     pub version: &'static str,
     /// The capabilities that each request declares in the era without a handshake.
     pub capabilities: Value,
-    /// The id that the handshake gave.
+    /// The session id from the handshake.
     pub session: Option<String>,
 }
 
@@ -264,19 +265,19 @@ impl Caller {
         Self { http, version, capabilities: json!({"elicitation": {"form": {}}}), session: None }
     }
 
-    /// The same client at another instance.
+    /// Returns the same client at another instance.
     pub fn at(&self, stage: &Stage) -> Self {
         let mut other = Self::new(stage, &self.http.token, self.version);
         (other.capabilities, other.session) = (self.capabilities.clone(), self.session.clone());
         other
     }
 
-    /// Shakes hands, and keeps the session's id if one is given.
+    /// Performs the handshake, and keeps the session's id if one is given.
     pub async fn initialize(&mut self, capabilities: Value) -> Value {
         self.initialize_as("test", capabilities).await
     }
 
-    /// The same by the client of this name.
+    /// Performs the handshake as the client of this name.
     pub async fn initialize_as(&mut self, client: &str, capabilities: Value) -> Value {
         let reply = self
             .send(
@@ -297,7 +298,7 @@ impl Caller {
         result
     }
 
-    /// The headers of a message, as a client of its era sends them.
+    /// Returns the headers of a message, as a client of its era sends them.
     pub fn headers(&self, message: &Value) -> Vec<(String, String)> {
         let mut headers = vec![
             ("content-type".to_owned(), "application/json".to_owned()),
@@ -325,7 +326,7 @@ impl Caller {
         headers
     }
 
-    /// Posts a message; the response as it comes.
+    /// Posts a message, and returns the response as a stream.
     pub async fn stream(&self, message: &Value) -> Streamed {
         let mut request = Request::post(format!("{}/mcp", self.http.base));
         for (name, value) in self.headers(message) {
@@ -337,7 +338,7 @@ impl Caller {
         Streamed { response, read: String::new() }
     }
 
-    /// Posts a message as it stands.
+    /// Posts a message unchanged.
     pub async fn post(&self, message: &Value) -> Reply {
         let headers = self.headers(message);
         let headers: Vec<(&str, &str)> =
@@ -345,7 +346,7 @@ impl Caller {
         self.http.send("POST", "/mcp", &headers, message.to_string()).await
     }
 
-    /// The request of a method, as a client of its era makes it.
+    /// Returns the request of a method, as a client of its era makes it.
     pub fn request(&self, method: &str, mut params: Value) -> Value {
         if self.version == MODERN {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
@@ -357,12 +358,12 @@ impl Caller {
         json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
     }
 
-    /// Makes a request; the response as it came.
+    /// Makes a request, and returns the complete response.
     pub async fn send(&self, method: &str, params: Value) -> Reply {
         self.post(&self.request(method, params)).await
     }
 
-    /// Calls a tool; the result.
+    /// Calls a tool, and returns the result.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let params = json!({"name": tool, "arguments": arguments});
         let reply = self.send("tools/call", params).await;
@@ -372,14 +373,14 @@ impl Caller {
         last["result"].clone()
     }
 
-    /// Calls a tool that is to succeed; its text blocks together.
+    /// Calls a tool that must succeed, and returns its text blocks together.
     pub async fn ok(&self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone()).await;
         assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
         text(&result)
     }
 
-    /// Calls a tool that is to fail; what it says.
+    /// Calls a tool that must fail, and returns its error text.
     pub async fn error(&self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments.clone()).await;
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
@@ -387,14 +388,14 @@ impl Caller {
     }
 }
 
-/// A response as it comes, event by event.
+/// A streamed response, event by event.
 pub struct Streamed {
     pub response: Response<Incoming>,
     read: String,
 }
 
 impl Streamed {
-    /// The next message; none at the end.
+    /// Returns the next message, or `None` at the end.
     pub async fn next(&mut self) -> Option<Value> {
         loop {
             while let Some((line, rest)) = self.read.split_once('\n') {
@@ -411,13 +412,13 @@ impl Streamed {
     }
 }
 
-/// The text blocks of a result together.
+/// Returns the text blocks of a result together.
 pub fn text(result: &Value) -> String {
     let blocks = result["content"].as_array().unwrap().iter();
     blocks.filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// The messages of a response: one, or those of a stream.
+/// Returns the messages of a response: one, or all of a stream.
 pub fn messages(reply: &Reply) -> Vec<Value> {
     if !reply.header("content-type").starts_with("text/event-stream") {
         return vec![reply.json()];
@@ -427,7 +428,7 @@ pub fn messages(reply: &Reply) -> Vec<Value> {
     data.filter(|data| !data.is_empty()).map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// The last message of a response, which answers the request.
+/// Returns the last message of a response, which answers the request.
 pub fn message(reply: &Reply) -> Value {
     messages(reply).pop().unwrap_or_else(|| panic!("no message: {}", reply.text()))
 }

@@ -1,4 +1,4 @@
-//! Traces, as a collector gets them from the program.
+//! Traces, as a collector receives them from the program.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -18,11 +18,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::program::Program;
 
-/// The trace and the span of a client.
+/// The trace id and span id of a client.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
 
-/// A collector on loopback: its address, and the bodies that it gets.
+/// Starts a collector on loopback. Returns its address, and the bodies that it receives.
 async fn collector() -> (String, UnboundedReceiver<Bytes>) {
     let (got, bodies) = unbounded_channel();
     let take = move |body: Bytes| async move { got.send(body).unwrap() };
@@ -33,7 +33,7 @@ async fn collector() -> (String, UnboundedReceiver<Bytes>) {
     (address, bodies)
 }
 
-/// A text attribute.
+/// Returns a text attribute.
 fn text<'a>(attributes: &'a [KeyValue], key: &str) -> &'a str {
     let found = attributes.iter().find(|attribute| attribute.key == key);
     match found.and_then(|found| found.value.as_ref()?.value.as_ref()) {

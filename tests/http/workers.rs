@@ -1,4 +1,4 @@
-//! The processes that read files, shared by the people of a server.
+//! The worker processes that read files, shared by the people of a server.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,15 +19,15 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::common::messages::{mailboxes, write_message};
 use crate::stage::{Caller, MODERN, Stage, User, person, text};
 
-/// The calls of one person, and the files that each of them reads.
+/// The number of one person's calls, and of files that each call reads.
 const CALLS: usize = 8;
 const FILES: usize = 25;
-/// The most time for an event that has to happen.
+/// The longest wait for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One has 200 files read that never end; another is answered meanwhile, whether the work is small
-/// or large. What the first one has begun holds one place for large jobs, and no place for small
-/// ones for long.
+/// While one person's calls read files that never end, another person's small and large jobs are
+/// finished. The first person's files hold one place for large jobs, and hold places for small jobs
+/// only briefly.
 #[tokio::test]
 async fn files_that_never_end_hold_up_nobody_else() {
     let stage = Stage::start(&["ann", "bo"], &[], Some(mail()), None).await;
@@ -135,7 +135,7 @@ fn mail() -> TempDir {
     mail
 }
 
-/// Returns the ids of somebody's messages by their subjects.
+/// Returns the ids of a person's messages by their subjects.
 async fn ids(caller: &Caller) -> HashMap<String, String> {
     let found = caller.ok("mail_search", json!({"limit": 20, "format": "json"})).await;
     let document: Value = serde_json::from_str(found.lines().next().unwrap()).unwrap();
@@ -150,7 +150,7 @@ fn headers(owner: &str, number: usize) -> String {
     )
 }
 
-/// Writes a message with these files.
+/// Writes a message with these attachments.
 fn write_files(mail: &Path, owner: &str, number: usize, files: Vec<(String, String)>) {
     let files = files.into_iter().map(|(name, content)| {
         format!(
@@ -167,7 +167,7 @@ fn write_files(mail: &Path, owner: &str, number: usize, files: Vec<(String, Stri
     write_message(&mail.join(owner), &name, &headers, &format!("{files}--b--\n"));
 }
 
-/// Serves the people of a stage, with workers that write down their jobs.
+/// Serves the people of a stage, with workers that record their jobs.
 async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<HttpState>, String) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -183,7 +183,7 @@ async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<HttpState>, String) {
     (service, format!("http://{address}"))
 }
 
-/// A folder with the program that is the workers', and the list of the jobs that it has begun.
+/// A folder with the program of the workers, and the list of the jobs that they have begun.
 struct Jobs(TempDir);
 
 impl Jobs {
@@ -205,7 +205,8 @@ impl Jobs {
         Self(folder)
     }
 
-    /// The names of the files whose jobs have begun, in order; `body` for the text of a message.
+    /// Returns the names of the files whose jobs have begun, in order; `body` for the text of a
+    /// message.
     fn begun(&self) -> Vec<String> {
         let lines = std::fs::read_to_string(self.0.path().join("begun")).unwrap();
         let name = |line: &str| {
@@ -215,7 +216,7 @@ impl Jobs {
         lines.lines().map(name).collect()
     }
 
-    /// Waits until one has begun again as a large one.
+    /// Waits until a file has been started again as a large job.
     async fn wait_for_second_start(&self) {
         let again = async {
             loop {

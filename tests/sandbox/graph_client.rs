@@ -1,4 +1,4 @@
-//! What the tests of the sandbox's Graph half do as its clients.
+//! Helpers for the Graph tests of the sandbox, which act as its clients.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ pub async fn signed_in(sandbox: &Sandbox) -> User {
     User::at_graph(sandbox.base(), ME, ALL).await
 }
 
-/// Messages for the mailboxes of three people, who each sent one.
+/// Returns a mail folder for three people, who each sent one message.
 pub fn mailboxes_of_three() -> TempDir {
     let dir = TempDir::new().unwrap();
     for (address, name) in [(ME, "Mira Lindqvist"), (ANA, "Ana Lima"), (BEN, "Ben Ochs")] {
@@ -34,7 +34,7 @@ pub fn mailboxes_of_three() -> TempDir {
 }
 
 impl Reply {
-    /// Status, code and message of a refusal, whose whole shape is checked.
+    /// Returns the status, code and message of a refusal, and checks its whole shape.
     pub fn refusal(&self) -> (u16, String, String) {
         let body = self.json();
         let error = body["error"].as_object().unwrap();
@@ -49,13 +49,13 @@ impl Reply {
     }
 }
 
-/// Status and code of a refusal.
+/// Returns the status and code of a refusal.
 pub fn refused(reply: &Reply) -> (u16, String) {
     let (status, code, _) = reply.refusal();
     (status, code)
 }
 
-/// Posts something that has to be made.
+/// Creates an item with a POST request, and returns it.
 pub async fn made(user: &User, path: &str, body: Value) -> Value {
     let reply = user.write("POST", path, &[], &body).await;
     assert_eq!(reply.status, 201, "{path} {body}: {}", reply.text());
@@ -63,20 +63,20 @@ pub async fn made(user: &User, path: &str, body: Value) -> Value {
 }
 
 impl User {
-    /// What is there, with a preference.
+    /// Sends a GET request with a `Prefer` header, unless `prefer` is empty.
     pub async fn prefer(&self, path: &str, prefer: &str) -> Reply {
         let headers: &[_] = if prefer.is_empty() { &[] } else { &[("prefer", prefer)] };
         self.bearing("GET", path, headers, "").await
     }
 
-    /// The subjects of one page of messages.
+    /// Returns the subjects of one page of messages.
     pub async fn subjects(&self, path: &str, options: &[(&str, &str)]) -> Vec<String> {
         let query = form(options.iter().copied());
         let list = self.json(&format!("{path}?%24select=subject&{query}")).await;
         column(&list, "subject")
     }
 
-    /// The message of a subject, with all its properties.
+    /// Returns the message with this subject, with all its properties.
     pub async fn message(&self, subject: &str) -> Value {
         let filter = format!("subject eq '{}'", subject.replace('\'', "''"));
         let query = form([("$filter", filter.as_str())]);

@@ -1,8 +1,8 @@
-//! The sandbox answers as the services' contracts say, refusals too.
+//! The sandbox follows the contracts of the services, including their refusals.
 //!
-//! | files | what they prove |
+//! | files | subject |
 //! |---|---|
-//! | `sandbox`, `sandbox_mail` | sign-in and mail as Google's services have them |
+//! | `sandbox`, `sandbox_mail` | Google's sign-in and mail |
 //! | `sandbox_calendar` | Google Calendar |
 //! | `sandbox_entra` | Microsoft's sign-in |
 //! | `sandbox_graph`, `sandbox_graph_mail`, `sandbox_graph_calendar` | Microsoft Graph |

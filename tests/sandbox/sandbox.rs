@@ -1,9 +1,8 @@
-//! The sandbox's Google half, from outside: sign-in, routes, search, masks,
-//! pages, hostile mail, faults.
+//! The sandbox's Google half, from outside: sign-in, routes, search, masks, pages, hostile mail,
+//! faults.
 //!
-//! Everything goes over HTTP, as the rest of the program does it. What the
-//! sandbox cannot tell about itself, whether it is like the real service, is
-//! for the interop tests with contracts that others wrote.
+//! All requests go over HTTP, as in the rest of the program. The interop tests compare the sandbox
+//! with contracts that others wrote; these tests cannot tell how close it is to the real service.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,7 +32,7 @@ async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
 }
 
 impl User {
-    /// Status and message of an error in Google's shape.
+    /// Returns the status and message of an error in Google's shape.
     async fn error(&self, path: &str) -> (u16, String) {
         let reply = self.get(path).await;
         let body = reply.json();
@@ -59,7 +58,7 @@ async fn sandbox(dir: &Path) -> Sandbox {
     Sandbox::start(options).await.unwrap()
 }
 
-/// A folder of messages for [`ME`], by file name.
+/// Returns a folder of messages for [`ME`], by file name.
 fn folder(messages: &[(&str, &str)]) -> TempDir {
     let dir = TempDir::new().unwrap();
     let mine = dir.path().join(ME);
@@ -70,7 +69,7 @@ fn folder(messages: &[(&str, &str)]) -> TempDir {
     dir
 }
 
-/// One message's message resource.
+/// Returns the message resource of a mailbox's only message.
 async fn only_message(message: &str) -> (Value, Sandbox, User) {
     let dir = folder(&[("only", message)]);
     let sandbox = sandbox(dir.path()).await;
@@ -88,8 +87,8 @@ fn decoded(data: &Value) -> Vec<u8> {
 
 // Compression -------------------------------------------------------------
 
-/// Google compresses for clients that accept gzip and have it in their name, Graph for all that
-/// accept it; what is short stays as it is.
+/// Google compresses for clients that accept gzip and have "gzip" in their user agent, Graph for
+/// all that accept it. Short responses are not compressed.
 #[tokio::test]
 async fn long_answers_are_compressed_where_the_services_do_it() {
     let sandbox = Sandbox::start(SandboxOptions::new(clock::clock())).await.unwrap();
@@ -552,7 +551,7 @@ async fn charsets_and_file_names_are_decoded() {
     }
 }
 
-/// Gmail detects what is not declared, as mail programs do.
+/// Gmail detects undeclared character sets, as mail programs do.
 #[tokio::test]
 async fn undeclared_charsets_are_detected() {
     let text = "Оплатите, пожалуйста, услуги связи до конца месяца.";
@@ -758,7 +757,7 @@ async fn invalid_requests_are_refused() {
 
 // Search ------------------------------------------------------------------
 
-/// The mailbox of the search tests: each message's name is its Message-ID.
+/// Returns the mailbox of the search tests. The name of each message is its Message-ID.
 fn search_folder() -> TempDir {
     let recent = clock::now() - jiff::SignedDuration::from_hours(48);
     let recent = recent.strftime("%d %b %Y %H:%M:%S +0000").to_string();

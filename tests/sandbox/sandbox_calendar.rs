@@ -1,9 +1,8 @@
-//! The sandbox's Google Calendar, from outside: events, series, meetings,
-//! lists, changes, refusals.
+//! The sandbox's Google Calendar, from outside: events, series, meetings, lists, changes, refusals.
 //!
-//! Everything goes over HTTP, as the rest of the program does it. Expected
-//! answers are whole; what differs from run to run (etags, times of writing) is
-//! checked for its form and then put out of sight by [`steady`].
+//! All requests go over HTTP, as in the rest of the program. Expected answers are complete; values
+//! that differ from run to run (etags, times of writing) are checked for their form and then
+//! replaced by [`steady`].
 
 use std::fs;
 
@@ -27,7 +26,7 @@ const ZOE: &str = "zoe@example.com";
 const FULL: &str = "https://www.googleapis.com/auth/calendar";
 const EVENTS: &str = "calendars/primary/events";
 
-/// A sandbox with two empty main calendars, and nothing on the disk.
+/// Starts a sandbox with two empty main calendars, all in memory.
 async fn sandbox() -> Sandbox {
     let dir = TempDir::new().unwrap();
     for address in [MIRA, ZOE] {
@@ -46,7 +45,7 @@ async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
 }
 
 impl User {
-    /// Events of the main calendar in a year, by their start.
+    /// Returns the events of the main calendar in a year, by their start.
     async fn year(&self, year: u16) -> Vec<Value> {
         let list = self
             .json(&format!(
@@ -59,8 +58,7 @@ impl User {
     }
 }
 
-/// An answer without what differs from run to run, which is checked for its
-/// form.
+/// Returns an answer without the values that differ from run to run, after checking their form.
 fn steady(mut value: Value) -> Value {
     fn walk(value: &mut Value) {
         match value {
@@ -97,7 +95,7 @@ fn steady(mut value: Value) -> Value {
     value
 }
 
-/// An event at a time of a day in Berlin.
+/// Returns an event at a time of day in Berlin.
 fn meeting(title: &str, start: &str, end: &str) -> Value {
     json!({
         "summary": title, "start": { "dateTime": start, "timeZone": "Europe/Berlin" },
@@ -105,14 +103,14 @@ fn meeting(title: &str, start: &str, end: &str) -> Value {
     })
 }
 
-/// The same with more.
+/// Returns `value` with more members.
 fn with(mut value: Value, more: Value) -> Value {
     let members = more.as_object().unwrap().clone();
     value.as_object_mut().unwrap().extend(members);
     value
 }
 
-/// One member of each item.
+/// Returns one member of each item.
 fn each<'a>(items: &'a [Value], key: &str) -> Vec<&'a str> {
     let text = |item: &'a Value| item.pointer(key).and_then(Value::as_str).unwrap_or("-");
     items.iter().map(text).collect()

@@ -1,8 +1,8 @@
-//! The sandbox's Microsoft sign-in, from outside, and Google's look-ups: codes,
-//! refresh tokens, device codes, refusals; people and settings.
+//! The sandbox's Microsoft sign-in, from outside: codes, refresh tokens, device codes, refusals;
+//! and Google's look-ups of people and settings.
 //!
-//! What opens with a Microsoft token is for the tests of Graph; here it is
-//! enough that nothing of Google's does.
+//! The Graph tests cover the use of a Microsoft token; these tests only check that it opens nothing
+//! of Google's.
 
 use std::fs;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Reply {
         self.json()
     }
 
-    /// Status, word and number of an error.
+    /// Returns the status, error code and error number of a refusal.
     fn refused(&self) -> (u16, String, u64) {
         let body = self.json();
         let number = body["error_codes"][0].as_u64().unwrap();
@@ -37,7 +37,7 @@ impl Reply {
     }
 }
 
-/// Somebody who signs in by hand.
+/// A user who signs in by hand.
 struct Web(User);
 
 impl Web {
@@ -49,7 +49,7 @@ impl Web {
         self.0.send("POST", path, &[], form(fields.iter().copied())).await
     }
 
-    /// An authorization request with changes; an empty value is one left out.
+    /// Sends an authorization request with these changes. An empty value removes the parameter.
     async fn authorize(&self, changes: &[(&str, &str)], headers: &[(&str, &str)]) -> Reply {
         let usual = [("scope", "offline_access Mail.Read User.Read"), ("login_hint", ME)];
         let page = MICROSOFT.authorization(&[&usual, changes].concat(), true);
@@ -61,7 +61,7 @@ impl Web {
         back["code"].clone()
     }
 
-    /// A token request by code, with changes.
+    /// Sends a token request by code, with these changes.
     async fn token(&self, changes: &[(&str, &str)]) -> Reply {
         self.0.send("POST", MICROSOFT.token, &[], MICROSOFT.token_request(changes)).await
     }
@@ -103,7 +103,7 @@ impl Web {
         self.0.send("POST", "/common/oauth2/deviceauth", headers, body).await
     }
 
-    /// A Google access token with scopes.
+    /// Obtains a Google access token with these scopes.
     async fn google(&self, scope: &str) -> Value {
         self.0.sign_in(&GOOGLE, ME, scope).await
     }
@@ -527,7 +527,7 @@ async fn people() -> (TempDir, Sandbox, Web) {
     (dir, sandbox, web)
 }
 
-/// The addresses of a search's results.
+/// Returns the addresses of a search's results.
 fn found(answer: &Value) -> Vec<&str> {
     let results = answer["results"].as_array();
     let results = results.map(Vec::as_slice).unwrap_or_default();

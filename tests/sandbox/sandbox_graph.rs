@@ -1,8 +1,8 @@
-//! The sandbox's Graph half, from outside: routes, ids, filters, searches,
-//! pages, batches, refusals.
+//! The sandbox's Graph half, from outside: routes, ids, filters, searches, pages, batches,
+//! refusals.
 //!
-//! Everything goes over HTTP, as the rest of the program does it, over a small
-//! mailbox whose messages are all here.
+//! All requests go over HTTP, as in the rest of the program, to a small mailbox whose messages are
+//! all in this file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -94,7 +94,7 @@ async fn over(dir: &Path) -> Sandbox {
     Sandbox::start(options).await.unwrap()
 }
 
-/// The mailboxes of this file, and a user with all permissions.
+/// Starts the mailboxes of this file, and signs in a user with all permissions.
 async fn sandbox() -> (TempDir, Sandbox, User) {
     let dir = TempDir::new().unwrap();
     for (address, messages) in [
@@ -954,7 +954,7 @@ async fn faults_have_the_form_of_graph_errors() {
     }
 }
 
-/// Pages of a large mailbox come quickly wherever they stand.
+/// Pages of a large mailbox arrive quickly at any offset.
 #[tokio::test]
 async fn pages_of_large_mailboxes_are_quick() {
     let dir = TempDir::new().unwrap();
@@ -1000,7 +1000,7 @@ async fn pages_of_large_mailboxes_are_quick() {
     }
 }
 
-/// Odd messages come out whole as JSON, or at least come out.
+/// Malformed and hostile messages are returned as valid JSON.
 #[tokio::test]
 async fn hostile_messages_come_as_json() {
     let deep: String = (0..300)

@@ -1,6 +1,6 @@
 //! The sandbox's Graph half, from outside: calendars and their events.
 //!
-//! Three people of one sandbox, over HTTP, as the rest of the program does it.
+//! Three people of one sandbox, over HTTP, as in the rest of the program.
 
 use daysheet_sandbox::{Sandbox, SandboxOptions};
 use serde_json::{Value, json};
@@ -18,10 +18,10 @@ mod meetings;
 mod series;
 mod writes;
 
-/// All that a calendar takes.
+/// The scopes that all calendar requests need together.
 const SCOPES: &str = "User.Read Mail.Read MailboxSettings.Read Calendars.ReadWrite";
 
-/// Three people with a message each.
+/// Starts a sandbox of three people with a message each.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
     let options =
@@ -36,7 +36,7 @@ async fn mira() -> (TempDir, Sandbox, User) {
     (dir, sandbox, user)
 }
 
-/// An hour of a day of February 2026 in Berlin.
+/// Returns an event of one hour on a day of February 2026, in Berlin.
 fn hour(subject: &str, day: u8, hour: u8) -> Value {
     let at = |hour: u8| json!({ "dateTime": format!("2026-02-{day:02}T{hour:02}:00:00"), "timeZone": "Europe/Berlin" });
     json!({ "subject": subject, "start": at(hour), "end": at(hour + 1) })
@@ -56,12 +56,12 @@ fn people(addresses: &[&str]) -> Value {
         .collect()
 }
 
-/// The path of an event.
+/// Returns the path of an event.
 fn at(event: &Value) -> String {
     format!("me/events/{}", encoded(text(&event["id"])))
 }
 
-/// What a calendar shows of the first half of 2026.
+/// Returns the calendar view of the first half of 2026.
 async fn view(user: &User) -> Vec<Value> {
     let path = "me/calendarView?startDateTime=2026-01-01T00:00:00Z\
                 &endDateTime=2026-07-01T00:00:00Z&%24top=200";
@@ -69,7 +69,7 @@ async fn view(user: &User) -> Vec<Value> {
     list["value"].as_array().unwrap().clone()
 }
 
-/// Takes everything out of a calendar.
+/// Deletes all events of a calendar.
 async fn clear(user: &User) {
     for event in view(user).await {
         let reply = user.write("DELETE", &at(&event), &[], &Value::Null).await;

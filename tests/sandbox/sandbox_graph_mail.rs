@@ -1,6 +1,6 @@
-//! The sandbox's Graph half, from outside: mail that is written.
+//! The sandbox's Graph half, from outside: writes to mail.
 //!
-//! Three people of one sandbox, over HTTP, as the rest of the program does it.
+//! Three people of one sandbox, over HTTP, as in the rest of the program.
 
 use std::fs;
 
@@ -18,14 +18,14 @@ mod refusals;
 mod threads;
 mod uploads;
 
-/// All that mail takes.
+/// The scopes that all mail requests need together.
 const SCOPES: &str = "User.Read Mail.ReadWrite Mail.Send MailboxSettings.ReadWrite \
                       Contacts.ReadWrite";
 
-/// The preference for ids that stay.
+/// The preference for immutable ids.
 const IMMUTABLE: (&str, &str) = ("prefer", "IdType=\"ImmutableId\"");
 
-/// Three people; Mira has a message that she sent and twenty that came.
+/// Starts a sandbox of three people. Mira has one sent message and twenty received ones.
 async fn sandbox() -> (TempDir, Sandbox) {
     let dir = mailboxes_of_three();
     for number in 1..=20 {
@@ -49,21 +49,21 @@ async fn mira() -> (TempDir, Sandbox, User) {
     (dir, sandbox, user)
 }
 
-/// Changes something that can be.
+/// Changes an item with a PATCH request, and returns it.
 async fn changed(user: &User, path: &str, body: Value) -> Value {
     let reply = user.write("PATCH", path, &[], &body).await;
     assert_eq!(reply.status, 200, "{path} {body}: {}", reply.text());
     reply.json()
 }
 
-/// Does something that is answered by a status alone.
+/// Sends a write that is answered with a status alone.
 async fn does(user: &User, method: &str, path: &str, body: Value, status: u16) {
     let reply = user.write(method, path, &[], &body).await;
     let found = (reply.status, reply.text());
     assert_eq!(found, (status, String::new()), "{method} {path}");
 }
 
-/// The path of a message.
+/// Returns the path of a message.
 fn at(message: &Value) -> String {
     format!("me/messages/{}", encoded(text(&message["id"])))
 }
@@ -72,13 +72,13 @@ fn people(addresses: &[&str]) -> Value {
     addresses.iter().map(|address| json!({ "emailAddress": { "address": address } })).collect()
 }
 
-/// The addresses of a list of recipients.
+/// Returns the addresses of a list of recipients.
 fn addresses(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
     list.map(|it| text(&it["emailAddress"]["address"])).collect()
 }
 
-/// The subjects in a folder, newest first.
+/// Returns the subjects in a folder, newest first.
 async fn subjects(user: &User, folder: &str) -> Vec<String> {
     let path = format!("me/mailFolders/{folder}/messages");
     user.subjects(&path, &[("$top", "100")]).await

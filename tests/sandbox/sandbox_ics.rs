@@ -1,6 +1,6 @@
 //! The sandbox's calendars, loaded: the samples, and folders of `.ics` files.
 //!
-//! What was loaded is asked for as Google's API tells it.
+//! The loaded calendars are read through Google's API.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::common::clock;
 
 const SCOPE: &str = "https://www.googleapis.com/auth/calendar";
 
-/// Every occurrence of the sample calendars in the last quarter of 2026, as a
-/// library that others wrote has it (`tests/interop/sample_agenda.py`).
+/// Every occurrence of the sample calendars in the last quarter of 2026, as computed by a
+/// third-party library (`tests/interop/sample_agenda.py`).
 const AGENDA: &str = include_str!("../fixtures/sample-agenda.tsv");
 
 // The client's side -------------------------------------------------------
@@ -26,13 +26,13 @@ async fn signed_in(sandbox: &Sandbox, address: &str) -> User {
 }
 
 impl User {
-    /// The calendars.
+    /// Returns the calendars.
     async fn calendars(&self) -> Vec<Value> {
         let list = self.json("users/me/calendarList").await;
         list["items"].as_array().unwrap().clone()
     }
 
-    /// The events of a calendar.
+    /// Returns the events of a calendar.
     async fn events(&self, calendar: &str, query: &str) -> Vec<Value> {
         let calendar = encoded(calendar);
         let path = format!("calendars/{calendar}/events?maxResults=2500{query}");
@@ -41,7 +41,7 @@ impl User {
         list["items"].as_array().unwrap().clone()
     }
 
-    /// Name and role of each calendar, and the titles in it.
+    /// Returns the name, role, time zone and event titles of each calendar.
     async fn reported(&self) -> Vec<String> {
         let mut reported = Vec::new();
         for calendar in self.calendars().await {
@@ -75,7 +75,7 @@ async fn sandbox(mail: Option<&Path>, calendar: Option<&Path>) -> Sandbox {
     Sandbox::start(options).await.unwrap()
 }
 
-/// A folder with one message for each address.
+/// Returns a folder with one message for each address.
 fn mail(addresses: &[&str]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for address in addresses {
@@ -219,7 +219,7 @@ async fn samples_have_every_kind_of_event() {
 
 // Folders -----------------------------------------------------------------
 
-/// A calendar with one event per title, a day after the other.
+/// Returns a calendar with one event per title, on successive days.
 fn calendar(name: Option<&str>, titles: &[&str]) -> String {
     let mut text = String::from("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//x//y//EN\r\n");
     if let Some(name) = name {
@@ -235,7 +235,8 @@ fn calendar(name: Option<&str>, titles: &[&str]) -> String {
     text + "END:VCALENDAR\r\n"
 }
 
-/// Loads files for two mailboxes; what each is told, and what was passed over.
+/// Loads files for two mailboxes. Returns the calendars of each, and the skipped files with the
+/// reason.
 async fn load(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>, Vec<(String, String)>) {
     let mail = mail(&["ana@example.com", "bo@example.com"]);
     let folder = TempDir::new().unwrap();
@@ -358,7 +359,7 @@ async fn unusable_files_are_reported() {
     );
 }
 
-/// People who are invited to one occurrence have it without its series.
+/// People invited to one occurrence get it without its series.
 #[tokio::test]
 async fn occurrence_without_its_series_keeps_its_original_start() {
     let folder = TempDir::new().unwrap();

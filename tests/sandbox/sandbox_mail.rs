@@ -1,9 +1,9 @@
-//! The sandbox's Gmail, written to from outside: drafts, sending and delivery,
-//! labels, uploads, filters, contacts, refusals.
+//! Writes to the sandbox's Gmail, from outside: drafts, sending and delivery, labels, uploads,
+//! filters, contacts, refusals.
 //!
-//! Everything goes over HTTP, as the rest of the program does it. Expected
-//! answers are whole; ids and times that differ from run to run are put out of
-//! sight by [`steady`], which numbers ids as they turn up.
+//! All requests go over HTTP, as in the rest of the program. Expected answers are complete;
+//! [`steady`] replaces ids and times that differ from run to run, and numbers the ids in order of
+//! appearance.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ const ZOE: &str = "zoe@example.com";
 const MODIFY: &str = "https://www.googleapis.com/auth/gmail.modify";
 const ALL: &str = "https://mail.google.com/";
 
-/// A sandbox with two mailboxes, of one message each, and nothing on the disk.
+/// Starts a sandbox with two mailboxes of one message each, all in memory.
 async fn sandbox() -> Sandbox {
     let dir = TempDir::new().unwrap();
     for (address, name) in [(MIRA, "mira"), (ZOE, "zoe")] {
@@ -64,7 +64,7 @@ impl User {
         self.ok("POST", "messages/batchModify", body).await;
     }
 
-    /// The bytes of a message.
+    /// Returns the bytes of a message.
     async fn bytes(&self, id: &Value) -> String {
         let path = format!("messages/{}?format=raw", id.as_str().unwrap());
         let raw = self.json(&path).await["raw"].as_str().unwrap().to_owned();
@@ -72,12 +72,12 @@ impl User {
     }
 }
 
-/// A message as requests carry it, of header lines and a text.
+/// Returns a message of these header lines and this text, in Base64 as requests carry it.
 fn raw(head: &[&str], text: &str) -> String {
     URL_SAFE_NO_PAD.encode(wire(head, text))
 }
 
-/// A message's bytes; with the fields that would be added at the time.
+/// Returns the bytes of a message, with a fixed `Date` field.
 fn wire(head: &[&str], text: &str) -> String {
     let mut message = String::new();
     for line in head {
@@ -88,7 +88,7 @@ fn wire(head: &[&str], text: &str) -> String {
     format!("{message}\r\n{text}\r\n")
 }
 
-/// The path of a member's id: `drafts/` and the id.
+/// Returns the path of an item: `base`, such as `drafts`, and its id.
 fn at(base: &str, value: &Value) -> String {
     format!("{base}/{}", value["id"].as_str().unwrap())
 }

@@ -37,7 +37,7 @@ fn font() -> String {
     head.iter().chain(&body).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns what a page gives that shows these codes, the second ones in another font.
+/// Returns the output of a page that shows these codes, the second ones in another font.
 fn got(codes: [&str; 2], fonts: [(&str, &str, &str); 2]) -> String {
     let show = |(font, codes)| format!("/C{font} 12 Tf <{codes}> Tj ");
     let shows: String = (0..).zip(codes).map(show).collect();

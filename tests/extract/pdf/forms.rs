@@ -1,12 +1,12 @@
-//! Fields of forms: which values are shown, and which a drawing states or nobody sees.
+//! Form fields: visible values, values that a drawing states, and hidden values.
 
 use super::paper::{Paper, at, stream};
 use super::shown;
 use crate::request;
 
-/// Returns what a page with these widgets gives below its own text. Object 10 draws nothing, 11 the
-/// value `Ada Byron`, 12 the same on two lines, 13 in white, 14 turned by a quarter, and 15 a list;
-/// 16 is a field for its widgets to inherit from.
+/// Returns the output of a page with these widgets, without the text of the page itself. Object 10
+/// draws an empty field, 11 the value `Ada Byron`, 12 the same on two lines, 13 in white, 14 turned
+/// by a quarter, and 15 a list; 16 is a field for its widgets to inherit from.
 fn got(catalog: &'static str, widgets: &[&str]) -> String {
     let drawing = |entries: &str, content: &str| {
         let usual = "/Type/XObject/Subtype/Form/BBox[0 0 180 20]/Resources<</Font<</F1 3 0 R>>>>";

@@ -1,11 +1,11 @@
-//! What nobody sees is left out and counted; what somebody sees stays, however odd.
+//! Hidden text is left out and counted; visible text stays, however odd.
 
 use super::paper::{Paper, at, stream};
 use super::shown;
 use crate::request;
 
-/// A trick on one page with `Word` at each `$`, and what it gives: the word, or how much is hidden
-/// how.
+/// A trick on one page with `Word` at each `$`, and its output: the word, or the reason for hiding
+/// and the number of hidden characters.
 struct Trick {
     name: &'static str,
     content: &'static str,
@@ -17,8 +17,8 @@ const fn trick(name: &'static str, content: &'static str, expected: &'static str
 }
 
 /// `/Half` and `/None` are opacities, `/Over` multiplies, `/Mask` masks, `/Pic` is an opaque
-/// picture, `/Thin` one with a mask, `/Form` shows the word, `/Off` is a layer that is switched
-/// off and `/On` one that is not.
+/// picture, `/Thin` a picture with a mask, `/Form` shows the word, `/Off` is a layer that is
+/// switched off and `/On` a visible layer.
 const TRICKS: &[Trick] = &[
     trick("no mode", "3 Tr $", "Invisible 4"),
     trick("clip mode", "7 Tr $", "Invisible 4"),
@@ -137,13 +137,14 @@ fn what_nobody_sees_is_left_out_and_counted() {
     assert!(TRICKS.len() >= 40 && kept * 5 >= TRICKS.len() * 2, "{kept} of {}", TRICKS.len());
 }
 
-/// A trick on one page with `Word` at each `$` that is shown, and how it may be hidden; nothing if
-/// that is in no doubt.
+/// A trick on one page with a visible `Word` at each `$`, and the reason for doubt, empty if the
+/// word is not in doubt.
 ///
-/// `/Odd` blends by difference, `/Faint` is an opacity, `/Dark` is a mask that shows nothing,
-/// `/Lit` one that shows the upper half of the page, `/Turned` one with a function; `/White` and
+/// `/Odd` blends by difference, `/Faint` is an opacity, `/Dark` is a mask without content, `/Lit` a
+/// mask that shows the upper half of the page, `/Turned` a mask with a function; `/White` and
 /// `/Blue` are gradients of one colour, `/Tile` is a pattern without content; `/Blank` shows the
-/// word in a font without drawings, `/Drawn` in one with; `/Print` is a layer for paper alone.
+/// word in a font without drawings, `/Drawn` in a font with drawings; `/Print` is a layer for paper
+/// alone.
 const DOUBTS: &[Trick] = &[
     trick("pale", "0.9 g $", "Colour"),
     trick("grey", "0.8 g $", ""),
@@ -267,7 +268,8 @@ fn what_may_be_hidden_is_shown_and_counted() {
 
 #[test]
 fn characters_that_people_see_as_others_are_counted() {
-    /// Entries of the font in which `pay 9000 EUR` is written, with how many differ.
+    /// Entries of the font in which `pay 9000 EUR` is written, and the number of characters that
+    /// differ.
     const FONTS: &[(&str, usize)] = &[
         ("/Encoding/WinAnsiEncoding/ToUnicode 10 0 R", 1),
         ("/ToUnicode 10 0 R", 1),

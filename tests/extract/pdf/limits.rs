@@ -1,4 +1,4 @@
-//! Files made to hurt, and files that give no text.
+//! Hostile files, and files without text.
 
 use daysheet_extract::{AnswerLine, BlockSpan, ContentBlock, ExtractRequest, PartUnit};
 
@@ -29,7 +29,8 @@ fn of_ten_thousand_pages_a_hundred_are_read() {
     assert_eq!(shown(&from(10_001), &bytes), "NoSuchPage(10000)\n");
 }
 
-/// Returns the beginning of a file, up to a place that is counted from where its page shows text.
+/// Returns the start of a file. `end` computes its length from the position where its page shows
+/// text.
 fn cut_off(end: impl Fn(usize) -> usize) -> Vec<u8> {
     let before = "0 g 0 0 10 10 re f\n".repeat(20);
     let mut bytes = Paper::of(&format!("{before}{}", at(50.0, 700.0, "Lost"))).bytes();
@@ -128,8 +129,8 @@ fn nothing_loops_or_overflows() {
     }
 }
 
-/// Forms that draw the next one `calls` times, on `levels` levels; `seen` on the first page draws
-/// the first of them, and the second page draws none.
+/// Returns a file whose forms draw the next one `calls` times, on `levels` levels. The first page
+/// draws the first form with `seen`; the second page draws none.
 fn nested(calls: usize, levels: usize, seen: &str) -> Paper {
     let form = |at: usize| {
         let next = 11 + at;
@@ -147,7 +148,7 @@ fn nested(calls: usize, levels: usize, seen: &str) -> Paper {
     }
 }
 
-/// What forms draw is counted before it is drawn: a page that draws too much is left out.
+/// Drawings by forms are counted before they are drawn. A page that draws too much is left out.
 #[test]
 fn forms_that_draw_one_another_too_often_are_not_drawn() {
     let both = "[page 1]\nFirst\n[page 2]\nSecond\n";

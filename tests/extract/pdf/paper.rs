@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-/// A file to be: its objects, from number 1. Helvetica is `/F1`.
+/// A PDF file to write: its objects, from number 1. Helvetica is `/F1`.
 #[derive(Default)]
 pub struct Paper {
-    /// What the pages show.
+    /// The content stream of each page.
     pub pages: Vec<String>,
     /// Entries of the catalog, of each page, and of the resources.
     pub catalog: &'static str,
@@ -21,7 +21,7 @@ impl Paper {
         Self { pages: vec![content.to_owned()], ..Self::default() }
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the file.
     pub fn bytes(&self) -> Vec<u8> {
         let first = 10 + self.objects.len();
         let kids: Vec<String> =
@@ -66,7 +66,7 @@ pub fn stream(entries: &str, content: &str) -> String {
     format!("<</Length {} {entries}>>stream\n{content}\nendstream", content.len())
 }
 
-/// Returns the operators that show a line at a place, 12 points high.
+/// Returns the operators that show a line at a position, 12 points high.
 pub fn at(x: f64, y: f64, text: &str) -> String {
     format!("BT /F1 12 Tf {x} {y} Td ({text}) Tj ET\n")
 }

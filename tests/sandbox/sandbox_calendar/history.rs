@@ -1,5 +1,4 @@
-//! Messages that come, change and go while the sandbox runs, and Gmail's history
-//! of it.
+//! Messages that arrive, change and disappear while the sandbox runs, and Gmail's history of them.
 
 use super::*;
 
@@ -9,7 +8,7 @@ async fn reader(sandbox: &Sandbox) -> User {
     User::at_gmail(sandbox.base(), MIRA, GMAIL).await
 }
 
-/// Where the history stands.
+/// Returns the current history id.
 async fn now(user: &User) -> String {
     user.json("profile").await["historyId"].as_str().unwrap().to_owned()
 }

@@ -1,4 +1,4 @@
-//! Lists, sync tokens, calendars and what goes with them.
+//! Lists, sync tokens, and calendars with their settings.
 
 use super::*;
 use crate::common::clock;

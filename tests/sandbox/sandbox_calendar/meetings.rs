@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Zoe's copy of an event, if she has one that is there.
+/// Returns Zoe's copy of an event, or `None` if it is missing or cancelled.
 async fn copy(zoe: &User, id: &str) -> Option<Value> {
     let (status, event) = zoe.call("GET", &format!("{EVENTS}/{id}"), Value::Null).await;
     (status == 200 && event["status"] != "cancelled").then_some(event)

@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Refused requests, with their statuses and messages.
 
 use super::*;
 use crate::common::clock;

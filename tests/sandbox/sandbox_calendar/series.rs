@@ -1,9 +1,8 @@
-//! Series: expanded over changes of the clock, changed in parts, cancelled in
-//! parts.
+//! Series: expanded across clock changes, changed in parts, cancelled in parts.
 
 use super::*;
 
-/// Every Sunday from before the clocks are put forward.
+/// Returns a series of four Sundays at 02:30, across the day the clocks go forward.
 fn weekly() -> Value {
     with(
         meeting("Walk", "2026-03-15T02:30:00", "2026-03-15T03:15:00"),

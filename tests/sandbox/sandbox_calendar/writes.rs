@@ -1,4 +1,4 @@
-//! Single events: made, read, patched, replaced, deleted, moved, taken over.
+//! Single events: created, read, patched, replaced, deleted, moved, imported.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Who may what, and requests in batches.
+//! Permissions, and batch requests.
 
 use std::collections::BTreeMap;
 

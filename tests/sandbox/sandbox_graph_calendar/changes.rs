@@ -1,4 +1,4 @@
-//! What is new since the last time, in calendars and in folders.
+//! Changes since the last round, in calendars and in folders.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{ANA, at, hour, made, mira, refused, with};
 use crate::common::client::{ME, User, encoded, form};
 use crate::graph_client::text;
 
-/// Follows a round to its end; the entries, and the link to the next round.
+/// Follows a round to its end. Returns its entries and the link to the next round.
 pub async fn round(user: &User, path: &str, size: usize) -> (Vec<Value>, String) {
     let (mut path, mut entries) = (path.to_owned(), Vec::new());
     loop {

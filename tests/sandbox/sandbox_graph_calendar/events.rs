@@ -1,4 +1,4 @@
-//! Events, whole, and the zones they are told in.
+//! Complete events, and the time zones in which they are returned.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{ANA, SCOPES, at, hour, made, mira, refused, view, with};
 use crate::common::client::{ME, User, encoded};
 use crate::graph_client::text;
 
-/// Everything that is said of an event, as it comes back.
+/// Every property of an event is returned as it was written.
 #[tokio::test]
 async fn event_has_all_its_properties() {
     let (_dir, _sandbox, user) = mira().await;
@@ -156,7 +156,7 @@ async fn event_has_all_its_properties() {
     assert_eq!(refused(&foreign), (404, "ErrorItemNotFound".to_owned()));
 }
 
-/// Times in the zone that was asked for, by either kind of name.
+/// Times are returned in the preferred zone, given by its IANA or Windows name.
 #[tokio::test]
 async fn times_come_in_the_preferred_zone() {
     let (_dir, _sandbox, user) = mira().await;

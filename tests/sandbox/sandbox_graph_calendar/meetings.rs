@@ -1,4 +1,4 @@
-//! Meetings of several people: answers, forwarding, calling off, schedules.
+//! Meetings of several people: answers, forwarding, cancelling, schedules.
 
 use serde_json::{Value, json};
 

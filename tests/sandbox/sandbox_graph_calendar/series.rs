@@ -1,4 +1,4 @@
-//! Series, their occurrences, and what differs.
+//! Series, their occurrences, and exceptions.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{ANA, SCOPES, at, made, mira, people, refused, with};
 use crate::common::client::{User, form};
 use crate::graph_client::{column, text};
 
-/// A series that begins on the 2nd of March 2026, a Monday, in Berlin.
+/// Returns a series that begins on Monday, 2 March 2026, in Berlin.
 fn series(pattern: Value, range: Value) -> Value {
     let range = with(json!({ "startDate": "2026-03-02" }), range);
     json!({
@@ -25,12 +25,12 @@ fn weekly() -> Value {
     )
 }
 
-/// The starts of a list of events, in Berlin.
+/// Returns the starts of a list of events.
 fn starts(events: &[Value]) -> Vec<&str> {
     events.iter().map(|it| &text(&it["start"]["dateTime"])[..16]).collect()
 }
 
-/// What a calendar shows of March and April, in Berlin.
+/// Returns the calendar view of March and April 2026, in Berlin time.
 async fn spring(user: &User) -> Vec<Value> {
     let path = "me/calendarView?startDateTime=2026-03-01T00:00:00Z\
                 &endDateTime=2026-05-01T00:00:00Z&%24top=100";
@@ -210,7 +210,7 @@ async fn series_expand_with_their_exceptions() {
     assert_eq!(spring(&user).await.len(), 1);
 }
 
-/// Recurrences as Graph takes them, with the days they begin with.
+/// Recurrences that Graph accepts, with the days of their first occurrences.
 #[tokio::test]
 async fn recurrences_are_accepted_and_normalised() {
     let (_dir, _sandbox, user) = mira().await;

@@ -1,4 +1,4 @@
-//! Events changed, and writes that are refused.
+//! Changing events, and refused writes.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{ANA, BEN, SCOPES, at, clear, hour, made, mira, people, refused, view
 use crate::common::client::User;
 use crate::graph_client::text;
 
-/// Changes keep what they do not name; whoever is late is told so.
+/// Changes keep the fields that they do not name. A write with an outdated ETag is refused.
 #[tokio::test]
 async fn patches_keep_other_fields_and_detect_conflicts() {
     let (_dir, sandbox, user) = mira().await;
@@ -128,7 +128,7 @@ async fn patches_keep_other_fields_and_detect_conflicts() {
     assert_eq!(view(&ana).await, Vec::<Value>::new());
 }
 
-/// Bodies that Graph does not take.
+/// Bodies that Graph refuses.
 #[tokio::test]
 async fn invalid_event_bodies_are_refused() {
     let (_dir, _sandbox, user) = mira().await;

@@ -1,4 +1,4 @@
-//! The life of a draft, from its first word to the inboxes of others.
+//! Drafts, from creation to delivery.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,8 +13,7 @@ use crate::common::client::{ME, User, encoded};
 use crate::common::clock;
 use crate::graph_client::{mailboxes_of_three, text};
 
-/// Everything that a draft can be given is there again, and what is changed is
-/// changed alone.
+/// A draft returns every property that was set, and a change affects no other property.
 #[tokio::test]
 async fn draft_keeps_its_content_until_sent() {
     let (_dir, sandbox, user) = mira().await;
@@ -126,7 +125,7 @@ async fn draft_keeps_its_content_until_sent() {
     assert_eq!(refused(&reply), (400, "ErrorInvalidPropertySet".to_owned()));
 }
 
-/// What is to be sent later waits in the outbox, and can be called back.
+/// Deferred messages wait in the outbox until they are due, and can be deleted there.
 #[tokio::test]
 async fn deferred_message_waits_in_the_outbox() {
     let time = ManualClock::at(clock::now());

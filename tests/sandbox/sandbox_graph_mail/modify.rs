@@ -1,4 +1,4 @@
-//! Mail put in order: moved, copied, deleted, marked, and the folders for it.
+//! Moving, copying, deleting and marking messages, and their folders.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{ANA, IMMUTABLE, SCOPES, at, changed, does, made, mira, refused, subj
 use crate::common::client::{ME, User, encoded};
 use crate::graph_client::{column, text};
 
-/// A common id is another one after a move, and the old one leads nowhere.
+/// A regular id changes when the message moves, and the old id is not found.
 #[tokio::test]
 async fn moving_and_copying_change_message_ids() {
     let (_dir, _sandbox, user) = mira().await;
@@ -43,7 +43,7 @@ async fn moving_and_copying_change_message_ids() {
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
 }
 
-/// What a message is marked with, and what the answer says then.
+/// Read state, categories, importance and flags: each change is returned and stored.
 #[tokio::test]
 async fn message_marks_are_written_and_returned() {
     let (_dir, _sandbox, user) = mira().await;
@@ -89,7 +89,7 @@ async fn message_marks_are_written_and_returned() {
     assert_eq!(column(&list, "subject"), ["Report 2"]);
 }
 
-/// Folders made, renamed, and deleted with what is in them.
+/// Folders are created, renamed, and deleted with their content.
 #[tokio::test]
 async fn folders_are_created_renamed_and_deleted() {
     let (_dir, _sandbox, user) = mira().await;
@@ -137,7 +137,7 @@ async fn folders_are_created_renamed_and_deleted() {
     assert_eq!(list["value"], json!([]));
 }
 
-/// Another's mailbox takes the permissions for that.
+/// Another person's mailbox needs the shared permissions.
 #[tokio::test]
 async fn other_mailboxes_need_their_permissions() {
     let (_dir, sandbox, user) = mira().await;

@@ -1,4 +1,4 @@
-//! Writes that are refused, and change nothing.
+//! Refused writes, which change nothing.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::common::client::{User, encoded};
 const RULES: &str = "me/mailFolders/inbox/messageRules";
 const CATEGORIES: &str = "me/outlook/masterCategories";
 
-/// One refusal for every mistake; nothing comes of any of them.
+/// Each mistake gets its own refusal, and no write takes effect.
 #[tokio::test]
 async fn invalid_writes_are_refused_without_effect() {
     let (_dir, _sandbox, user) = mira().await;
@@ -116,7 +116,7 @@ async fn invalid_writes_are_refused_without_effect() {
     assert_eq!(subjects(&user, "sentitems").await, ["Hello"]);
 }
 
-/// Each write takes its permission.
+/// Each write requires its permission.
 #[tokio::test]
 async fn every_write_needs_its_permission() {
     let (_dir, sandbox, full) = mira().await;

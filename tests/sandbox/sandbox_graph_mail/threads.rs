@@ -1,5 +1,4 @@
-//! Answers: whom they go to, what they say, and the conversation they are in,
-//! at both ends.
+//! Replies: recipients, text and conversation, at both ends.
 
 use serde_json::{Value, json};
 
@@ -7,7 +6,7 @@ use super::{ANA, BEN, addresses, at, does, made, mira, people};
 use crate::common::client::{GOOGLE, ME};
 use crate::graph_client::text;
 
-/// A conversation between a mailbox of Graph's and one of Gmail's.
+/// A conversation between a Graph mailbox and a Gmail mailbox.
 #[tokio::test]
 async fn thread_spans_graph_and_gmail_mailboxes() {
     let (_dir, sandbox, user) = mira().await;
@@ -61,7 +60,7 @@ async fn thread_spans_graph_and_gmail_mailboxes() {
     assert_eq!(thread["messages"].as_array().unwrap().len(), 3, "{thread}");
 }
 
-/// Whom answers go to, by what they answer.
+/// Recipients of replies, by the original message.
 #[tokio::test]
 async fn reply_recipients_follow_the_message() {
     let (_dir, sandbox, user) = mira().await;

@@ -1,4 +1,4 @@
-//! Files in drafts: at once, piece by piece, and out again.
+//! Attachments of drafts: adding them at once or in pieces, and removing them.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ use super::{at, does, made, mira, refused};
 use crate::common::client::encoded;
 use crate::graph_client::{column, text};
 
-/// A file of more than one piece, and all that goes wrong on its way.
+/// Uploads a file in several pieces, with every error on the way.
 #[tokio::test]
 async fn large_attachment_is_uploaded_in_pieces() {
     let (_dir, _sandbox, user) = mira().await;
@@ -51,7 +51,7 @@ async fn large_attachment_is_uploaded_in_pieces() {
     assert_eq!(refused(&reply), (404, "ErrorItemNotFound".to_owned()));
 }
 
-/// Files and pictures that are put into a draft at once, and taken out.
+/// Adds files and inline images to a draft at once, and removes them.
 #[tokio::test]
 async fn small_attachments_are_added_and_removed() {
     let (_dir, _sandbox, user) = mira().await;

@@ -1,11 +1,11 @@
-//! Contacts that are made, changed and deleted.
+//! Creating, changing and deleting contacts.
 
 use super::*;
 
 const CONTACTS: &str = "https://www.googleapis.com/auth/contacts";
 const FIELDS: &str = "personFields=names,emailAddresses,phoneNumbers";
 
-/// A contact without what hangs on its id.
+/// Returns a contact without the fields that depend on its id.
 fn plain(mut person: Value) -> Value {
     let members = person.as_object_mut().unwrap();
     members.retain(|name, _| !["resourceName", "etag", "metadata"].contains(&name.as_str()));
@@ -66,7 +66,7 @@ async fn contact_is_created_changed_and_deleted() {
     assert_eq!(user.json(search).await, json!({}));
 }
 
-/// A contact that the mail gave is one to change as well.
+/// Contacts derived from mail can be changed as well.
 #[tokio::test]
 async fn contact_known_from_mail_can_be_changed() {
     let sandbox = sandbox().await;

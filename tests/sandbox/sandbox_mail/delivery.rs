@@ -1,8 +1,8 @@
-//! Sending: who gets what, under which labels, and who sees whom.
+//! Sending: recipients, labels, and Bcc.
 
 use super::*;
 
-/// The lines of a message's header section but for what a delivery adds.
+/// Returns the header lines of a message.
 fn head(message: &str) -> Vec<&str> {
     let (head, _) = message.split_once("\r\n\r\n").unwrap();
     head.split("\r\n").collect()
@@ -48,7 +48,7 @@ async fn copies_reach_all_recipients_without_bcc() {
     assert!(copy.ends_with("\r\n\r\nhello\r\n"), "{copy}");
 }
 
-/// Everything that is sent is delivered, as often as it is sent.
+/// Each send is delivered, even if the same message was sent before.
 #[tokio::test]
 async fn message_sent_twice_arrives_twice() {
     let sandbox = sandbox().await;
@@ -119,8 +119,8 @@ async fn reply_joins_the_thread_on_both_sides() {
     );
 }
 
-/// Who is written to oneself has one message; under a tag it is the same person;
-/// under the name of somebody else nobody writes.
+/// A message to one's own address is stored once, to one's own tagged address twice. A tagged
+/// `From` is kept; the address of another person is replaced.
 #[tokio::test]
 async fn sender_is_always_the_owner() {
     let sandbox = sandbox().await;

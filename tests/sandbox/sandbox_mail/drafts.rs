@@ -1,4 +1,4 @@
-//! Drafts: what is added to them, and the conversations that they join.
+//! Drafts: their fields, and the conversations that they join.
 
 use super::*;
 
@@ -36,7 +36,7 @@ async fn missing_header_fields_are_added_to_drafts() {
     );
 }
 
-/// A conversation is joined by a reference and the subject, not by its id.
+/// A draft joins a conversation by its references and subject, not by the thread id alone.
 #[tokio::test]
 async fn thread_is_joined_by_reference_and_subject() {
     let sandbox = sandbox().await;

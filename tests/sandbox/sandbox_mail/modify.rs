@@ -1,8 +1,8 @@
-//! Labels of messages: what modifying does.
+//! Adding and removing labels of messages.
 
 use super::*;
 
-/// The mailbox's only message at the start.
+/// Returns the only message that the mailbox has at the start.
 async fn first(user: &User) -> Value {
     user.json("messages").await["messages"][0].clone()
 }

@@ -1,8 +1,8 @@
-//! What Gmail refuses, and how: bodies, ids, labels, scopes.
+//! Refusals by Gmail: bodies, ids, labels, scopes.
 
 use super::*;
 
-/// A message to nobody.
+/// A message without recipients, in Base64.
 const NOBODY: &str = "U3ViamVjdDogeA0KDQp4";
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn invalid_requests_are_refused() {
     assert_eq!(user.json("profile").await["messagesTotal"], 3);
 }
 
-/// The methods that each scope opens: all others are refused, whatever is asked.
+/// Each scope opens the listed methods and no others, regardless of the request.
 #[tokio::test]
 async fn each_scope_allows_only_its_methods() {
     const METHODS: [(&str, &str, &str); 10] = [

@@ -128,7 +128,7 @@ impl TokenSource {
     pub async fn refreshed_after_401(&self, rejected: &str) -> Result<String> {
         match &self.0 {
             Source::Account { store, id } => store.refreshed_after_401(id, rejected).await,
-            // // The token was issued moments ago, and there is no refresh token yet to
+            // The token was issued moments ago, and there is no refresh token yet to
             // obtain another with.
             Source::Fixed(_) => Err(only_one()),
         }

@@ -305,7 +305,7 @@ impl ItemDifference {
     pub fn add_occurrence(&mut self, now: &EventData, difference: Option<&Self>) {
         let was = match difference {
             Some(difference) => difference.was,
-            // // An occurrence without an earlier state was moved if it is not where the rule
+            // An occurrence without an earlier state was moved if it is not where the rule
             // puts it.
             None => now.original.filter(|original| *original != now.start),
         };

@@ -276,7 +276,7 @@ pub trait Drafts: Send + Sync {
     /// # Errors
     /// [`ErrorKind::NotFound`] if the draft does not exist or is no longer a draft.
     async fn draft_message(&self, id: &str) -> Result<String> {
-        // // The default suits services whose drafts are messages with the same id, such as
+        // The default suits services whose drafts are messages with the same id, such as
         // Graph.
         Ok(id.to_owned())
     }

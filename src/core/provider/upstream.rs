@@ -88,7 +88,7 @@ impl UpstreamRequests {
         if let Some(person) = people.get(owner).and_then(Weak::upgrade) {
             return UpstreamShare(person);
         }
-        // // Shares live only as long as their adapters. Pruning whenever one is added keeps
+        // Shares live only as long as their adapters. Pruning whenever one is added keeps
         // the map as small as the set of people who are active.
         people.retain(|_, person| person.strong_count() > 0);
         let person = self.person((self.most / PART).max(1));
@@ -121,7 +121,7 @@ impl UpstreamRequests {
 impl UpstreamShare {
     /// Waits until one more request may be sent.
     pub async fn place(&self) -> UpstreamPermit<'_> {
-        // // The person's own permit comes first: in the opposite order, a person who has
+        // The person's own permit comes first: in the opposite order, a person who has
         // used up their share would hold common permits while waiting.
         let own = self.0.places.acquire().await.ok();
         UpstreamPermit { _own: own, _common: self.0.upstream.places.acquire().await.ok() }

@@ -17,7 +17,7 @@ import os
 import re
 import sys
 
-import agenda
+import calendar_search
 import google_emulate
 import interop
 import seed_messages
@@ -134,7 +134,7 @@ def run_scenario(name, daysheet, email, whole):
                                **({"ids": arguments["ids"]} if tool == "mail_read" else {}),
                                "cursor": page["next"]})
     if whole:
-        agenda.run(name, checks, call, email)
+        calendar_search.run(name, checks, call, email)
         with checks.section(f"{name}, writing"):
             folder = daysheet.env["DAYSHEET_FILES"]
             writing.run(name, checks, call, email, "google", folder)

@@ -26,7 +26,7 @@ import re
 import shutil
 import sys
 
-import agenda
+import calendar_search
 import interop
 import writing
 from graph_router import Contract, Router
@@ -283,7 +283,7 @@ def run_scenario(daysheet, shared):
             for tool, arguments in SHARED:
                 call(tool, arguments)
         with checks.section(f"{name}: the calendar"):
-            agenda.run(name, checks, call, account, message="Kiln is cold")
+            calendar_search.run(name, checks, call, account, message="Kiln is cold")
         with checks.section(f"{name}: sending on"):
             [event] = call("calendar_save", {"account": account, "events": [FORWARDED],
                                              "notify": "all", "if_conflict": "ignore"})["events"]

@@ -11,9 +11,9 @@
 //! | `outputs` | long answers are kept and can be read on | 13 |
 //! | `config`, `store`, `sign_in`, `files`, `unsubscribe`, `request`, `args` | the modules of layer 5, and arguments | 16 |
 //! | `conformance` | the port's promises, kept by the mailboxes and calendars in memory | |
-//! | `pipeline`, `merge`, `agenda`, `free` | reads over several accounts (in memory): order, pages, failures | 12, 13, 17 |
-//! | `drafts`, `send`, `modify`, `arrange`, `names`, `reach` | writes of mail (mailboxes in memory): audience, exactly once, undo | 24, 26, 28 |
-//! | `save`, `import`, `outward`, `checks` | writes of events (calendars in memory): all checks before the first write | 21 |
+//! | `pipeline`, `merge`, `calendar_search`, `free` | reads over several accounts (in memory): order, pages, failures | 12, 13, 17 |
+//! | `drafts`, `send`, `modify`, `manage`, `names`, `reach` | writes of mail (mailboxes in memory): audience, exactly once, undo | 24, 26, 28 |
+//! | `save`, `import`, `delete`, `respond`, `manage_calendar`, `checks` | writes of events (calendars in memory): all checks before the first write | 21 |
 //! | `gmail` | the main tasks over Gmail | 9, 13, 14, 16, 17 |
 //! | `brief`, `answers`, `levels`, `offered`, `elicitation`, `progress` | whole calls: the day, every column, each level, questions and reports to the user | 25, 26, 30 |
 //! | `discovery`, `strict` | the list of tools in clients: searches, and conversion of schemas | |
@@ -53,7 +53,7 @@ mod cli;
 mod config;
 mod conformance;
 mod days;
-mod delete_respond;
+mod delete;
 mod discovery;
 mod drafts;
 mod elicitation;
@@ -67,6 +67,7 @@ mod invitations;
 mod layers;
 mod levels;
 mod manage;
+mod manage_calendar;
 mod merge;
 mod modify;
 mod names;
@@ -80,6 +81,7 @@ mod promises;
 mod reach;
 mod request;
 mod requests;
+mod respond;
 mod routes;
 mod save;
 mod send;

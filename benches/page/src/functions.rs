@@ -3,7 +3,7 @@
 //! `cargo bench -p daysheet-benches` runs them under Criterion, whose options apply (`--
 //! --save-baseline NAME`, `-- --baseline NAME`, a part of a name). The merge of several accounts'
 //! rows is measured by the function that builds the merged table; the merge of the agenda, over
-//! stored responses, by `cargo bench --bench agenda`.
+//! stored responses, by `cargo bench --bench calendar_search`.
 
 #![allow(
     missing_docs,

@@ -31,7 +31,7 @@ const PROGRAMS: &[(&str, &str, bool)] = &[
     ("Budgets", "budget", true),
     ("Start", "startup", false),
     ("Pages", "paging", false),
-    ("Agenda", "agenda", false),
+    ("Calendar search", "calendar_search", false),
     ("Sending through faults", "sends", false),
 ];
 

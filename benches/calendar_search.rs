@@ -1,6 +1,6 @@
 //! A month of 5,000 events in 10 calendars of 4 accounts.
 //!
-//! `cargo bench --bench agenda` writes the events into `.ics` files, loads them into the sandbox,
+//! `cargo bench --bench calendar_search` writes the events into `.ics` files, loads them into the sandbox,
 //! and lists a month through the whole program. It measures the round trips per account, with
 //! deliberately late responses, and the time of the work between responses, with the same search
 //! over stored responses.

@@ -20,16 +20,17 @@ pub mod calendar_save;
 pub mod calendar_search;
 pub mod changes;
 mod columns;
+mod declaration;
 mod kinds;
 pub mod lookup;
 pub mod mail;
 pub mod mail_search;
 pub mod manage;
 pub mod output;
+mod rewrite;
 mod synonyms;
 mod view;
 
-use daysheet_core::access::AccessLevel;
 use daysheet_core::encode::Format;
 use daysheet_core::error::Result;
 use daysheet_core::schemas::Table;
@@ -37,91 +38,10 @@ use serde_json::{Map, Value, json};
 
 use self::args::CallArguments;
 pub use self::columns::{ColumnChoice, RowDetail};
+use self::declaration::ToolKind;
+pub use self::declaration::{ArgKind, Tool, ToolArgument, ToolEffect};
 use self::kinds::DeclaredArguments;
 pub use self::view::{AnswerView, CallIdentity, FormatWord};
-
-/// The effect of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolEffect {
-    /// Reads without changing anything.
-    Read,
-    /// Reaches other people, or deletes.
-    Outward,
-    /// Makes changes that can be reverted, possibly with some effort: an ended sign-in must be
-    /// repeated.
-    Reversible,
-}
-
-/// One argument of a tool.
-#[derive(Debug, Clone, Copy)]
-pub struct ToolArgument {
-    /// Its name in `snake_case`.
-    pub name: &'static str,
-    /// The type of its value.
-    pub kind: ArgKind,
-    /// One short sentence, or empty if the name is clear enough.
-    pub doc: &'static str,
-    /// True if calls without it are refused.
-    pub required: bool,
-    /// True if many tools take it. Docs and errors give its limits and meaning, the server's
-    /// instructions do so once, and the list of tools only names it.
-    pub common: bool,
-}
-
-/// The types of arguments.
-#[derive(Debug, Clone, Copy)]
-pub enum ArgKind {
-    /// Text.
-    Text,
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// A list of texts.
-    List,
-    /// Names of columns of these tables.
-    Columns(&'static [&'static Table]),
-    /// A whole number: least, most, default.
-    Number(u32, u32, u32),
-    /// True or false; false by default.
-    Switch,
-    /// A list of objects with these members.
-    Objects(&'static [ToolArgument]),
-    /// Columns of a table, each `name=value`; or an object of them.
-    Settings,
-}
-
-/// One tool.
-#[derive(Debug, Clone, Copy)]
-pub struct Tool {
-    /// Its name.
-    pub name: &'static str,
-    /// The purpose; the first sentence is enough to choose the tool.
-    pub doc: &'static str,
-    /// The effect of a call.
-    pub effect: ToolEffect,
-    /// The lowest access level that offers it.
-    pub access: AccessLevel,
-    /// Its arguments, in the order of the docs.
-    pub args: &'static [ToolArgument],
-    /// Reads the arguments of a call.
-    read: fn(&CallArguments) -> Result<ToolAction>,
-}
-
-impl Tool {
-    /// Returns true if the tool is offered at an access level to clients that want names with these
-    /// prefixes; no prefixes mean all tools. Tools that the answers of others refer to are always
-    /// offered: accounts, names and ids, and the rest of an answer.
-    pub fn is_offered(&self, access: AccessLevel, names: &[String]) -> bool {
-        let needed = matches!(self.name, "accounts" | "lookup" | "output_read");
-        let named = || names.iter().any(|name| self.is_named(name));
-        self.access <= access && (names.is_empty() || needed || named())
-    }
-
-    /// Returns true if `name` is its name, or the first words of its name.
-    pub fn is_named(&self, name: &str) -> bool {
-        let rest = self.name.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
-    }
-}
 
 /// Every tool, in the order of the docs.
 pub const TOOLS: &[Tool] = &[
@@ -238,12 +158,52 @@ pub fn read(
     format: Format,
 ) -> Result<ToolRequest> {
     // A synonym may belong to another tool, so the tool is only known after this.
-    let (tool, arguments) = synonyms::call(tool, arguments.unwrap_or_default());
+    let (tool, arguments) = rewrite::call(tool, arguments.unwrap_or_default());
     let args = CallArguments::new(tool, arguments)?;
     let view = AnswerView::read(&args)?;
-    let action = (tool.read)(&args)?;
+    let action = read_action(tool, &args)?;
     let call = CallIdentity::of(tool, &args, action.effect().unwrap_or(tool.effect));
     Ok(ToolRequest { action, format: view.format_or(format), view, call })
+}
+
+/// Reads the arguments of a call of `tool`.
+///
+/// # Errors
+/// If an argument is missing or invalid, or if arguments contradict each other.
+fn read_action(tool: &Tool, args: &CallArguments) -> Result<ToolAction> {
+    Ok(match tool.kind {
+        ToolKind::MailSearch => ToolAction::MailSearch(mail_search::MailSearch::request(args)?),
+        ToolKind::MailRead => ToolAction::MailRead(mail::MailRead::request(args)?),
+        ToolKind::Lookup => ToolAction::Lookup(lookup::LookupRequest::request(args)?),
+        ToolKind::MailAttachment => {
+            ToolAction::MailAttachment(mail::MailAttachment::request(args)?)
+        }
+        ToolKind::MailDraft => ToolAction::MailDraft(Box::new(mail::MailDraft::request(args)?)),
+        ToolKind::MailSend => ToolAction::MailSend(mail::MailSend::request(args)?),
+        ToolKind::MailModify => ToolAction::MailModify(mail::MailModify::request(args)?),
+        ToolKind::Accounts => {
+            ToolAction::Accounts(accounts::AccountsRequest::request(args)?.operation()?)
+        }
+        ToolKind::CalendarSearch => {
+            ToolAction::CalendarSearch(calendar_search::CalendarSearch::request(args)?)
+        }
+        ToolKind::CalendarFree => {
+            ToolAction::CalendarFree(calendar_free::CalendarFree::request(args)?)
+        }
+        ToolKind::CalendarSave => {
+            ToolAction::CalendarSave(Box::new(calendar_save::CalendarSave::request(args)?))
+        }
+        ToolKind::CalendarDelete => {
+            ToolAction::CalendarDelete(calendar_delete::CalendarDelete::request(args)?)
+        }
+        ToolKind::CalendarRespond => {
+            ToolAction::CalendarRespond(calendar_respond::CalendarRespond::request(args)?)
+        }
+        ToolKind::Manage => ToolAction::Manage(manage::ManageRequest::request(args)?),
+        ToolKind::Changes => ToolAction::Changes(changes::ChangesRequest::request(args)?),
+        ToolKind::Brief => ToolAction::Brief(brief::BriefRequest::request(args)?),
+        ToolKind::Output => ToolAction::Output(output::OutputRead::request(args)?),
+    })
 }
 
 /// Returns the column names of some tables, each once.

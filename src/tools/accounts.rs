@@ -3,13 +3,13 @@
 use daysheet_core::choice::{WordChoice, words};
 use daysheet_core::error::{Error, Result};
 
-use super::args::CallArguments;
 use super::kinds::{ACCOUNT, TEXT, choice, default, tool};
+use super::view::AnswerView;
 
 tool! {
     /// List, add (connect), remove or re-authorise Gmail, Google, Outlook, Microsoft 365 accounts.
     /// `add` opens a sign-in page.
-    accounts(Reversible, Read) => Accounts(AccountsRequest::meant);
+    accounts(Reversible, Read) => Accounts;
     pub struct AccountsRequest {
         op: AccountsOperation = default(),
         provider: Option<ProviderChoice> = choice(),
@@ -20,7 +20,7 @@ tool! {
         tenant: Option<String> = TEXT,
         /// A mailbox shared with you; at Google by service account
         mailbox: Option<String> = TEXT,
-        ..format
+        ..AnswerView { format }
     }
 }
 
@@ -122,7 +122,11 @@ impl SignInArguments {
 }
 
 impl AccountsRequest {
-    fn meant(self, _: &CallArguments) -> Result<AccountsOp> {
+    /// Returns the requested operation.
+    ///
+    /// # Errors
+    /// If an argument that the operation needs is missing.
+    pub(super) fn operation(self) -> Result<AccountsOp> {
         let device = self.flow == SignInFlow::Device;
         let account = |op: &str| {
             self.account.clone().ok_or_else(|| {

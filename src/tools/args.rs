@@ -7,7 +7,8 @@ use daysheet_core::error::{Error, Result};
 use daysheet_core::text::brief;
 use serde_json::{Map, Value};
 
-use super::{ArgKind, Tool, ToolArgument, synonyms};
+use super::declaration::{ArgKind, Tool, ToolArgument};
+use super::synonyms;
 
 /// The arguments of a call by their declared names, read by their declared types.
 pub(super) struct CallArguments {

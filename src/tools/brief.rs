@@ -1,6 +1,7 @@
 //! `brief`: the range and the account.
 
 use super::kinds::{ANY_ACCOUNT, TEXT, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Today's agenda, or any range, in one answer: what is on, what clashes, mail that needs you.
@@ -12,6 +13,6 @@ tool! {
         to: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
         tz: Option<String> = TEXT,
-        ..budget, reserve, chunk, known, format
+        ..AnswerView { budget, reserve, chunk, known, format }
     }
 }

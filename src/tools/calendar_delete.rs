@@ -6,6 +6,7 @@ use daysheet_core::provider::calendar::GuestNotice;
 use super::args::CallArguments;
 use super::calendar_save::{MAX_EVENTS, SeriesScope};
 use super::kinds::{NEEDED_IDS, SWITCH, TEXT, choice, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Delete events; a meeting you organize is cancelled.
@@ -17,7 +18,7 @@ tool! {
         message: Option<String> = TEXT,
         notify: Option<GuestNotice> = choice(),
         dry_run: bool = SWITCH,
-        ..format
+        ..AnswerView { format }
     }
 }
 

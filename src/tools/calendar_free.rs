@@ -6,6 +6,7 @@ use daysheet_core::words;
 
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, default, limit, tool};
+use super::view::AnswerView;
 
 /// The maximum number of people in one call.
 const MAX_PEOPLE: usize = 50;
@@ -28,7 +29,7 @@ tool! {
         tz: Option<String> = TEXT,
         account: Option<String> = ANY_ACCOUNT,
         limit: Option<u32> = limit(1, 50, 5),
-        ..format
+        ..AnswerView { format }
     }
 }
 

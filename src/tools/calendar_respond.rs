@@ -7,6 +7,7 @@ use daysheet_core::words;
 use super::args::CallArguments;
 use super::calendar_save::SeriesScope;
 use super::kinds::{LIST, NEEDED, TEXT, needed, some_of, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Accept, decline or answer an invitation, by event or message; or forward it.
@@ -23,7 +24,7 @@ tool! {
         /// Forward to
         to: Vec<String> = LIST,
         notify: Option<GuestNotice> = some_of(&["all", "none"]),
-        ..format
+        ..AnswerView { format }
     }
 }
 

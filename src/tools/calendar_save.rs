@@ -5,12 +5,13 @@ use daysheet_core::provider::calendar::{EventVisibility, GuestNotice, ShowAs};
 use daysheet_core::words;
 use serde::{Deserialize, Serialize};
 
-use super::ArgKind;
 use super::args::CallArguments;
+use super::declaration::ArgKind;
 use super::kinds::{
     ACCOUNT, ArgumentKind, IDS, LIST, LIST_IF_GIVEN, SWITCH, SWITCH_IF_GIVEN, TEXT, WRITTEN,
     arguments, choice, default, objects, tool,
 };
+use super::view::AnswerView;
 
 /// The maximum number of events in one call.
 pub const MAX_EVENTS: usize = 50;
@@ -39,7 +40,7 @@ tool! {
         dry_run: bool = SWITCH,
         /// u3, alone
         undo: Option<String> = TEXT,
-        ..format
+        ..AnswerView { format }
     }
 }
 

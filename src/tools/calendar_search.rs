@@ -7,6 +7,7 @@ use daysheet_core::words;
 use super::args::CallArguments;
 use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, IDS, LIST, SWITCH, TEXT, choice, columns, default, limit, tool};
+use super::view::AnswerView;
 
 /// The maximum number of ids in one call.
 const MAX_IDS: usize = 50;
@@ -38,7 +39,7 @@ tool! {
         sort: Option<EventSort> = choice(),
         limit: Option<u32> = limit(1, 500, 50),
         cursor: Option<String> = TEXT,
-        ..budget, chunk, known, format
+        ..AnswerView { budget, chunk, known, format }
     }
 }
 

@@ -5,6 +5,7 @@ use daysheet_core::text::brief;
 
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, tool};
+use super::view::AnswerView;
 
 tool! {
     /// What is new, changed (and how) or gone in mail and calendars since a cursor; the first call
@@ -18,7 +19,7 @@ tool! {
         account: Option<String> = ANY_ACCOUNT,
         limit: Option<u32> = limit(1, 500, 100),
         tz: Option<String> = TEXT,
-        ..budget, chunk, format
+        ..AnswerView { budget, chunk, format }
     }
 }
 

@@ -10,7 +10,7 @@ use daysheet_core::schemas::Table;
 use serde_json::{Map, Value};
 
 use super::args::CallArguments;
-use super::{ArgKind, ToolArgument};
+use super::declaration::{ArgKind, ToolArgument};
 
 /// A kind of argument: the values it accepts, and the function that reads them as a `T`.
 pub(super) struct ArgumentKind<T> {
@@ -188,7 +188,8 @@ pub(super) trait DeclaredArguments: Sized {
 }
 
 /// Declares arguments, each as `field: Type = KIND`, or `field as "name"` if the argument's name
-/// cannot be a field's. The arguments of [`View`](super::AnswerView) that a tool also takes come last.
+/// cannot be a field's. The arguments of another declaration that are also accepted come last, as
+/// `..AnswerView { budget, format }`.
 macro_rules! arguments {
     (
         $(#[doc = $about:literal])*
@@ -198,7 +199,7 @@ macro_rules! arguments {
                 $(#[doc = $doc:literal])*
                 $field:ident $(as $arg:literal)?: $type:ty = $kind:expr,
             )*
-            $(..$($view:ident),+)?
+            $(..$shared:ident { $($also:ident),+ })?
         }
     ) => {
         $(#[doc = $about])*
@@ -214,7 +215,7 @@ macro_rules! arguments {
         impl $name {
             $(
                 #[expect(non_upper_case_globals, reason = "each has its field's name")]
-                pub(super) const $field: crate::tools::ToolArgument =
+                pub(super) const $field: crate::tools::declaration::ToolArgument =
                     crate::tools::kinds::ArgumentKind::<$type>::arg(
                         &$kind,
                         crate::tools::kinds::arguments!(@name $field $($arg)?),
@@ -224,8 +225,8 @@ macro_rules! arguments {
         }
 
         impl crate::tools::kinds::DeclaredArguments for $name {
-            const ARGS: &'static [crate::tools::ToolArgument] =
-                &[$(Self::$field,)* $($(crate::tools::AnswerView::$view),+)?];
+            const ARGS: &'static [crate::tools::declaration::ToolArgument] =
+                &[$(Self::$field,)* $($($shared::$also),+)?];
 
             fn read(args: &crate::tools::args::CallArguments) -> daysheet_core::error::Result<Self> {
                 use crate::tools::kinds::ArgumentKind;
@@ -237,12 +238,12 @@ macro_rules! arguments {
     (@name $field:ident $arg:literal) => { $arg };
 }
 
-/// Declares a tool: its description for models, its name, effect and access level, the action it
-/// results in, with an optional function that checks the arguments, and its arguments.
+/// Declares a tool: its description for models, its name, effect, access level and kind, with an
+/// optional function that checks the arguments, and its arguments.
 macro_rules! tool {
     (
         $(#[doc = $doc:literal])+
-        $tool:ident($effect:ident, $access:ident) => $action:ident $(($check:expr))?;
+        $tool:ident($effect:ident, $access:ident) => $kind:ident $(($check:expr))?;
         $(derive($($derive:ident),+))?
         pub struct $name:ident { $($fields:tt)* }
     ) => {
@@ -253,18 +254,24 @@ macro_rules! tool {
         }
 
         impl $name {
-            pub(super) const TOOL: crate::tools::Tool = crate::tools::Tool {
+            /// The tool, as data.
+            pub(super) const TOOL: crate::tools::declaration::Tool = crate::tools::declaration::Tool {
                 name: stringify!($tool),
                 doc: concat!($($doc),+).trim_ascii(),
-                effect: crate::tools::ToolEffect::$effect,
+                effect: crate::tools::declaration::ToolEffect::$effect,
                 access: daysheet_core::access::AccessLevel::$access,
                 args: <Self as crate::tools::kinds::DeclaredArguments>::ARGS,
-                read: |args| {
-                    let request = <Self as crate::tools::kinds::DeclaredArguments>::read(args)?;
-                    $(let request = $check(request, args)?;)?
-                    Ok(crate::tools::ToolAction::$action(request.into()))
-                },
+                kind: crate::tools::declaration::ToolKind::$kind,
             };
+
+            /// Reads and checks the arguments of a call.
+            pub(super) fn request(
+                args: &crate::tools::args::CallArguments,
+            ) -> daysheet_core::error::Result<Self> {
+                let request = <Self as crate::tools::kinds::DeclaredArguments>::read(args)?;
+                $(let request = $check(request, args)?;)?
+                Ok(request)
+            }
         }
     };
 }

@@ -5,6 +5,7 @@ use daysheet_core::schemas::LookupListing;
 
 use super::args::CallArguments;
 use super::kinds::{ANY_ACCOUNT, LIST, TEXT, limit, needed, tool};
+use super::view::AnswerView;
 
 /// The maximum number of people that one lookup resolves.
 const MAX_EMAILS: usize = 50;
@@ -27,7 +28,7 @@ tool! {
         fields: Vec<String> = LIST,
         limit: Option<u32> = limit(1, 500, 100),
         cursor: Option<String> = TEXT,
-        ..budget, chunk, known, format
+        ..AnswerView { budget, chunk, known, format }
     }
 }
 

@@ -11,6 +11,7 @@ use super::kinds::{
     ACCOUNT, ANY_ACCOUNT, IDS, ITEMS, ITEMS_IF_GIVEN, NEEDED, SWITCH, TEXT, VERBATIM, WRITTEN,
     choice, common, default, tool,
 };
+use super::view::AnswerView;
 
 /// The maximum number of messages and threads, or files, that one call reads.
 pub const MAX_READ: usize = 25;
@@ -39,7 +40,7 @@ tool! {
         tz: Option<String> = TEXT,
         // The account to which the provider's own ids belong.
         account: Option<String> = ACCOUNT,
-        ..budget, chunk, known, format
+        ..AnswerView { budget, chunk, known, format }
     }
 }
 
@@ -78,7 +79,7 @@ tool! {
         page: Option<u32> = common(1, 1_000_000, 1),
         // The sheet of a workbook, by name or number.
         sheet: Option<String> = TEXT,
-        ..budget, chunk, format
+        ..AnswerView { budget, chunk, format }
     }
 }
 
@@ -124,7 +125,7 @@ tool! {
         detach: Vec<String> = ITEMS,
         importance: Option<Importance> = choice(),
         account: Option<String> = ACCOUNT,
-        ..budget, format
+        ..AnswerView { budget, format }
     }
 }
 
@@ -183,7 +184,7 @@ tool! {
         // As written; `None` to send now.
         /// 2026-02-03 18h05, +3h; Outlook only
         at: Option<String> = TEXT,
-        ..format
+        ..AnswerView { format }
     }
 }
 
@@ -207,7 +208,7 @@ tool! {
         dry_run: bool = SWITCH,
         /// u3, alone
         undo: Option<String> = TEXT,
-        ..format
+        ..AnswerView { format }
     }
 }
 

@@ -7,6 +7,7 @@ use daysheet_core::words;
 use super::args::CallArguments;
 use super::columns::{ColumnChoice, RowDetail};
 use super::kinds::{ANY_ACCOUNT, TEXT, choice, columns, limit, number, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Find email (Gmail, Outlook), in the inbox or anywhere: messages or threads, newest first.
@@ -32,7 +33,7 @@ tool! {
         tz: Option<String> = TEXT,
         /// `next` of the last page
         cursor: Option<String> = TEXT,
-        ..budget, chunk, known, format
+        ..AnswerView { budget, chunk, known, format }
     }
 }
 

@@ -4,6 +4,7 @@ use daysheet_core::words;
 use serde_json::{Map, Value};
 
 use super::kinds::{ACCOUNT, SETTINGS, SWITCH, TEXT, needed, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Create, update, delete or run: folders, labels, categories, rules, contacts, calendars;
@@ -24,7 +25,7 @@ tool! {
         /// Address; auto_reply: also several, or all
         account: Option<String> = ACCOUNT,
         dry_run: bool = SWITCH,
-        ..format
+        ..AnswerView { format }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `output_read`: which lines of an answer that was shortened.
 
 use super::kinds::{BUDGET, NEEDED, TEXT, common, limit, tool};
+use super::view::AnswerView;
 
 tool! {
     /// Read more of a shortened answer, by the id in its notes.
@@ -15,6 +16,6 @@ tool! {
         /// Regular expression
         grep: Option<String> = TEXT,
         budget: Option<u32> = BUDGET,
-        ..format
+        ..AnswerView { format }
     }
 }

@@ -8,8 +8,8 @@ use daysheet_core::words;
 use serde_json::{Map, Value};
 
 use super::args::CallArguments;
+use super::declaration::{Tool, ToolEffect};
 use super::kinds::{BUDGET, DeclaredArguments, TEXT, arguments, common, common_choice};
-use super::{Tool, ToolEffect};
 
 arguments! {
     /// How much of an answer to return, and its format. The instructions of the server

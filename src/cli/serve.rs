@@ -81,7 +81,7 @@ pub(super) async fn run_http(
     let service = crate::http::HttpState::new(app.clone(), verifier);
     let begun = || eprintln!("daysheet: listening on {address}");
     let ended = tokio::select! {
-        ended = service.serve(listener, begun, terminated()) => ended,
+        ended = crate::http::serve(service, listener, begun, terminated()) => ended,
         never = app.purge_daily() => match never {},
     };
     app.close().await;
@@ -133,7 +133,7 @@ pub(super) async fn run_pages(
     say!("{link}");
     say!("The address works once, within ten minutes. Press Ctrl+C to stop.");
     let service = crate::http::HttpState::of_pages(app.clone());
-    let ended = service.serve(listener, || (), terminated()).await;
+    let ended = crate::http::serve(service, listener, || (), terminated()).await;
     app.close().await;
     ended.map(|()| ExitCode::SUCCESS)
 }

@@ -31,6 +31,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
+use super::lifetime::keep_until_sent;
 use super::unread::SharedBody;
 
 /// The maximum number of connections; others wait to be accepted.
@@ -215,7 +216,7 @@ where
                 body.finish(&mut response).await;
             }
             // The request counts as in progress until its response is sent.
-            Ok::<_, std::convert::Infallible>(super::keeping(response, busy))
+            Ok::<_, std::convert::Infallible>(keep_until_sent(response, busy))
         })
     });
     let stream = TokioIo::new(stream);

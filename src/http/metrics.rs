@@ -27,7 +27,6 @@ use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
-use super::HttpState;
 use crate::pipeline::ToolAnswer;
 
 /// The media type of the metrics.
@@ -52,19 +51,22 @@ pub(super) async fn listen(address: Option<SocketAddr>) -> Result<Option<TcpList
     })
 }
 
-/// Serves the metrics of a service; waits forever without a listener.
+/// Serves the metrics that `text` returns; waits forever without a listener.
 ///
 /// # Errors
 /// [`ErrorKind::Network`] if serving fails.
-pub(super) async fn serve(listener: Option<TcpListener>, service: Arc<HttpState>) -> Result<()> {
+pub(super) async fn serve(
+    listener: Option<TcpListener>,
+    text: impl Fn() -> String + Clone + Send + Sync + 'static,
+) -> Result<()> {
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
     let failed = |error: io::Error| {
         Error::new(ErrorKind::Network, format!("the metrics cannot be served ({error})"))
     };
-    let text = move || async move { ([(CONTENT_TYPE, TEXT)], service.metrics()) };
-    axum::serve(listener, Router::new().route("/metrics", get(text))).await.map_err(failed)
+    let answer = move || async move { ([(CONTENT_TYPE, TEXT)], text()) };
+    axum::serve(listener, Router::new().route("/metrics", get(answer))).await.map_err(failed)
 }
 
 /// The metrics of one service.

@@ -19,6 +19,7 @@ use daysheet_core::encode::{Document, Format, json};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use futures_util::stream;
 
+use super::lifetime::keep_until_sent;
 use super::negotiate::{STC, TextForm, choose};
 use crate::app::App;
 use crate::outputs::parse_id;
@@ -48,7 +49,7 @@ pub async fn read(
         let response = respond(app, hash, headers).await?;
         // Slow readers hold a bounded amount of memory and no place for calls.
         let reading = watch.reads()?;
-        Ok::<_, Error>(super::keeping(response, reading))
+        Ok::<_, Error>(keep_until_sent(response, reading))
     };
     let mut response = response.await.unwrap_or_else(refusal);
     // The preference of the request decides even about errors.

@@ -32,7 +32,7 @@ pub use sign_in::link;
 use tracing::Instrument;
 use url::Url;
 
-use super::HttpState;
+use super::state::HttpState;
 use crate::app::App;
 use crate::store::{SERVER, Store};
 

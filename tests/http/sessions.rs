@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use daysheet::app::App;
 use daysheet::config::Config;
-use daysheet::http::HttpState;
+use daysheet::http::{self, HttpState};
 use daysheet_auth::{TokenList, TokenVerifier};
 use serde_json::json;
 use sqlx::Connection;
@@ -112,7 +112,7 @@ async fn session_ends_with_its_token() {
     let tokens = TokenList::open(&path).unwrap();
     let (listener, address, config) = listening(&stage).await;
     let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::Known(tokens));
-    tokio::spawn(service.serve(listener, || (), std::future::pending()));
+    tokio::spawn(http::serve(service, listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let form = browser.get("/sign-in").await.is(200);
     browser.submit(&form, "/sign-in", &[("bearer", &token)]).await.is(303);
@@ -243,7 +243,7 @@ async fn pages_behind_https_have_host_cookies() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     let known = [("ann".to_owned(), person("ann"))].into_iter().collect();
     let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(known));
-    tokio::spawn(service.serve(listener, || (), std::future::pending()));
+    tokio::spawn(http::serve(service, listener, || (), std::future::pending()));
     let mut browser = Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let headers = [("origin", "https://daysheet.example"), ("host", "daysheet.example")];
     let page = browser.send("POST", "/sign-in", &headers, "bearer=ann".to_owned()).await.is(303);
@@ -275,7 +275,7 @@ async fn link_signs_in_once() {
     let (listener, address, config) = listening(&stage).await;
     let app = Arc::new(App::new(config));
     let link = daysheet::http::pages::link(app.store()).await.unwrap();
-    tokio::spawn(HttpState::of_pages(app).serve(listener, || (), std::future::pending()));
+    tokio::spawn(http::serve(HttpState::of_pages(app), listener, || (), std::future::pending()));
     let browser = || Browser { http: User::nobody(&address), jar: BTreeMap::new() };
     let mut mira = browser();
     mira.get("/sign-in").await.is(200).says("daysheet ui");
@@ -315,7 +315,7 @@ async fn provider_without_a_client_is_not_offered() {
     config.microsoft.id = None;
     let people = [("ann".to_owned(), person("ann"))].into_iter().collect();
     let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(people));
-    tokio::spawn(service.serve(listener, || (), std::future::pending()));
+    tokio::spawn(http::serve(service, listener, || (), std::future::pending()));
     let mut ann = Browser { http: User::nobody(&origin), jar: BTreeMap::new() };
     let form = ann.get("/sign-in").await.is(200);
     ann.submit(&form, "/sign-in", &[("bearer", "ann")]).await.is(303);

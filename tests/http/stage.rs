@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use daysheet::app::App;
 use daysheet::config::{AccessBy, Config};
-use daysheet::http::HttpState;
+use daysheet::http::{self, HttpState};
 use daysheet_auth::{CallingPerson, TokenVerifier};
 use daysheet_core::access::AccessLevel;
 use daysheet_sandbox::{Sandbox, SandboxOptions};
@@ -167,7 +167,7 @@ impl Stage {
         };
         let service = HttpState::new(app.clone(), verifier);
         let (end, ended) = oneshot::channel::<()>();
-        let served = tokio::spawn(service.clone().serve(listener, || (), async move {
+        let served = tokio::spawn(http::serve(service.clone(), listener, || (), async move {
             let _ = ended.await;
         }));
         Self { address, app, service, shared, end: Some(end), served: Some(served) }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use daysheet::app::App;
-use daysheet::http::HttpState;
+use daysheet::http::{self, HttpState};
 use daysheet::worker::{Worker, WorkerTimes};
 use daysheet_auth::TokenVerifier;
 use futures_util::future::join_all;
@@ -179,7 +179,7 @@ async fn serve(stage: &Stage, jobs: &Jobs) -> (Arc<HttpState>, String) {
     config.worker = Some(Worker::at(jobs.0.path().join("program")).times(times));
     let people = ["ann", "bo"].map(|name| (name.to_owned(), person(name)));
     let service = HttpState::new(Arc::new(App::new(config)), TokenVerifier::known(people.into()));
-    tokio::spawn(service.clone().serve(listener, || (), std::future::pending()));
+    tokio::spawn(http::serve(service.clone(), listener, || (), std::future::pending()));
     (service, format!("http://{address}"))
 }
 

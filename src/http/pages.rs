@@ -16,6 +16,8 @@ mod layout;
 mod outcome;
 mod session;
 mod sign_in;
+mod state;
+mod work;
 
 use std::sync::Arc;
 
@@ -25,34 +27,13 @@ use axum::http::header::{
 };
 use axum::response::{Redirect, Response};
 use axum::routing::get;
-use daysheet_core::call::progress::{self, CallCourse};
-use daysheet_core::error::{Error, ErrorKind, Result};
-use layout::PageProblem;
-pub use sign_in::link;
-use tracing::Instrument;
 use url::Url;
 
-use super::state::HttpState;
-use crate::app::App;
-use crate::store::{SERVER, Store};
-
-/// The state shared by all pages.
-pub(super) struct PageState {
-    service: Arc<HttpState>,
-    /// The URL of the pages as browsers see it, ending in a slash.
-    public: Url,
-    /// The server's own rows.
-    server: Store,
-}
-
-impl PageState {
-    /// Returns the URL of a page.
-    fn address(&self, path: &str) -> Url {
-        let mut address = self.public.clone();
-        address.set_path(path);
-        address
-    }
-}
+use self::layout::PageProblem;
+pub use self::sign_in::link;
+use self::state::PageState;
+use crate::http::state::HttpState;
+use crate::store::SERVER;
 
 /// Returns the routes of the pages, which browsers see below `public`.
 pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
@@ -78,28 +59,6 @@ pub(super) fn routes(service: Arc<HttpState>, public: Url) -> Router {
         .fallback(|| std::future::ready(PageProblem::missing()))
         .layer(axum::middleware::map_response(guarded))
         .with_state(pages)
-}
-
-/// Runs work that must not remain half done, on a task of its own: it completes even if the browser
-/// disconnects, and before the server ends.
-///
-/// # Errors
-/// Errors of `work`, and [`ErrorKind::Argument`] if the server is already shutting down.
-async fn carried_out<T: Send + 'static>(
-    app: &App,
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    let calls = app.server().calls();
-    let work = async move {
-        let work = async {
-            // A call that has begun to write is not cancelled during shutdown.
-            progress::begin_write()?;
-            work.await
-        };
-        calls.run(CallCourse::default(), work).await
-    };
-    let bug = |_| Err(Error::new(ErrorKind::Internal, "a bug ended this request"));
-    tokio::spawn(work.in_current_span()).await.unwrap_or_else(bug)
 }
 
 /// Adds the headers that isolate a page from other sites.

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use super::layout::{PageProblem, page, sentence, table, time};
 use super::outcome::ConnectOutcome;
 use super::session::{BrowserSession, FormPost, PageVisitor};
-use super::{PageState, carried_out};
+use super::state::PageState;
+use super::work::carry_out;
 use crate::config::Config;
 use crate::oauth::{OAuthProvider, PROVIDERS, provider_named};
 
@@ -250,7 +251,7 @@ pub(super) async fn disconnect(post: FormPost) -> std::result::Result<Response, 
     let account = app.accounts.by_id(post.field("account").unwrap_or_default()).await?;
     let (pipeline, id) = (app.pipeline.clone(), account.id.clone());
     let work = async move { pipeline.sign_out(&id).await };
-    let (outcome, problem) = carried_out(app, work).await?;
+    let (outcome, problem) = carry_out(app, work).await?;
     let body = html! {
         p #outcome { (account.email) " is disconnected: " (outcome) "." }
         @if let Some(problem) = problem { p.failed { (sentence(&problem.to_string())) } }

@@ -14,10 +14,12 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
+use super::accounts;
 use super::layout::{PageProblem, leading_on, page, words};
 use super::outcome::ConnectOutcome;
 use super::session::{BrowserSession, FormPost, PageVisitor};
-use super::{PageState, accounts, carried_out};
+use super::state::PageState;
+use super::work::carry_out;
 use crate::app::App;
 use crate::config::Config;
 use crate::oauth::{WebSignIn, provider_named};
@@ -191,7 +193,7 @@ pub(super) async fn back(
     let provider = provider_named(&begun.provider)?;
     // The code works once: if the browser disconnects now, the grant must not be lost.
     let work = connected(app.clone(), begun, query);
-    let outcome = match carried_out(&app, work).await {
+    let outcome = match carry_out(&app, work).await {
         Ok(FinishedSignIn { account, note, .. }) => {
             let what = format!("{} account connected: {}", provider.title, account.email);
             ConnectOutcome { what, note, again: None }

@@ -9,7 +9,8 @@ use maud::html;
 
 use super::layout::{PageProblem, page, sentence};
 use super::session::{BrowserSession, FormPost, PageVisitor};
-use super::{PageState, carried_out};
+use super::state::PageState;
+use super::work::carry_out;
 
 /// The word to type before everything is erased.
 const WORD: &str = "erase";
@@ -78,7 +79,7 @@ pub(super) async fn erase(
         service.people.forget(&owner);
         Ok(outcomes)
     };
-    let outcomes = carried_out(app, work).await?;
+    let outcomes = carry_out(app, work).await?;
     let body = html! {
         p #erased { "Everything that Daysheet stored for you has been deleted." }
         @if !outcomes.is_empty() {

@@ -8,9 +8,9 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 
-use super::PageState;
 use super::layout::sentence;
 use super::session::BrowserSession;
+use super::state::PageState;
 
 /// The name of the cookie, and its lifetime in seconds.
 const OUTCOME: &str = "outcome";

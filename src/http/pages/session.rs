@@ -23,9 +23,8 @@ use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::PageState;
 use super::layout::{PageProblem, SignedIn};
-use super::sign_in::SignInWay;
+use super::state::{PageState, SignInWay};
 use crate::app::App;
 use crate::server::RequestPermit;
 

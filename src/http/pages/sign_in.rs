@@ -11,16 +11,16 @@ use std::sync::Arc;
 use axum::extract::{Query, RawQuery, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use daysheet_auth::web::{PendingSignIn, WebSignIn};
-use daysheet_auth::{CallingPerson, RequestDenial, TokenVerifier, fingerprint};
+use daysheet_auth::web::PendingSignIn;
+use daysheet_auth::{CallingPerson, RequestDenial, fingerprint};
 use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::html;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::PageState;
 use super::layout::{PageProblem, page, sentence};
 use super::session::{FormPost, fields};
+use super::state::{PageState, SignInWay};
 use crate::http::guard;
 use crate::store::{SERVER, Store};
 
@@ -34,34 +34,6 @@ const LINKED: &str = "ui";
 const BEGUN: &str = "sign-in";
 /// The maximum length of a path to return to, in bytes; a cookie has room for 4,096.
 const MAX_PATH: usize = 1_024;
-
-/// The ways to sign in to the pages.
-pub(super) enum SignInWay<'a> {
-    /// No credentials: only this machine can reach the pages, and the same applies to MCP.
-    Open,
-    /// A token of the server, entered once.
-    Token,
-    /// A printed link, created by [`link`].
-    Link,
-    /// The issuer's sign-in.
-    Issuer(&'a WebSignIn),
-    /// No sign-in: this server has no client at its issuer.
-    Closed,
-}
-
-impl PageState {
-    /// Returns the way to sign in here.
-    pub(super) fn way(&self) -> SignInWay<'_> {
-        match &self.service.verifier {
-            _ if self.service.links => SignInWay::Link,
-            TokenVerifier::Open(_) => SignInWay::Open,
-            TokenVerifier::Known(_) => SignInWay::Token,
-            TokenVerifier::Issuer(issuer) => {
-                issuer.web().map_or(SignInWay::Closed, SignInWay::Issuer)
-            }
-        }
-    }
-}
 
 /// Returns the path of a link that signs in the one person of this machine, once.
 ///

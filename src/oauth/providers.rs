@@ -1,7 +1,7 @@
 //! The providers for sign-in, one entry each.
 //!
 //! An entry has a provider's endpoints and its differences from the standard. It is plain data,
-//! used by `oauth.rs` and the flows next to this file.
+//! used by the flows next to this file.
 
 use std::fmt;
 
@@ -80,9 +80,9 @@ pub const PROVIDERS: &[OAuthProvider] = &[
     OAuthProvider {
         name: "microsoft",
         title: "Microsoft",
-        auth: |config, tenant| microsoft(config, tenant, "authorize"),
-        token: |config, tenant| microsoft(config, tenant, "token"),
-        device: Some(|config, tenant| microsoft(config, tenant, "devicecode")),
+        auth: |config, tenant| microsoft(config, tenant, MicrosoftEndpoint::Authorize),
+        token: |config, tenant| microsoft(config, tenant, MicrosoftEndpoint::Token),
+        device: Some(|config, tenant| microsoft(config, tenant, MicrosoftEndpoint::DeviceCode)),
         revoke: |_| None,
         client: |config| &config.microsoft,
         tenant: |config| Some(&config.microsoft_tenant),
@@ -111,8 +111,24 @@ impl OAuthProvider {
     }
 }
 
+/// The endpoints of Microsoft's authority.
+#[derive(Clone, Copy)]
+enum MicrosoftEndpoint {
+    /// The consent page.
+    Authorize,
+    /// The token endpoint.
+    Token,
+    /// The start of a device flow.
+    DeviceCode,
+}
+
 /// Returns an endpoint of Microsoft's authority.
-fn microsoft(config: &Config, tenant: &str, endpoint: &str) -> Result<Url> {
+fn microsoft(config: &Config, tenant: &str, endpoint: MicrosoftEndpoint) -> Result<Url> {
+    let endpoint = match endpoint {
+        MicrosoftEndpoint::Authorize => "authorize",
+        MicrosoftEndpoint::Token => "token",
+        MicrosoftEndpoint::DeviceCode => "devicecode",
+    };
     config.endpoints.microsoft_authority.join(&format!("{tenant}/oauth2/v2.0/{endpoint}")).map_err(
         |error| Error::new(ErrorKind::Internal, format!("an endpoint of Microsoft: {error}")),
     )

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
-use super::is_sendable;
+use super::tokens::is_sendable;
 
 /// The time limit of a command; shorter than other processes wait for the account's tokens.
 const LIMIT: Duration = Duration::from_secs(15);

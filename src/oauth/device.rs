@@ -10,8 +10,11 @@ use daysheet_core::error::{Error, ErrorKind, Result};
 use jiff::Timestamp;
 use oauth2::{DeviceAuthorizationUrl, StandardDeviceAuthorizationResponse};
 
+use super::authority::TokenAuthority;
+use super::error_messages;
 use super::error_response::RecordingClient;
-use super::{GrantedTokens, TokenAuthority, client, error_messages, response_error};
+use super::token_endpoint::{client, response_error};
+use super::tokens::GrantedTokens;
 use crate::config::Config;
 
 /// A sign-in in progress, whose code can be entered until it expires.

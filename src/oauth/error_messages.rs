@@ -7,7 +7,7 @@ use daysheet_core::error::{Error, ErrorKind};
 
 use super::entra::RefusalMeaning;
 use super::error_response::OAuthErrorResponse;
-use super::{GrantEnd, OAuthProvider};
+use super::providers::OAuthProvider;
 use crate::config::TENANTS;
 
 /// Explains a refused sign-in, from a token endpoint or from the redirect.
@@ -58,6 +58,15 @@ pub(super) fn sign_in_error(provider: &OAuthProvider, response: &OAuthErrorRespo
         ))
         .next(format!("run {} again", add(provider))),
     }
+}
+
+/// The end of a grant.
+#[derive(Debug)]
+pub(crate) struct GrantEnd {
+    /// True if the provider reported a withdrawal rather than a possible expiry.
+    pub(crate) revoked: bool,
+    /// The reason, in words.
+    reason: String,
 }
 
 /// Returns the end of the grant, if a refused refresh means that; `None` if the next refresh may

@@ -30,9 +30,21 @@ pub(super) struct OAuthErrorResponse {
     pub(super) revoked: bool,
 }
 
+/// The fields of a refusal as received; missing ones are empty.
+#[derive(Default)]
+pub(super) struct RefusalFields<'a> {
+    /// OAuth's code, or the provider's own code.
+    pub(super) error: &'a str,
+    /// Microsoft's word for the remedy.
+    pub(super) suberror: &'a str,
+    /// The description, for developers.
+    pub(super) description: &'a str,
+}
+
 impl OAuthErrorResponse {
-    /// Reads the parts of a refusal.
-    pub(super) fn new(error: &str, suberror: &str, description: &str) -> Self {
+    /// Reads the fields of a refusal.
+    pub(super) fn new(fields: &RefusalFields) -> Self {
+        let RefusalFields { error, suberror, description } = *fields;
         let words = description.to_ascii_lowercase();
         Self {
             error: error.to_owned(),
@@ -46,11 +58,11 @@ impl OAuthErrorResponse {
     pub(super) fn in_body(body: &[u8]) -> Option<Self> {
         let json: serde_json::Value = serde_json::from_slice(body).ok()?;
         let text = |name: &str| json.get(name).and_then(|value| value.as_str());
-        let mut response = Self::new(
-            text("error")?,
-            text("suberror").unwrap_or_default(),
-            text("error_description").unwrap_or_default(),
-        );
+        let mut response = Self::new(&RefusalFields {
+            error: text("error")?,
+            suberror: text("suberror").unwrap_or_default(),
+            description: text("error_description").unwrap_or_default(),
+        });
         let coded = json
             .get("error_codes")
             .and_then(|codes| codes.get(0))
@@ -75,14 +87,14 @@ pub(super) struct RecordingClient {
 }
 
 impl RecordingClient {
-    /// Returns the last refusal, including fields that the crate drops. `error` and `description`
-    /// are the crate's, whose error may not be from a response.
-    pub(super) fn last_error(&self, error: &str, description: &str) -> OAuthErrorResponse {
+    /// Returns the last refusal, including fields that the crate drops. `reported` has the crate's
+    /// fields, whose error may not be from a response.
+    pub(super) fn last_error(&self, reported: &RefusalFields) -> OAuthErrorResponse {
         let noted = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         noted
             .clone()
-            .filter(|response| response.error == error)
-            .unwrap_or_else(|| OAuthErrorResponse::new(error, "", description))
+            .filter(|response| response.error == reported.error)
+            .unwrap_or_else(|| OAuthErrorResponse::new(reported))
     }
 
     /// Sends a token request. Responses that cannot concern the grant become errors here, where

@@ -24,7 +24,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 
-use super::sign_in::{ConsentResponse, RedirectQuery, ResponseReceiver};
+use super::redirect::{CallbackOutcome, ConsentResponse, RedirectQuery, ResponseReceiver};
 
 /// The maximum number of connections. Browsers open several, some of which they never use.
 const CONNECTIONS: usize = 16;
@@ -35,14 +35,6 @@ const HEAD_BYTES: usize = 8 * 1024;
 /// The time limit for the last page to reach the browser.
 const LAST_PAGE: Duration = Duration::from_secs(1);
 
-/// The outcome of a sign-in, for the page.
-pub(super) enum CallbackOutcome {
-    /// The address of the account.
-    SignedIn(String),
-    /// The reason for the failure, in words.
-    Failed(String),
-}
-
 /// The port while it is listened on; dropping this closes it immediately.
 pub(super) struct RedirectListener {
     stop: watch::Sender<bool>,
@@ -51,7 +43,7 @@ pub(super) struct RedirectListener {
 
 impl RedirectListener {
     /// Begins to answer requests on `sockets`, passing responses to `paster`.
-    pub(super) fn start(sockets: Vec<TcpListener>, paster: ResponseReceiver) -> Self {
+    pub(super) fn answer_on(sockets: Vec<TcpListener>, paster: ResponseReceiver) -> Self {
         let (stop, stopped) = watch::channel(false);
         let places = Arc::new(Semaphore::new(CONNECTIONS));
         let mut tasks = JoinSet::new();

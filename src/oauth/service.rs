@@ -12,8 +12,9 @@ use oauth2::{AsyncHttpClient, HttpRequest};
 use serde_json::json;
 use url::form_urlencoded::Serializer;
 
+use super::authority::TokenAuthority;
 use super::error_response::{OAuthErrorResponse, RecordingClient};
-use super::{GrantedTokens, TokenAuthority};
+use super::tokens::GrantedTokens;
 use crate::config::{Config, ServiceAccount};
 
 /// The grant type of an assertion.
@@ -68,7 +69,7 @@ pub(super) async fn tokens(
     let answer = RecordingClient::default().call(request).await?;
     if !answer.status().is_success() {
         let refusal = OAuthErrorResponse::in_body(answer.body()).unwrap_or_default();
-        return Err(refused(&account.email, email, &refusal.error));
+        return Err(refused(account, email, &refusal));
     }
     let response: BasicTokenResponse =
         serde_json::from_slice(answer.body()).map_err(|_opaque| {
@@ -83,8 +84,9 @@ pub(super) async fn tokens(
 }
 
 /// Explains a refusal in the terms of Google's documentation of service accounts.
-fn refused(account: &str, email: &str, code: &str) -> Error {
-    let (why, next) = match code {
+fn refused(account: &ServiceAccount, email: &str, refusal: &OAuthErrorResponse) -> Error {
+    let account = &account.email;
+    let (why, next) = match refusal.error.as_str() {
         "unauthorized_client" | "access_denied" => {
             (format!("{account} may not act for {email}"), ALLOW.to_owned())
         }

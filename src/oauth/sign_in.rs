@@ -10,27 +10,22 @@
 use std::time::Duration;
 
 use daysheet_core::error::{Error, ErrorKind, Result};
-use oauth2::{AuthorizationCode, CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
+use oauth2::{CsrfToken, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use url::Url;
 
-use super::error_response::OAuthErrorResponse;
-use super::listener::{CallbackOutcome, RedirectListener};
-use super::{GrantedTokens, OAuthProvider, TokenAuthority, client, error_messages, exchange};
+use super::authority::TokenAuthority;
+use super::consent_page::ConsentPage;
+use super::error_messages;
+use super::listener::RedirectListener;
+use super::redirect::{CallbackOutcome, ConsentResponse, ResponseReceiver};
+use super::token_endpoint::{GivenConsent, client, exchange};
+use super::tokens::GrantedTokens;
 use crate::config::Config;
 
 /// The time limit for signing in.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
-
-/// The response of the consent page with the right state, and the channel for showing the outcome
-/// in the browser.
-pub(super) struct ConsentResponse {
-    /// The code, or the provider's refusal.
-    pub(super) answer: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
-    /// The channel for the outcome; `None` if the address was pasted.
-    pub(super) page: Option<oneshot::Sender<CallbackOutcome>>,
-}
 
 /// A sign-in in progress. Its consent page can be opened, and this machine listens for the response
 /// until the [`BrowserPage`] has been answered or this value is dropped.
@@ -90,7 +85,7 @@ impl SignIn {
         let (sender, callbacks) = mpsc::channel(1);
         let paster =
             ResponseReceiver { provider, redirect: redirect.to_string(), state, callbacks: sender };
-        let listener = RedirectListener::start(sockets, paster.clone());
+        let listener = RedirectListener::answer_on(sockets, paster.clone());
         Ok(Self {
             config: config.clone(),
             authority,
@@ -163,10 +158,9 @@ impl SignIn {
         let page = BrowserPage { sender, listener: self.listener };
         let tokens = match answer {
             Ok(code) => {
-                exchange(
-                    &self.config, &self.authority, code, self.verifier, self.redirect, &self.scopes,
-                )
-                .await
+                let consent =
+                    GivenConsent { code, verifier: self.verifier, redirect: self.redirect };
+                exchange(&self.config, &self.authority, consent, &self.scopes).await
             }
             Err(error) => Err(error),
         };
@@ -193,15 +187,16 @@ impl BrowserPage {
     /// Shows that the account with this address is signed in. Returns once the browser has received
     /// the page, or after a moment.
     pub async fn signed_in(self, address: &str) {
-        self.tell(CallbackOutcome::SignedIn(address.to_owned())).await;
+        self.show(CallbackOutcome::SignedIn(address.to_owned())).await;
     }
 
     /// Shows the reason for a failed sign-in. Returns like [`BrowserPage::signed_in`].
     pub async fn failed(self, error: &Error) {
-        self.tell(CallbackOutcome::Failed(error.to_string())).await;
+        self.show(CallbackOutcome::Failed(error.to_string())).await;
     }
 
-    async fn tell(self, outcome: CallbackOutcome) {
+    /// Shows the outcome, and returns once the browser has received the page, or after a moment.
+    async fn show(self, outcome: CallbackOutcome) {
         if let Some(sender) = self.sender {
             // The person may have closed the page.
             let _ = sender.send(outcome);
@@ -234,133 +229,6 @@ async fn listen(host: &str) -> std::io::Result<(u16, Vec<TcpListener>)> {
             Err(_) => return Ok((port, vec![socket])),
         }
     }
-}
-
-/// The parts of a consent page's URL.
-pub(super) struct ConsentPage<'a> {
-    pub(super) config: &'a Config,
-    pub(super) authority: &'a TokenAuthority,
-    pub(super) scopes: &'a [&'a str],
-    pub(super) redirect: &'a RedirectUrl,
-    pub(super) verifier: &'a PkceCodeVerifier,
-    /// The address to preselect.
-    pub(super) hint: Option<&'a str>,
-}
-
-impl ConsentPage<'_> {
-    /// Returns the URL of the page, and the state of its redirect.
-    pub(super) fn url(&self, state: CsrfToken) -> Result<(Url, CsrfToken)> {
-        let provider = self.authority.provider;
-        let client = client(self.config, self.authority)?.set_redirect_uri(self.redirect.clone());
-        let mut request = client
-            .authorize_url(|| state)
-            .set_pkce_challenge(PkceCodeChallenge::from_code_verifier_sha256(self.verifier))
-            .add_scopes(self.authority.scopes(self.config, self.scopes));
-        for &(name, value) in provider.params {
-            request = request.add_extra_param(name, value);
-        }
-        match self.hint {
-            Some(hint) => request = request.add_extra_param("login_hint", hint),
-            None => {
-                for &(name, value) in provider.unhinted {
-                    request = request.add_extra_param(name, value);
-                }
-            }
-        }
-        Ok(request.url())
-    }
-}
-
-/// The content of the provider's redirect.
-pub(super) struct RedirectParameters {
-    pub(super) outcome: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
-    pub(super) state: Option<String>,
-}
-
-/// Reads the query of a provider's redirect; `None` if it has neither a code nor an error.
-pub(super) fn read_redirect(query: &str) -> Option<RedirectParameters> {
-    let value = |name: &str| {
-        url::form_urlencoded::parse(query.as_bytes())
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.into_owned())
-            .filter(|value| !value.is_empty())
-    };
-    let outcome = match (value("code"), value("error")) {
-        (_, Some(error)) => Err(OAuthErrorResponse::new(
-            &error,
-            &value("error_subcode").unwrap_or_default(),
-            &value("error_description").unwrap_or_default(),
-        )),
-        (Some(code), None) => Ok(AuthorizationCode::new(code)),
-        (None, None) => return None,
-    };
-    Some(RedirectParameters { outcome, state: value("state") })
-}
-
-/// Accepts the response of the consent page, pasted or redirected.
-#[derive(Clone)]
-pub struct ResponseReceiver {
-    provider: &'static OAuthProvider,
-    redirect: String,
-    state: CsrfToken,
-    callbacks: mpsc::Sender<ConsentResponse>,
-}
-
-impl ResponseReceiver {
-    /// Accepts the complete address that the browser ended on. The sign-in continues in
-    /// [`SignIn::wait`].
-    ///
-    /// # Errors
-    /// [`ErrorKind::Auth`] if the text is no such address, belongs to another sign-in, or comes too
-    /// late. The sign-in keeps waiting.
-    pub async fn paste(&self, text: &str) -> Result<()> {
-        // People paste addresses with quotation marks or in angle brackets.
-        let text = text.trim().trim_matches(['"', '\'', '<', '>']);
-        let url =
-            Url::parse(text).map_err(|_no_url| error_messages::not_a_redirect(&self.redirect))?;
-        let query = url.query().unwrap_or_default();
-        match self.read(query) {
-            RedirectQuery::Nothing => Err(error_messages::not_a_redirect(&self.redirect)),
-            RedirectQuery::WrongState => Err(error_messages::wrong_state(self.provider)),
-            RedirectQuery::Answer(answer) => self.hand_in(ConsentResponse { answer, page: None }),
-        }
-    }
-
-    /// Reads the query of the provider's redirect.
-    pub(super) fn read(&self, query: &str) -> RedirectQuery {
-        match read_redirect(query) {
-            None => RedirectQuery::Nothing,
-            Some(RedirectParameters { outcome, state: Some(state) })
-                if state == *self.state.secret() =>
-            {
-                RedirectQuery::Answer(outcome)
-            }
-            Some(_) => RedirectQuery::WrongState,
-        }
-    }
-
-    /// Passes a response on to [`SignIn::wait`]; only the first one is accepted.
-    pub(super) fn hand_in(&self, callback: ConsentResponse) -> Result<()> {
-        self.callbacks.try_send(callback).map_err(|_taken| {
-            Error::new(ErrorKind::Auth, "this sign-in is over: it was already answered")
-                .next("see the result of the first answer")
-        })
-    }
-
-    /// Returns the provider's name for people.
-    pub(super) fn title(&self) -> &'static str {
-        self.provider.title
-    }
-}
-
-/// The content of a redirect's query.
-pub(super) enum RedirectQuery {
-    /// Neither code nor error.
-    Nothing,
-    /// A code or an error of another sign-in, or without a valid state.
-    WrongState,
-    /// This sign-in's code or error.
-    Answer(std::result::Result<AuthorizationCode, OAuthErrorResponse>),
 }
 
 /// Shows nothing that could be used for signing in.

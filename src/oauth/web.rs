@@ -11,8 +11,12 @@ use oauth2::{CsrfToken, PkceCodeVerifier, RedirectUrl};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::sign_in::{ConsentPage, read_redirect};
-use super::{GrantedTokens, TokenAuthority, error_messages, exchange};
+use super::authority::TokenAuthority;
+use super::consent_page::ConsentPage;
+use super::error_messages;
+use super::redirect::read_redirect;
+use super::token_endpoint::{GivenConsent, client, exchange};
+use super::tokens::GrantedTokens;
 use crate::config::Config;
 
 /// A sign-in in progress, with the PKCE verifier, which must stay secret.
@@ -41,7 +45,7 @@ impl WebSignIn {
     ) -> Result<Self> {
         let authority = TokenAuthority::of(config, provider, tenant)?;
         // Checked first, so that a missing client is reported before anything is stored.
-        super::client(config, &authority)?;
+        client(config, &authority)?;
         let (_, verifier) = oauth2::PkceCodeChallenge::new_random_sha256();
         Ok(Self {
             provider: authority.provider.name.to_owned(),
@@ -99,7 +103,8 @@ impl WebSignIn {
         let code = answer
             .outcome
             .map_err(|response| error_messages::sign_in_error(provider, &response))?;
-        exchange(config, &authority, code, self.verifier, self.redirect, &self.scopes).await
+        let consent = GivenConsent { code, verifier: self.verifier, redirect: self.redirect };
+        exchange(config, &authority, consent, &self.scopes).await
     }
 
     fn authority(&self, config: &Config) -> Result<TokenAuthority> {

@@ -10,6 +10,7 @@ use crate::config::{self, Config};
 /// A provider and its tenant, which issue tokens.
 #[derive(Debug, Clone)]
 pub(crate) struct TokenAuthority {
+    /// The provider.
     pub(super) provider: &'static OAuthProvider,
     /// The tenant; empty if the provider has no tenants.
     pub(super) tenant: String,
@@ -19,7 +20,8 @@ impl TokenAuthority {
     /// Returns `provider` at `tenant`, or at the tenant of the settings.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for an unknown provider or an invalid tenant.
+    /// [`ErrorKind::Argument`](daysheet_core::error::ErrorKind::Argument) for an unknown provider or an
+    /// invalid tenant.
     pub(crate) fn of(config: &Config, provider: &str, tenant: Option<&str>) -> Result<Self> {
         let provider = provider_named(provider)?;
         let tenant = match (tenant, (provider.tenant)(config)) {

@@ -30,7 +30,9 @@ pub(super) struct ConsentResponse {
 
 /// The content of the provider's redirect.
 pub(super) struct RedirectParameters {
+    /// The code, or the provider's refusal.
     pub(super) outcome: std::result::Result<AuthorizationCode, OAuthErrorResponse>,
+    /// The state, if there is one.
     pub(super) state: Option<String>,
 }
 
@@ -57,17 +59,19 @@ pub(super) fn read_redirect(query: &str) -> Option<RedirectParameters> {
 /// Accepts the response of the consent page, pasted or redirected.
 #[derive(Clone)]
 pub struct ResponseReceiver {
+    /// The provider of the consent page.
     pub(super) provider: &'static OAuthProvider,
     /// The address that the consent page redirects to.
     pub(super) redirect: String,
     /// The state of this sign-in, which the redirect must have.
     pub(super) state: CsrfToken,
+    /// The channel to the sign-in, with room for one response.
     pub(super) callbacks: mpsc::Sender<ConsentResponse>,
 }
 
 impl ResponseReceiver {
     /// Accepts the complete address that the browser ended on. The sign-in continues in
-    /// [`SignIn::wait`].
+    /// [`SignIn::wait`](super::SignIn::wait).
     ///
     /// # Errors
     /// [`ErrorKind::Auth`] if the text is no such address, belongs to another sign-in, or comes too
@@ -98,7 +102,7 @@ impl ResponseReceiver {
         }
     }
 
-    /// Passes a response on to [`SignIn::wait`]; only the first one is accepted.
+    /// Passes a response on to the sign-in that waits for it; only the first one is accepted.
     pub(super) fn hand_in(&self, callback: ConsentResponse) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
             Error::new(ErrorKind::Auth, "this sign-in is over: it was already answered")

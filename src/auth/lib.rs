@@ -56,11 +56,21 @@ impl CallingPerson {
     }
 
     /// Returns the person with this subject at an issuer.
-    pub fn of(issuer: &str, subject: &str, name: Option<String>, access: AccessLevel) -> Self {
+    pub fn of(subject: TokenSubject, name: Option<String>, access: AccessLevel) -> Self {
+        let TokenSubject { issuer, subject } = subject;
         // No issuer's URL contains a line feed, so different pairs have different texts.
         let digest = Sha256::digest(format!("{issuer}\n{subject}"));
         Self { owner: format!("p-{}", URL_SAFE_NO_PAD.encode(digest)), name, access }
     }
+}
+
+/// A subject at its issuer, which together identify a person.
+#[derive(Debug, Clone, Copy)]
+pub struct TokenSubject<'a> {
+    /// The issuer's URL.
+    pub issuer: &'a str,
+    /// The id of the person at the issuer.
+    pub subject: &'a str,
 }
 
 /// Returns the scope that allows `access`, such as `daysheet:draft`.
@@ -143,7 +153,11 @@ impl AtIssuer {
         let prefix = self.scope_prefix();
         let scopes = claims.scopes().map(|scope| scope.strip_prefix(prefix).unwrap_or(scope));
         let access = access_of(scopes).ok_or(RequestDenial::Insufficient)?;
-        Ok(CallingPerson::of(self.issuer(), subject, claims.name(), access))
+        Ok(CallingPerson::of(
+            TokenSubject { issuer: self.issuer(), subject },
+            claims.name(),
+            access,
+        ))
     }
 }
 

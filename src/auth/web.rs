@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::issuer::{Issuer, IssuerClient};
 use crate::jwt::{CheckResult, Jwt, TokenClaims, TokenUse};
-use crate::{CallingPerson, RequestDenial};
+use crate::{CallingPerson, RequestDenial, TokenSubject};
 
 /// The requested scopes: for the subject, and for a name to show.
 const SCOPES: &str = "openid profile email";
@@ -130,7 +130,7 @@ impl WebSignIn {
                 _ => refused("the ID token is not valid"),
             })?;
         let subject = self.check(&claims, &pending).map_err(refused)?;
-        Ok(CallingPerson::of(issuer, subject, claims.name(), AccessLevel::Full))
+        Ok(CallingPerson::of(TokenSubject { issuer, subject }, claims.name(), AccessLevel::Full))
     }
 
     /// Checks that an ID token is for this client and this sign-in. Returns its subject.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use daysheet::app::App;
 use daysheet::config::{AccessBy, Config};
 use daysheet::http::{self, HttpState};
-use daysheet_auth::{CallingPerson, TokenVerifier};
+use daysheet_auth::{CallingPerson, TokenSubject, TokenVerifier};
 use daysheet_core::access::AccessLevel;
 use daysheet_sandbox::{Sandbox, SandboxOptions};
 use http_body_util::{BodyExt, Full};
@@ -97,8 +97,10 @@ impl Stage {
         issuer: Option<daysheet_auth::IssuerSettings>,
     ) -> Self {
         let at = issuer.as_ref().map_or(ISSUER, |settings| &settings.issuer).to_owned();
-        let person =
-            |name: &str| CallingPerson::of(&at, name, Some(name.to_owned()), AccessLevel::Full);
+        let person = |name: &str| {
+            let subject = TokenSubject { issuer: &at, subject: name };
+            CallingPerson::of(subject, Some(name.to_owned()), AccessLevel::Full)
+        };
         let folder = mail.as_ref().map(|mail| mail.path().to_path_buf());
         let sandbox =
             Sandbox::start(SandboxOptions { mail: folder, ..SandboxOptions::new(clock::clock()) })
@@ -245,7 +247,8 @@ impl Shared {
 
 /// Returns a person of the tests, whose token is their name.
 pub fn person(name: &str) -> CallingPerson {
-    CallingPerson::of(ISSUER, name, Some(name.to_owned()), AccessLevel::Full)
+    let subject = TokenSubject { issuer: ISSUER, subject: name };
+    CallingPerson::of(subject, Some(name.to_owned()), AccessLevel::Full)
 }
 
 /// A client of `/mcp`, of either era.

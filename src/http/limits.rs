@@ -75,6 +75,18 @@ pub struct BodyPermit {
     pub room: RequestPermit,
 }
 
+/// A refusal by one of the limits.
+struct LimitRefusal {
+    /// The name of the limit in the metrics.
+    limit: &'static str,
+    /// The time after which a call can succeed.
+    wait: Duration,
+    /// The reason, as a clause.
+    what: String,
+    /// Advice that continues the sentence about the wait; may be empty.
+    advice: &'static str,
+}
+
 /// A token bucket of calls: refilled steadily, up to the number that a minute allows.
 #[derive(Debug)]
 pub struct TokenBucket {
@@ -92,7 +104,7 @@ impl TokenBucket {
     ///
     /// # Errors
     /// The time until the next call is possible, if the bucket is empty.
-    pub fn take(&mut self, most: usize, now: Instant) -> std::result::Result<(), Duration> {
+    pub fn take_call(&mut self, most: usize, now: Instant) -> std::result::Result<(), Duration> {
         let most = most as f64;
         let passed = now.saturating_duration_since(self.since).as_secs_f64();
         self.calls = (self.calls + passed * most / MINUTE).min(most);
@@ -177,7 +189,12 @@ impl RequestLimits {
         let person = self.person(owner);
         let busy = || {
             let what = "the requests that you have sent are still being read".to_owned();
-            self.refuse("bodies_at_once", Duration::from_secs(1), what, ", with fewer at once")
+            self.refuse(LimitRefusal {
+                limit: "bodies_at_once",
+                wait: Duration::from_secs(1),
+                what,
+                advice: ", with fewer at once",
+            })
         };
         let Ok(arriving) = person.arriving.clone().try_acquire_owned() else {
             return Err(busy());
@@ -205,7 +222,12 @@ impl RequestLimits {
         let place = self.sign_ins.clone().try_acquire_owned();
         place.map(|place| Box::new(place) as RequestPermit).map_err(|_full| {
             let what = "too many people are signing in".to_owned();
-            self.refuse("sign_ins_at_once", Duration::from_secs(10), what, "")
+            self.refuse(LimitRefusal {
+                limit: "sign_ins_at_once",
+                wait: Duration::from_secs(10),
+                what,
+                advice: "",
+            })
         })
     }
 
@@ -235,11 +257,12 @@ impl RequestLimits {
     }
 
     /// Counts a refusal, and returns the error of its limit.
-    fn refuse(&self, limit: &'static str, wait: Duration, what: String, next: &str) -> Error {
+    fn refuse(&self, refusal: LimitRefusal) -> Error {
+        let LimitRefusal { limit, wait, what, advice } = refusal;
         self.metrics.denied(limit);
         // Rounded up, so that a call after that time is never too early.
         let wait = Duration::from_secs_f64(wait.as_secs_f64().ceil().max(1.0));
-        let next = format!("wait {} and call again{next}", in_words(wait));
+        let next = format!("wait {} and call again{advice}", in_words(wait));
         Error::new(ErrorKind::RateLimited(Some(wait)), what).next(next)
     }
 }
@@ -256,8 +279,12 @@ impl WatchedPerson {
     /// Returns the error of too many calls at once.
     fn full(&self) -> Error {
         let what = format!("{} calls are already running", self.limits.limits.calls_at_once);
-        let next = ", with fewer calls at once";
-        self.limits.refuse("calls_at_once", Duration::from_secs(5), what, next)
+        self.limits.refuse(LimitRefusal {
+            limit: "calls_at_once",
+            wait: Duration::from_secs(5),
+            what,
+            advice: ", with fewer calls at once",
+        })
     }
 }
 
@@ -268,9 +295,14 @@ impl RequestWatch for WatchedPerson {
         let most = limits.calls_per_minute;
         if most > 0 {
             let mut bucket = self.person.bucket.lock().unwrap_or_else(PoisonError::into_inner);
-            bucket.take(most, Instant::now()).map_err(|wait| {
+            bucket.take_call(most, Instant::now()).map_err(|wait| {
                 let what = format!("more than {most} calls within a minute");
-                self.limits.refuse("calls_per_minute", wait, what, "; ask for more in one call")
+                self.limits.refuse(LimitRefusal {
+                    limit: "calls_per_minute",
+                    wait,
+                    what,
+                    advice: "; ask for more in one call",
+                })
             })?;
         }
         let most = self.tokens_per_day;
@@ -281,8 +313,12 @@ impl RequestWatch for WatchedPerson {
             if used >= most {
                 let what =
                     format!("today's answers used {used} tokens, and {most} are allowed per day");
-                let next = ", or ask the operator of this server for more";
-                return Err(self.limits.refuse("tokens_per_day", until_tomorrow(&now), what, next));
+                return Err(self.limits.refuse(LimitRefusal {
+                    limit: "tokens_per_day",
+                    wait: until_tomorrow(&now),
+                    what,
+                    advice: ", or ask the operator of this server for more",
+                }));
             }
         }
         // Only a few calls may wait; more would use up memory that other people need.

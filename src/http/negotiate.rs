@@ -61,7 +61,9 @@ pub fn choose(headers: &HeaderMap) -> Option<TextForm> {
         let of = |name: &&str| type_quality(types.as_deref(), name, form == TextForm::Stc);
         let by_type = form.types().iter().map(of).max().unwrap_or(0);
         let by_encoding = match form {
-            TextForm::Coded => encodings.as_deref().and_then(|all| named(all, STC)).unwrap_or(0),
+            TextForm::Coded => {
+                encodings.as_deref().and_then(|all| quality_of(all, STC)).unwrap_or(0)
+            }
             _ => identity(encodings.as_deref()),
         };
         (by_type > 0 && by_encoding > 0).then_some((by_type, by_encoding))
@@ -79,7 +81,11 @@ fn type_quality(ranges: Option<&[(String, u16)]>, name: &str, by_name: bool) -> 
         return if by_name { 0 } else { FULL };
     };
     let main = name.split('/').next().unwrap_or_default();
-    let all = [named(ranges, name), named(ranges, &format!("{main}/*")), named(ranges, "*/*")];
+    let all = [
+        quality_of(ranges, name),
+        quality_of(ranges, &format!("{main}/*")),
+        quality_of(ranges, "*/*"),
+    ];
     let looked = if by_name { all.get(..1) } else { all.get(..) };
     looked.unwrap_or_default().iter().find_map(|found| *found).unwrap_or(0)
 }
@@ -89,13 +95,14 @@ fn type_quality(ranges: Option<&[(String, u16)]>, name: &str, by_name: bool) -> 
 fn identity(encodings: Option<&[(String, u16)]>) -> u16 {
     match encodings {
         None | Some([]) => FULL,
-        Some(listed) => named(listed, "identity")
-            .or_else(|| named(listed, "*").filter(|quality| *quality == 0))
+        Some(listed) => quality_of(listed, "identity")
+            .or_else(|| quality_of(listed, "*").filter(|quality| *quality == 0))
             .unwrap_or(1),
     }
 }
 
-fn named(listed: &[(String, u16)], name: &str) -> Option<u16> {
+/// Returns the quality of the listed item with this name.
+fn quality_of(listed: &[(String, u16)], name: &str) -> Option<u16> {
     listed.iter().find(|(one, _)| one == name).map(|(_, quality)| *quality)
 }
 

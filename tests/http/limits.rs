@@ -27,7 +27,7 @@ fn bucket_refills_evenly() {
     for (most, calls) in cases {
         let mut bucket = TokenBucket::full(*most, start);
         for (at, wait) in *calls {
-            let taken = bucket.take(*most, start + Duration::from_secs(*at));
+            let taken = bucket.take_call(*most, start + Duration::from_secs(*at));
             let waits = taken.err().map(|wait| wait.as_secs_f64().round() as u64);
             assert_eq!(waits, *wait, "{most} per minute at {at} s");
         }

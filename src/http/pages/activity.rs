@@ -76,7 +76,7 @@ pub(super) async fn show(
             (table("sent", "Messages, and whether they were sent",
                 &["Started", "Account", "Recipients", "State", "Message-ID"], &messages))
         }
-        (turn("sent", "sent messages", shown.sent > 0, sent.len() > ROWS, [
+        (paging_links("sent", "sent messages", shown.sent > 0, sent.len() > ROWS, [
             address(shown.before, shown.sent.saturating_sub(1)),
             address(shown.before, shown.sent.saturating_add(1)),
         ]))
@@ -85,7 +85,7 @@ pub(super) async fn show(
             (table("log", "Writes: one line before each, and one after",
                 &["Time", "Account", "Operation", "Outcome", "Ids", "Recipients"], &lines))
         }
-        (turn("log", "audit log", shown.before.is_some(), log.len() > ROWS, [
+        (paging_links("log", "audit log", shown.before.is_some(), log.len() > ROWS, [
             address(None, shown.sent),
             address(log.get(ROWS - 1).map(|line| line.number), shown.sent),
         ]))
@@ -111,7 +111,7 @@ fn address(before: Option<i64>, sent: usize) -> String {
 }
 
 /// Returns the links to the newer and the older part of a table.
-fn turn(id: &str, what: &str, newer: bool, older: bool, [up, down]: [String; 2]) -> Markup {
+fn paging_links(id: &str, what: &str, newer: bool, older: bool, [up, down]: [String; 2]) -> Markup {
     html! {
         @if newer || older {
             nav.row aria-label={ "Pages of " (what) } {

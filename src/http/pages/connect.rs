@@ -13,6 +13,7 @@ use axum::response::Response;
 use daysheet_core::error::{Error, ErrorKind, Result};
 use maud::{Markup, html};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::accounts;
 use super::layout::{PageProblem, leading_on, page, words};
@@ -93,13 +94,25 @@ pub(super) async fn ask(
         }
         form method="post" action=(action) {
             (session.field(&action))
-            (field("hint", "Address (optional)", value("hint"),
-                "The address to suggest on the sign-in page."))
+            (text_field(&TextField {
+                name: "hint",
+                label: "Address (optional)",
+                value: value("hint"),
+                hint: "The address to suggest on the sign-in page.",
+            }))
             @if tenants {
-                (field("mailbox", "Shared mailbox (optional)", value("mailbox"),
-                    "The address of a mailbox that others share with you."))
-                (field("tenant", "Tenant (optional)", value("tenant"),
-                    "The domain of your organization's directory, if sign-in needs it."))
+                (text_field(&TextField {
+                    name: "mailbox",
+                    label: "Shared mailbox (optional)",
+                    value: value("mailbox"),
+                    hint: "The address of a mailbox that others share with you.",
+                }))
+                (text_field(&TextField {
+                    name: "tenant",
+                    label: "Tenant (optional)",
+                    value: value("tenant"),
+                    hint: "The domain of your organization's directory, if sign-in needs it.",
+                }))
             }
             div.row {
                 button.main #continue { "Continue to " (provider.title) }
@@ -110,7 +123,21 @@ pub(super) async fn ask(
     Ok(page(&format!("Connect a {} account", provider.title), Some(&session), body))
 }
 
-fn field(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+/// A text field of the form.
+struct TextField<'a> {
+    /// The name in the form's content, and the element's id.
+    name: &'a str,
+    /// The text in front of the field.
+    label: &'a str,
+    /// The text that the field has at first.
+    value: &'a str,
+    /// The explanation below the field.
+    hint: &'a str,
+}
+
+/// Returns a text field with its label and its hint.
+fn text_field(field: &TextField) -> Markup {
+    let TextField { name, label, value, hint } = field;
     html! {
         label for=(name) { (label) }
         input id=(name) name=(name) type="text" value=(value) autocomplete="off"
@@ -150,7 +177,7 @@ async fn consent_page(
     session: &BrowserSession,
     app: &App,
     add: &SignInArguments,
-) -> Result<String> {
+) -> Result<Url> {
     let scopes = app.connect.scopes(&add.provider, add.mailbox.is_some(), app.config.access)?;
     let (config, redirect) = (&app.config, pages.address(CALLBACK));
     let sign_in =
@@ -166,7 +193,7 @@ async fn consent_page(
         .map_err(|_| Error::new(ErrorKind::Internal, "a sign-in could not be serialized"))?;
     let sealed = app.store().seal(STATE, &content).await?;
     let state = app.store().put_ticket(STATE, &sealed, PATIENCE).await?;
-    Ok(begun.sign_in.page(config, state, begun.hint.as_deref())?.into())
+    begun.sign_in.page(config, state, begun.hint.as_deref())
 }
 
 /// `GET /connect/callback`: handles the return from the consent page. It redirects to the accounts,

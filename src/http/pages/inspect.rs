@@ -25,7 +25,7 @@ fn offered(app: &App) -> impl Iterator<Item = &'static Tool> {
 /// `GET /inspect`.
 pub(super) async fn form(PageVisitor { session, app, .. }: PageVisitor) -> Response {
     let (tool, arguments) = SUGGESTED;
-    shown(&session, &app, tool, arguments, html! {})
+    inspection_page(&session, &app, &InspectedCall { tool, arguments }, html! {})
 }
 
 /// `POST /inspect`.
@@ -44,7 +44,7 @@ pub(super) async fn answer(post: FormPost) -> std::result::Result<Response, Page
             p #problem role="alert" { "The arguments are not a JSON object: " (error) "." }
         },
     };
-    Ok(shown(session, app, tool.name, arguments, result))
+    Ok(inspection_page(session, app, &InspectedCall { tool: tool.name, arguments }, result))
 }
 
 async fn inspect(
@@ -56,11 +56,19 @@ async fn inspect(
     app.pipeline.inspect(request).await
 }
 
-fn shown(
+/// The call in the form.
+struct InspectedCall<'a> {
+    /// The tool's name.
+    tool: &'a str,
+    /// The arguments as JSON, as they were entered.
+    arguments: &'a str,
+}
+
+/// Returns the page with the form for a call, and the result of the last one.
+fn inspection_page(
     session: &BrowserSession,
     app: &App,
-    chosen: &str,
-    arguments: &str,
+    call: &InspectedCall,
     result: Markup,
 ) -> Response {
     let body = html! {
@@ -71,12 +79,12 @@ fn shown(
             label for="tool" { "Tool" }
             select #tool name="tool" {
                 @for tool in offered(app) {
-                    option value=(tool.name) selected[tool.name == chosen] { (tool.name) }
+                    option value=(tool.name) selected[tool.name == call.tool] { (tool.name) }
                 }
             }
             label for="arguments" { "Arguments" }
             textarea #arguments name="arguments" spellcheck="false"
-                aria-describedby="arguments-hint" { (arguments) }
+                aria-describedby="arguments-hint" { (call.arguments) }
             p.hint #arguments-hint { "A JSON object, as an MCP client would send it." }
             div.row { button.main #call { "Call" } }
         }

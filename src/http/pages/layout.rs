@@ -9,6 +9,7 @@ use daysheet_core::error::{Error, ErrorKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use maud::{DOCTYPE, Markup, html};
+use url::Url;
 
 /// The pages in the navigation.
 const NAVIGATION: [(&str, &str); 4] = [
@@ -31,7 +32,7 @@ pub(super) fn page(title: &str, session: Option<&dyn SignedIn>, body: Markup) ->
 
 /// Returns a page that forwards the browser immediately, as the response to a form. A redirect
 /// would be blocked, because browsers apply `form-action` to redirects, too.
-pub(super) fn leading_on(title: &str, session: &dyn SignedIn, to: &str, body: Markup) -> Response {
+pub(super) fn leading_on(title: &str, session: &dyn SignedIn, to: &Url, body: Markup) -> Response {
     let refresh = html! { meta http-equiv="refresh" content={ "0; url=" (to) }; };
     framed(title, Some(session), refresh, body)
 }

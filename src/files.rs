@@ -275,7 +275,7 @@ impl SaveFolder {
                     .next("save it to another folder with `dir`"));
                 }
                 Some(true) if overwrite => false,
-                Some(true) if self.holds(name, bytes) => {
+                Some(true) if self.has_content(name, bytes) => {
                     return Ok(SavedFile { path, existing: true });
                 }
                 Some(true) => continue,
@@ -321,7 +321,7 @@ impl SaveFolder {
     }
 
     /// Returns true if the file of this name has exactly this content.
-    fn holds(&self, name: &str, bytes: &[u8]) -> bool {
+    fn has_content(&self, name: &str, bytes: &[u8]) -> bool {
         let same = || -> io::Result<bool> {
             let file = self.opened.open_with(name, no_link().read(true).nonblock(true))?;
             let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

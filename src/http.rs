@@ -1,11 +1,12 @@
 //! MCP for many people over HTTP: `serve --http`.
 //!
 //! Every request belongs to one person, identified by its bearer token, and is answered by that
-//! person's own [`App`](crate::app::App) ([`people`]) with their rows in the store, accounts and caches. Only the
-//! caches outlive a request, so any instance can answer any request.
+//! person's own [`App`](crate::app::App) ([`people`]) with their rows in the store, accounts and
+//! caches. Only the caches outlive a request, so any instance can answer any request.
 //!
 //! The routes are in this module, the state that they share in `state`, the checks of every request
-//! in [`guard`], and connections in [`listen`]. `server` implements MCP; the crate `daysheet-auth` identifies callers.
+//! in [`guard`], and connections in [`listen`]. `server` implements MCP; the crate `daysheet-auth`
+//! identifies callers.
 
 pub mod guard;
 pub mod identity;

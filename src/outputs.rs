@@ -108,7 +108,7 @@ impl ResultStore {
             // The failed write may still have taken effect.
             true
         });
-        self.memory().put(&hash, text, accounts.to_vec(), self.clock.seconds());
+        self.memory().insert(&hash, text, accounts.to_vec(), self.clock.seconds());
         // An account may have been signed out while the answer was produced. That deleted only
         // existing outputs; outputs in memory are checked again on reading.
         if written
@@ -151,7 +151,7 @@ impl ResultStore {
         Ok(Some(match output.text {
             Some(text) => {
                 let text: Arc<str> = text.into();
-                self.memory().put(hash, text.clone(), output.accounts, self.clock.seconds());
+                self.memory().insert(hash, text.clone(), output.accounts, self.clock.seconds());
                 StoredOutput::Text(text)
             }
             None => StoredOutput::Recipe { recipe: output.recipe, accounts: output.accounts },
@@ -222,7 +222,7 @@ struct CachedOutput {
 
 impl RecentOutputs {
     /// Keeps an output; `since` is the time, in seconds since 1970.
-    fn put(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
+    fn insert(&mut self, hash: &str, text: Arc<str>, accounts: Vec<String>, since: i64) {
         self.uses += 1;
         self.bytes += text.len();
         let cached = CachedOutput { text, accounts, since, used: self.uses };

@@ -35,7 +35,7 @@ impl CallArguments {
         for (name, value) in arguments {
             let mut name = snake_case(&name);
             let takes = |name: &str| args.iter().any(|arg| arg.name == name);
-            if let Some(meant) = synonyms::argument(of, &name, takes) {
+            if let Some(meant) = synonyms::meant_argument(of, &name, takes) {
                 name = meant.to_owned();
             }
             if !takes(&name) {
@@ -95,7 +95,7 @@ impl CallArguments {
         &self,
         names: &[&str],
         cursor: &str,
-        verb: &str,
+        verb: &'static str,
     ) -> Result<()> {
         let beside = format!("the cursor `{}`", brief(cursor));
         self.refuse_beside(names, &beside, &format!("give the cursor alone, or {verb} without it"))
@@ -216,7 +216,7 @@ impl CallArguments {
         else {
             return Ok(None);
         };
-        let word = value.as_str().map(|word| synonyms::word(name, word.trim()));
+        let word = value.as_str().map(|word| synonyms::meant_word(name, word.trim()));
         word.filter(|word| words.iter().any(|known| known.eq_ignore_ascii_case(word)))
             .and_then(T::of)
             .map(Some)

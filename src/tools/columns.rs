@@ -49,11 +49,13 @@ impl ColumnChoice {
             Self::Level(level) => return Ok(table.up_to(*level)),
             Self::Named(names) => names,
         };
-        let bad: Vec<&String> = names.iter().filter(|name| named(table, name).is_none()).collect();
+        let bad: Vec<&String> =
+            names.iter().filter(|name| column_named(table, name).is_none()).collect();
         if !bad.is_empty() {
             return Err(unknown(table, &bad));
         }
-        let named: Vec<&TableColumn> = names.iter().filter_map(|name| named(table, name)).collect();
+        let named: Vec<&TableColumn> =
+            names.iter().filter_map(|name| column_named(table, name)).collect();
         // The first column is the key: without it, later calls could not name the row.
         Ok(table
             .fields
@@ -69,7 +71,7 @@ impl ColumnChoice {
 const BY: [(&str, Table); 3] = [("message", MESSAGE), ("thread", THREAD), ("sender", SENDER)];
 
 /// Returns the column with this name, or with its singular or plural, as `email` for `emails`.
-fn named(table: &Table, name: &str) -> Option<&'static TableColumn> {
+fn column_named(table: &Table, name: &str) -> Option<&'static TableColumn> {
     let one = || table.field(name.strip_suffix('s')?);
     table.field(name).or_else(|| table.field(&format!("{name}s"))).or_else(one)
 }
@@ -77,7 +79,7 @@ fn named(table: &Table, name: &str) -> Option<&'static TableColumn> {
 /// Returns the error for names without a column, which lists the columns of the table.
 fn unknown(table: &Table, bad: &[&String]) -> Error {
     let by = BY.iter().find(|(_, rows)| rows == table);
-    let has_all = |rows: &Table| bad.iter().all(|name| named(rows, name).is_some());
+    let has_all = |rows: &Table| bad.iter().all(|name| column_named(rows, name).is_some());
     // The column may exist in rows of another kind, which `by` selects.
     let elsewhere = BY.iter().filter(|(_, rows)| by.is_some() && has_all(rows));
     let elsewhere: Vec<String> = elsewhere.map(|(word, _)| format!("by={word}")).collect();

@@ -73,7 +73,7 @@ fn with_event(mut arguments: Map<String, Value>) -> Map<String, Value> {
     let mut event = Map::new();
     arguments.retain(|name, value| {
         let name = snake_case(name);
-        let named = synonyms::argument("events", &name, of_event).unwrap_or(&name);
+        let named = synonyms::meant_argument("events", &name, of_event).unwrap_or(&name);
         // `id` names the event to change, which is also what `ids` does.
         if of_save(named) || named == "id" || !of_event(named) {
             return true;

@@ -77,7 +77,7 @@ const WORDS: &[(&str, &str, &str)] = &[
 
 /// Returns the argument that `name` means in the tool or argument `of`, which takes the `declared`
 /// names. Returns `None` if `name` is one of these.
-pub(super) fn argument(
+pub(super) fn meant_argument(
     of: &str,
     name: &str,
     declared: impl Fn(&str) -> bool,
@@ -93,7 +93,7 @@ pub(super) fn argument(
 
 /// Returns the word that a guess means in an argument. Guesses are never words of the argument
 /// itself.
-pub(super) fn word<'w>(argument: &str, given: &'w str) -> &'w str {
+pub(super) fn meant_word<'w>(argument: &str, given: &'w str) -> &'w str {
     let same = |(of, guess, _): &&(&str, &str, &str)| {
         *of == argument && guess.eq_ignore_ascii_case(&given.replace([' ', '-'], "_"))
     };

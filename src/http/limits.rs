@@ -16,7 +16,7 @@ use jiff::tz::TimeZone;
 use jiff::{ToSpan, Zoned};
 use tokio::sync::Semaphore;
 
-use super::metrics::ServiceMetrics;
+use super::metrics::{CallLabels, ServiceMetrics};
 use crate::config;
 use crate::pipeline::ToolAnswer;
 use crate::server::{RequestPermit, RequestWatch};
@@ -352,7 +352,7 @@ impl RequestWatch for WatchedPerson {
     }
 
     fn cancelled(&self, tool: &'static str, took: Duration) {
-        self.limits.metrics.timed(tool, took, "cancelled");
+        self.limits.metrics.timed(CallLabels { tool, outcome: "cancelled" }, took);
     }
 }
 

@@ -95,6 +95,15 @@ impl MetricConstructor<Histogram> for ToolHistograms {
     }
 }
 
+/// The labels of a call.
+#[derive(Debug, Clone, Copy)]
+pub struct CallLabels {
+    /// The tool's name.
+    pub tool: &'static str,
+    /// The outcome, as a word.
+    pub outcome: &'static str,
+}
+
 /// A running request, counted until this is dropped.
 pub struct RunningRequest(Gauge);
 
@@ -139,7 +148,7 @@ impl ServiceMetrics {
 
     /// Counts a call of a tool, its time and its answer.
     pub fn called(&self, tool: &'static str, took: Duration, outcome: &Result<ToolAnswer>) {
-        self.timed(tool, took, error::outcome(outcome));
+        self.timed(CallLabels { tool, outcome: error::outcome(outcome) }, took);
         if let Ok(ToolAnswer { stats, .. }) = outcome {
             let whole = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
             self.tokens.inc_by(whole(stats.tokens));
@@ -153,7 +162,8 @@ impl ServiceMetrics {
     }
 
     /// Counts a call of a tool and its time.
-    pub fn timed(&self, tool: &'static str, took: Duration, outcome: &'static str) {
+    pub fn timed(&self, call: CallLabels, took: Duration) {
+        let CallLabels { tool, outcome } = call;
         self.calls.get_or_create(&[("tool", tool), ("outcome", outcome)]).inc();
         self.times.get_or_create(&[("tool", tool)]).observe(took.as_secs_f64());
     }

@@ -76,19 +76,25 @@ pub(super) async fn show(
             (table("sent", "Messages, and whether they were sent",
                 &["Started", "Account", "Recipients", "State", "Message-ID"], &messages))
         }
-        (paging_links("sent", "sent messages", shown.sent > 0, sent.len() > ROWS, [
-            address(shown.before, shown.sent.saturating_sub(1)),
-            address(shown.before, shown.sent.saturating_add(1)),
-        ]))
+        (paging_links(&TablePart {
+            id: "sent",
+            title: "sent messages",
+            newer: (shown.sent > 0).then(|| address(shown.before, shown.sent.saturating_sub(1))),
+            older: (sent.len() > ROWS)
+                .then(|| address(shown.before, shown.sent.saturating_add(1))),
+        }))
         h2 { "Audit log" }
         @if lines.is_empty() { p #no-log { "Nothing has been changed." } } @else {
             (table("log", "Writes: one line before each, and one after",
                 &["Time", "Account", "Operation", "Outcome", "Ids", "Recipients"], &lines))
         }
-        (paging_links("log", "audit log", shown.before.is_some(), log.len() > ROWS, [
-            address(None, shown.sent),
-            address(log.get(ROWS - 1).map(|line| line.number), shown.sent),
-        ]))
+        (paging_links(&TablePart {
+            id: "log",
+            title: "audit log",
+            newer: shown.before.map(|_| address(None, shown.sent)),
+            older: (log.len() > ROWS)
+                .then(|| address(log.get(ROWS - 1).map(|line| line.number), shown.sent)),
+        }))
     };
     Ok(page("Activity", Some(&session), body))
 }
@@ -110,13 +116,26 @@ fn address(before: Option<i64>, sent: usize) -> String {
     format!("/accounts/activity?{before}sent={sent}")
 }
 
+/// The part of a table that a page shows.
+struct TablePart {
+    /// The id of the table's element.
+    id: &'static str,
+    /// The name of the table in the label of its links.
+    title: &'static str,
+    /// The address of the part with newer rows, if there is one.
+    newer: Option<String>,
+    /// The address of the part with older rows, if there is one.
+    older: Option<String>,
+}
+
 /// Returns the links to the newer and the older part of a table.
-fn paging_links(id: &str, what: &str, newer: bool, older: bool, [up, down]: [String; 2]) -> Markup {
+fn paging_links(part: &TablePart) -> Markup {
+    let TablePart { id, title, newer, older } = part;
     html! {
-        @if newer || older {
-            nav.row aria-label={ "Pages of " (what) } {
-                @if newer { a.button href={ (up) "#" (id) } { "Newer" } }
-                @if older { a.button href={ (down) "#" (id) } { "Older" } }
+        @if newer.is_some() || older.is_some() {
+            nav.row aria-label={ "Pages of " (title) } {
+                @if let Some(newer) = newer { a.button href={ (newer) "#" (id) } { "Newer" } }
+                @if let Some(older) = older { a.button href={ (older) "#" (id) } { "Older" } }
             }
         }
     }

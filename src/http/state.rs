@@ -1,6 +1,6 @@
 //! The state that all requests share, and the steps that several routes take with it.
 //!
-//! Routes and pages are elsewhere; nothing here depends on them.
+//! Routes and pages are in other files, and this module does not depend on them.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -102,7 +102,7 @@ impl ResponseReceiver {
         }
     }
 
-    /// Passes a response on to the sign-in that waits for it; only the first one is accepted.
+    /// Passes a response on to the waiting sign-in; only the first one is accepted.
     pub(super) fn hand_in(&self, callback: ConsentResponse) -> Result<()> {
         self.callbacks.try_send(callback).map_err(|_taken| {
             Error::new(ErrorKind::Auth, "this sign-in is over: it was already answered")

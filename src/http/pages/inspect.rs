@@ -60,7 +60,7 @@ async fn inspect(
 struct InspectedCall<'a> {
     /// The tool's name.
     tool: &'a str,
-    /// The arguments as JSON, as they were entered.
+    /// The arguments as entered, in JSON.
     arguments: &'a str,
 }
 

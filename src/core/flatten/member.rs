@@ -1,23 +1,17 @@
 //! Lists within a cell: their members, and the parts that may be cut.
 //!
 //! For a person, the name is cut, never the address; for a list, the first members are shown with
-//! a count of the rest. The locations of lists in a provider's JSON, and the choice of columns,
-//! are in `flatten.rs` and the registry.
+//! a count of the rest. Reading the members is left to the files by subject.
 
-use serde_json::Value;
-
-use super::{RowContext, RowRoom, at, clip};
-use crate::event_time::{self, EventTime};
+use super::room::{RowRoom, clip};
 use crate::row::{CutCell, RowCell};
-use crate::schemas::{GuestNames, TableColumn, wire};
+use crate::schemas::TableColumn;
 use crate::text;
 use crate::text::deceptive::{DisarmedText, inert_cell};
 
 /// The maximum number of members that a cell shows before `+N`, and the maximum width of each.
 const SAMPLE: u16 = 5;
 const MEMBER: u16 = 80;
-/// The maximum width of a guest's comment.
-const REMARK: usize = 80;
 
 /// A member of a list: a head that may be cut, and a tail that is kept, such as a person's
 /// address.
@@ -28,8 +22,14 @@ pub(super) struct ListMember {
 }
 
 impl ListMember {
+    /// Creates a member that may be cut anywhere.
     pub(super) fn text(text: &str) -> Self {
-        Self { head: text::cell(text), tail: String::new() }
+        Self::marked(text, String::new())
+    }
+
+    /// Creates a member whose mark at the end is never cut.
+    pub(super) fn marked(text: &str, mark: String) -> Self {
+        Self { head: text::cell(text), tail: mark }
     }
 
     /// Creates the member for a person, with the guest's answer. The address, or at least its
@@ -44,6 +44,7 @@ impl ListMember {
         Self { head: head.to_owned(), tail: tail + answer }
     }
 
+    /// Returns the complete member.
     pub(super) fn whole(&self) -> String {
         format!("{}{}", self.head, self.tail)
     }
@@ -79,12 +80,8 @@ pub(super) fn sample(
     between: &str,
     room: RowRoom,
 ) -> (RowCell, Option<CutCell>) {
-    let whole = |list: &[ListMember]| -> String {
-        let members: Vec<String> = list.iter().map(ListMember::whole).collect();
-        members.join(between)
-    };
     let Some(cap) = field.untrusted else {
-        return (RowCell::Text(whole(list)), None);
+        return (RowCell::Text(joined(list, between)), None);
     };
     let list: Vec<ListMember> = list.iter().map(ListMember::inert).collect();
     let most = room.cap(cap);
@@ -105,7 +102,7 @@ pub(super) fn sample(
         width += more;
         shown += 1;
     }
-    let all = whole(&list);
+    let all = joined(&list, between);
     if list.len() > shown {
         text.push_str(&format!(" +{}", list.len() - shown));
     } else if text == all {
@@ -116,111 +113,8 @@ pub(super) fn sample(
     (RowCell::Text(text), Some(cut))
 }
 
-/// Returns the guests of a meeting without rooms, the account's owner first.
-pub(super) fn guests(
-    list: &[Value],
-    names: &GuestNames,
-    short: bool,
-    context: &RowContext,
-) -> Vec<ListMember> {
-    let own = context.address;
-    let text = |guest: &Value, path: &str| {
-        at(guest, path).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
-    };
-    let says = |guest: &Value, (path, word): (&str, &str)| match at(guest, path) {
-        Some(Value::Bool(flag)) => *flag && word == "true",
-        Some(Value::String(text)) => text == word,
-        _ => false,
-    };
-    let (mut me, mut others) = (Vec::new(), Vec::new());
-    for guest in list {
-        let (name, email) = (text(guest, names.name), text(guest, names.address));
-        // Graph does not mark the owner, so the address is compared, too.
-        let own = says(guest, (names.me, "true"))
-            || (!email.is_empty() && email.eq_ignore_ascii_case(own));
-        let organizer = says(guest, names.organizer);
-        // The organizer has a column of their own in short rows.
-        if says(guest, names.room) || (short && organizer) {
-            continue;
-        }
-        let answer = text(guest, names.answer);
-        let (mark, word) = wire::ANSWERS
-            .iter()
-            .find(|(known, ..)| *known == answer)
-            .map_or(('?', "no answer"), |(_, mark, word)| (*mark, *word));
-        let optional = says(guest, names.optional);
-        let shown = if short {
-            let head = if own { "me".to_owned() } else { text::cell(&short_name(&name, &email)) };
-            let tail = format!("{mark}{}", if optional { "*" } else { "" });
-            ListMember { head, tail }
-        } else {
-            let who = text::MailAddress::new(Some(&name), &email);
-            let word = if organizer { "organizer" } else { word };
-            let mut tail = format!(" {word}");
-            if optional {
-                tail.push_str(", optional");
-            }
-            if !names.comment.is_empty() {
-                tail.push_str(&remark(&text(guest, names.comment)));
-            }
-            if let Some(span) = proposed(guest, names.proposed, context) {
-                tail.push_str(&format!(", proposes {span}"));
-            }
-            ListMember::person(&who, &tail)
-        };
-        if own { &mut me } else { &mut others }.push(shown);
-    }
-    me.append(&mut others);
-    me
-}
-
-/// Formats a guest's comment in quotes, without characters that could end the quotes or begin an
-/// address.
-fn remark(comment: &str) -> String {
-    let plain: String = comment.chars().filter(|char| !"\"<>@".contains(*char)).collect();
-    match text::clip(text::cell(&plain), REMARK).0 {
-        empty if empty.is_empty() => String::new(),
-        comment => format!(", \"{comment}\""),
-    }
-}
-
-/// Formats the time proposed by a guest.
-fn proposed(guest: &Value, path: &str, context: &RowContext) -> Option<String> {
-    let span = at(guest, path).filter(|_| !path.is_empty())?;
-    let (_, date_time, zone) = wire::WHEN;
-    let time = |end: &str| {
-        let part = |key: &str| span.get(end)?.get(key)?.as_str();
-        event_time::local(part(date_time)?, part(zone).unwrap_or("UTC")).map(EventTime::At)
-    };
-    let (from, to) = (time(wire::SPAN.0)?, time(wire::SPAN.1)?);
-    let (start, end) =
-        (event_time::start(from, context.zone), event_time::end(from, to, context.zone));
-    Some(format!("{start} to {end}"))
-}
-
-/// Returns the part of an address before the @, or the name if there is no address.
-fn short_name(name: &str, email: &str) -> String {
-    // A name that could be taken for the owner, or for several people, is shown in full.
-    let own = |name: &str| text::sender_auth::looks_like(name, "me");
-    let plain = |local: &str| {
-        !local.is_empty()
-            && !own(local)
-            && !local.contains(|char: char| char.is_whitespace() || "+~?*,\"".contains(char))
-    };
-    match email.split_once('@') {
-        Some((local, _)) if plain(local) => local.to_owned(),
-        _ if !email.is_empty() && !own(email) => email.split_whitespace().collect(),
-        _ if own(name) || own(email) => "(no address)".to_owned(),
-        _ => name.split_whitespace().collect(),
-    }
-}
-
-/// Returns the member for a Graph recipient; `None` if it has neither name nor address.
-pub(super) fn recipient(value: &Value) -> Option<ListMember> {
-    let inner = value.get(wire::RECIPIENT)?;
-    let (name, address) = wire::ADDRESS;
-    let part = |key| inner.get(key).and_then(Value::as_str);
-    let person = text::MailAddress::new(part(name), part(address).unwrap_or_default());
-    let known = person.name.is_some() || !person.email.is_empty();
-    known.then(|| ListMember::person(&person, ""))
+/// Returns all complete members, separated by `between`.
+fn joined(list: &[ListMember], between: &str) -> String {
+    let members: Vec<String> = list.iter().map(ListMember::whole).collect();
+    members.join(between)
 }

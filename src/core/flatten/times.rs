@@ -1,0 +1,113 @@
+//! Times: instants, the starts and ends of events, and recurrence rules.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use super::reader::{ReadValue, RowReader, at};
+use crate::event_time::{self, EventTime};
+use crate::recurrence::EventRecurrence;
+use crate::schemas::wire;
+
+/// Reads milliseconds since 1970, as a number or as text.
+pub(super) fn epoch_ms(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
+    let value = at(object, path);
+    let ms = match value {
+        Some(Value::String(text)) => text.parse().ok(),
+        Some(other) => other.as_i64(),
+        None => return ReadValue::Nothing,
+    };
+    match ms.and_then(|ms| Timestamp::from_millisecond(ms).ok()) {
+        Some(time) => ReadValue::Time(time),
+        None => reader.unexpected(value),
+    }
+}
+
+/// Reads an RFC 3339 instant. A text that is none is null, and not counted as one of the wrong
+/// type.
+pub(super) fn rfc3339(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
+    match at(object, path) {
+        Some(Value::String(text)) => text.parse().map_or(ReadValue::Nothing, ReadValue::Time),
+        other => reader.unexpected(other),
+    }
+}
+
+/// Reads a `date`, or a `dateTime` with its offset. Without an offset, the time is in the
+/// named zone.
+pub(super) fn google_when(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
+    let value = at(object, path);
+    let (date, date_time, zone) = wire::WHEN;
+    let Some(parts) = value.filter(|value| !value.is_null()) else {
+        return ReadValue::Nothing;
+    };
+    let text = |key: &str| parts.get(key).and_then(Value::as_str);
+    let when = match (text(date), text(date_time)) {
+        (Some(date), _) => date.parse().ok().map(EventTime::Day),
+        // The offset is exact even if the named zone is unknown here.
+        (None, Some(given)) => given
+            .parse()
+            .ok()
+            .or_else(|| event_time::local(given, text(zone).unwrap_or("UTC")))
+            .map(EventTime::At),
+        (None, None) => None,
+    };
+    when.map_or_else(|| reader.unexpected(value), ReadValue::When)
+}
+
+/// Reads a local `dateTime` in the zone named next to it; its date if the flag at the second path
+/// is true.
+pub(super) fn graph_when(
+    reader: &mut RowReader,
+    object: &Value,
+    path: &str,
+    all_day: &str,
+) -> ReadValue {
+    let all_day = at(object, all_day).and_then(Value::as_bool) == Some(true);
+    let value = at(object, path);
+    let (_, date_time, zone) = wire::WHEN;
+    let Some(parts) = value.filter(|value| !value.is_null()) else {
+        return ReadValue::Nothing;
+    };
+    let text = |key: &str| parts.get(key).and_then(Value::as_str);
+    let given = text(date_time).unwrap_or_default();
+    let when = if all_day {
+        event_time::day(given).map(EventTime::Day)
+    } else {
+        event_time::local(given, text(zone).unwrap_or("UTC")).map(EventTime::At)
+    };
+    when.map_or_else(|| reader.unexpected(value), ReadValue::When)
+}
+
+/// Reads the value of the recurrence rule in a list of RFC 5545 lines, with a count of single
+/// dates.
+pub(super) fn repeats(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
+    let list = match at(object, path) {
+        Some(Value::Array(list)) => list,
+        other => return reader.unexpected(other),
+    };
+    let lines: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+    let repeat = EventRecurrence::from_lines(&lines, reader.context.zone);
+    let dates = match repeat.extra.len() {
+        0 => String::new(),
+        1 => " +1 date".to_owned(),
+        many => format!(" +{many} dates"),
+    };
+    let rule = format!("{}{dates}", repeat.rule);
+    match rule.trim_start() {
+        "" => ReadValue::Nothing,
+        rule => ReadValue::Text(rule.to_owned()),
+    }
+}
+
+/// Formats `2026-02-03 18h05`. Without a colon no format needs to quote it.
+pub fn minute(time: Timestamp, zone: &TimeZone) -> String {
+    let local = zone.to_datetime(time);
+    format!(
+        "{:04}-{:02}-{:02} {:02}h{:02}",
+        local.year(),
+        local.month(),
+        local.day(),
+        local.hour(),
+        local.minute()
+    )
+}

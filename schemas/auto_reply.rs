@@ -5,7 +5,8 @@
 use super::CellKind::{Start, Text};
 use super::ColumnLevel::Key;
 use super::Service::{Google, Local, Microsoft};
-use super::ValueSource::{Account, GoogleWhen, Markup, Path};
+use super::TextForm::Markup;
+use super::ValueSource::{Account, Converted, GoogleWhen, Path};
 use super::{Table, TableColumn, TableName, field, table};
 
 /// One row per account.
@@ -38,15 +39,15 @@ const FIELDS: &[TableColumn] = &TableName("auto_reply").columns([
     )
     .settable()
     .untrusted(240)
-    .sources(&[(Local, Markup("text"))]),
+    .sources(&[(Local, Converted("text", Markup))]),
     field("text_internal", Text, "Outlook only: the text for people in the organization.")
         .settable()
         .untrusted(240)
-        .sources(&[(Local, Markup("text_internal"))]),
+        .sources(&[(Local, Converted("text_internal", Markup))]),
     field("text_external", Text, "Outlook only: the text for people outside, per `audience`.")
         .settable()
         .untrusted(240)
-        .sources(&[(Local, Markup("text_external"))]),
+        .sources(&[(Local, Converted("text_external", Markup))]),
     field("audience", Text, "Who gets it: all, contacts or organization.")
         .settable()
         .ours()

@@ -3,7 +3,8 @@
 use super::CellKind::{Flag, Handle, Text};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Microsoft};
-use super::ValueSource::{Account, Either, First, Is, Path, There, Zone};
+use super::TextForm::ZoneName;
+use super::ValueSource::{Account, Converted, Either, First, Is, Path, There};
 use super::{Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per calendar.
@@ -30,9 +31,9 @@ const FIELDS: &[TableColumn] = &TableName("calendar").columns([
         ]),
     field("main", Flag, "True for the calendar used when none is named.")
         .sources(&[(Google, There("primary")), (Microsoft, Is("isDefaultCalendar", "true"))]),
-    field("zone", Text, "Its time zone; in Outlook, that of the mailbox.")
-        .untrusted(60)
-        .sources(&[(Google, Zone("timeZone")), (Microsoft, Zone("timeZone"))]),
+    field("zone", Text, "Its time zone; in Outlook, that of the mailbox.").untrusted(60).sources(
+        &[(Google, Converted("timeZone", ZoneName)), (Microsoft, Converted("timeZone", ZoneName))],
+    ),
     field("owner", Text, "Its owner, if known.")
         .level(More)
         .untrusted(120)

@@ -6,11 +6,12 @@
 use super::CellKind::{Count, End, Handle, Start, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Microsoft};
+use super::TextForm::{Markup, ZoneName};
 use super::ValueSource::{
-    Account, Any, Beside, Both, Each, Either, First, Flags, GoogleWhen, GraphWhen, Guests, Is,
-    Join, Markup, Name, Names, Oldest, Path, Provided, Rfc3339, Rule, There, Until, Word, Zone,
+    Account, Any, Column, Converted, Each, Either, First, Flags, GoogleWhen, GraphWhen, Is, Join,
+    Names, Oldest, Path, Provided, Rfc3339, There, Until,
 };
-use super::{GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
+use super::{ColumnReader, GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per event, or per occurrence of a recurring one.
 pub const EVENT: Table = table(
@@ -24,7 +25,10 @@ pub const EVENT: Table = table(
 const FIELDS: &[TableColumn] = &TableName("event").columns([
     field("id", Handle('e'), "Handle of the event; calendar_save and calendar_respond accept it.")
         .level(Key)
-        .sources(&[(Google, Both("calendarId", "id")), (Microsoft, Path("id"))]),
+        .sources(&[
+            (Google, Column(ColumnReader::EventId { calendar: "calendarId", event: "id" })),
+            (Microsoft, Path("id")),
+        ]),
     field(
         "start",
         Start,
@@ -33,8 +37,8 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(Key)
     .sources(&[
-        (Google, Beside(&GOOGLE_START, &GOOGLE_ZONE)),
-        (Microsoft, Beside(&GRAPH_START, &GRAPH_ZONE)),
+        (Google, Column(ColumnReader::Start { time: &GOOGLE_START, zone: &GOOGLE_ZONE })),
+        (Microsoft, Column(ColumnReader::Start { time: &GRAPH_START, zone: &GRAPH_ZONE })),
     ]),
     field(
         "end",
@@ -42,57 +46,61 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
         "When it ends; time only if on the start day; for all-day events, the last day.",
     )
     .level(Key)
-        .sources(&[(Google, Until(&GOOGLE_START, &GoogleWhen("end"))), (Microsoft, Until(&GRAPH_START, &GraphWhen("end", "isAllDay")))]),
+    .sources(&[
+        (Google, Until(&GOOGLE_START, &GoogleWhen("end"))),
+        (Microsoft, Until(&GRAPH_START, &GraphWhen("end", "isAllDay"))),
+    ]),
     field("title", Text, "Title.")
         .level(Key)
         .untrusted(72)
         .sources(&[(Google, Path("summary")), (Microsoft, Path("subject"))]),
-    field("where", Text, "Place, as written.")
-        .untrusted(40)
-        .sources(&[(Google, Path("location")), (Microsoft, Either(&[Path("location/displayName")]))]),
+    field("where", Text, "Place, as written.").untrusted(40).sources(&[
+        (Google, Path("location")),
+        (Microsoft, Either(&[Path("location/displayName")])),
+    ]),
     field("organizer", Text, "Organizer; `me` if it is you.")
         .untrusted(60)
-        .sources(&[(Google, Either(&[
-            Word("me", &Is("organizer/self", "true")),
-            Name("organizer/displayName"),
-            Path("organizer/email"),
-        ])), (Microsoft, Either(&[
-            Word("me", &Is("isOrganizer", "true")),
-            Name("organizer/emailAddress/name"),
-            Path("organizer/emailAddress/address"),
-        ]))]),
+        .sources(&[(Google, Column(GOOGLE_ORGANIZER)), (Microsoft, Column(GRAPH_ORGANIZER))]),
     field(
         "people",
         Text,
-        "Guests and their answers: + yes, - no, ~ maybe, ? none; * optional; `me` is you; the first \
-         five and a count of the rest, all with detail: full; null without guests.",
+        "Guests and their answers: + yes, - no, ~ maybe, ? none; * optional; `me` is you; the \
+         first five and a count of the rest, all with detail: full; null without guests.",
     )
     .untrusted(120)
-        .sources(&[(Google, Guests(&GOOGLE_GUESTS, true)), (Microsoft, Guests(&GRAPH_GUESTS, true))]),
+    .sources(&[
+        (Google, Column(ColumnReader::People(&GOOGLE_GUESTS))),
+        (Microsoft, Column(ColumnReader::People(&GRAPH_GUESTS))),
+    ]),
     field(
         "flags",
         Words,
         "Any of: recurring, online, free, tentative, oof, focus, elsewhere, private, cancelled; \
          comment, proposal: of a guest, in attendees.",
     )
-        .level(Key)
-        .sources(&[(Google, Flags(GOOGLE_FLAGS)), (Microsoft, Flags(GRAPH_FLAGS))]),
+    .level(Key)
+    .sources(&[(Google, Flags(GOOGLE_FLAGS)), (Microsoft, Flags(GRAPH_FLAGS))]),
     field("organizer_address", Text, "Address of the organizer.")
         .level(More)
         .untrusted(120)
-        .sources(&[(Google, Path("organizer/email")), (Microsoft, Path("organizer/emailAddress/address"))]),
-    field(
-        "calendar",
-        Text,
-        "Name of its calendar; `main` for the account's main one.",
-    )
-    .level(More)
-    .untrusted(60)
+        .sources(&[
+            (Google, Path("organizer/email")),
+            (Microsoft, Path("organizer/emailAddress/address")),
+        ]),
+    field("calendar", Text, "Name of its calendar; `main` for the account's main one.")
+        .level(More)
+        .untrusted(60)
         .sources(&[(Google, Names("calendarId")), (Microsoft, Names("calendarId"))]),
     field("link", Text, "Link to join the online meeting; `page` is the event's own.")
         .level(More)
         .untrusted(300)
-        .sources(&[(Google, Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))])), (Microsoft, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")]))]),
+        .sources(&[
+            (
+                Google,
+                Either(&[Path("hangoutLink"), Each("conferenceData/entryPoints", &Path("uri"))]),
+            ),
+            (Microsoft, Either(&[Path("onlineMeeting/joinUrl"), Path("onlineMeetingUrl")])),
+        ]),
     field("page", Text, "Its page in the web client; `link` joins the meeting. Only if named.")
         .level(More)
         .on_request()
@@ -100,7 +108,13 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
         .sources(&[(Google, Path("htmlLink")), (Microsoft, Path("webLink"))]),
     field("series", Handle('e'), "Handle of the series it is an occurrence of.")
         .level(More)
-        .sources(&[(Google, Both("calendarId", "recurringEventId")), (Microsoft, Path("seriesMasterId"))]),
+        .sources(&[
+            (
+                Google,
+                Column(ColumnReader::EventId { calendar: "calendarId", event: "recurringEventId" }),
+            ),
+            (Microsoft, Path("seriesMasterId")),
+        ]),
     field(
         "repeats",
         Text,
@@ -108,7 +122,10 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(240)
-        .sources(&[(Google, Rule("recurrence")), (Microsoft, Path("recurrenceRule"))]),
+    .sources(&[
+        (Google, Column(ColumnReader::Repeats("recurrence"))),
+        (Microsoft, Path("recurrenceRule")),
+    ]),
     field(
         "attendees",
         Text,
@@ -117,7 +134,10 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     )
     .level(More)
     .untrusted(400)
-        .sources(&[(Google, Guests(&GOOGLE_GUESTS, false)), (Microsoft, Guests(&GRAPH_GUESTS, false))]),
+    .sources(&[
+        (Google, Column(ColumnReader::Attendees(&GOOGLE_GUESTS))),
+        (Microsoft, Column(ColumnReader::Attendees(&GRAPH_GUESTS))),
+    ]),
     field("show", Text, "busy, free, tentative, oof, focus or elsewhere.")
         .level(More)
         .ours()
@@ -125,30 +145,32 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
     field("visibility", Text, "default, public, private or confidential.")
         .level(More)
         .ours()
-        .sources(&[(Google, First(GOOGLE_VISIBILITY, "default")), (Microsoft, First(GRAPH_VISIBILITY, "default"))]),
+        .sources(&[
+            (Google, First(GOOGLE_VISIBILITY, "default")),
+            (Microsoft, First(GRAPH_VISIBILITY, "default")),
+        ]),
     field(
         "reminder",
         Count,
         "Reminder, in minutes before the start; null for none or the calendar's default.",
     )
     .level(More)
-        .sources(&[(Google, Oldest("reminders/overrides", &Path("minutes"))), (Microsoft, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart")))]),
+    .sources(&[
+        (Google, Oldest("reminders/overrides", &Path("minutes"))),
+        (Microsoft, Provided(&Is("isReminderOn", "true"), &Path("reminderMinutesBeforeStart"))),
+    ]),
     field("category", Text, "Colour (Google) or categories (Outlook).")
         .level(More)
         .untrusted(80)
         .sources(&[(Google, First(GOOGLE_COLOURS, "")), (Microsoft, Join("categories"))]),
-    field(
-        "zone",
-        Text,
-        "The event's own time zone; times here are in the document's zone.",
-    )
-    .level(More)
-    .untrusted(60)
-        .sources(&[(Google, GOOGLE_ZONE), (Microsoft, GRAPH_ZONE)]),
-    field("notes", Text, "How its description begins.")
+    field("zone", Text, "The event's own time zone; times here are in the document's zone.")
         .level(More)
-        .untrusted(120)
-        .sources(&[(Google, Markup("description")), (Microsoft, Either(&[Markup("body/content"), Path("bodyPreview")]))]),
+        .untrusted(60)
+        .sources(&[(Google, GOOGLE_ZONE), (Microsoft, GRAPH_ZONE)]),
+    field("notes", Text, "How its description begins.").level(More).untrusted(120).sources(&[
+        (Google, Converted("description", Markup)),
+        (Microsoft, Either(&[Converted("body/content", Markup), Path("bodyPreview")])),
+    ]),
     field("updated", Time, "When it was last changed.")
         .level(More)
         .sources(&[(Google, Rfc3339("updated")), (Microsoft, Rfc3339("lastModifiedDateTime"))]),
@@ -164,8 +186,20 @@ const FIELDS: &[TableColumn] = &TableName("event").columns([
 
 const GOOGLE_START: ValueSource = GoogleWhen("start");
 const GRAPH_START: ValueSource = GraphWhen("start", "isAllDay");
-const GOOGLE_ZONE: ValueSource = Zone("start/timeZone");
-const GRAPH_ZONE: ValueSource = Zone("originalStartTimeZone");
+const GOOGLE_ZONE: ValueSource = Converted("start/timeZone", ZoneName);
+const GRAPH_ZONE: ValueSource = Converted("originalStartTimeZone", ZoneName);
+
+const GOOGLE_ORGANIZER: ColumnReader = ColumnReader::Organizer {
+    me: &Is("organizer/self", "true"),
+    name: "organizer/displayName",
+    email: "organizer/email",
+};
+
+const GRAPH_ORGANIZER: ColumnReader = ColumnReader::Organizer {
+    me: &Is("isOrganizer", "true"),
+    name: "organizer/emailAddress/name",
+    email: "organizer/emailAddress/address",
+};
 
 /// Google's names for the properties of an attendee.
 const GOOGLE_GUESTS: GuestNames = GuestNames {

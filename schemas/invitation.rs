@@ -5,8 +5,8 @@
 use super::CellKind::{End, Handle, Start, Text};
 use super::ColumnLevel::{Key, More};
 use super::Service::Local;
-use super::ValueSource::{Address, GoogleWhen, Guests, Join, Path, Until};
-use super::{GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
+use super::ValueSource::{Address, Column, GoogleWhen, Join, Path, Until};
+use super::{ColumnReader, GuestNames, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per event of a message's calendar part.
 pub const INVITATION: Table = table(
@@ -44,7 +44,7 @@ const FIELDS: &[TableColumn] = &TableName("invitation").columns([
         "Guests and their answers, as in the calendar if its event is there at that time.",
     )
     .untrusted(120)
-    .sources(&[(Local, Guests(&GUESTS, true))]),
+    .sources(&[(Local, Column(ColumnReader::People(&GUESTS)))]),
     field("event", Handle('e'), "Handle of the event in your calendar, if any.")
         .sources(&[(Local, Path("event"))]),
     field("clashes", Text, "Your other events at that time.")

@@ -60,7 +60,7 @@ pub use section::{
 };
 pub use sender::SENDER;
 pub use slot::SLOT;
-pub use source::{GuestNames, ValueSource};
+pub use source::{ColumnReader, GuestNames, TextForm, ValueSource};
 pub use tables::*;
 pub use thread::THREAD;
 
@@ -183,8 +183,8 @@ pub enum CellKind {
     /// The start of an event: `Tue 2026-02-03 18h05`, or the date alone for whole days. It may be
     /// followed by the local time in the event's own zone: ` = 19h05 Lisbon`.
     Start,
-    /// The end of an event: `18h50` on the day of the start, else like [`CellKind::Start`]. For whole
-    /// days, the last day without its weekday.
+    /// The end of an event: `18h50` on the day of the start, else like [`CellKind::Start`]. For
+    /// whole days, the last day without its weekday.
     End,
     /// True or false.
     Flag,

@@ -3,13 +3,13 @@
 use super::CellKind::{Count, Flag, Handle, Start, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Microsoft};
+use super::TextForm::Escaped;
 use super::ValueSource::{
-    Account, Added, Address, Addresses, Either, EpochMs, Escaped, First, Flags, GmailPage,
-    GraphWhen, Has, Header, HeaderAddresses, Heading, Is, Join, Names, Not, Opening, Owner, Path,
-    Provided, Rfc3339, SenderAuth, SenderWarnings, Unsubscribe,
+    Account, Added, Address, Addresses, Column, Converted, Either, EpochMs, First, Flags,
+    GraphWhen, Has, Header, HeaderAddresses, Is, Join, Names, Not, Path, Provided, Rfc3339,
 };
 use super::wire::{GRAPH_HEADERS, HEADERS};
-use super::{Table, TableColumn, TableName, ValueSource, field, table};
+use super::{ColumnReader, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per message.
 pub const MESSAGE: Table = table(
@@ -113,7 +113,10 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(More)
     .ours()
     .sparse()
-    .sources(&[(Google, Unsubscribe(HEADERS)), (Microsoft, Unsubscribe(GRAPH_HEADERS))]),
+    .sources(&[
+        (Google, Column(ColumnReader::Unsubscribe(HEADERS))),
+        (Microsoft, Column(ColumnReader::Unsubscribe(GRAPH_HEADERS))),
+    ]),
     field(
         "auth",
         Text,
@@ -124,7 +127,10 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     .level(More)
     .ours()
     .sparse()
-    .sources(&[(Google, SenderAuth(HEADERS)), (Microsoft, SenderAuth(GRAPH_HEADERS))]),
+    .sources(&[
+        (Google, Column(ColumnReader::Auth(HEADERS))),
+        (Microsoft, Column(ColumnReader::Auth(GRAPH_HEADERS))),
+    ]),
     field(
         "warn",
         Words,
@@ -137,10 +143,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
     )
     .level(Key)
     .sparse()
-    .sources(&[
-        (Google, SenderWarnings(HEADERS, &Escaped("snippet"), &Has("labelIds", "SPAM"))),
-        (Microsoft, SenderWarnings(GRAPH_HEADERS, &Path("bodyPreview"), &Names("parentFolderId"))),
-    ]),
+    .sources(&[(Google, Column(GMAIL_WARNINGS)), (Microsoft, Column(OUTLOOK_WARNINGS))]),
     field(
         "answered",
         Text,
@@ -159,7 +162,7 @@ const FIELDS: &[TableColumn] = &TableName("message").columns([
         .level(More)
         .on_request()
         .untrusted(400)
-        .sources(&[(Google, GmailPage("threadId")), (Microsoft, Path("webLink"))]),
+        .sources(&[(Google, Column(ColumnReader::Link("threadId"))), (Microsoft, Path("webLink"))]),
     field("account", Text, "Address of the account it is in.")
         .level(More)
         .ours()
@@ -175,10 +178,24 @@ const THREAD: ValueSource = Added("the states of the messages of its thread");
 const TEXT: ValueSource = Added("its text, which is fetched");
 
 /// The beginning of a Gmail message.
-pub(super) const GMAIL_OPENING: ValueSource = Opening(&Escaped("snippet"), &Header("Subject"));
+pub(super) const GMAIL_OPENING: ValueSource =
+    Column(ColumnReader::Snippet { text: &GMAIL_SNIPPET, subject: &Header("Subject") });
 
 /// The beginning of an Outlook message.
-pub(super) const OUTLOOK_OPENING: ValueSource = Opening(&Path("bodyPreview"), &Path("subject"));
+pub(super) const OUTLOOK_OPENING: ValueSource =
+    Column(ColumnReader::Snippet { text: &Path("bodyPreview"), subject: &Path("subject") });
+
+/// Gmail's beginning of the text.
+const GMAIL_SNIPPET: ValueSource = Converted("snippet", Escaped);
+
+const GMAIL_WARNINGS: ColumnReader =
+    ColumnReader::Warn { headers: HEADERS, text: &GMAIL_SNIPPET, spam: &Has("labelIds", "SPAM") };
+
+const OUTLOOK_WARNINGS: ColumnReader = ColumnReader::Warn {
+    headers: GRAPH_HEADERS,
+    text: &Path("bodyPreview"),
+    spam: &Names("parentFolderId"),
+};
 
 /// Gmail does not report attachments. The media type of their container does, and is returned
 /// even with the headers alone.
@@ -195,7 +212,7 @@ pub(super) const GMAIL_FLAGS: &[(&str, ValueSource)] = &[
 
 /// The flag words from Graph's message properties.
 pub(super) const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
-    ("unread", Not("isRead")),
+    ("unread", Not(&Path("isRead"))),
     ("starred", Is("flag/flagStatus", "flagged")),
     ("done", Is("flag/flagStatus", "complete")),
     ("attachment", Is("hasAttachments", "true")),
@@ -206,11 +223,13 @@ pub(super) const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
 const GMAIL_DRAFT: ValueSource = Has("labelIds", "DRAFT");
 const OUTLOOK_DRAFT: ValueSource = Is("isDraft", "true");
 
-/// The sender. A draft without one is sent from the account's address.
+/// The sender of a Gmail message.
 pub(super) const GMAIL_SENDER: ValueSource =
-    Either(&[HeaderAddresses("From"), Provided(&GMAIL_DRAFT, &Owner)]);
+    Column(ColumnReader::From { sender: &HeaderAddresses("From"), draft: &GMAIL_DRAFT });
+
+/// The sender of an Outlook message.
 pub(super) const OUTLOOK_SENDER: ValueSource =
-    Either(&[Address("from"), Provided(&OUTLOOK_DRAFT, &Owner)]);
+    Column(ColumnReader::From { sender: &Address("from"), draft: &OUTLOOK_DRAFT });
 
 const GMAIL_FOLDERS: &[(&str, ValueSource)] = &[
     // The first one counts: in the trash or in spam, a message keeps its other labels.
@@ -221,18 +240,24 @@ const GMAIL_FOLDERS: &[(&str, ValueSource)] = &[
     ("sent", Has("labelIds", "SENT")),
 ];
 
+/// Returns the sign of bulk mail in a header field.
+const fn bulk(
+    headers: &'static str,
+    name: &'static str,
+    words: &'static [&'static str],
+) -> ValueSource {
+    Column(ColumnReader::Bulk(headers, name, words))
+}
+
 /// Values of Precedence set by mailing programs.
 const PRECEDENCE: &[&str] = &["bulk", "list", "junk"];
 /// Values of Auto-Submitted for automatic messages (RFC 3834, RFC 5436).
 const AUTO_SUBMITTED: &[&str] = &["auto-generated", "auto-replied", "auto-notified"];
 
 const GMAIL_BULK: &[(&str, ValueSource)] = &[
-    (
-        "list",
-        Either(&[Heading(HEADERS, "List-Unsubscribe", &[]), Heading(HEADERS, "List-Id", &[])]),
-    ),
-    ("bulk", Heading(HEADERS, "Precedence", PRECEDENCE)),
-    ("auto", Heading(HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
+    ("list", Either(&[bulk(HEADERS, "List-Unsubscribe", &[]), bulk(HEADERS, "List-Id", &[])])),
+    ("bulk", bulk(HEADERS, "Precedence", PRECEDENCE)),
+    ("auto", bulk(HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
     (
         "aside",
         Either(&[
@@ -248,11 +273,11 @@ const OUTLOOK_BULK: &[(&str, ValueSource)] = &[
     (
         "list",
         Either(&[
-            Heading(GRAPH_HEADERS, "List-Unsubscribe", &[]),
-            Heading(GRAPH_HEADERS, "List-Id", &[]),
+            bulk(GRAPH_HEADERS, "List-Unsubscribe", &[]),
+            bulk(GRAPH_HEADERS, "List-Id", &[]),
         ]),
     ),
-    ("bulk", Heading(GRAPH_HEADERS, "Precedence", PRECEDENCE)),
-    ("auto", Heading(GRAPH_HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
+    ("bulk", bulk(GRAPH_HEADERS, "Precedence", PRECEDENCE)),
+    ("auto", bulk(GRAPH_HEADERS, "Auto-Submitted", AUTO_SUBMITTED)),
     ("aside", Is("inferenceClassification", "other")),
 ];

@@ -6,12 +6,10 @@
 use super::CellKind::{Count, Handle, Text, Time};
 use super::ColumnLevel::Key;
 use super::Service::{Google, Microsoft};
-use super::ValueSource::{
-    Account, Has, Header, Length, Newest, Not, Path, Rfc3339, Tally, Unsubscribe,
-};
+use super::ValueSource::{Account, Column, Has, Header, Newest, Not, Path, Rfc3339, Tally};
 use super::message::{GMAIL_SENDER, OUTLOOK_SENDER};
 use super::wire::{GRAPH_HEADERS, HEADERS};
-use super::{Table, TableColumn, TableName, ValueSource, field, table};
+use super::{ColumnReader, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per sender, and per account if there are several.
 pub const SENDER: Table = table(
@@ -36,10 +34,10 @@ const FIELDS: &[TableColumn] = &TableName("sender").columns([
     ]),
     field("count", Count, "How many of their messages match.")
         .level(Key)
-        .sources(&[(Google, Length("messages")), (Microsoft, Length("messages"))]),
+        .sources(&[(Google, COUNT), (Microsoft, COUNT)]),
     field("unread", Count, "How many of these are unread.").sources(&[
         (Google, Tally("messages", &Has("labelIds", "UNREAD"))),
-        (Microsoft, Tally("messages", &Not("isRead"))),
+        (Microsoft, Tally("messages", &Not(&Path("isRead")))),
     ]),
     field("date", Time, "When that arrived or was sent.").sources(&[
         (Google, Newest("messages", &ValueSource::EpochMs("internalDate"))),
@@ -58,10 +56,13 @@ const FIELDS: &[TableColumn] = &TableName("sender").columns([
     .ours()
     .sparse()
     .sources(&[
-        (Google, Newest("messages", &Unsubscribe(HEADERS))),
-        (Microsoft, Newest("messages", &Unsubscribe(GRAPH_HEADERS))),
+        (Google, Newest("messages", &Column(ColumnReader::Unsubscribe(HEADERS)))),
+        (Microsoft, Newest("messages", &Column(ColumnReader::Unsubscribe(GRAPH_HEADERS)))),
     ]),
     field("account", Text, "Address of the account they wrote to.")
         .ours()
         .sources(&[(Google, Account), (Microsoft, Account)]),
 ]);
+
+/// The number of the sender's messages.
+const COUNT: ValueSource = Column(ColumnReader::Count("messages"));

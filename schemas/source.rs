@@ -6,45 +6,41 @@
 /// The source of a cell's value in a provider's JSON.
 ///
 /// Paths are object keys joined by `/`. Every variant is pure over one JSON object; a
-/// missing value reads as null.
+/// missing value reads as null. Values that only one column has are in [`ColumnReader`].
 #[derive(Debug, Clone, Copy)]
 pub enum ValueSource {
     /// The provider has no such value.
     Absent,
+    /// The account the object was fetched from.
+    Account,
+    /// A value from elsewhere that the pipeline adds, described in words. No object contains it.
+    Added(&'static str),
     /// The scalar at a path.
     Path(&'static str),
-    /// The name of a person at a path; null for a name that could be taken for `me`, which means
-    /// the account's owner in answers.
-    Name(&'static str),
-    /// Text at a path that the provider has HTML-escaped.
-    Escaped(&'static str),
-    /// The beginning of a message's text from the first source, from its first informative words.
-    /// The second source is the subject, which is skipped if repeated.
-    Opening(&'static ValueSource, &'static ValueSource),
-    /// True if the flag at a path is false.
-    Not(&'static str),
+    /// The text at a path, converted from the form in which the provider writes it.
+    Converted(&'static str, TextForm),
+    /// True if the condition is false.
+    Not(&'static ValueSource),
     /// True if the text at a path equals this one, ignoring case.
     Is(&'static str, &'static str),
     /// True if the list at a path contains this text.
     Has(&'static str, &'static str),
+    /// True if the value at a path is anything except null, false or an empty list.
+    There(&'static str),
     /// Milliseconds since 1970 at a path, as a number or as text.
     EpochMs(&'static str),
     /// An RFC 3339 instant at a path.
     Rfc3339(&'static str),
+    /// The object at a path with a `date`, or a `dateTime` and its offset
+    /// (Google Calendar).
+    GoogleWhen(&'static str),
+    /// The object at a path with a local `dateTime` and its `timeZone`; a date if the flag at the
+    /// second path is true (Graph).
+    GraphWhen(&'static str, &'static str),
+    /// The second time, as the end of an event that begins at the first.
+    Until(&'static ValueSource, &'static ValueSource),
     /// The first header field with this name, as text (Gmail).
     Header(&'static str),
-    /// True if the list of header fields at a path has one with this name and, if words are
-    /// given, its value without parameters is one of them.
-    Heading(&'static str, &'static str, &'static [&'static str]),
-    /// The receiving server's findings about the sender, from the first Authentication-Results in
-    /// the list of header fields at a path (RFC 8601).
-    SenderAuth(&'static str),
-    /// Warnings about the sender from the list of header fields at a path, about the beginning of
-    /// the text, and about spam. A folder is read by its name if the names are known.
-    SenderWarnings(&'static str, &'static ValueSource, &'static ValueSource),
-    /// The way to leave a mailing list, from the list of header fields at a path (RFC 2369,
-    /// RFC 8058).
-    Unsubscribe(&'static str),
     /// The addresses in the header fields with this name (Gmail).
     HeaderAddresses(&'static str),
     /// The one recipient at a path (Graph).
@@ -62,8 +58,8 @@ pub enum ValueSource {
     First(&'static [(&'static str, ValueSource)], &'static str),
     /// The first source that has a value.
     Either(&'static [ValueSource]),
-    /// The number of elements in the list at a path.
-    Length(&'static str),
+    /// The second source, if the first one, a condition, holds.
+    Provided(&'static ValueSource, &'static ValueSource),
     /// The source in the oldest element that has it, of the list at a path.
     Oldest(&'static str, &'static ValueSource),
     /// The source in the newest element that has it, of the list at a path.
@@ -74,45 +70,93 @@ pub enum ValueSource {
     Tally(&'static str, &'static ValueSource),
     /// True if the source is true for any element of the list at a path.
     Any(&'static str, &'static ValueSource),
-    /// The page of a thread in Gmail's web client, made from the thread's id at a path and the
-    /// account's address, because the API returns no page.
-    GmailPage(&'static str),
-    /// The account the object was fetched from.
-    Account,
-    /// The address of that account, as that of a person.
-    Owner,
-    /// A value from elsewhere that the pipeline adds, described in words. No object contains it.
-    Added(&'static str),
-    /// True if the list at a path does not contain this text.
-    Lacks(&'static str, &'static str),
-    /// True if the value at a path is anything except null, false or an empty list.
-    There(&'static str),
-    /// The word, if the condition holds.
-    Word(&'static str, &'static ValueSource),
-    /// The source, if the condition holds.
-    Provided(&'static ValueSource, &'static ValueSource),
-    /// The texts at two paths joined by a slash, if both exist: an id that is unique only within
-    /// another.
-    Both(&'static str, &'static str),
-    /// HTML, or plain text, at a path, as one line of text.
-    Markup(&'static str),
-    /// The IANA name of the time zone with an IANA or Windows name at a path.
-    Zone(&'static str),
-    /// The object at a path with a `date`, or a `dateTime` and its offset
-    /// (Google Calendar).
-    GoogleWhen(&'static str),
-    /// The object at a path with a local `dateTime` and its `timeZone`; a date if the flag at the
-    /// second path is true (Graph).
-    GraphWhen(&'static str, &'static str),
-    /// A time, followed by the local time in the zone of the second source.
-    Beside(&'static ValueSource, &'static ValueSource),
-    /// The value of the recurrence rule in the list of RFC 5545 lines at a path.
-    Rule(&'static str),
-    /// The second time, as the end of an event that begins at the first.
-    Until(&'static ValueSource, &'static ValueSource),
-    /// The people of a meeting with their answers; in short form and without the organizer if the
-    /// flag is set.
-    Guests(&'static GuestNames, bool),
+    /// The value of one column, read by a function of its own.
+    Column(ColumnReader),
+}
+
+/// The form in which a provider writes a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextForm {
+    /// HTML-escaped text.
+    Escaped,
+    /// HTML, or plain text; shown as one line of text.
+    Markup,
+    /// The IANA or Windows name of a time zone; shown as the IANA name.
+    ZoneName,
+}
+
+/// The reader of a value that only one column has. Each variant has the name of its column.
+#[derive(Debug, Clone, Copy)]
+pub enum ColumnReader {
+    /// `id` and `series` of an event: the id of the calendar and that of the event, at two paths,
+    /// joined by a slash. The latter is unique only within the calendar.
+    EventId {
+        /// The path of the calendar's id.
+        calendar: &'static str,
+        /// The path of the event's id.
+        event: &'static str,
+    },
+    /// `count`: the number of elements in the list at a path.
+    Count(&'static str),
+    /// `from`: the sender. A draft without one is sent from the account's address.
+    From {
+        /// The sender in the message.
+        sender: &'static ValueSource,
+        /// The condition that is true for drafts.
+        draft: &'static ValueSource,
+    },
+    /// `snippet`: the beginning of a message's text, from its first informative words.
+    Snippet {
+        /// The beginning as the provider has it.
+        text: &'static ValueSource,
+        /// The subject, which is skipped if repeated.
+        subject: &'static ValueSource,
+    },
+    /// `link`: the page of a thread in Gmail's web client, made from the thread's id at a path and
+    /// the account's address, because the API returns no page.
+    Link(&'static str),
+    /// `bulk`: true if the list of header fields at a path has one with this name and, if words
+    /// are given, its value without parameters is one of them.
+    Bulk(&'static str, &'static str, &'static [&'static str]),
+    /// `unsubscribe`: the way to leave a mailing list, from the list of header fields at a path
+    /// (RFC 2369, RFC 8058).
+    Unsubscribe(&'static str),
+    /// `auth`: the receiving server's findings about the sender, from the first
+    /// Authentication-Results in the list of header fields at a path (RFC 8601).
+    Auth(&'static str),
+    /// `warn`: warnings about the sender, about the beginning of the text, and about spam.
+    Warn {
+        /// The path of the list of header fields.
+        headers: &'static str,
+        /// The beginning of the text.
+        text: &'static ValueSource,
+        /// The label for spam, or the folder, which is read by its name if the names are known.
+        spam: &'static ValueSource,
+    },
+    /// `start`: a time, followed by the local time in the event's own zone.
+    Start {
+        /// The time.
+        time: &'static ValueSource,
+        /// The name of the event's own zone.
+        zone: &'static ValueSource,
+    },
+    /// `organizer`: `me` for the account's owner, else the name, else the address. A name that
+    /// could be taken for `me` is left out.
+    Organizer {
+        /// The condition that is true for the account's owner.
+        me: &'static ValueSource,
+        /// The path of the name.
+        name: &'static str,
+        /// The path of the address.
+        email: &'static str,
+    },
+    /// `people`: the people of a meeting with their answers, in short form and without the
+    /// organizer.
+    People(&'static GuestNames),
+    /// `attendees`: the people of a meeting with their addresses and answers.
+    Attendees(&'static GuestNames),
+    /// `repeats`: the value of the recurrence rule in the list of RFC 5545 lines at a path.
+    Repeats(&'static str),
 }
 
 /// A provider's names for the fields of a meeting's attendee.

@@ -5,7 +5,8 @@
 use super::CellKind::{Count, Flag, Text};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Local, Microsoft};
-use super::ValueSource::{Account, First, Is, Path, Zone};
+use super::TextForm::ZoneName;
+use super::ValueSource::{Account, Converted, First, Is, Path};
 use super::{
     ACCOUNT, ATTACHMENT, ATTACHMENT_TEXT, AUTO_REPLY, BODY, BUSY, CALENDAR, CATEGORY, CHANGE,
     CLASH, CONTACT, EVENT, FOLDER, INSIDE, INVITATION, MESSAGE, MODIFIED, OUTCOME, REPORT, ROOM,
@@ -132,7 +133,7 @@ const SETTING_FIELDS: &[TableColumn] = &TableName("setting").columns([
     field("time_zone", Text, "Time zone of the mailbox; Gmail has none.")
         .settable()
         .untrusted(60)
-        .sources(&[(Microsoft, Zone("timeZone"))]),
+        .sources(&[(Microsoft, Converted("timeZone", ZoneName))]),
 ]);
 
 const GMAIL_REPLY: &[(&str, ValueSource)] = &[("on", Is("vacation/enableAutoReply", "true"))];

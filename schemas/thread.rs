@@ -7,11 +7,11 @@ use super::CellKind::{Count, Handle, Text, Time, Words};
 use super::ColumnLevel::{Key, More};
 use super::Service::{Google, Microsoft};
 use super::ValueSource::{
-    Account, Address, Any, Each, Either, EpochMs, Flags, GmailPage, Has, Header, HeaderAddresses,
-    Is, Lacks, Newest, Not, Oldest, Path, Provided, Rfc3339, Tally,
+    Account, Address, Any, Column, Each, Either, EpochMs, Flags, Has, Header, HeaderAddresses, Is,
+    Newest, Not, Oldest, Path, Provided, Rfc3339, Tally,
 };
 use super::message::{GMAIL_OPENING, GMAIL_SENDER, MIXED, OUTLOOK_OPENING, OUTLOOK_SENDER};
-use super::{Table, TableColumn, TableName, ValueSource, field, table};
+use super::{ColumnReader, Table, TableColumn, TableName, ValueSource, field, table};
 
 /// One row per conversation.
 pub const THREAD: Table = table(
@@ -32,14 +32,14 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
             (
                 Google,
                 Either(&[
-                    Newest("messages", &Provided(&NO_DRAFT, &EpochMs("internalDate"))),
+                    Newest("messages", &Provided(&GMAIL_SENT, &EpochMs("internalDate"))),
                     Newest("messages", &EpochMs("internalDate")),
                 ]),
             ),
             (
                 Microsoft,
                 Either(&[
-                    Newest("messages", &Provided(&Not("isDraft"), &Rfc3339("receivedDateTime"))),
+                    Newest("messages", &Provided(&OUTLOOK_SENT, &Rfc3339("receivedDateTime"))),
                     Newest("messages", &Rfc3339("receivedDateTime")),
                 ]),
             ),
@@ -51,14 +51,14 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
             (
                 Google,
                 Either(&[
-                    Each("messages", &Provided(&NO_DRAFT, &GMAIL_SENDER)),
+                    Each("messages", &Provided(&GMAIL_SENT, &GMAIL_SENDER)),
                     Each("messages", &GMAIL_SENDER),
                 ]),
             ),
             (
                 Microsoft,
                 Either(&[
-                    Each("messages", &Provided(&Not("isDraft"), &OUTLOOK_SENDER)),
+                    Each("messages", &Provided(&OUTLOOK_SENT, &OUTLOOK_SENDER)),
                     Each("messages", &OUTLOOK_SENDER),
                 ]),
             ),
@@ -70,14 +70,14 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
         ],
     ),
     field("count", Count, "How many messages it has, without drafts.").sources(&[
-        (Google, Tally("messages", &NO_DRAFT)),
-        (Microsoft, Tally("messages", &Not("isDraft"))),
+        (Google, Tally("messages", &GMAIL_SENT)),
+        (Microsoft, Tally("messages", &OUTLOOK_SENT)),
     ]),
     field("last", Text, "Who wrote its newest message; drafts do not count.")
         .untrusted(80)
         .sources(&[
-            (Google, Newest("messages", &Provided(&NO_DRAFT, &HeaderAddresses("From")))),
-            (Microsoft, Newest("messages", &Provided(&Not("isDraft"), &Address("from")))),
+            (Google, Newest("messages", &Provided(&GMAIL_SENT, &HeaderAddresses("From")))),
+            (Microsoft, Newest("messages", &Provided(&OUTLOOK_SENT, &Address("from")))),
         ]),
     field("snippet", Text, "How its newest message begins; drafts do not count beside others.")
         .beginning(45)
@@ -85,14 +85,14 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
             (
                 Google,
                 Either(&[
-                    Newest("messages", &Provided(&NO_DRAFT, &GMAIL_OPENING)),
+                    Newest("messages", &Provided(&GMAIL_SENT, &GMAIL_OPENING)),
                     Newest("messages", &GMAIL_OPENING),
                 ]),
             ),
             (
                 Microsoft,
                 Either(&[
-                    Newest("messages", &Provided(&Not("isDraft"), &OUTLOOK_OPENING)),
+                    Newest("messages", &Provided(&OUTLOOK_SENT, &OUTLOOK_OPENING)),
                     Newest("messages", &OUTLOOK_OPENING),
                 ]),
             ),
@@ -113,11 +113,11 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
     .on_request()
     .untrusted(400)
     .sources(&[
-        (Google, GmailPage("id")),
+        (Google, Column(ColumnReader::Link("id"))),
         (
             Microsoft,
             Either(&[
-                Newest("messages", &Provided(&Not("isDraft"), &Path("webLink"))),
+                Newest("messages", &Provided(&OUTLOOK_SENT, &Path("webLink"))),
                 Newest("messages", &Path("webLink")),
             ]),
         ),
@@ -129,7 +129,10 @@ const FIELDS: &[TableColumn] = &TableName("thread").columns([
 ]);
 
 /// Gmail's sign of a message that was sent or received.
-const NO_DRAFT: ValueSource = Lacks("labelIds", "DRAFT");
+const GMAIL_SENT: ValueSource = Not(&Has("labelIds", "DRAFT"));
+
+/// Outlook's sign of such a message.
+const OUTLOOK_SENT: ValueSource = Not(&Path("isDraft"));
 
 const GMAIL_FLAGS: &[(&str, ValueSource)] = &[
     ("unread", Any("messages", &Has("labelIds", "UNREAD"))),
@@ -140,7 +143,7 @@ const GMAIL_FLAGS: &[(&str, ValueSource)] = &[
 ];
 
 const OUTLOOK_FLAGS: &[(&str, ValueSource)] = &[
-    ("unread", Any("messages", &Not("isRead"))),
+    ("unread", Any("messages", &Not(&Path("isRead")))),
     ("starred", Any("messages", &Is("flag/flagStatus", "flagged"))),
     ("done", Any("messages", &Is("flag/flagStatus", "complete"))),
     ("attachment", Any("messages", &Is("hasAttachments", "true"))),

@@ -1,10 +1,10 @@
 //! Maps JMAP's objects to our columns; messages have the form that `objects.rs` gives them.
 
 use daysheet_core::schemas::ValueSource::{
-    Addresses, Any, Each, Either, Flags, Has, Is, Length, Names, Newest, Oldest, Path, Rfc3339,
-    Tally, There, Word,
+    Addresses, Any, Column, Each, First, Flags, Has, Is, Names, Newest, Oldest, Path, Rfc3339,
+    Tally, There,
 };
-use daysheet_core::schemas::{ColumnMapping, ValueSource};
+use daysheet_core::schemas::{ColumnMapping, ColumnReader, ValueSource};
 
 /// The columns of JMAP's objects.
 pub static MAPPING: ColumnMapping = ColumnMapping {
@@ -48,14 +48,14 @@ const THREAD: &[(&str, ValueSource)] = &[
     ("date", Newest("messages", &Rfc3339("receivedAt"))),
     ("people", Each("messages", &Addresses("from"))),
     ("subject", Oldest("messages", &Path("subject"))),
-    ("count", Length("messages")),
+    ("count", Column(ColumnReader::Count("messages"))),
     ("snippet", Newest("messages", &Path("preview"))),
     ("flags", Flags(THREAD_FLAGS)),
 ];
 
 const SENDER: &[(&str, ValueSource)] = &[
     ("from", Newest("messages", &Addresses("from"))),
-    ("count", Length("messages")),
+    ("count", Column(ColumnReader::Count("messages"))),
     ("unread", Tally("messages", &Is("unread", "true"))),
     ("date", Newest("messages", &Rfc3339("receivedAt"))),
     ("subject", Newest("messages", &Path("subject"))),
@@ -81,7 +81,7 @@ const ATTACHMENT: &[(&str, ValueSource)] = &[
 const FOLDER: &[(&str, ValueSource)] = &[
     ("id", Path("id")),
     ("name", Names("id")),
-    ("kind", Either(&[Word("system", &There("role")), Word("user", &There("id"))])),
+    ("kind", First(&[("system", There("role")), ("user", There("id"))], "")),
     ("unread", Path("unreadEmails")),
     ("total", Path("totalEmails")),
 ];

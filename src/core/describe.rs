@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::flatten::RowRoom;
 use crate::schemas::{
-    ATTACHMENT_TEXT, BODY, CellKind, ColumnLevel, Service, TABLES, Table, TableColumn, ValueSource,
-    wire,
+    ATTACHMENT_TEXT, BODY, CellKind, ColumnLevel, ColumnReader, Service, TABLES, Table,
+    TableColumn, ValueSource, wire,
 };
 
 /// Returns the resource URI of a table's schema.
@@ -86,7 +86,7 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
         }
         CellKind::Start => {
             let beside = match field.source(Service::Google) {
-                ValueSource::Beside(..) => "( = [^=]+)?",
+                ValueSource::Column(ColumnReader::Start { .. }) => "( = [^=]+)?",
                 _ => "",
             };
             let pattern = format!("^{WEEKDAY}( {CLOCK}{beside})?$");
@@ -102,7 +102,11 @@ fn property(field: &TableColumn, is_key: bool, settable: bool) -> Value {
     }
     if let Some(cap) = field.untrusted {
         // JSON always has all guests of an event, so their number is not limited.
-        if !matches!(field.source(Service::Google), ValueSource::Guests(..)) {
+        let guests = matches!(
+            field.source(Service::Google),
+            ValueSource::Column(ColumnReader::People(_) | ColumnReader::Attendees(_))
+        );
+        if !guests {
             property.insert("maxLength".to_owned(), json!(longest(cap)));
         }
         property.insert("x-untrusted".to_owned(), json!(true));
@@ -135,51 +139,26 @@ fn origin(source: ValueSource, base: &str) -> Option<String> {
     Some(match source {
         ValueSource::Absent => return None,
         ValueSource::Account => "the account".to_owned(),
-        ValueSource::Owner => "the address of the account".to_owned(),
-        ValueSource::GmailPage(path) => format!("the account and {}", at(path)),
         ValueSource::Added(words) => words.to_owned(),
-        ValueSource::Lacks(path, word) => format!("{word} not in {}", at(path)),
         ValueSource::Path(path)
-        | ValueSource::Name(path)
-        | ValueSource::Escaped(path)
+        | ValueSource::Converted(path, _)
         | ValueSource::EpochMs(path)
         | ValueSource::Rfc3339(path)
+        | ValueSource::GoogleWhen(path)
+        | ValueSource::GraphWhen(path, _)
         | ValueSource::Address(path)
         | ValueSource::Addresses(path)
-        | ValueSource::Join(path)
-        | ValueSource::Markup(path)
-        | ValueSource::Zone(path)
-        | ValueSource::Rule(path)
-        | ValueSource::GoogleWhen(path)
-        | ValueSource::GraphWhen(path, _) => at(path),
-        ValueSource::There(path) => format!("{} exists", at(path)),
-        ValueSource::Both(one, other) => format!("{} and {}", at(one), at(other)),
-        ValueSource::Word(word, inner) => format!("{word} if {}", origin(*inner, base)?),
-        ValueSource::Provided(condition, inner) => {
-            format!("{} if {}", origin(*inner, base)?, origin(*condition, base)?)
-        }
-        ValueSource::Until(_, end) => origin(*end, base)?,
-        ValueSource::Beside(time, _) => origin(*time, base)?,
-        ValueSource::Guests(names, _) => at(names.list),
-        ValueSource::Not(path) => format!("not {}", at(path)),
+        | ValueSource::Join(path) => at(path),
+        ValueSource::Not(ValueSource::Has(path, word)) => format!("{word} not in {}", at(path)),
+        ValueSource::Not(inner) => format!("not {}", origin(*inner, base)?),
         ValueSource::Is(path, word) => format!("{} = {word}", at(path)),
         ValueSource::Has(path, word) => format!("{word} in {}", at(path)),
+        ValueSource::There(path) => format!("{} exists", at(path)),
+        ValueSource::Until(_, end) => origin(*end, base)?,
         ValueSource::Header(name) | ValueSource::HeaderAddresses(name) => {
             format!("{base}header {name}")
         }
-        ValueSource::Heading(_, name, []) => format!("{base}header {name} exists"),
-        ValueSource::Heading(_, name, words) => {
-            format!("{base}header {name} = {}", words.join("|"))
-        }
-        ValueSource::SenderAuth(_) => format!("{base}header {}", wire::RESULTS),
-        ValueSource::Unsubscribe(_) => format!("{base}headers {}", wire::UNSUBSCRIBE.join(" and ")),
-        ValueSource::Opening(text, _) => origin(*text, base)?,
-        ValueSource::SenderWarnings(..) => {
-            let (from, reply_to) = wire::SENDER;
-            format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
-        }
         ValueSource::Names(path) => format!("names of {}", at(path)),
-        ValueSource::Length(path) => format!("length of {}", at(path)),
         ValueSource::Flags(words) => conditions(words, base)?,
         ValueSource::First(words, otherwise) => {
             format!("first of: {}; else {otherwise}", conditions(words, base)?)
@@ -188,24 +167,57 @@ fn origin(source: ValueSource, base: &str) -> Option<String> {
             let each: Option<Vec<_>> = sources.iter().map(|one| origin(*one, base)).collect();
             each?.join(" or ")
         }
-        ValueSource::Oldest(list, inner) => {
-            format!("oldest {}", origin(*inner, &at(&format!("{list}/")))?)
+        ValueSource::Provided(condition, inner) => {
+            format!("{} if {}", origin(*inner, base)?, origin(*condition, base)?)
         }
-        ValueSource::Newest(list, inner) => {
-            format!("newest {}", origin(*inner, &at(&format!("{list}/")))?)
-        }
-        ValueSource::Each(list, inner) => {
-            format!("each {}", origin(*inner, &at(&format!("{list}/")))?)
-        }
-        ValueSource::Tally(list, inner) => {
-            format!("number of {}", origin(*inner, &at(&format!("{list}/")))?)
-        }
-        ValueSource::Any(list, inner) => {
-            format!("any {}", origin(*inner, &at(&format!("{list}/")))?)
-        }
+        ValueSource::Oldest(list, inner) => format!("oldest {}", member(list, *inner, base)?),
+        ValueSource::Newest(list, inner) => format!("newest {}", member(list, *inner, base)?),
+        ValueSource::Each(list, inner) => format!("each {}", member(list, *inner, base)?),
+        ValueSource::Tally(list, inner) => format!("number of {}", member(list, *inner, base)?),
+        ValueSource::Any(list, inner) => format!("any {}", member(list, *inner, base)?),
+        ValueSource::Column(column) => column_origin(column, base)?,
     })
 }
 
+/// Describes the location of a source in the elements of a list.
+fn member(list: &str, inner: ValueSource, base: &str) -> Option<String> {
+    origin(inner, &format!("{base}{list}/"))
+}
+
+/// Describes the location of a value that only one column has.
+fn column_origin(column: ColumnReader, base: &str) -> Option<String> {
+    let at = |path: &str| format!("{base}{path}");
+    Some(match column {
+        ColumnReader::EventId { calendar, event } => format!("{} and {}", at(calendar), at(event)),
+        ColumnReader::Count(path) => format!("length of {}", at(path)),
+        ColumnReader::From { sender, draft } => {
+            let (sender, draft) = (origin(*sender, base)?, origin(*draft, base)?);
+            format!("{sender} or the address of the account if {draft}")
+        }
+        ColumnReader::Snippet { text, .. } => origin(*text, base)?,
+        ColumnReader::Link(path) => format!("the account and {}", at(path)),
+        ColumnReader::Bulk(_, name, []) => format!("{base}header {name} exists"),
+        ColumnReader::Bulk(_, name, words) => {
+            format!("{base}header {name} = {}", words.join("|"))
+        }
+        ColumnReader::Unsubscribe(_) => {
+            format!("{base}headers {}", wire::UNSUBSCRIBE.join(" and "))
+        }
+        ColumnReader::Auth(_) => format!("{base}header {}", wire::RESULTS),
+        ColumnReader::Warn { .. } => {
+            let (from, reply_to) = wire::SENDER;
+            format!("{base}headers {from}, {reply_to} and {}", wire::RESULTS)
+        }
+        ColumnReader::Start { time, .. } => origin(*time, base)?,
+        ColumnReader::Organizer { me, name, email } => {
+            format!("me if {} or {} or {}", origin(*me, base)?, at(name), at(email))
+        }
+        ColumnReader::People(names) | ColumnReader::Attendees(names) => at(names.list),
+        ColumnReader::Repeats(path) => at(path),
+    })
+}
+
+/// Describes words, each with the location of its condition.
 fn conditions(words: &[(&str, ValueSource)], base: &str) -> Option<String> {
     let parts: Option<Vec<_>> = words
         .iter()

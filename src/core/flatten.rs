@@ -34,7 +34,7 @@ pub use self::sender_checks::{INJECTION, NEW_ACCOUNT, ORDERS, PAYMENT};
 pub use self::senders::{needs_folder, sender, warnings};
 pub use self::times::minute;
 use crate::row::{CutCell, RowCell, RowExtra, RowTable};
-use crate::schemas::{CellKind, Service, Table, TableColumn, ValueSource};
+use crate::schemas::{CellKind, ColumnReader, Service, Table, TableColumn, ValueSource};
 use crate::text::Note;
 use crate::text::invisible::InvisibleUse;
 use crate::text::orders::{self, gives_orders};
@@ -131,8 +131,9 @@ fn is_empty_if_missing(field: &TableColumn, source: ValueSource) -> bool {
         ValueSource::Absent
             | ValueSource::Added(_)
             | ValueSource::Names(_)
-            | ValueSource::SenderAuth(_)
-            | ValueSource::Guests(..)
+            | ValueSource::Column(
+                ColumnReader::Auth(_) | ColumnReader::People(_) | ColumnReader::Attendees(_)
+            )
     );
     field.kind == CellKind::Text && !unknown
 }

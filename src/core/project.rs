@@ -5,7 +5,7 @@
 //! adapters convert a [`Projection`] into parts of requests: `fields`, `metadataHeaders`,
 //! `$select`.
 
-use crate::schemas::{Service, TableColumn, ValueSource, wire};
+use crate::schemas::{ColumnReader, GuestNames, Service, TableColumn, ValueSource, wire};
 
 /// The paths in a provider's JSON that a set of columns reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,86 +46,38 @@ impl Projection {
         roots
     }
 
+    /// Adds the paths of a source, in objects whose path is `base`.
     fn read(&mut self, base: &str, source: ValueSource) {
         match source {
-            ValueSource::Absent
-            | ValueSource::Account
-            | ValueSource::Owner
-            | ValueSource::Added(_) => {}
+            ValueSource::Absent | ValueSource::Account | ValueSource::Added(_) => {}
             ValueSource::Path(path)
-            | ValueSource::Escaped(path)
-            | ValueSource::Not(path)
+            | ValueSource::Converted(path, _)
             | ValueSource::Is(path, _)
-            | ValueSource::Name(path)
             | ValueSource::Has(path, _)
-            | ValueSource::Lacks(path, _)
+            | ValueSource::There(path)
             | ValueSource::EpochMs(path)
             | ValueSource::Rfc3339(path)
+            | ValueSource::GoogleWhen(path)
             | ValueSource::Address(path)
             | ValueSource::Addresses(path)
-            | ValueSource::Join(path)
-            | ValueSource::Length(path)
-            | ValueSource::There(path)
-            | ValueSource::Markup(path)
-            | ValueSource::Zone(path)
-            | ValueSource::GmailPage(path)
-            | ValueSource::Rule(path)
-            | ValueSource::GoogleWhen(path) => self.path(base, path),
-            ValueSource::Both(one, other) => {
-                self.path(base, one);
-                self.path(base, other);
-            }
+            | ValueSource::Join(path) => self.path(base, path),
             ValueSource::GraphWhen(path, all_day) => {
                 self.path(base, path);
                 if !all_day.is_empty() {
                     self.path(base, all_day);
                 }
             }
-            ValueSource::Word(_, inner) => self.read(base, *inner),
-            ValueSource::Provided(one, other)
-            | ValueSource::Until(one, other)
-            | ValueSource::Beside(one, other)
-            | ValueSource::Opening(one, other) => {
-                self.read(base, *one);
-                self.read(base, *other);
-            }
-            ValueSource::Guests(names, _) => {
-                let list = join(base, names.list);
-                let optional = [names.me, names.comment, names.proposed];
-                for path in [names.name, names.address, names.answer].into_iter().chain(optional) {
-                    if !path.is_empty() {
-                        self.path(&list, path);
-                    }
-                }
-                self.path(&list, names.organizer.0);
-                self.path(&list, names.optional.0);
-                self.path(&list, names.room.0);
-            }
             ValueSource::Names(path) => {
                 self.names = true;
                 self.path(base, path);
             }
             ValueSource::Header(name) | ValueSource::HeaderAddresses(name) => {
-                self.path(base, wire::HEADERS);
-                if !self.headers.contains(&name) {
-                    self.headers.push(name);
-                }
+                self.headings(base, wire::HEADERS, &[name]);
             }
-            ValueSource::Heading(path, name, _) => self.headings(base, path, &[name]),
-            ValueSource::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
-            ValueSource::SenderAuth(path) => {
-                self.headings(base, path, &[wire::RESULTS, wire::SENDER.0]);
-            }
-            ValueSource::SenderWarnings(path, opening, spam) => {
-                let (from, reply_to) = wire::SENDER;
-                self.headings(base, path, &[wire::RESULTS, from, reply_to]);
-                self.read(base, *opening);
-                match spam {
-                    // The folder's name is only needed for a message without results, and
-                    // costs a request, so its id is enough here.
-                    ValueSource::Names(path) => self.path(base, path),
-                    flag => self.read(base, *flag),
-                }
+            ValueSource::Not(inner) => self.read(base, *inner),
+            ValueSource::Provided(one, other) | ValueSource::Until(one, other) => {
+                self.read(base, *one);
+                self.read(base, *other);
             }
             ValueSource::Flags(words) | ValueSource::First(words, _) => {
                 for (_, condition) in words {
@@ -142,7 +94,64 @@ impl Projection {
             | ValueSource::Each(list, inner)
             | ValueSource::Tally(list, inner)
             | ValueSource::Any(list, inner) => self.read(&join(base, list), *inner),
+            ValueSource::Column(column) => self.read_column(base, column),
         }
+    }
+
+    /// Adds the paths of a value that only one column has.
+    fn read_column(&mut self, base: &str, column: ColumnReader) {
+        match column {
+            ColumnReader::Count(path) | ColumnReader::Link(path) | ColumnReader::Repeats(path) => {
+                self.path(base, path);
+            }
+            ColumnReader::EventId { calendar, event } => {
+                self.path(base, calendar);
+                self.path(base, event);
+            }
+            ColumnReader::From { sender: one, draft: other }
+            | ColumnReader::Snippet { text: one, subject: other }
+            | ColumnReader::Start { time: one, zone: other } => {
+                self.read(base, *one);
+                self.read(base, *other);
+            }
+            ColumnReader::Organizer { me, name, email } => {
+                self.read(base, *me);
+                self.path(base, name);
+                self.path(base, email);
+            }
+            ColumnReader::People(names) | ColumnReader::Attendees(names) => {
+                self.guests(&join(base, names.list), names);
+            }
+            ColumnReader::Bulk(path, name, _) => self.headings(base, path, &[name]),
+            ColumnReader::Unsubscribe(path) => self.headings(base, path, &wire::UNSUBSCRIBE),
+            ColumnReader::Auth(path) => {
+                self.headings(base, path, &[wire::RESULTS, wire::SENDER.0]);
+            }
+            ColumnReader::Warn { headers, text, spam } => {
+                let (from, reply_to) = wire::SENDER;
+                self.headings(base, headers, &[wire::RESULTS, from, reply_to]);
+                self.read(base, *text);
+                match spam {
+                    // The folder's name is only needed for a message without results, and
+                    // costs a request, so its id is enough here.
+                    ValueSource::Names(path) => self.path(base, path),
+                    flag => self.read(base, *flag),
+                }
+            }
+        }
+    }
+
+    /// Adds the paths of the attendees in the list at a path.
+    fn guests(&mut self, list: &str, names: &GuestNames) {
+        let optional = [names.me, names.comment, names.proposed];
+        for path in [names.name, names.address, names.answer].into_iter().chain(optional) {
+            if !path.is_empty() {
+                self.path(list, path);
+            }
+        }
+        self.path(list, names.organizer.0);
+        self.path(list, names.optional.0);
+        self.path(list, names.room.0);
     }
 
     /// Adds header fields of the list at a path.

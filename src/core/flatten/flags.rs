@@ -4,14 +4,6 @@ use serde_json::Value;
 
 use super::reader::{ReadValue, RowReader, at};
 
-/// Returns true if the flag at a path is false.
-pub(super) fn is_false(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    match at(object, path) {
-        Some(Value::Bool(flag)) => ReadValue::Flag(!flag),
-        other => reader.unexpected(other),
-    }
-}
-
 /// Returns true if the text at a path equals the word, ignoring case.
 pub(super) fn is_word(reader: &mut RowReader, object: &Value, path: &str, word: &str) -> ReadValue {
     match reader.scalar(object, path) {
@@ -35,19 +27,6 @@ pub(super) fn has_word(
             ReadValue::Flag(list.iter().any(|item| item.as_str() == Some(word)))
         }
         other => reader.unexpected(other),
-    }
-}
-
-/// Returns true if the list at a path does not contain the word.
-pub(super) fn lacks_word(
-    reader: &mut RowReader,
-    object: &Value,
-    path: &str,
-    word: &str,
-) -> ReadValue {
-    match has_word(reader, object, path, word) {
-        ReadValue::Flag(flag) => ReadValue::Flag(!flag),
-        other => other,
     }
 }
 

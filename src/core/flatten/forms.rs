@@ -4,21 +4,21 @@ use serde_json::Value;
 
 use super::reader::{ReadValue, RowReader};
 use crate::event_time;
+use crate::schemas::TextForm;
 use crate::text;
 
-/// Reads HTML-escaped text.
-pub(super) fn escaped(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    reader.scalar(object, path).map_text(|text| text::entities(&text).into_owned())
-}
-
-/// Reads text that may be HTML.
-pub(super) fn markup(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    reader.scalar(object, path).map_text(plain)
-}
-
-/// Reads the name of a time zone as its IANA name.
-pub(super) fn zone(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    reader.scalar(object, path).map_text(|name| event_time::zone_name(&name).unwrap_or(name))
+/// Reads the text at a path, and converts it from its form.
+pub(super) fn converted(
+    reader: &mut RowReader,
+    object: &Value,
+    path: &str,
+    form: TextForm,
+) -> ReadValue {
+    reader.scalar(object, path).map_text(|text| match form {
+        TextForm::Escaped => text::entities(&text).into_owned(),
+        TextForm::Markup => plain(text),
+        TextForm::ZoneName => event_time::zone_name(&text).unwrap_or(text),
+    })
 }
 
 /// Converts text that may be HTML to plain text.

@@ -39,9 +39,9 @@ pub(super) fn field_addresses(reader: &mut RowReader, object: &Value, name: &str
     ReadValue::List(people)
 }
 
-/// Returns true if a header field with this name has one of the words; without words, if there is
-/// such a field.
-pub(super) fn has_field(object: &Value, path: &str, name: &str, words: &[&str]) -> ReadValue {
+/// Reads a sign of bulk mail: a header field with this name that has one of the words; any field
+/// with this name, if there are no words.
+pub(super) fn bulk(object: &Value, path: &str, name: &str, words: &[&str]) -> ReadValue {
     ReadValue::Flag(field_values(object, path, name).any(|value| is_one_of(value, words)))
 }
 

@@ -5,16 +5,17 @@ use serde_json::Value;
 use super::reader::{ReadValue, RowReader};
 use crate::schemas::wire;
 
-/// Reads the texts at two paths, joined by a slash: an id that is unique only within another.
-pub(super) fn inner_id(
+/// Reads the id of an event, which is unique only within its calendar: both ids, joined by a
+/// slash.
+pub(super) fn event(
     reader: &mut RowReader,
     object: &Value,
-    outer: &str,
-    inner: &str,
+    calendar: &str,
+    event: &str,
 ) -> ReadValue {
-    match (reader.scalar(object, outer), reader.scalar(object, inner)) {
-        (ReadValue::Text(outer), ReadValue::Text(inner)) => {
-            ReadValue::Text(format!("{outer}/{inner}"))
+    match (reader.scalar(object, calendar), reader.scalar(object, event)) {
+        (ReadValue::Text(calendar), ReadValue::Text(event)) => {
+            ReadValue::Text(format!("{calendar}/{event}"))
         }
         _ => ReadValue::Nothing,
     }

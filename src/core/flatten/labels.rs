@@ -1,9 +1,9 @@
-//! Labels, categories and folders: lists of texts, and names of ids.
+//! Lists of texts and ids, such as labels and categories, and the names of ids, such as folders.
 
 use serde_json::Value;
 
 use super::member::ListMember;
-use super::reader::{ReadValue, RowReader, at};
+use super::reader::{ReadValue, RowReader, at, to_count};
 
 /// Reads the texts of the list at a path.
 pub(super) fn texts(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
@@ -25,6 +25,14 @@ pub(super) fn names(reader: &mut RowReader, object: &Value, path: &str) -> ReadV
             ReadValue::List(names.map(|name| ListMember::text(&name)).collect())
         }
         Some(id @ Value::String(_)) => named(id).map_or(ReadValue::Nothing, ReadValue::Text),
+        other => reader.unexpected(other),
+    }
+}
+
+/// Counts the elements of the list at a path.
+pub(super) fn count(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
+    match at(object, path) {
+        Some(Value::Array(list)) => to_count(list.len()),
         other => reader.unexpected(other),
     }
 }

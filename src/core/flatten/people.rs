@@ -16,6 +16,11 @@ use crate::text::sender_auth::looks_like;
 /// The maximum width of a guest's comment.
 const REMARK: usize = 80;
 
+/// Returns the label of the account.
+pub(super) fn account(context: &RowContext) -> ReadValue {
+    ReadValue::Text(context.account.to_owned())
+}
+
 /// Returns the account's owner.
 pub(super) fn owner(context: &RowContext) -> ReadValue {
     ReadValue::List(vec![ListMember::text(context.address)])
@@ -112,6 +117,7 @@ struct MeetingGuest {
 }
 
 impl MeetingGuest {
+    /// Reads an attendee.
     fn read(guest: &Value, names: &GuestNames, context: &RowContext) -> Self {
         let email = text_at(guest, names.address);
         // Graph does not mark the owner, so the address is compared, too.

@@ -1,17 +1,17 @@
 //! Reading a value from an object, by its source.
 //!
-//! The table of sources, and the sources made of other sources. Single values are read in the
-//! files by subject, which never read a source.
+//! The table of sources, and the sources that are made of other sources. Single values are read in
+//! the files by subject, which never read a source.
 
 use serde_json::Value;
 
 use super::context::RowContext;
 use super::member::ListMember;
-use super::reader::{ReadValue, RowReader, at, list, to_count};
+use super::reader::{ReadValue, RowReader, list, to_count};
 use super::sender_checks::{self, warnings_at};
 use super::{flags, forms, headers, ids, labels, people, times};
 use crate::event_time;
-use crate::schemas::ValueSource;
+use crate::schemas::{ColumnReader, ValueSource};
 use crate::text::opening;
 use crate::text::sender_auth::SenderWarning;
 
@@ -19,53 +19,54 @@ use crate::text::sender_auth::SenderWarning;
 pub(super) fn read(reader: &mut RowReader, object: &Value, source: ValueSource) -> ReadValue {
     match source {
         ValueSource::Absent | ValueSource::Added(_) => ReadValue::Nothing,
-        ValueSource::Account => ReadValue::Text(reader.context.account.to_owned()),
-        ValueSource::Owner => people::owner(reader.context),
+        ValueSource::Account => people::account(reader.context),
         ValueSource::Path(path) => reader.scalar(object, path),
-        ValueSource::Name(path) => people::name(reader, object, path),
-        ValueSource::Escaped(path) => forms::escaped(reader, object, path),
-        ValueSource::Markup(path) => forms::markup(reader, object, path),
-        ValueSource::Zone(path) => forms::zone(reader, object, path),
-        ValueSource::GmailPage(path) => ids::link(reader, object, path),
-        ValueSource::Both(outer, inner) => ids::inner_id(reader, object, outer, inner),
-        ValueSource::Not(path) => flags::is_false(reader, object, path),
+        ValueSource::Converted(path, form) => forms::converted(reader, object, path, form),
+        ValueSource::Not(flag) => opposite(reader, object, *flag),
         ValueSource::Is(path, word) => flags::is_word(reader, object, path, word),
         ValueSource::Has(path, word) => flags::has_word(reader, object, path, word),
-        ValueSource::Lacks(path, word) => flags::lacks_word(reader, object, path, word),
         ValueSource::There(path) => flags::exists(object, path),
         ValueSource::EpochMs(path) => times::epoch_ms(reader, object, path),
         ValueSource::Rfc3339(path) => times::rfc3339(reader, object, path),
         ValueSource::GoogleWhen(path) => times::google_when(reader, object, path),
         ValueSource::GraphWhen(path, all_day) => times::graph_when(reader, object, path, all_day),
-        ValueSource::Rule(path) => times::repeats(reader, object, path),
-        ValueSource::Until(start, end) => until(reader, object, *start, *end),
-        ValueSource::Beside(time, zone) => beside(reader, object, *time, *zone),
+        ValueSource::Until(start, end) => end_of_event(reader, object, *start, *end),
         ValueSource::Header(name) => headers::field_text(reader, object, name),
         ValueSource::HeaderAddresses(name) => headers::field_addresses(reader, object, name),
-        ValueSource::Heading(path, name, words) => headers::has_field(object, path, name, words),
-        ValueSource::Unsubscribe(path) => headers::unsubscribe(object, path),
-        ValueSource::SenderAuth(path) => sender_checks::auth(object, path, reader.context),
-        ValueSource::SenderWarnings(path, text, spam) => {
-            warning_words(object, path, (*text, *spam), reader.context)
-        }
         ValueSource::Address(path) => people::recipient(reader, object, path),
         ValueSource::Addresses(path) => people::recipients(reader, object, path),
-        ValueSource::Guests(names, true) => people::people(reader, object, names),
-        ValueSource::Guests(names, false) => people::attendees(reader, object, names),
         ValueSource::Join(path) => labels::texts(reader, object, path),
         ValueSource::Names(path) => labels::names(reader, object, path),
         ValueSource::Flags(words) => words_that_hold(reader, object, words),
         ValueSource::First(words, otherwise) => first_word(reader, object, words, otherwise),
         ValueSource::Either(sources) => first_filled(reader, object, sources),
-        ValueSource::Word(word, condition) => word_if(reader, object, word, *condition),
         ValueSource::Provided(condition, inner) => read_if(reader, object, *condition, *inner),
-        ValueSource::Opening(text, subject) => snippet(reader, object, *text, *subject),
-        ValueSource::Length(path) => length(reader, object, path),
         ValueSource::Oldest(path, inner) => oldest(reader, list(object, path), *inner),
         ValueSource::Newest(path, inner) => newest(reader, list(object, path), *inner),
         ValueSource::Each(path, inner) => distinct(reader, list(object, path), *inner),
         ValueSource::Tally(path, inner) => tally(reader, list(object, path), *inner),
         ValueSource::Any(path, inner) => any(reader, list(object, path), *inner),
+        ValueSource::Column(column) => read_column(reader, object, column),
+    }
+}
+
+/// Reads a value that only one column has.
+fn read_column(reader: &mut RowReader, object: &Value, column: ColumnReader) -> ReadValue {
+    match column {
+        ColumnReader::EventId { calendar, event } => ids::event(reader, object, calendar, event),
+        ColumnReader::Count(path) => labels::count(reader, object, path),
+        ColumnReader::From { sender, draft } => from(reader, object, *sender, *draft),
+        ColumnReader::Snippet { text, subject } => snippet(reader, object, *text, *subject),
+        ColumnReader::Link(path) => ids::link(reader, object, path),
+        ColumnReader::Bulk(path, name, words) => headers::bulk(object, path, name, words),
+        ColumnReader::Unsubscribe(path) => headers::unsubscribe(object, path),
+        ColumnReader::Auth(path) => sender_checks::auth(object, path, reader.context),
+        ColumnReader::Warn { headers, text, spam } => warn(reader, object, headers, *text, *spam),
+        ColumnReader::Start { time, zone } => start(reader, object, *time, *zone),
+        ColumnReader::Organizer { me, name, email } => organizer(reader, object, *me, name, email),
+        ColumnReader::People(names) => people::people(reader, object, names),
+        ColumnReader::Attendees(names) => people::attendees(reader, object, names),
+        ColumnReader::Repeats(path) => times::repeats(reader, object, path),
     }
 }
 
@@ -74,6 +75,18 @@ fn holds(reader: &mut RowReader, object: &Value, condition: ValueSource) -> bool
     match condition {
         ValueSource::Either(any) => any.iter().any(|one| holds(reader, object, *one)),
         one => matches!(read(reader, object, one), ReadValue::Flag(true)),
+    }
+}
+
+/// Reads a flag as its opposite.
+fn opposite(reader: &mut RowReader, object: &Value, flag: ValueSource) -> ReadValue {
+    match read(reader, object, flag) {
+        ReadValue::Nothing => ReadValue::Nothing,
+        ReadValue::Flag(flag) => ReadValue::Flag(!flag),
+        _ => {
+            reader.odd = true;
+            ReadValue::Nothing
+        }
     }
 }
 
@@ -102,20 +115,6 @@ fn first_word(
     }
 }
 
-/// Returns the word if the condition holds.
-fn word_if(
-    reader: &mut RowReader,
-    object: &Value,
-    word: &str,
-    condition: ValueSource,
-) -> ReadValue {
-    if holds(reader, object, condition) {
-        ReadValue::Text(word.to_owned())
-    } else {
-        ReadValue::Nothing
-    }
-}
-
 /// Reads a source if the condition holds.
 fn read_if(
     reader: &mut RowReader,
@@ -135,14 +134,6 @@ fn first_filled(reader: &mut RowReader, object: &Value, sources: &[ValueSource])
         }
     }
     ReadValue::Nothing
-}
-
-/// Counts the elements of the list at a path.
-fn length(reader: &mut RowReader, object: &Value, path: &str) -> ReadValue {
-    match at(object, path) {
-        Some(Value::Array(list)) => to_count(list.len()),
-        other => reader.unexpected(other),
-    }
 }
 
 /// Reads the source in the oldest element that has it.
@@ -198,6 +189,23 @@ fn any(reader: &mut RowReader, items: &[Value], condition: ValueSource) -> ReadV
     ReadValue::Flag(items.iter().any(|item| holds(reader, item, condition)))
 }
 
+/// Reads the sender of a message; the account's address for a draft without one.
+fn from(
+    reader: &mut RowReader,
+    object: &Value,
+    sender: ValueSource,
+    draft: ValueSource,
+) -> ReadValue {
+    let sender = read(reader, object, sender);
+    if sender.is_filled() {
+        sender
+    } else if holds(reader, object, draft) {
+        people::owner(reader.context)
+    } else {
+        ReadValue::Nothing
+    }
+}
+
 /// Reads the beginning of a message's text, without its subject.
 fn snippet(
     reader: &mut RowReader,
@@ -212,8 +220,8 @@ fn snippet(
     read(reader, object, text).map_text(|text| opening::opening(&text, &subject))
 }
 
-/// Reads a time with the zone in which it is shown a second time.
-fn beside(
+/// Reads the start of an event, with the zone in which it is shown a second time.
+fn start(
     reader: &mut RowReader,
     object: &Value,
     time: ValueSource,
@@ -229,8 +237,8 @@ fn beside(
     }
 }
 
-/// Reads the end of an event, which is shown by its distance from the start.
-fn until(
+/// Reads the end of an event with its start, which decides the form of the end.
+fn end_of_event(
     reader: &mut RowReader,
     object: &Value,
     start: ValueSource,
@@ -242,23 +250,41 @@ fn until(
     }
 }
 
-/// Reads the words of the warnings about a message.
-fn warning_words(
+/// Reads the organizer of an event: `me` if the condition holds, else the name, else the address.
+fn organizer(
+    reader: &mut RowReader,
     object: &Value,
-    path: &str,
-    sources: (ValueSource, ValueSource),
-    context: &RowContext,
+    me: ValueSource,
+    name: &str,
+    email: &str,
 ) -> ReadValue {
-    let warnings = sender_warnings(object, path, sources, context);
+    if holds(reader, object, me) {
+        return ReadValue::Text("me".to_owned());
+    }
+    let name = people::name(reader, object, name);
+    let found = if name.is_filled() { name } else { reader.scalar(object, email) };
+    if found.is_filled() { found } else { ReadValue::Nothing }
+}
+
+/// Reads the words of the warnings about a message.
+fn warn(
+    reader: &RowReader,
+    object: &Value,
+    headers: &str,
+    text: ValueSource,
+    spam: ValueSource,
+) -> ReadValue {
+    let warnings = sender_warnings(object, headers, text, spam, reader.context);
     ReadValue::Words(warnings.into_iter().map(|one| one.word).collect())
 }
 
-/// Returns the warnings about the sender of a message, about its text, and about spam. The
-/// sources are those of the beginning of the text, and of the folder or the label for spam.
+/// Returns the warnings about the sender of a message, from the header fields at a path, about the
+/// beginning of its text, and about spam.
 pub(super) fn sender_warnings(
     object: &Value,
     path: &str,
-    (text, spam): (ValueSource, ValueSource),
+    text: ValueSource,
+    spam: ValueSource,
     context: &RowContext,
 ) -> Vec<SenderWarning> {
     // Text and folder have columns of their own, which report values of the wrong type.

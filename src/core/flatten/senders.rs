@@ -5,40 +5,49 @@ use serde_json::Value;
 use super::context::RowContext;
 use super::read::sender_warnings;
 use super::sender_checks::{is_unchecked, sender_at};
-use crate::schemas::{Table, ValueSource};
+use crate::schemas::{ColumnReader, Service, Table, ValueSource};
 use crate::text::{MailAddress, Note};
+
+/// The sources of a column with warnings about the sender, as in [`ColumnReader::Warn`].
+struct WarningSources {
+    /// The path of the list of header fields.
+    headers: &'static str,
+    /// The beginning of the text.
+    text: ValueSource,
+    /// The label for spam, or the folder.
+    spam: ValueSource,
+}
+
+/// Returns the sources of the table's columns with warnings about the sender.
+fn warning_sources(table: &Table, api: Service) -> impl Iterator<Item = WarningSources> {
+    table.fields.iter().filter_map(move |field| match field.source(api) {
+        ValueSource::Column(ColumnReader::Warn { headers, text, spam }) => {
+            Some(WarningSources { headers, text: *text, spam: *spam })
+        }
+        _ => None,
+    })
+}
 
 /// Returns the notes on the sender of a message, from the columns that have warnings.
 pub fn warnings(table: &Table, object: &Value, context: &RowContext) -> Vec<Note> {
-    let sources = table.fields.iter().map(|field| field.source(context.api));
-    sources
-        .filter_map(|source| match source {
-            ValueSource::SenderWarnings(path, opening, spam) => {
-                Some(sender_warnings(object, path, (*opening, *spam), context))
-            }
-            _ => None,
+    warning_sources(table, context.api)
+        .flat_map(|WarningSources { headers, text, spam }| {
+            sender_warnings(object, headers, text, spam, context)
         })
-        .flatten()
         .map(|warning| warning.note)
         .collect()
 }
 
 /// Returns the sender of a message from the header field From; `None` if there is none.
 pub fn sender(table: &Table, object: &Value, context: &RowContext) -> Option<MailAddress> {
-    let mut sources = table.fields.iter().map(|field| field.source(context.api));
-    let path = sources.find_map(|source| match source {
-        ValueSource::SenderWarnings(path, ..) => Some(path),
-        _ => None,
-    })?;
-    sender_at(object, path)
+    sender_at(object, warning_sources(table, context.api).next()?.headers)
 }
 
 /// Returns true for a message whose sender the provider has not checked, and whose folder is
 /// known only by id.
 pub fn needs_folder(table: &Table, object: &Value, context: &RowContext) -> bool {
-    let mut sources = table.fields.iter().map(|field| field.source(context.api));
-    sources.any(|source| {
-        matches!(source, ValueSource::SenderWarnings(path, _, ValueSource::Names(_))
-            if is_unchecked(object, path, context))
+    warning_sources(table, context.api).any(|sources| {
+        matches!(sources.spam, ValueSource::Names(_))
+            && is_unchecked(object, sources.headers, context)
     })
 }

@@ -10,6 +10,7 @@
 //! their bodies.
 
 mod content;
+mod failure;
 
 use std::error::Error as StdError;
 use std::sync::OnceLock;
@@ -29,6 +30,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
 use self::content::LimitedContent;
+pub use self::failure::FetchFailure;
 
 /// The name in all requests. Google compresses for clients that have `gzip` in theirs.
 const AGENT: &str = concat!("daysheet/", env!("CARGO_PKG_VERSION"), " (gzip)");
@@ -81,17 +83,6 @@ pub struct ResponsePermit {
 pub async fn turn(share: &UpstreamShare) -> Option<ResponsePermit> {
     let own = share.own_turn().await?;
     Some(ResponsePermit { _common: TURN.acquire().await.ok()?, _own: own })
-}
-
-/// The reason why a response is incomplete.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FetchFailure {
-    /// No connection could be made; the text names the cause.
-    Unreached(String),
-    /// The connection broke before the response was complete.
-    Broken(String),
-    /// The response exceeds the limit.
-    Long,
 }
 
 /// A complete response.

@@ -7,7 +7,7 @@ use std::io::Write;
 
 use flate2::write::GzDecoder;
 
-use super::FetchFailure;
+use super::failure::FetchFailure;
 
 /// The number of compressed bytes that are decompressed at once; the result may be a thousand times
 /// as long.

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::project::Projection;
-use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::calendar::{ChangeFeed, ItemDifference};
 use serde_json::{Value, json};
 
+use super::fetch::{LISTED, format, history_of, list};
+use super::mailbox::{GmailMailbox, ME, call};
 use super::states::{OWN, labels, state};
-use super::{GmailMailbox, LISTED, ME, Scope, format, list};
 use crate::json::text;
 use crate::tracked::moved;
 
@@ -96,14 +96,14 @@ impl GmailMailbox {
             format!("{start} {next}")
         } else {
             // Gmail may omit the id if the history has nothing new.
-            number(&answer).unwrap_or_else(|| start.to_string())
+            history_of(&answer).unwrap_or_else(|| start.to_string())
         };
         changes.cursor = with_drafts(cursor, &drafts)?;
         let items = [&changes.new, &changes.changed, &changes.sent, &changes.deleted];
         // Names may cost a request, so they are fetched only if they are shown.
         let shown = projection.names && items.iter().any(|items| !items.is_empty());
         if shown || effects.values().any(LabelEffect::has_names) {
-            changes.names = self.names().await?;
+            changes.names = self.label_names().await?;
         }
         for item in &changes.changed {
             let id = text(item, "id");
@@ -165,7 +165,7 @@ impl GmailMailbox {
         ] {
             let page = self
                 .each(listed(fate), LISTED, projection, |id| async move {
-                    self.message(&id, projection, form).await
+                    self.fetch_message(&id, projection, form).await
                 })
                 .await?;
             *into = page.items;
@@ -184,14 +184,6 @@ impl GmailMailbox {
             }
         }
         Ok(changes)
-    }
-
-    /// Returns the current history id.
-    pub(super) async fn history_id(&self) -> Result<String> {
-        let profile = call!(self, "historyId", |users| users.get_profile(ME))?;
-        number(&profile).ok_or_else(|| {
-            Error::new(ErrorKind::Provider(200), "Gmail gave no starting point for changes")
-        })
     }
 }
 
@@ -273,15 +265,6 @@ fn effects(answer: &Value) -> HashMap<String, LabelEffect> {
         }
     }
     effects
-}
-
-/// Returns the `historyId` as text: Gmail sends it as text, its generated types as a number.
-pub(super) fn number(answer: &Value) -> Option<String> {
-    match answer.get("historyId")? {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
 }
 
 /// Returns the net effect of the records on each message, in the order of first mention.

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use daysheet_core::project::Projection;
 use serde_json::Value;
 
-use super::changes::number;
+use super::fetch::{LABEL_LISTED, history_of, list, mask};
+use super::mailbox::{GmailMailbox, LabelCounts};
 use super::states::labels;
-use super::{GmailMailbox, LABEL_LISTED, list, mask};
 use crate::json::text;
 
 /// The cached fields of a label.
@@ -20,16 +20,6 @@ const COUNTS: &[&str] = &["messagesTotal", "messagesUnread", "threadsTotal", "th
 const LAST: Duration = Duration::from_secs(600);
 /// The number of history records that are read; if there are more, all labels are counted again.
 const RECORDS: &str = "500";
-
-/// Labels with their counts.
-pub(super) struct LabelCounts {
-    since: Instant,
-    /// The fields mask of the cached labels.
-    mask: String,
-    /// The history id at the time of counting.
-    history: String,
-    labels: HashMap<String, Value>,
-}
 
 impl GmailMailbox {
     /// Returns the labels with cached counts, by id, as the projection reads them.
@@ -81,7 +71,7 @@ impl GmailMailbox {
         ];
         // This also fails if Gmail no longer has the history since then.
         let page = self.get(&["history"], &params).await.ok()?;
-        let history = number(&page).filter(|_| text(&page, "nextPageToken").is_empty())?;
+        let history = history_of(&page).filter(|_| text(&page, "nextPageToken").is_empty())?;
         let records = list(&page, "history");
         // The history does not say which labels a deleted message had.
         let deleted = records.iter().any(|record| !list(record, "messagesDeleted").is_empty());

@@ -1,5 +1,8 @@
 //! Gmail's labels: finding them by name, creating, renaming and deleting them.
 
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
 use daysheet_core::error::{Error, ErrorKind, Result};
 use daysheet_core::provider::mail::{FolderKind, FolderRef, LabelLook};
 use daysheet_core::query;
@@ -7,12 +10,16 @@ use daysheet_core::text::brief;
 use hyper::Method;
 use serde_json::{Map, Value, json};
 
-use super::{GmailMailbox, check};
+use super::mailbox::{GmailMailbox, ME, call};
+use super::requests::check;
+use crate::google::client;
 use crate::json::text;
 use crate::labels::{is_category, same_label};
 use crate::similar;
 use crate::written::holds;
 
+/// The time for which label names are cached.
+const NAMES_LAST: Duration = Duration::from_secs(60);
 /// The maximum length of a label name, in characters.
 const MAX_LEN: usize = 225;
 /// Gmail's system labels with the words for them.
@@ -43,6 +50,26 @@ pub(super) fn place_of(label: &Value) -> Option<&'static str> {
 }
 
 impl GmailMailbox {
+    /// Returns the account's labels as Gmail lists them, cached for [`NAMES_LAST`].
+    pub(super) async fn labels(&self) -> Result<Vec<Value>> {
+        let mut known = self.labels.lock().await;
+        if let Some((when, labels)) = known.as_ref()
+            && when.elapsed() < NAMES_LAST
+        {
+            return Ok(labels.clone());
+        }
+        let answer = call!(self, "labels(id,name,type)", |users| users.labels_list(ME))?;
+        let labels = client::items_of(answer, "labels")?;
+        *known = Some((Instant::now(), labels.clone()));
+        Ok(labels)
+    }
+
+    /// Returns the names of labels in rows, by id.
+    pub(super) async fn label_names(&self) -> Result<HashMap<String, String>> {
+        let labels = self.labels().await?;
+        Ok(labels.iter().filter_map(name_in_rows).collect())
+    }
+
     pub(super) async fn find_label(
         &self,
         name: &str,
@@ -226,6 +253,21 @@ impl GmailMailbox {
     }
 }
 
+/// Returns the id of a label and its name in rows; `None` for labels that are states.
+pub(super) fn name_in_rows(label: &Value) -> Option<(String, String)> {
+    let id = text(label, "id");
+    let name = if text(label, "type") == "user" {
+        text(label, "name").to_owned()
+    } else {
+        match id.strip_prefix("CATEGORY_")? {
+            // Gmail's search and its user interface use this name.
+            "PERSONAL" => "primary".to_owned(),
+            category => category.to_lowercase(),
+        }
+    };
+    Some((id.to_owned(), name))
+}
+
 /// Finds a label by id, well-known word or name.
 pub(super) fn resolve_label(labels: &[Value], name: &str) -> Option<FolderRef> {
     let place =
@@ -356,7 +398,7 @@ fn unknown(labels: &[Value], name: &str, kind: FolderKind) -> Error {
 }
 
 /// Returns the next step after an unknown name: a similar name, or the lookup that lists the names.
-pub fn instead(labels: &[Value], name: &str, lookup: &str) -> String {
+pub(super) fn instead(labels: &[Value], name: &str, lookup: &str) -> String {
     let own = labels.iter().filter(|label| text(label, "type") == "user");
     similar::instead(name, own.map(|label| text(label, "name")), lookup)
 }

@@ -9,8 +9,9 @@ use daysheet_core::schemas::Table;
 use futures_util::future::join;
 use serde_json::{Value, json};
 
-use super::labels::place_of;
-use super::{GmailMailbox, LABEL_LISTED, ME, Scope, mask, name_in_rows};
+use super::fetch::{LABEL_LISTED, mask};
+use super::labels::{name_in_rows, place_of};
+use super::mailbox::{GmailMailbox, ME, call};
 use crate::google::{client, people};
 use crate::json::text;
 use crate::net;
@@ -111,6 +112,17 @@ impl GmailMailbox {
         let fields = "sendAs(sendAsEmail,displayName,isPrimary)";
         let answer = call!(self, fields, |users| users.settings_send_as_list(ME))?;
         Ok(ListPage { items: client::items_of(answer, "sendAs")?, ..ListPage::default() })
+    }
+
+    /// Returns the primary address to send from, or an empty text.
+    pub(super) async fn primary_address(&self) -> Result<String> {
+        let aliases = self.aliases().await?;
+        Ok(aliases
+            .items
+            .iter()
+            .find(|alias| alias.get("isPrimary") == Some(&Value::Bool(true)))
+            .map(|alias| text(alias, "sendAsEmail").to_owned())
+            .unwrap_or_default())
     }
 
     /// Returns the settings that rows show, each under a key of its own.

@@ -12,8 +12,9 @@ use jiff::Timestamp;
 use mail_parser::MessageParser;
 use serde_json::Value;
 
+use super::mailbox::GmailMailbox;
 use super::parts::{self, DecodedData, header, is_attached, is_text, shown_part};
-use super::{GmailMailbox, check};
+use super::requests::check;
 use crate::json::text;
 
 /// The maximum length of a Message-ID that is accepted, in bytes.
@@ -53,7 +54,7 @@ impl GmailMailbox {
                 .to_vec(),
             ..Projection::default()
         };
-        self.message(id, &all, "full").await
+        self.fetch_message(id, &all, "full").await
     }
 
     /// Returns the texts of a complete message.

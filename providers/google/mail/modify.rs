@@ -4,8 +4,6 @@
 //! are computed from the labels that were read before. Messages that are not confirmed, or whose
 //! labels are unknown, are read again.
 
-use std::collections::{BTreeSet, HashMap};
-
 use async_trait::async_trait;
 use daysheet_core::call::progress::counted;
 use daysheet_core::error::{Error, ErrorKind, Result};
@@ -17,8 +15,9 @@ use futures_util::stream::{self, StreamExt};
 use hyper::Method;
 use serde_json::{Value, json};
 
+use super::mailbox::GmailMailbox;
+use super::requests::check;
 use super::states::{LabelDifference, grouped, labels, of_step, state, state_of};
-use super::{GmailMailbox, check};
 use crate::google::client::IN_FLIGHT;
 use crate::json::text;
 
@@ -26,9 +25,6 @@ use crate::json::text;
 const AT_ONCE: usize = 1_000;
 /// The number of cached label sets above which the cache is cleared.
 const KEPT: usize = 10_000;
-
-/// The labels of messages, as last read or confirmed, by message id.
-pub(super) type KnownLabels = HashMap<String, BTreeSet<String>>;
 
 /// A request that changes several messages.
 enum BatchWork {
@@ -135,7 +131,7 @@ impl GmailMailbox {
             ..Projection::default()
         };
         let calls: Vec<_> =
-            ids.iter().map(|id| self.message(id, labels_alone, "minimal")).collect();
+            ids.iter().map(|id| self.fetch_message(id, labels_alone, "minimal")).collect();
         stream::iter(counted("messages", calls)).buffered(IN_FLIGHT).collect().await
     }
 

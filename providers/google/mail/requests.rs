@@ -1,11 +1,11 @@
-//! URLs for Gmail's writes, and lookups of interrupted ones.
+//! Gmail's URLs and ids, writes, and lookups of interrupted writes.
 
 use daysheet_core::error::{Error, ErrorKind, Result};
 use hyper::Method;
 use serde_json::Value;
 use url::Url;
 
-use super::{GmailMailbox, ME};
+use super::mailbox::{GmailMailbox, ME};
 use crate::net::path_segment;
 
 impl GmailMailbox {
@@ -87,4 +87,17 @@ impl GmailMailbox {
         let found = self.there(path, &[]).await?;
         Ok(found.is_none().then_some(Value::Null))
     }
+}
+
+/// Checks an id, because the generated client puts ids into paths unescaped.
+pub(super) fn check(id: &str) -> Result<()> {
+    let fits = (1..=64).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    if fits { Ok(()) } else { Err(not_gmails()) }
+}
+
+/// Returns the error for an id that is not from Gmail.
+pub(super) fn not_gmails() -> Error {
+    Error::argument("the id is not Gmail's (letters, digits, `_` and `-`)")
+        .next("use a handle such as m12 from a search")
 }

@@ -13,10 +13,12 @@ use daysheet_core::provider::mail::{
 use daysheet_core::text::html::{TextStyle, html};
 use serde_json::Value;
 
+use crate::google::mail::fetch::list;
+use crate::google::mail::mailbox::{GmailMailbox, ME, call};
 use crate::google::mail::messages::{
     as_html, existing_files, field, fields, importance, is_under, message_id, people, subject,
 };
-use crate::google::mail::{GmailMailbox, ME, Scope, check, list};
+use crate::google::mail::requests::check;
 use crate::json::text;
 
 /// The number of drafts per page, and the maximum number of pages searched for one draft.

@@ -26,10 +26,12 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use upload::MAX_MESSAGE;
 
+use super::fetch::list;
+use super::mailbox::GmailMailbox;
 use super::messages::{
     ascii, existing_files, field, fields, is_under, message_id, people, sent_at, subject,
 };
-use super::{GmailMailbox, check, list};
+use super::requests::check;
 use crate::google::client;
 use crate::json::text;
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::google::client::FullResponse;
-use crate::google::mail::GmailMailbox;
+use crate::google::mail::mailbox::GmailMailbox;
 
 /// The largest message that Gmail accepts, in bytes.
 pub(super) const MAX_MESSAGE: usize = 35 << 20;

@@ -8,7 +8,8 @@ use hyper::Method;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::google::mail::{GmailMailbox, list};
+use crate::google::mail::fetch::list;
+use crate::google::mail::mailbox::GmailMailbox;
 use crate::json::text;
 use crate::written::holds;
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use crate::google::mail::list;
+use crate::google::mail::fetch::list;
 use crate::google::mail::query::compile;
 use crate::json::text;
 use crate::labels::is_category;

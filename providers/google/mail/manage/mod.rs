@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use daysheet_core::error::{Error, ErrorKind, Result};
-use daysheet_core::provider::Mailbox;
 use daysheet_core::provider::mail::{
     AutoReply, FolderKind, LabelLook, MailRule, MailboxSettings, ReplyAudience, RuleStep,
     SettingsChange,
@@ -19,8 +18,10 @@ use hyper::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::fetch::list;
+use super::mailbox::GmailMailbox;
 use super::messages::as_html;
-use super::{GmailMailbox, check, list};
+use super::requests::check;
 use crate::google::client;
 use crate::json::text;
 use crate::limiter::rehearse;
@@ -33,7 +34,7 @@ const VACATION: [&str; 2] = ["settings", "vacation"];
 impl MailboxSettings for GmailMailbox {
     async fn rules(&self) -> Result<Vec<MailRule>> {
         let answer = self.get(&FILTERS, &[]).await?;
-        let names = self.names().await?;
+        let names = self.label_names().await?;
         let filters = list(&answer, "filter");
         Ok(filters.iter().map(|filter| rule(filter, &names)).collect())
     }
@@ -125,7 +126,7 @@ impl GmailMailbox {
     async fn replace_filter(&self, requested: &MailRule) -> Result<Value> {
         check(&requested.id)?;
         let old = self.get(&["settings", "filters", &requested.id], &[]).await?;
-        let now = rule(&old, &self.names().await?);
+        let now = rule(&old, &self.label_names().await?);
         let sends_on = now.then.iter().any(|step| matches!(step, RuleStep::Forward(_)));
         if sends_on || !now.other.is_empty() {
             return Err(Error::argument(

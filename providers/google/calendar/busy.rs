@@ -10,8 +10,9 @@ use google_calendar3::api::FreeBusyRequest;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::account::{GoogleCalendar, call};
 use super::facts::list;
-use super::{GoogleCalendar, PRIMARY, Scope};
+use super::ids::PRIMARY;
 use crate::json::text;
 
 /// The maximum number of calendars in one query.

@@ -19,8 +19,9 @@ use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::account::{GoogleCalendar, call, page_items};
+use super::events::time;
 use super::facts::{self as read, flag, list, mask, some};
-use super::{GoogleCalendar, Scope, page_items, time};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::tracked::{TrackedEvent, TrackedItems};

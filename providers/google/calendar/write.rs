@@ -14,9 +14,10 @@ use hyper::Method;
 use serde_json::{Value, json};
 use url::Url;
 
+use super::account::{GoogleCalendar, call};
 use super::body;
 use super::facts::{self as read, flag, some};
-use super::{GoogleCalendar, PRIMARY, Scope, check_calendar};
+use super::ids::{PRIMARY, check_calendar};
 use crate::json::text;
 use crate::net::path_segment;
 use crate::written::holds;

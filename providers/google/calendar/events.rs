@@ -1,0 +1,124 @@
+//! Reads of events at Google: one event, a page of them, or those with a UID.
+
+use daysheet_core::error::{Error, ErrorKind, Result};
+use daysheet_core::provider::ListPage;
+use daysheet_core::provider::calendar::EventListRequest;
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::account::{GoogleCalendar, call, page_items};
+use super::facts::{self as read, mask, some};
+use super::ids::{check, check_calendar};
+use crate::json::text;
+use crate::net::path_segment;
+
+/// The maximum page size at Google.
+const MAX_PAGE: usize = 2_500;
+/// The maximum number of pages that are read for one iCalendar UID, which exceptions share.
+const UID_PAGES: usize = 10;
+
+impl GoogleCalendar {
+    /// Splits an id into the calendar and the event.
+    pub(super) async fn split(&self, id: &str) -> Result<(String, String)> {
+        check(id)?;
+        match id.rsplit_once('/') {
+            Some((calendar, event)) => Ok((calendar.to_owned(), event.to_owned())),
+            None => Ok((self.primary().await?, id.to_owned())),
+        }
+    }
+
+    /// Fetches an event with all its fields.
+    pub(super) async fn fetch(&self, calendar: &str, event: &str) -> Result<Value> {
+        let (in_path, id) = (&path_segment(calendar), &path_segment(event));
+        let mut found = call!(self, "*", |hub| hub.events().get(in_path, id))?;
+        read::place(&mut found, calendar, &self.own);
+        Ok(found)
+    }
+
+    /// Fetches a page of one calendar.
+    pub(super) async fn page(
+        &self,
+        ask: &EventListRequest,
+        calendar: &str,
+        cursor: Option<&str>,
+    ) -> Result<ListPage> {
+        check_calendar(calendar)?;
+        let id = &path_segment(calendar);
+        let items = mask(&ask.projection.paths);
+        let fields = &format!("nextPageToken,items({items})");
+        let (from, to) = (time(ask.from)?, time(ask.to)?);
+        let limit = i32::try_from(ask.limit.clamp(1, MAX_PAGE)).unwrap_or(1);
+        let answer = call!(self, fields, |hub| {
+            let mut call = hub
+                .events()
+                .list(id)
+                .time_min(from)
+                .time_max(to)
+                .single_events(!ask.series)
+                .show_deleted(false)
+                .max_results(limit);
+            if !ask.series {
+                // Google can sort by start only if it expands series.
+                call = call.order_by("startTime");
+            }
+            if let Some(token) = cursor {
+                call = call.page_token(token);
+            }
+            call
+        })
+        .map_err(|error| stale(error, cursor))?;
+        let mut items = page_items(&answer)?.to_vec();
+        if ask.series {
+            // Without `singleEvents`, Google lists cancelled occurrences beside their series.
+            items.retain(|item| text(item, "status") != "cancelled");
+        }
+        for item in &mut items {
+            read::place(item, calendar, &self.own);
+        }
+        Ok(ListPage { items, next: some(&answer, "nextPageToken"), ..ListPage::default() })
+    }
+
+    /// Returns the events of one calendar that have this UID.
+    pub(super) async fn uid_in(&self, calendar: &str, uid: &str) -> Result<Vec<Value>> {
+        let id = &path_segment(calendar);
+        let mut found = Vec::new();
+        let mut token = String::new();
+        for _ in 0..UID_PAGES {
+            let from = &token;
+            let answer = call!(self, "*", |hub| {
+                let mut call = hub.events().list(id).i_cal_uid(uid).show_deleted(false);
+                if !from.is_empty() {
+                    call = call.page_token(from);
+                }
+                call
+            })?;
+            found.extend_from_slice(page_items(&answer)?);
+            match some(&answer, "nextPageToken") {
+                // A repeated token would return the same page forever.
+                Some(next) if next != token => token = next,
+                _ => break,
+            }
+        }
+        for item in &mut found {
+            read::place(item, calendar, &self.own);
+        }
+        Ok(found)
+    }
+}
+
+/// Converts a time to the time type of the generated client, through JSON, so that the type is not
+/// named here.
+pub(super) fn time<T: DeserializeOwned>(at: Timestamp) -> Result<T> {
+    serde_json::from_value(at.to_string().into())
+        .map_err(|_opaque| Error::argument("a time is out of range for Google Calendar"))
+}
+
+/// Turns the refusal of a page token into an error that says it has expired.
+fn stale(error: Error, cursor: Option<&str>) -> Error {
+    if cursor.is_some() && matches!(error.kind(), ErrorKind::Provider(400 | 410)) {
+        return Error::argument("Google Calendar's page cursor expired")
+            .next("search again without cursor");
+    }
+    error
+}

@@ -7,6 +7,7 @@ mod bearer;
 pub mod calendar;
 mod client;
 mod delta;
+mod ids;
 pub mod mail;
 mod people;
 mod response;

@@ -15,7 +15,7 @@ use daysheet_core::text::note;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use super::OutlookMailbox;
+use super::mailbox::OutlookMailbox;
 use super::message::SIZE;
 use crate::json::{is, nested, text};
 use crate::microsoft::client::GraphAccount;

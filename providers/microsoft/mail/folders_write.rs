@@ -12,8 +12,9 @@ use graph_rs_sdk::http::Method;
 use serde_json::{Value, json};
 
 use super::folders::{FolderTree, well_known_id};
-use super::{OutlookMailbox, check_as};
+use super::mailbox::OutlookMailbox;
 use crate::json::text;
+use crate::microsoft::ids::check_as;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::similar;

@@ -16,8 +16,8 @@ use daysheet_core::schemas::{CATEGORY, Service};
 use daysheet_core::text::{Note, note, ours, quoted};
 use serde_json::Value;
 
-use super::OutlookMailbox;
 use super::folders::{self, FolderTree};
+use super::mailbox::OutlookMailbox;
 use super::message;
 use super::onward::{OnwardSearch, SearchProgress};
 use super::query::{self, FolderNames, GraphQuery, SearchScope};

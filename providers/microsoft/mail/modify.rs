@@ -16,11 +16,11 @@ use graph_rs_sdk::http::Method;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::draft::at;
-use super::{OutlookMailbox, check_as};
+use super::mailbox::{OutlookMailbox, message_path};
 use super::{folders, folders_write};
 use crate::json::{is, nested, text};
 use crate::microsoft::batch::BatchChange;
+use crate::microsoft::ids::check_as;
 use crate::microsoft::response::not_ours;
 
 /// The properties of a message's state.
@@ -34,7 +34,7 @@ impl MessageActions for OutlookMailbox {
             .iter()
             .zip(&checked)
             .filter(|(_, checked)| checked.is_ok())
-            .map(|(id, _)| self.graph().mailbox_url(&at(id), &[("$select", STATE)]))
+            .map(|(id, _)| self.graph().mailbox_url(&message_path(id), &[("$select", STATE)]))
             .collect();
         let mut answers = self.graph().batch_bare(&requests).await.into_iter();
         checked
@@ -160,7 +160,9 @@ impl OutlookMailbox {
         let answer = if body.is_some() { &answer[..] } else { &[] };
         BatchChange {
             method: Method::POST,
-            request: self.graph().mailbox_url(&format!("{}/{action}", at(&message.id)), answer),
+            request: self
+                .graph()
+                .mailbox_url(&format!("{}/{action}", message_path(&message.id)), answer),
             body,
             minimal: false,
         }
@@ -317,7 +319,7 @@ fn patch_request(outlook: &OutlookMailbox, message: &MailState, body: Value) -> 
     let answer = [("$select", &*select.join(","))];
     BatchChange {
         method: Method::PATCH,
-        request: outlook.graph().mailbox_url(&at(&message.id), &answer),
+        request: outlook.graph().mailbox_url(&message_path(&message.id), &answer),
         body: Some(body),
         minimal: true,
     }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::count as length;
+use super::mailbox::count as length;
 use crate::json::text;
 use crate::written::hash;
 

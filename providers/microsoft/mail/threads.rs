@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 
 use super::folders::FolderTree;
 use super::list::ListQuery;
-use super::{OutlookMailbox, count, message};
+use super::mailbox::{OutlookMailbox, count};
+use super::message;
 use crate::json::{is, text};
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::too_long;

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::json::text;
 use crate::microsoft::client::GraphAccount;
-use crate::microsoft::mail::check_as;
+use crate::microsoft::ids::check_as;
 use crate::microsoft::response::{not_ours, page};
 use crate::net;
 

@@ -9,11 +9,14 @@ use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;
 
 use super::upload::{attach, check, files};
-use super::{MAX_FILES, PAGES};
 use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
-use crate::microsoft::mail::{OutlookMailbox, count};
+use crate::microsoft::mail::mailbox::{OutlookMailbox, count};
 use crate::net;
+
+/// The maximum number of attachments that are listed of a message, and of pages.
+pub(super) const MAX_FILES: usize = 500;
+pub(super) const PAGES: usize = 10;
 
 impl OutlookMailbox {
     /// Removes attachments that Exchange has copied into a reply or forward: files of the original

@@ -2,13 +2,14 @@
 //!
 //! Exchange creates replies and forwards from the original message, which preserves the thread and
 //! its header fields; their content is then replaced by ours. Sending is never repeated: if the
-//! response is lost, the message is looked up by its Message-ID. The conversion of messages is in
-//! `mail/drafts.rs`, their attachments are in `files.rs`.
+//! response is lost, the message is looked up by its Message-ID, in `find.rs`. The conversion of
+//! messages is in `mail/drafts.rs`, their attachments are in `files.rs`.
 //!
 //! A scheduled message stays in the drafts folder until it is sent, and Graph does not report that
 //! it is scheduled.
 
 mod files;
+pub(super) mod find;
 mod upload;
 
 use async_trait::async_trait;
@@ -19,30 +20,24 @@ use daysheet_core::provider::mail::{
     SendStatus, SentMessage, SourceMessage, StoredDraft, not_a_draft,
 };
 use daysheet_core::text::{brief, cell};
-use files::sizes;
+use files::{MAX_FILES, PAGES, sizes};
 use graph_rs_sdk::http::Method;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use upload::files;
 
 use super::drafts::{
     DRAFT, FILES, ORIGINAL, bracketed, differences, original, properties, recipient, stored_draft,
 };
-use super::{OutlookMailbox, addresses, check_as};
+use super::mailbox::{OutlookMailbox, addresses, message_path};
 use crate::json::{is, text};
+use crate::microsoft::ids::check_as;
 use crate::microsoft::response::{not_ours, too_long};
 use crate::net;
 use crate::written::holds;
 
-/// The maximum number of attachments that are listed of a message, and of pages.
-pub(super) const MAX_FILES: usize = 500;
-pub(super) const PAGES: usize = 10;
 /// The maximum overhead that Exchange counts for an attachment, in bytes.
 const BESIDE: u64 = 64 << 10;
-/// The maximum lag of the service's clock behind ours when a draft is looked up.
-const BEHIND: SignedDuration = SignedDuration::from_secs(2);
-/// The property with the creation time of a draft.
-pub(super) const MADE: &str = "createdDateTime";
 /// The property that schedules a message (`PidTagDeferredSendTime`).
 const DEFERRED: &str = "SystemTime 0x3FEF";
 /// A send time in the past, which causes no delay.
@@ -177,7 +172,7 @@ impl Drafts for OutlookMailbox {
     ) -> Result<StoredDraft> {
         check_id(&current.id)?;
         sizes(outgoing)?;
-        let path = at(&current.id);
+        let path = message_path(&current.id);
         let body = differences(&current.content, outgoing);
         if body.is_empty() {
             // Changes of files do not change the version, so it is compared here.
@@ -231,7 +226,7 @@ impl Drafts for OutlookMailbox {
     async fn discard(&self, current: &StoredDraft) -> Result<()> {
         check_id(&current.id)?;
         // This deletion moves the message to Deleted Items.
-        let request = self.graph().mailbox_url(&at(&current.id), &[]);
+        let request = self.graph().mailbox_url(&message_path(&current.id), &[]);
         let was_deleted = async || match self.draft(&current.id).await {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(Value::Null)),
             found => found.map(|_| None),
@@ -244,7 +239,7 @@ impl Drafts for OutlookMailbox {
 
     async fn send(&self, current: &StoredDraft, when: Option<Timestamp>) -> Result<SentMessage> {
         check_id(&current.id)?;
-        let path = at(&current.id);
+        let path = message_path(&current.id);
         if let Some(when) = when {
             let value = when.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
             // `send` takes no time. Exchange holds back messages with this property.
@@ -293,7 +288,7 @@ impl Drafts for OutlookMailbox {
         check_id(&lookup.draft)?;
         let select = [("$select", "id,conversationId,isDraft,parentFolderId")];
         let requests = [
-            self.graph().mailbox_url(&at(&lookup.draft), &select),
+            self.graph().mailbox_url(&message_path(&lookup.draft), &select),
             self.graph().mailbox_url("mailFolders/outbox", &[("$select", "id")]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
@@ -335,7 +330,7 @@ impl OutlookMailbox {
     async fn with_files(&self, id: &str, select: &str) -> Result<(Value, Vec<Value>)> {
         check_id(id)?;
         let requests = [
-            self.graph().mailbox_url(&at(id), &[("$select", select)]),
+            self.graph().mailbox_url(&message_path(id), &[("$select", select)]),
             self.graph().mailbox_url(&files(id), &[("$select", FILES)]),
         ];
         let mut answers = self.graph().batch(&requests).await.into_iter();
@@ -367,13 +362,6 @@ impl OutlookMailbox {
         }
     }
 
-    /// Returns the draft with the Message-ID of `outgoing`, if it exists.
-    async fn made_as(&self, outgoing: &OutgoingMessage) -> Result<Option<Value>> {
-        let place = "mailFolders/drafts/messages";
-        let mut found = self.by_message_id(place, &outgoing.message_id).await?.into_iter();
-        Ok(found.next())
-    }
-
     /// Lets Exchange create a draft from a message, and replaces its content by ours. Returns
     /// Graph's response, which has at least an id.
     async fn draft_reply(
@@ -387,7 +375,7 @@ impl OutlookMailbox {
         // After a lost response, the draft may not have our Message-ID yet; it is then found by
         // thread and time.
         let since = self.graph().now();
-        let request = self.graph().mailbox_url(&format!("{}/{action}", at(message)), &[]);
+        let request = self.graph().mailbox_url(&format!("{}/{action}", message_path(message)), &[]);
         let make = async |content: Value| {
             self.graph().write(&Method::POST, &request, None, Some(&content)).await
         };
@@ -412,7 +400,7 @@ impl OutlookMailbox {
             return Ok(made);
         }
         let draft = text(&made, "id").to_owned();
-        let request = self.graph().mailbox_url(&at(&draft), &[]);
+        let request = self.graph().mailbox_url(&message_path(&draft), &[]);
         let write = || self.graph().write(&Method::PATCH, &request, None, Some(body));
         let written = match write().await {
             // Writing the same properties again is harmless.
@@ -423,7 +411,7 @@ impl OutlookMailbox {
             Err(error) => {
                 let filled = async || {
                     let select = [("$select", DRAFT)];
-                    let found = self.graph().mailbox_url(&at(&draft), &select);
+                    let found = self.graph().mailbox_url(&message_path(&draft), &select);
                     let found = self.graph().there(&found).await?;
                     Ok(found.filter(|found| holds(Some(found), body)))
                 };
@@ -448,49 +436,6 @@ impl OutlookMailbox {
             }
         })
     }
-
-    /// Returns the draft of the message's thread that was just created, if there is exactly one.
-    async fn made_since(&self, message: &str, since: Timestamp) -> Result<Option<Value>> {
-        let request = self.graph().mailbox_url(&at(message), &[("$select", "id,conversationId")]);
-        let message = self.graph().get(&request).await?;
-        let drafts = self.drafts_of(text(&message, "conversationId")).await?;
-        let new: Vec<&Value> = drafts
-            .iter()
-            .filter(|draft| {
-                let made = text(draft, MADE).parse::<Timestamp>();
-                made.is_ok_and(|made| made + BEHIND >= since)
-            })
-            .collect();
-        Ok(match new.as_slice() {
-            [one] => Some((*one).clone()),
-            _ => None,
-        })
-    }
-
-    /// Returns the ids and creation times of the drafts in a thread, unsorted.
-    pub(super) async fn drafts_of(&self, thread: &str) -> Result<Vec<Value>> {
-        let filter = format!("conversationId eq '{}'", thread.replace('\'', "''"));
-        let select = format!("id,{MADE}");
-        let query = [("$filter", filter.as_str()), ("$select", &select), ("$top", "100")];
-        let request = self.graph().mailbox_url("mailFolders/drafts/messages", &query);
-        let answer = self.graph().get(&request).await?;
-        Ok(self.graph().all(answer, MAX_FILES, PAGES).await?.0)
-    }
-
-    /// Returns the messages of a list that have this Message-ID.
-    async fn by_message_id(&self, list: &str, message_id: &str) -> Result<Vec<Value>> {
-        let quoted = bracketed(message_id).replace('\'', "''");
-        let filter = format!("internetMessageId eq '{quoted}'");
-        let query =
-            [("$filter", filter.as_str()), ("$select", "id,conversationId,isDraft,parentFolderId")];
-        let answer = self.graph().get(&self.graph().mailbox_url(list, &query)).await?;
-        Ok(self.graph().all(answer, MAX_FILES, PAGES).await?.0)
-    }
-}
-
-/// Returns the path of a message.
-pub(super) fn at(id: &str) -> String {
-    format!("messages/{}", net::path_segment(id))
 }
 
 fn check_id(id: &str) -> Result<()> {

@@ -63,7 +63,7 @@ pub async fn attach(
         body.insert("contentId".to_owned(), cid.as_str().into());
     }
     let request = graph.mailbox_url(&files(message), &[]);
-    let size = crate::microsoft::mail::count(bytes.len());
+    let size = crate::microsoft::mail::mailbox::count(bytes.len());
     let put = async || {
         let there = is_there(graph, message, file, size, alike).await?;
         Ok(there.then_some(Value::Null))
@@ -104,7 +104,7 @@ async fn in_pieces(
     };
     let session = session?.unwrap_or_default();
     let upload = FileUpload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
-    let total = crate::microsoft::mail::count(bytes.len());
+    let total = crate::microsoft::mail::mailbox::count(bytes.len());
     let mut from = 0;
     let mut failed = 0;
     caller.progress(0, total, &file.name).await;
@@ -151,7 +151,7 @@ async fn in_pieces(
             }
         };
         from = next.min(bytes.len());
-        let done = crate::microsoft::mail::count(from);
+        let done = crate::microsoft::mail::mailbox::count(from);
         caller.progress(done, total, &file.name).await;
     }
     Ok(())

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use crate::json::text;
 use crate::microsoft::client::request;
-use crate::microsoft::mail::{OutlookMailbox, check_as};
+use crate::microsoft::ids::check_as;
+use crate::microsoft::mail::mailbox::OutlookMailbox;
 use crate::microsoft::response::not_ours;
 use crate::net;
 use crate::written::holds;

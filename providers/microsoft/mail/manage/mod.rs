@@ -14,8 +14,8 @@ use daysheet_core::text::brief;
 use graph_rs_sdk::http::Method;
 use serde_json::Value;
 
-use super::OutlookMailbox;
 use super::folders_write;
+use super::mailbox::OutlookMailbox;
 use crate::json::text;
 use crate::limiter::rehearse;
 use crate::microsoft::response::not_ours;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::json::{nested, text};
 use crate::microsoft::calendar::zones;
-use crate::microsoft::mail::OutlookMailbox;
+use crate::microsoft::mail::mailbox::OutlookMailbox;
 use crate::written::holds;
 
 /// Returns the settings.

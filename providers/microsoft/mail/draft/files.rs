@@ -8,7 +8,7 @@ use daysheet_core::provider::mail::{AttachmentContent, OutgoingAttachment, Outgo
 use daysheet_core::text::quoted;
 use graph_rs_sdk::http::Method;
 
-use super::upload::{attach, check, files};
+use super::upload::{NewAttachment, check, files};
 use crate::json::is;
 use crate::microsoft::mail::drafts::{FILES, attachment_info};
 use crate::microsoft::mail::mailbox::{OutlookMailbox, count};
@@ -87,8 +87,9 @@ impl OutlookMailbox {
                 there && other.name == file.name
             });
             let alike = others.count();
-            let put = attach(self.graph(), draft, file, bytes, alike, caller).await;
-            put.map_err(|error| without(error, files.get(place..).unwrap_or_default()))?;
+            let attachment = NewAttachment { graph: self.graph(), draft, file, bytes, alike };
+            let added = attachment.add(caller).await;
+            added.map_err(|error| without(error, files.get(place..).unwrap_or_default()))?;
         }
         Ok(())
     }

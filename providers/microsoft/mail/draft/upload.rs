@@ -20,6 +20,7 @@ use url::Url;
 use crate::json::text;
 use crate::limiter::counted;
 use crate::microsoft::client::GraphAccount;
+use crate::microsoft::mail::mailbox::count;
 use crate::microsoft::response::{GraphResponse, connection_error, read};
 use crate::net;
 
@@ -36,125 +37,148 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The maximum size of the response to a piece, in bytes.
 const ANSWER: usize = 1 << 20;
 
-/// Adds one attachment to the draft `message`, which has `alike` others of the same name. An upload
-/// in pieces reports its progress to the `caller`.
-///
-/// # Errors
-/// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] mean that it is unknown whether it was added.
-pub async fn attach(
-    graph: &GraphAccount,
-    message: &str,
-    file: &OutgoingAttachment,
-    bytes: &[u8],
-    alike: usize,
-    caller: &dyn ClientPrompts,
-) -> Result<()> {
-    if bytes.len() >= IN_PIECES {
-        return in_pieces(graph, message, file, bytes, alike, caller).await;
+/// A file to add to a draft.
+pub struct NewAttachment<'a> {
+    /// The account of the draft.
+    pub graph: &'a GraphAccount,
+    /// The id of the draft.
+    pub draft: &'a str,
+    /// The name and properties of the file.
+    pub file: &'a OutgoingAttachment,
+    /// The content of the file.
+    pub bytes: &'a [u8],
+    /// The number of the draft's other attachments of the same name.
+    pub alike: usize,
+}
+
+impl NewAttachment<'_> {
+    /// Adds the attachment to the draft. An upload in pieces reports its progress to the `caller`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Network`] and [`ErrorKind::Timeout`] mean that it is unknown whether it was
+    /// added.
+    pub async fn add(&self, caller: &dyn ClientPrompts) -> Result<()> {
+        if self.bytes.len() >= IN_PIECES {
+            return self.add_in_pieces(caller).await;
+        }
+        let Self { graph, file, bytes, .. } = *self;
+        let mut body = json!({
+            "@odata.type": "#microsoft.graph.fileAttachment",
+            "name": file.name,
+            "contentType": file.media,
+            "contentBytes": STANDARD.encode(bytes),
+            "isInline": file.cid.is_some(),
+        });
+        if let (Some(body), Some(cid)) = (body.as_object_mut(), &file.cid) {
+            body.insert("contentId".to_owned(), cid.as_str().into());
+        }
+        let request = graph.mailbox_url(&files(self.draft), &[]);
+        let added = async || Ok(self.is_there().await?.then_some(Value::Null));
+        graph.write_for_sure(&Method::POST, &request, None, Some(&body), added).await.map(drop)
     }
-    let mut body = json!({
-        "@odata.type": "#microsoft.graph.fileAttachment",
-        "name": file.name,
-        "contentType": file.media,
-        "contentBytes": STANDARD.encode(bytes),
-        "isInline": file.cid.is_some(),
-    });
-    if let (Some(body), Some(cid)) = (body.as_object_mut(), &file.cid) {
-        body.insert("contentId".to_owned(), cid.as_str().into());
+
+    /// Adds the attachment in pieces, resuming an upload that was interrupted.
+    async fn add_in_pieces(&self, caller: &dyn ClientPrompts) -> Result<()> {
+        let Self { file, bytes, .. } = *self;
+        let upload = self.begin_upload().await?;
+        let total = count(bytes.len());
+        let mut from = 0;
+        let mut failed = 0;
+        caller.progress(0, total, &file.name).await;
+        while from < bytes.len() {
+            let next = match upload.piece(from).await {
+                Ok(next) if next > from => next,
+                // The service asks for the same piece again.
+                Ok(_) if failed < TRIES => {
+                    failed += 1;
+                    continue;
+                }
+                Err(error) if error.is_passing() && failed < TRIES => {
+                    failed += 1;
+                    let after = match error.kind() {
+                        ErrorKind::RateLimited(after) => after,
+                        _ => None,
+                    };
+                    let wait = Duration::from_millis(250) * 2_u32.saturating_pow(failed);
+                    tokio::time::sleep(after.unwrap_or(wait).min(Duration::from_secs(20))).await;
+                    self.resume_at(&upload, from).await?
+                }
+                Ok(_) => {
+                    upload.give_up().await;
+                    return Err(Error::new(
+                        ErrorKind::Provider(502),
+                        "Outlook kept asking for the same piece of a file",
+                    ));
+                }
+                Err(error) => {
+                    upload.give_up().await;
+                    return Err(error);
+                }
+            };
+            from = next.min(bytes.len());
+            caller.progress(count(from), total, &file.name).await;
+        }
+        Ok(())
     }
-    let request = graph.mailbox_url(&files(message), &[]);
-    let size = crate::microsoft::mail::mailbox::count(bytes.len());
-    let put = async || {
-        let there = is_there(graph, message, file, size, alike).await?;
-        Ok(there.then_some(Value::Null))
-    };
-    graph.write_for_sure(&Method::POST, &request, None, Some(&body), put).await.map(drop)
+
+    /// Begins an upload in pieces.
+    async fn begin_upload(&self) -> Result<FileUpload<'_>> {
+        let Self { graph, draft, file, bytes, .. } = *self;
+        let mut item = json!({
+            "attachmentType": "file",
+            "name": file.name,
+            "contentType": file.media,
+            "size": bytes.len(),
+            "isInline": file.cid.is_some(),
+        });
+        if let (Some(item), Some(cid)) = (item.as_object_mut(), &file.cid) {
+            item.insert("contentId".to_owned(), cid.as_str().into());
+        }
+        let request = graph.mailbox_url(&format!("{}/createUploadSession", files(draft)), &[]);
+        let body = json!({ "attachmentItem": item });
+        let begin = || graph.write(&Method::POST, &request, None, Some(&body));
+        let session = match begin().await {
+            // Repeating this is harmless: an upload session that is never used creates nothing.
+            Err(error) if error.is_open() => begin().await,
+            other => other,
+        };
+        let session = session?.unwrap_or_default();
+        Ok(FileUpload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes })
+    }
+
+    /// Returns the position from which an upload continues after the piece at `from` failed.
+    async fn resume_at(&self, upload: &FileUpload<'_>, from: usize) -> Result<usize> {
+        match upload.missing().await {
+            // The session has ended: either the upload is complete, or it expired.
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if self.is_there().await? {
+                    Ok(self.bytes.len())
+                } else {
+                    Err(error)
+                }
+            }
+            Err(error) if error.is_passing() => Ok(from),
+            next => next,
+        }
+    }
+
+    /// Returns true if the draft has the attachment in addition to `alike` others of the same name.
+    async fn is_there(&self) -> Result<bool> {
+        let Self { graph, file, .. } = *self;
+        let request = graph.mailbox_url(&files(self.draft), &[("$select", "id,name,size")]);
+        let answer = graph.get(&request).await?;
+        let (found, _) = graph.all(answer, 500, 10).await?;
+        let named = found.iter().filter(|existing| text(existing, "name") == file.name);
+        let size = count(self.bytes.len());
+        // Exchange's size includes its overhead, so it may be larger.
+        let fits = |existing: &&Value| existing.get("size").and_then(Value::as_u64) >= Some(size);
+        Ok(named.clone().count() > self.alike && named.filter(fits).count() > 0)
+    }
 }
 
 /// Returns the path of a message's attachments.
 pub fn files(message: &str) -> String {
     format!("messages/{}/attachments", net::path_segment(message))
-}
-
-async fn in_pieces(
-    graph: &GraphAccount,
-    message: &str,
-    file: &OutgoingAttachment,
-    bytes: &[u8],
-    alike: usize,
-    caller: &dyn ClientPrompts,
-) -> Result<()> {
-    let mut item = json!({
-        "attachmentType": "file",
-        "name": file.name,
-        "contentType": file.media,
-        "size": bytes.len(),
-        "isInline": file.cid.is_some(),
-    });
-    if let (Some(item), Some(cid)) = (item.as_object_mut(), &file.cid) {
-        item.insert("contentId".to_owned(), cid.as_str().into());
-    }
-    let request = graph.mailbox_url(&format!("{}/createUploadSession", files(message)), &[]);
-    let body = json!({ "attachmentItem": item });
-    let begin = || graph.write(&Method::POST, &request, None, Some(&body));
-    let session = match begin().await {
-        // Repeating this is harmless: an upload session that is never used creates nothing.
-        Err(error) if error.is_open() => begin().await,
-        other => other,
-    };
-    let session = session?.unwrap_or_default();
-    let upload = FileUpload { graph, url: address(graph, text(&session, "uploadUrl"))?, bytes };
-    let total = crate::microsoft::mail::mailbox::count(bytes.len());
-    let mut from = 0;
-    let mut failed = 0;
-    caller.progress(0, total, &file.name).await;
-    while from < bytes.len() {
-        let next = match upload.piece(from).await {
-            Ok(next) if next > from => next,
-            // The service asks for the same piece again.
-            Ok(_) if failed < TRIES => {
-                failed += 1;
-                continue;
-            }
-            Err(error) if error.is_passing() && failed < TRIES => {
-                failed += 1;
-                let after = match error.kind() {
-                    ErrorKind::RateLimited(after) => after,
-                    _ => None,
-                };
-                let wait = Duration::from_millis(250) * 2_u32.saturating_pow(failed);
-                tokio::time::sleep(after.unwrap_or(wait).min(Duration::from_secs(20))).await;
-                match upload.missing().await {
-                    Ok(next) => next,
-                    // The session has ended: either the upload is complete, or it expired.
-                    Err(error) if error.kind() == ErrorKind::NotFound => {
-                        if is_there(graph, message, file, total, alike).await? {
-                            bytes.len()
-                        } else {
-                            return Err(error);
-                        }
-                    }
-                    Err(error) if error.is_passing() => from,
-                    Err(error) => return Err(error),
-                }
-            }
-            Ok(_) => {
-                upload.give_up().await;
-                return Err(Error::new(
-                    ErrorKind::Provider(502),
-                    "Outlook kept asking for the same piece of a file",
-                ));
-            }
-            Err(error) => {
-                upload.give_up().await;
-                return Err(error);
-            }
-        };
-        from = next.min(bytes.len());
-        let done = crate::microsoft::mail::mailbox::count(from);
-        caller.progress(done, total, &file.name).await;
-    }
-    Ok(())
 }
 
 /// An upload in progress.
@@ -241,23 +265,6 @@ fn address(graph: &GraphAccount, url: &str) -> Result<Url> {
     url.ok_or_else(|| {
         Error::new(ErrorKind::Provider(200), "Outlook gave no safe address for a file")
     })
-}
-
-/// Returns true if the draft has the attachment in addition to `alike` others of the same name.
-async fn is_there(
-    graph: &GraphAccount,
-    message: &str,
-    file: &OutgoingAttachment,
-    size: u64,
-    alike: usize,
-) -> Result<bool> {
-    let request = graph.mailbox_url(&files(message), &[("$select", "id,name,size")]);
-    let answer = graph.get(&request).await?;
-    let (found, _) = graph.all(answer, 500, 10).await?;
-    let named = found.iter().filter(|existing| text(existing, "name") == file.name);
-    // Exchange's size includes its overhead, so it may be larger.
-    let fits = |existing: &&Value| existing.get("size").and_then(Value::as_u64) >= Some(size);
-    Ok(named.clone().count() > alike && named.filter(fits).count() > 0)
 }
 
 /// Refuses a file that is too large for Outlook, before anything is written.

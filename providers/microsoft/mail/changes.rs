@@ -94,7 +94,9 @@ pub async fn changes(
         let names = tree.names();
         let drafts = names.iter().find(|(_, name)| *name == "drafts");
         let drafts = drafts.map(|(id, _)| id.as_str()).unwrap_or_default();
-        tell(graph, rounds, &select, (&known, &mut points, drafts), &mut found).await?;
+        let mut messages = FoundMessages::collect(rounds, &known, drafts);
+        messages.complete(graph, &select, &found.names).await?;
+        messages.sort_into(&known, &mut points, &mut found);
     }
     found.cursor = write(&points)?;
     Ok(found)
@@ -169,115 +171,147 @@ fn start(graph: &GraphAccount, folder: &str, select: &[String], now: Timestamp) 
     graph.mailbox_url(&path, &query)
 }
 
-/// Sorts the results of the rounds into new, changed, sent and deleted.
-async fn tell(
-    graph: &GraphAccount,
-    rounds: FolderRounds,
-    select: &[String],
-    (known, points, drafts): (&DeltaPoints, &mut DeltaPoints, &str),
-    found: &mut ChangeFeed,
-) -> Result<()> {
-    let mut order = Vec::new();
-    let mut items: HashMap<String, Value> = HashMap::new();
-    let mut gone = Vec::new();
-    let mut add = |item: Value| {
+/// Messages that a call found, before they are sorted into new, changed, sent and deleted.
+#[derive(Default)]
+struct FoundMessages {
+    /// The ids of messages to report, in the order of mention.
+    order: Vec<String>,
+    /// The messages that exist, by id; some only in part.
+    items: HashMap<String, Value>,
+    /// The ids of messages that left their folder and are in no other.
+    gone: Vec<String>,
+    /// The ids of messages that left the drafts.
+    was_draft: Vec<String>,
+    /// The ids of messages that left the drafts and are in no followed folder.
+    left: Vec<String>,
+}
+
+impl FoundMessages {
+    /// Collects the messages of the rounds. `drafts` is the id of the drafts folder.
+    fn collect(rounds: FolderRounds, known: &DeltaPoints, drafts: &str) -> Self {
+        let mut found = Self::default();
+        for (folder, round) in rounds.followed {
+            if folder == drafts {
+                found.was_draft.extend(round.gone.iter().cloned());
+            }
+            found.gone.extend(round.gone);
+            round.items.into_iter().for_each(|item| found.add(item));
+        }
+        // Of a newly followed folder, only messages that arrived or were moved there are changes.
+        for item in rounds.there {
+            let moved = found.gone.iter().any(|id| id == text(&item, "id"));
+            if moved || is_new(&item, known) {
+                found.add(item);
+            }
+        }
+        // A moved message is removed from one folder and new in another.
+        found.drop_existing();
+        // A draft that moved to another folder is already listed. Drafts in the trash, and other
+        // messages, have to be looked up.
+        found.left.clone_from(&found.was_draft);
+        found.left.retain(|id| !found.order.contains(id));
+        found.order.extend(found.left.iter().take(LOOKED_FOR).cloned());
+        let others = found.gone.iter().filter(|id| !found.left.contains(id));
+        found.order.extend(others.take(LOOKED_FOR).cloned());
+        found
+    }
+
+    /// Adds a message, or replaces its state in an earlier round.
+    fn add(&mut self, item: Value) {
         let id = text(&item, "id").to_owned();
-        if items.insert(id.clone(), item).is_none() {
-            order.push(id);
-        }
-    };
-    // Messages that left the drafts.
-    let mut left = Vec::new();
-    for (folder, round) in rounds.followed {
-        if folder == drafts {
-            left.extend(round.gone.iter().cloned());
-        }
-        gone.extend(round.gone);
-        round.items.into_iter().for_each(&mut add);
-    }
-    // A moved message is known in another folder, so it is new only if no folder knows it.
-    let is_new = |item: &Value| {
-        let (id, came) = (text(item, "id"), came(item));
-        !known.is_empty() && known.values().all(|point| point.is_new(id, came))
-    };
-    // Of a newly followed folder, only messages that arrived or were moved there are changes.
-    rounds
-        .there
-        .into_iter()
-        .filter(|item| {
-            let moved = gone.iter().any(|id| id == text(item, "id"));
-            moved || is_new(item)
-        })
-        .for_each(add);
-    // A moved message is removed from one folder and new in another.
-    gone.retain(|id| !items.contains_key(id));
-    gone.sort();
-    gone.dedup();
-    let was_draft = left.clone();
-    // A draft that moved to another folder is already listed. Drafts in the trash, and other
-    // messages, have to be looked up.
-    left.retain(|id| !order.contains(id));
-    order.extend(left.iter().take(LOOKED_FOR).cloned());
-    order.extend(gone.iter().filter(|id| !left.contains(id)).take(LOOKED_FOR).cloned());
-    let is_part = |id: &&String| {
-        let item = items.get(*id);
-        item.is_none_or(|item| select.iter().any(|key| item.get(key).is_none()))
-    };
-    let part: Vec<&String> = order.iter().filter(is_part).collect();
-    let requests: Vec<String> = part
-        .iter()
-        .map(|id| {
-            let path = format!("messages/{}", net::path_segment(id));
-            graph.mailbox_url(&path, &[("$select", &select.join(","))])
-        })
-        .collect();
-    for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {
-        match whole {
-            // It was deleted, and is kept for a while in a folder that users do not see.
-            Ok(whole)
-                if gone.contains(id)
-                    && !left.contains(id)
-                    && !found.names.contains_key(text(&whole, "parentFolderId")) => {}
-            Ok(whole) => {
-                items.insert(id.clone(), whole);
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                items.remove(id);
-                gone.push(id.clone());
-            }
-            // It is reported with the properties that are known.
-            Err(_) if items.contains_key(id) => {}
-            Err(error) => return Err(error),
+        if self.items.insert(id.clone(), item).is_none() {
+            self.order.push(id);
         }
     }
-    gone.retain(|id| !items.contains_key(id));
-    gone.sort();
-    gone.dedup();
-    let (drafts, gone) = gone.into_iter().partition(|id| left.contains(id));
-    (found.gone_drafts, found.gone) = (drafts, gone);
-    for id in order {
-        let Some(item) = items.remove(&id) else {
-            continue;
+
+    /// Drops messages that exist from the list of gone ones.
+    fn drop_existing(&mut self) {
+        self.gone.retain(|id| !self.items.contains_key(id));
+        self.gone.sort();
+        self.gone.dedup();
+    }
+
+    /// Fetches the messages that are known only in part, or not at all. `names` has the folders
+    /// that users see.
+    async fn complete(
+        &mut self,
+        graph: &GraphAccount,
+        select: &[String],
+        names: &HashMap<String, String>,
+    ) -> Result<()> {
+        let is_part = |id: &&String| {
+            let item = self.items.get(*id);
+            item.is_none_or(|item| select.iter().any(|key| item.get(key).is_none()))
         };
-        let difference = difference(&item, known, &found.names);
-        if let Some(point) = points.get_mut(text(&item, "parentFolderId")) {
-            point.tracked.put(&id, state(&item));
-        }
-        let draft = item.get("isDraft").and_then(Value::as_bool);
-        let into = match (was_draft.contains(&id), draft) {
-            (true, Some(false)) => &mut found.sent,
-            (true, Some(true)) if left.contains(&id) => &mut found.deleted,
-            _ if is_new(&item) => &mut found.new,
-            // A change that was undone is not reported.
-            _ if difference.as_ref().is_some_and(|one| one.words.is_empty()) => continue,
-            _ => {
-                found.differences.extend(difference.map(|one| (id, one)));
-                &mut found.changed
+        let part: Vec<String> = self.order.iter().filter(is_part).cloned().collect();
+        let requests: Vec<String> = part
+            .iter()
+            .map(|id| {
+                let path = format!("messages/{}", net::path_segment(id));
+                graph.mailbox_url(&path, &[("$select", &select.join(","))])
+            })
+            .collect();
+        for (id, whole) in part.into_iter().zip(graph.batch(&requests).await) {
+            match whole {
+                // It was deleted, and is kept for a while in a folder that users do not see.
+                Ok(whole)
+                    if self.gone.contains(&id)
+                        && !self.left.contains(&id)
+                        && !names.contains_key(text(&whole, "parentFolderId")) => {}
+                Ok(whole) => {
+                    self.items.insert(id, whole);
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    self.items.remove(&id);
+                    self.gone.push(id);
+                }
+                // It is reported with the properties that are known.
+                Err(_) if self.items.contains_key(&id) => {}
+                Err(error) => return Err(error),
             }
-        };
-        into.push(item);
+        }
+        self.drop_existing();
+        Ok(())
     }
-    Ok(())
+
+    /// Sorts the messages into new, changed, sent and deleted, and records their present states.
+    fn sort_into(
+        mut self,
+        known: &DeltaPoints,
+        points: &mut DeltaPoints,
+        changes: &mut ChangeFeed,
+    ) {
+        let (drafts, gone) = self.gone.into_iter().partition(|id| self.left.contains(id));
+        (changes.gone_drafts, changes.gone) = (drafts, gone);
+        for id in self.order {
+            let Some(item) = self.items.remove(&id) else {
+                continue;
+            };
+            let difference = difference(&item, known, &changes.names);
+            if let Some(point) = points.get_mut(text(&item, "parentFolderId")) {
+                point.tracked.put(&id, state(&item));
+            }
+            let draft = item.get("isDraft").and_then(Value::as_bool);
+            let into = match (self.was_draft.contains(&id), draft) {
+                (true, Some(false)) => &mut changes.sent,
+                (true, Some(true)) if self.left.contains(&id) => &mut changes.deleted,
+                _ if is_new(&item, known) => &mut changes.new,
+                // A change that was undone is not reported.
+                _ if difference.as_ref().is_some_and(|one| one.words.is_empty()) => continue,
+                _ => {
+                    changes.differences.extend(difference.map(|one| (id, one)));
+                    &mut changes.changed
+                }
+            };
+            into.push(item);
+        }
+    }
+}
+
+/// Returns true if no folder knows a message: a moved one is known in another folder.
+fn is_new(item: &Value, known: &DeltaPoints) -> bool {
+    let (id, came) = (text(item, "id"), came(item));
+    !known.is_empty() && known.values().all(|point| point.is_new(id, came))
 }
 
 /// Returns a message's state in the form of the cursor: letters for unread and starred, and a short

@@ -13,8 +13,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::events::facts::{self, attendees, is_organizer, times};
-use super::events::{CALENDAR, RULE};
+use super::events::facts::{self, CALENDAR, RULE, attendees, is_organizer, times};
 use super::{online, zones};
 use crate::json::{is, nested, text};
 

@@ -15,8 +15,8 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::body::{self, properties, tells};
-use super::events::facts::{attendees, facts, times, zone};
-use super::events::{self, CALENDAR, at, check, check_calendar, one, whole};
+use super::events::facts::{CALENDAR, attendees, facts, times, zone};
+use super::events::{self, at, check, check_calendar, one, whole};
 use crate::json::{is, nested, text};
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::response::{DENIED, not_ours};

@@ -14,8 +14,12 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::{CALENDAR, RULE, is_master};
 use crate::json::{is, nested, text};
+
+/// The key for the calendar's id in events that cross the port.
+pub const CALENDAR: &str = "calendarId";
+/// The key for the rule as RRULE.
+pub const RULE: &str = "recurrenceRule";
 
 /// Returns the facts of an event, or `None` if it has no id or times. `me` is the mailbox's
 /// address.
@@ -205,4 +209,9 @@ fn answer(word: &str) -> Option<InvitationAnswer> {
 
 fn some(value: &Value, key: &str) -> Option<String> {
     Some(text(value, key).to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Returns true if an event is a series.
+pub(super) fn is_master(event: &Value) -> bool {
+    text(event, "type").eq_ignore_ascii_case("seriesMaster")
 }

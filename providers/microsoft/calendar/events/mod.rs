@@ -17,16 +17,13 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use self::facts::{CALENDAR, RULE, is_master};
 use crate::json::text;
 use crate::microsoft::client::GraphAccount;
 use crate::microsoft::ids::check_as;
 use crate::microsoft::response::{not_ours, page};
 use crate::net;
 
-/// The key for the calendar's id in events that cross the port.
-pub const CALENDAR: &str = "calendarId";
-/// The key for the rule as RRULE.
-pub const RULE: &str = "recurrenceRule";
 /// The maximum page size of events at Graph.
 const MAX_PAGE: usize = 1_000;
 /// The maximum range of one request at Graph.
@@ -290,10 +287,6 @@ impl RangePage<'_> {
             ..ListPage::default()
         })
     }
-}
-
-fn is_master(event: &Value) -> bool {
-    text(event, "type").eq_ignore_ascii_case("seriesMaster")
 }
 
 /// Returns true if an event is in the range. For whole days Graph decides, because it knows their

@@ -4,6 +4,7 @@
 //! a rule; an exception is an entry of its own that names its series and original start. Deleted
 //! events remain as tombstones, so that both providers can report what changed after a given mark.
 
+mod alter;
 pub(crate) mod expand;
 pub(crate) mod share;
 mod write;
@@ -22,8 +23,8 @@ use sha2::{Digest, Sha256};
 /// All calendars of a sandbox.
 ///
 /// Calendars and events are identified by their places, which never change. This file reads them;
-/// `expand.rs` computes occurrences, `write.rs` changes events, and `share.rs` carries changes to
-/// the other people of a meeting.
+/// `expand.rs` computes occurrences, `alter.rs` changes single events, `share.rs` carries changes to
+/// the other people of a meeting, and `write.rs` does both.
 #[derive(Debug)]
 pub(crate) struct SandboxCalendars {
     clock: Clock,

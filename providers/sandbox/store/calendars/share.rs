@@ -179,22 +179,9 @@ impl SandboxCalendars {
         }
     }
 
-    /// Adds guests on behalf of another guest, in the organizer's copy if the organizer is in the
-    /// sandbox.
-    pub fn ask_more(&mut self, place: usize, more: Vec<EventGuest>, tell: bool) {
-        let target = self.at_organizer(place).unwrap_or(place);
-        self.change(target, tell, |event| {
-            for guest in more {
-                if event.guest(&guest.address).is_none() {
-                    event.guests.push(guest);
-                }
-            }
-        });
-    }
-
     /// Returns the place of the organizer's copy of an event. For an occurrence, an exception is
     /// created there if necessary.
-    fn at_organizer(&mut self, place: usize) -> Option<usize> {
+    pub(super) fn at_organizer(&mut self, place: usize) -> Option<usize> {
         let event = self.event(place).cloned()?;
         let at_organizer = |agenda: &Self, it: &StoredEvent| {
             let calendar = agenda.calendar(it.calendar);

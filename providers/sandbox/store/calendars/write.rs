@@ -1,6 +1,7 @@
 //! Changes of events. Every change gets a mark, and deleted events remain as tombstones.
 
 use daysheet_core::event_time::EventTime;
+use daysheet_core::provider::calendar::EventGuest;
 
 use super::{SandboxCalendars, StoredCalendar, StoredEvent};
 
@@ -43,22 +44,6 @@ impl SandboxCalendars {
         self.share_removal(place, tell);
     }
 
-    /// Makes an occurrence an exception, to be changed or removed, and returns its place. `None` if
-    /// the occurrence does not exist or is cancelled.
-    pub fn exception(&mut self, series: usize, original: EventTime) -> Option<usize> {
-        let occurrence = self.occurrence(series, original)?;
-        // It already is an exception.
-        if occurrence.place != series {
-            return Some(occurrence.place);
-        }
-        let event = StoredEvent {
-            created: self.now(),
-            updated: self.now(),
-            ..occurrence.event.into_owned()
-        };
-        Some(self.load(event))
-    }
-
     /// Deletes an occurrence as [`SandboxCalendars::remove`] does. Returns false if it does not exist.
     pub fn remove_occurrence(&mut self, series: usize, original: EventTime, tell: bool) -> bool {
         let Some(place) = self.exception(series, original) else {
@@ -66,6 +51,19 @@ impl SandboxCalendars {
         };
         self.remove(place, tell);
         true
+    }
+
+    /// Adds guests on behalf of another guest, in the organizer's copy if the organizer is in the
+    /// sandbox.
+    pub fn ask_more(&mut self, place: usize, more: Vec<EventGuest>, tell: bool) {
+        let target = self.at_organizer(place).unwrap_or(place);
+        self.change(target, tell, |event| {
+            for guest in more {
+                if event.guest(&guest.address).is_none() {
+                    event.guests.push(guest);
+                }
+            }
+        });
     }
 
     /// Changes a calendar.
@@ -89,28 +87,6 @@ impl SandboxCalendars {
             self.remove(event, true);
         }
         self.change_calendar(place, |calendar| calendar.deleted = true);
-    }
-
-    /// Changes a single event, without its copies. Returns false if nothing changed.
-    pub(crate) fn alter(&mut self, place: usize, change: impl FnOnce(&mut StoredEvent)) -> bool {
-        let Some(event) = self.events.get_mut(place) else {
-            return false;
-        };
-        let before = event.clone();
-        change(event);
-        // An unchanged event keeps its mark and thus its etag, and is not listed as changed.
-        if *event == before {
-            return false;
-        }
-        // RFC 5546, 2.1.4: a new time or rule increments SEQUENCE. A copy that follows the
-        // organizer's event already has the new number.
-        if before.start != event.start || before.end != event.end || before.repeat != event.repeat {
-            event.sequence = event.sequence.max(before.sequence + 1);
-        }
-        self.mark += 1;
-        event.mark = self.mark;
-        event.updated = self.clock.now();
-        true
     }
 
     /// Deletes the exceptions whose original start the rule of a series no longer generates.

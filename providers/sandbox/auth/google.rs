@@ -11,10 +11,8 @@ use serde_json::{Value, json};
 
 use super::oauth::{self, CONSENT_HEADER, challenge_of, field, is_loopback};
 use super::pages;
-use super::tokens::{
-    AuthorizationCode, AuthorizationRequest, IssuedTokens, RefreshStatus, SignIn, TokenAccess,
-    TokenIssuer,
-};
+use super::tokens::authorization::{AuthorizationRequest, TokenIssuer};
+use super::tokens::{AuthorizationCode, IssuedTokens, RefreshStatus, SignIn, TokenAccess};
 use crate::google::error;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;

@@ -4,6 +4,7 @@ mod entra;
 pub(super) mod google;
 mod oauth;
 mod pages;
+pub(super) mod random;
 pub(super) mod tokens;
 
 use entra::{authorize, device, openid, token};

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use html_escape::{encode_double_quoted_attribute as attribute, encode_text as text};
 use hyper::StatusCode;
 
-use super::tokens::{AuthorizationRequest, TokenIssuer};
+use super::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::http::HttpResponse;
 use crate::state::RequestState;
 

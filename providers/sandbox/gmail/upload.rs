@@ -8,7 +8,7 @@ use super::resources::DRAFT;
 use super::sessions::UploadSession;
 use super::{COMPOSE, GmailCall, handle, write};
 use crate::auth::google::bearer;
-use crate::auth::tokens::random;
+use crate::auth::random::random;
 use crate::google::error;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::routes::routes;

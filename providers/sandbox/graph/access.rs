@@ -4,7 +4,8 @@ use hyper::header::HeaderMap;
 
 use super::error::{GraphError, denied, invalid_user, unauthenticated};
 use super::exchange::ExchangeMailbox;
-use crate::auth::tokens::{TokenAccess, TokenIssuer};
+use crate::auth::tokens::TokenAccess;
+use crate::auth::tokens::authorization::TokenIssuer;
 use crate::state::RequestState;
 
 /// Returns the bearer token of a request.

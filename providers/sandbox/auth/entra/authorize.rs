@@ -7,7 +7,7 @@ use super::error::EntraError;
 use super::scopes;
 use crate::auth::oauth::{self, CONSENT_HEADER, field, is_loopback};
 use crate::auth::pages;
-use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
+use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 

@@ -8,7 +8,7 @@ use super::error::{EntraError, answer};
 use super::scopes;
 use crate::auth::oauth::{CONSENT_HEADER, field};
 use crate::auth::pages;
-use crate::auth::tokens::{AuthorizationRequest, TokenIssuer};
+use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 

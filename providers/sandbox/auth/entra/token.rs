@@ -7,11 +7,9 @@ use serde_json::{Value, json};
 use super::error::{EntraError, answer as json_answer};
 use super::{openid, scopes};
 use crate::auth::oauth::{challenge_of, field};
+use crate::auth::tokens::authorization::{AuthorizationRequest, TokenIssuer};
 use crate::auth::tokens::device_codes::PollResult;
-use crate::auth::tokens::{
-    AuthorizationCode, AuthorizationRequest, IssuedTokens, NoCode, RefreshStatus, SignIn,
-    TokenIssuer,
-};
+use crate::auth::tokens::{AuthorizationCode, IssuedTokens, NoCode, RefreshStatus, SignIn};
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use daysheet_core::error::Result;
 
-use super::{AuthorizationRequest, TokenIssuer, fill, random};
+use super::authorization::{AuthorizationRequest, TokenIssuer};
+use crate::auth::random::{fill, random};
 
 /// The maximum number of codes; the oldest are dropped first.
 const MAX_DEVICES: usize = 256;

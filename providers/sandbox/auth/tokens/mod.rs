@@ -1,83 +1,26 @@
 //! Authorization codes and tokens of both sign-ins.
 //!
 //! They are held in memory and end with the process. Only the appearance of the tokens depends on
-//! the provider; requests and answers are handled in `google.rs` and `entra/`. Device codes are in
-//! `device_codes.rs`.
+//! the provider, in `authorization.rs`; requests and answers are handled in `google.rs` and
+//! `entra/`. Device codes are in `device_codes.rs`.
 
+pub(crate) mod authorization;
 pub(crate) mod device_codes;
 
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use daysheet_core::error::{Error, ErrorKind, Result};
+use authorization::{AuthorizationRequest, TokenIssuer};
+use daysheet_core::error::Result;
 use device_codes::DeviceCodes;
+
+use crate::auth::random::random;
 
 /// The lifetime of an authorization code: RFC 6749, 4.1.2, recommends ten minutes at most.
 const CODE_LIFETIME: Duration = Duration::from_secs(600);
 
 /// The maximum number of open consent pages, and of remembered codes.
 const MAX_OPEN: usize = 256;
-
-/// The sign-in that issued a code or token, which is valid at this one only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TokenIssuer {
-    /// Google's sign-in, for the Gmail and People APIs.
-    Google,
-    /// Microsoft's sign-in (Entra ID), for Graph.
-    Microsoft,
-}
-
-impl TokenIssuer {
-    /// Returns a random code in the issuer's format.
-    fn code(self) -> Result<String> {
-        match self {
-            Self::Google => random("4/0A", 48),
-            Self::Microsoft => random("1.A", 580),
-        }
-    }
-
-    /// Returns a random access token in the issuer's format. Microsoft's only begins like a JWT:
-    /// its content is meant for Graph, and clients must not depend on it.
-    fn access_token(self) -> Result<String> {
-        match self {
-            Self::Google => random("ya29.a0", 150),
-            Self::Microsoft => Ok(format!(
-                "{}.{}",
-                random("eyJ0eXAiOiJKV1QiLCJhbGciOiJSUzI1NiJ9.", 850)?,
-                random("", 256)?
-            )),
-        }
-    }
-
-    /// Returns a random refresh token in the issuer's format.
-    fn refresh_token(self) -> Result<String> {
-        match self {
-            Self::Google => random("1//0", 72),
-            Self::Microsoft => random("1.A", 780),
-        }
-    }
-}
-
-/// An authorization request that passed the checks.
-#[derive(Debug, Clone)]
-pub(crate) struct AuthorizationRequest {
-    /// The sign-in that received it.
-    pub issuer: TokenIssuer,
-    /// The client that sent it.
-    pub client_id: String,
-    /// The URI that the answer is sent to; empty for a device, which polls for it.
-    pub redirect_uri: String,
-    /// The client's `state`, returned unchanged.
-    pub state: String,
-    /// The scopes, separated by spaces.
-    pub scope: String,
-    /// The PKCE challenge (S256); empty for a device.
-    pub challenge: String,
-    /// True if a refresh token was requested.
-    pub offline: bool,
-}
 
 /// The reason why a code is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -391,18 +334,4 @@ impl SignIn {
     pub fn expire_access_tokens(&mut self) {
         self.access.clear();
     }
-}
-
-/// Returns a prefix followed by this many random bytes in base64url.
-pub(crate) fn random(prefix: &str, bytes: usize) -> Result<String> {
-    let mut buffer = vec![0; bytes];
-    fill(&mut buffer)?;
-    Ok(format!("{prefix}{}", URL_SAFE_NO_PAD.encode(buffer)))
-}
-
-/// Fills a buffer with random bytes.
-fn fill(buffer: &mut [u8]) -> Result<()> {
-    getrandom::fill(buffer).map_err(|error| {
-        Error::new(ErrorKind::Internal, format!("the system gives no random numbers: {error}"))
-    })
 }

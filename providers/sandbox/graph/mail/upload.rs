@@ -11,7 +11,7 @@ use super::context::MailContext;
 use super::drafts;
 use super::file::{self, FileUpload, MessageFile};
 use super::read::attachments;
-use crate::auth::tokens;
+use crate::auth::random::random;
 use crate::delivery;
 use crate::graph::error::{
     GraphError, attachment_too_large, invalid_property, no_session, not_allowed, not_draft,
@@ -116,7 +116,7 @@ pub(super) fn begin(context: &MailContext<'_>, id: &str) -> Result<GraphResponse
     let message = draft(context, id)?;
     let number = context.with(|exchange| exchange.number());
     // The URL is all that protects the session, so it must not be guessable.
-    let secret = tokens::random("", 24).map_err(|_| no_session())?;
+    let secret = random("", 24).map_err(|_| no_session())?;
     let token = format!("{}{number:x}", secret.trim());
     let upload = FileUpload {
         token: token.clone(),

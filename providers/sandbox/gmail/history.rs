@@ -11,7 +11,7 @@ use crate::google::fields::{FieldShape, shape};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
+use crate::store::mailbox::record::{HistoryEvent, HistoryRecord};
 
 /// The parameters of the list.
 pub(super) const PARAMS: &[&str] =

@@ -19,7 +19,7 @@ use super::request::RequestContext;
 use super::response::GraphBody;
 use super::types::mail::{CATEGORY, CONTACT, FOLDER, MESSAGE};
 use super::user;
-use crate::store::mailbox::contacts::MailboxPerson;
+use crate::store::mailbox::person::MailboxPerson;
 
 impl RequestContext<'_> {
     /// Builds the body of the answer.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::ids::{MailboxIds, named_guid};
 use crate::store::head::{self, HeaderField};
-use crate::store::mailbox::contacts;
+use crate::store::mailbox::person::MailboxPerson;
 
 /// The maximum number of people read from a header field. Legitimate messages have fewer; the rest
 /// is ignored.
@@ -63,7 +63,7 @@ fn person(found: &Addr<'_>) -> Option<EmailAddress> {
 }
 
 /// Returns the name of a person, or the address if there is none.
-pub(super) fn display_name(person: &contacts::MailboxPerson) -> &str {
+pub(super) fn display_name(person: &MailboxPerson) -> &str {
     match person.name.as_str() {
         "" => &person.email,
         name => name,
@@ -71,7 +71,7 @@ pub(super) fn display_name(person: &contacts::MailboxPerson) -> &str {
 }
 
 /// Returns a person as a contact.
-pub(super) fn contact(ids: &MailboxIds, person: &contacts::MailboxPerson) -> Map<String, Value> {
+pub(super) fn contact(ids: &MailboxIds, person: &MailboxPerson) -> Map<String, Value> {
     let name = display_name(person);
     object(json!({
         "id": ids.other("contact", &person.email),
@@ -95,7 +95,7 @@ pub(super) const PERSON: [&str; 7] = [
 ];
 
 /// Returns a person as one of those relevant to the owner, at a place in the list.
-pub(super) fn relevant(person: &contacts::MailboxPerson, place: usize) -> Map<String, Value> {
+pub(super) fn relevant(person: &MailboxPerson, place: usize) -> Map<String, Value> {
     object(json!({
         "id": named_guid(&person.email),
         "displayName": display_name(person),

@@ -19,7 +19,7 @@ use super::google::params::RequestParameters;
 use super::http::{HttpRequest, HttpResponse};
 use super::routes::routes;
 use super::state::RequestState;
-use super::store::mailbox::contacts::MailboxPerson;
+use super::store::mailbox::person::MailboxPerson;
 use super::store::settings::SavedContact;
 
 /// The default and maximum number of results of a search.

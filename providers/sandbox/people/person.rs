@@ -8,7 +8,7 @@ use crate::google::error;
 use crate::google::fields::{FieldShape, shape};
 use crate::google::params::RequestParameters;
 use crate::http::HttpResponse;
-use crate::store::mailbox::contacts::MailboxPerson;
+use crate::store::mailbox::person::MailboxPerson;
 use crate::store::settings::SavedContact;
 
 /// The API's own name in its errors.

@@ -13,7 +13,7 @@ use crate::google::params::RequestParameters;
 use crate::http::{HttpRequest, HttpResponse};
 use crate::state::RequestState;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::contacts::MailboxPerson;
+use crate::store::mailbox::person::MailboxPerson;
 use crate::store::settings::SavedContact;
 
 /// The writable fields, as far as the sandbox keeps them.

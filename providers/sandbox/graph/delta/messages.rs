@@ -15,7 +15,7 @@ use crate::graph::filter::{
 use crate::graph::mail::read::message;
 use crate::graph::request::RequestContext;
 use crate::graph::types::mail::MESSAGE;
-use crate::store::mailbox::change::{HistoryEvent, HistoryRecord};
+use crate::store::mailbox::record::{HistoryEvent, HistoryRecord};
 
 /// Returns the entries of a round in order.
 pub(super) fn changes(

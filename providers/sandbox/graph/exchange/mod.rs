@@ -22,7 +22,7 @@ use super::state::GraphState;
 use crate::state::RequestState;
 use crate::store::head;
 use crate::store::mailbox::Mailbox;
-use crate::store::mailbox::contacts::MailboxPeople;
+use crate::store::mailbox::person::MailboxPeople;
 use crate::store::message::Message;
 use crate::store::mime;
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::record::{HistoryEvent, HistoryRecord};
 use super::{ArrivingMessage, Mailbox};
 use crate::store::labels::UserLabel;
 use crate::store::message::{Message, MessageFacts};
@@ -49,32 +50,6 @@ pub(crate) struct MailboxEntry {
     /// The thread it asks for. If there is none or it has no messages, the thread is determined
     /// from the header fields.
     pub thread: Option<u64>,
-}
-
-/// A recorded change of one message.
-#[derive(Debug, Clone)]
-pub(crate) struct HistoryRecord {
-    /// The history id, which increases from record to record.
-    pub history: u64,
-    /// The message's id.
-    pub message: u64,
-    /// The id of the thread.
-    pub thread: u64,
-    /// The message's labels after the change, or at its deletion.
-    pub labels: Vec<String>,
-    /// The kind of change.
-    pub what: HistoryEvent,
-}
-
-/// A kind of change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HistoryEvent {
-    /// The message arrived.
-    Added,
-    /// Labels that were added and removed; if both are empty, the contents changed.
-    Labels(Vec<String>, Vec<String>),
-    /// The message was deleted permanently.
-    Deleted,
 }
 
 impl Mailbox {
@@ -228,17 +203,4 @@ fn difference(old: &[String], new: &[String]) -> (Vec<String>, Vec<String>) {
         left.cloned().collect()
     };
     (without(new, old), without(old, new))
-}
-
-impl HistoryRecord {
-    /// Returns the record of a change at the message's history id.
-    pub fn of(message: &Message, what: HistoryEvent) -> Self {
-        Self {
-            history: message.history,
-            message: message.id,
-            thread: message.thread,
-            labels: message.labels.clone(),
-            what,
-        }
-    }
 }

@@ -5,16 +5,17 @@
 //! are known only from mail. Provider-neutral: each API's shapes are built elsewhere.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mail_parser::HeaderValue;
 use mail_parser::parsers::MessageStream;
 use sha2::{Digest, Sha256};
 
 use super::Mailbox;
+use super::person::{MailboxPeople, MailboxPerson};
 use crate::store::head;
 use crate::store::message::Message;
 use crate::store::mime;
-use crate::store::search_text::words;
 
 /// Labels of messages that are not evaluated.
 const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];
@@ -22,50 +23,15 @@ const PASSED_OVER: [&str; 3] = ["SPAM", "TRASH", "DRAFT"];
 /// The maximum number of people taken from one message; longer lists are mailings.
 const MAX_PER_MESSAGE: usize = 100;
 
-/// All people of a mailbox.
-#[derive(Debug, Default)]
-pub(crate) struct MailboxPeople {
-    /// The owner's name, if a message from the owner has one.
-    pub owner: Option<String>,
-    /// All other people, sorted by their number of messages, descending.
-    pub others: Vec<MailboxPerson>,
-}
-
-/// One person, identified by one address.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct MailboxPerson {
-    /// The name in the newest message that has one; else empty.
-    pub name: String,
-    /// The address in lower case.
-    pub email: String,
-    /// The number of messages exchanged.
-    pub count: usize,
-    /// True if the owner has written to them.
-    pub saved: bool,
-    /// The person's id, the same on every run.
-    pub id: u64,
-}
-
-impl MailboxPerson {
-    /// Returns true if the words of the question are consecutive words of the name or address. The
-    /// last word may be a prefix. An empty question matches no person.
-    pub fn matches(&self, question: &str) -> bool {
-        let query_words = words(question);
-        let Some((last, whole)) = query_words.split_last() else {
-            return false;
-        };
-        [&self.name, &self.email].into_iter().any(|text| {
-            words(text).windows(query_words.len()).any(|known| {
-                known
-                    .split_last()
-                    .is_some_and(|(end, before)| before == whole && end.starts_with(last.as_str()))
-            })
-        })
+impl Mailbox {
+    /// Returns the people of the mailbox's messages.
+    pub fn people(&self) -> &MailboxPeople {
+        self.people.get_or_init(|| Arc::new(people(self)))
     }
 }
 
 /// Collects the people from a mailbox's messages.
-pub(super) fn people(mailbox: &Mailbox) -> MailboxPeople {
+fn people(mailbox: &Mailbox) -> MailboxPeople {
     let mut owner = None;
     let mut known: HashMap<String, MailboxPerson> = HashMap::new();
     // Newest first, so the first name found is the newest.

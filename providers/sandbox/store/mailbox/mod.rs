@@ -6,12 +6,14 @@
 
 pub(crate) mod change;
 pub(crate) mod contacts;
+pub(crate) mod person;
+pub(crate) mod record;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
-use change::{HistoryEvent, HistoryRecord};
-use contacts::MailboxPeople;
+use person::MailboxPeople;
+use record::{HistoryEvent, HistoryRecord};
 use sha2::{Digest, Sha256};
 
 use super::labels::UserLabels;
@@ -208,11 +210,6 @@ impl Mailbox {
     pub fn thread(&self, id: u64) -> Option<Vec<&Message>> {
         let messages = self.threads.get(&id)?;
         Some(messages.iter().map(Arc::as_ref).collect())
-    }
-
-    /// Returns the people of the mailbox's messages.
-    pub fn people(&self) -> &MailboxPeople {
-        self.people.get_or_init(|| Arc::new(contacts::people(self)))
     }
 
     /// Returns the number of threads.

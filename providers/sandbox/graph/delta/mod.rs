@@ -6,12 +6,14 @@
 
 mod calendar;
 mod messages;
+mod round;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
 
+use self::round::{ChangeRound, EntryKey};
 use super::access;
 use super::calendar::context::{CalendarContext, CalendarRef};
 use super::error::{GraphError, sync_state_lost, sync_state_malformed};
@@ -27,9 +29,6 @@ use crate::state::RequestState;
 
 /// The default number of rows of a page.
 const DEFAULT_TOP: usize = 10;
-
-/// The sort key of an entry in its round.
-pub(super) type EntryKey = (i64, u64);
 
 /// The source of the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,17 +61,6 @@ impl DeltaCall<'_> {
             }
         }
     }
-}
-
-/// A round of changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ChangeRound {
-    /// The mark after which changes are reported; everything is reported if it is zero.
-    pub since: u64,
-    /// The mark up to which changes are reported.
-    pub until: u64,
-    /// The entry before this page.
-    after: Option<EntryKey>,
 }
 
 /// Answers a delta query.
@@ -151,24 +139,6 @@ fn supported(request: &HttpRequest, call: DeltaCall<'_>) -> Result<(), GraphErro
     } else {
         Ok(())
     }
-}
-
-/// Returns the entry of an existing item.
-pub(super) fn there(kind: &str, members: Map<String, Value>) -> Value {
-    let mut entry = Map::new();
-    let name = format!("#microsoft.graph.{kind}");
-    entry.insert("@odata.type".to_owned(), name.into());
-    entry.extend(members);
-    entry.into()
-}
-
-/// Returns the entry of a removed item.
-pub(super) fn removed_entry(kind: &str, id: String) -> Value {
-    json!({
-        "@odata.type": format!("#microsoft.graph.{kind}"),
-        "id": id,
-        "@removed": { "reason": "deleted" },
-    })
 }
 
 /// Returns a page of a round. The rows are in the order of their keys.

@@ -68,6 +68,14 @@ const READ_LABELS: &[&str] =
 const READ_SETTINGS: &[&str] =
     &["https://mail.google.com/", "gmail.modify", "gmail.readonly", "gmail.settings.basic"];
 
+/// A call, with the name of the route that leads to it.
+struct RoutedCall<'a> {
+    /// The name, by which successful requests are counted.
+    name: &'static str,
+    /// The call.
+    call: GmailCall<'a>,
+}
+
 /// A call that a route leads to.
 struct GmailCall<'a> {
     /// The scopes, one of which is required.
@@ -201,7 +209,7 @@ pub(super) fn answer(state: &RequestState, request: &HttpRequest, path: &[&str])
         return error::no_method();
     };
     let answered = match route(request.method.as_str(), rest) {
-        Some((name, call)) => handle(state, request, user, name, &call, None),
+        Some((name, call)) => handle(state, request, user, &RoutedCall { name, call }, None),
         None => Err(error::no_method()),
     };
     answered.unwrap_or_else(|refused| refused)
@@ -212,10 +220,10 @@ fn handle(
     state: &RequestState,
     request: &HttpRequest,
     user: &str,
-    name: &'static str,
-    call: &GmailCall<'_>,
+    routed: &RoutedCall<'_>,
     upload: Option<Vec<u8>>,
 ) -> Result<HttpResponse, HttpResponse> {
+    let call = &routed.call;
     let (mailbox, access) = bearer(state, request)?;
     // Another address is accepted only with domain-wide delegation, which the sandbox lacks.
     if user != "me" && !user.eq_ignore_ascii_case(&mailbox.address) {
@@ -235,7 +243,7 @@ fn handle(
     let context = GmailContext { state, mailbox, params: &params, body, upload };
     let value = (call.handle)(&context)?;
     // Counted only if it succeeds, so that refused requests do not make a route look used.
-    state.hit(name);
+    state.hit(routed.name);
     Ok(match value {
         Value::Null => HttpResponse::empty(StatusCode::NO_CONTENT),
         value => params.answer(value),

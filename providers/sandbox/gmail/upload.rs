@@ -6,7 +6,7 @@ use hyper::{Method, StatusCode};
 
 use super::resources::DRAFT;
 use super::sessions::UploadSession;
-use super::{COMPOSE, GmailCall, handle, write};
+use super::{COMPOSE, GmailCall, RoutedCall, handle, write};
 use crate::auth::google::bearer;
 use crate::auth::random::random;
 use crate::google::error;
@@ -119,7 +119,7 @@ fn piece(
         return Err(error::no_method());
     };
     let (name, call) = route(request.method.as_str(), rest).ok_or_else(error::no_method)?;
-    handle(state, &request, user, name, &call, Some(data))
+    handle(state, &request, user, &RoutedCall { name, call }, Some(data))
 }
 
 /// Returns the number of bytes of a piece that are already present, and the total length if it is

@@ -244,15 +244,15 @@ pub(super) fn as_sent(
     Ok(())
 }
 
-/// Checks an event that shows its owner's status, and stores its properties under `key`.
-pub(super) fn status_event(
+/// Checks an event that shows its owner's status, and returns its properties, which the body has
+/// under `key`.
+pub(super) fn status_properties(
     body: &Map<String, Value>,
     event: &StoredEvent,
     key: &str,
     free: bool,
-    own: &mut Map<String, Value>,
     reading: &BodyReading<'_>,
-) -> Result<(), HttpResponse> {
+) -> Result<Option<Value>, HttpResponse> {
     let (reason, noun) = match event.show {
         ShowAs::Oof => ("malformedOutOfOfficeEvent", "An out of office event"),
         ShowAs::Focus => ("malformedFocusTimeEvent", "A focus time event"),
@@ -280,10 +280,9 @@ pub(super) fn status_event(
             if place && !kind.is_some_and(|kind| known.contains(&kind)) {
                 return Err(bad_value("workingLocationProperties.type"));
             }
-            own.insert(key.to_owned(), sent.clone());
-            Ok(())
+            Ok(Some(sent.clone()))
         }
-        Some(Value::Null) | None if !place => Ok(()),
+        Some(Value::Null) | None if !place => Ok(None),
         Some(Value::Null) | None => {
             Err(refuse::missing("A working location event must have working location properties."))
         }

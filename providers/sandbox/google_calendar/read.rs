@@ -116,7 +116,8 @@ pub(super) fn event(
     parts::conference(body, base, &mut event, &mut own, reading)?;
     parts::as_sent(body, base, &mut own, reading)?;
     if let Some((_, _, key)) = TYPES.iter().find(|(show, ..)| Some(*show) == kind) {
-        parts::status_event(body, &event, key, free, &mut own, reading)?;
+        let properties = parts::status_properties(body, &event, key, free, reading)?;
+        own.extend(properties.map(|properties| ((*key).to_owned(), properties)));
     }
     if let Some(sequence) = body.get("sequence").and_then(Value::as_u64) {
         if sequence < u64::from(base.sequence) {

@@ -273,7 +273,8 @@ impl CalendarWrite<'_> {
     /// Returns an event without contents, owned by the calendar's owner.
     fn blank(&self, id: &str, uid: &str) -> StoredEvent {
         let never = ZonedTime::Day(jiff::civil::Date::ZERO);
-        let mut event = StoredEvent::new(self.at, id, uid, never.clone(), never, self.agenda.now());
+        let span = (never.clone(), never);
+        let mut event = StoredEvent::new(self.at, id, uid, span, self.agenda.now());
         event.organizer.address = self.calendar.owner.clone();
         event
     }

@@ -50,15 +50,23 @@ pub(super) fn page(
     Ok(PagePosition { rows: start..start.saturating_add(size), by_token })
 }
 
-/// Builds a page of a list of `total` rows.
+/// The rows of a page, with the length of their list.
+pub(super) struct PageRows {
+    /// The rows of the page.
+    pub rows: Vec<Value>,
+    /// The number of rows in the list.
+    pub total: usize,
+}
+
+/// Builds a page of a list.
 pub(super) fn answer(
     request: &HttpRequest,
     options: &QueryOptions<'_>,
     page: &PagePosition,
-    total: usize,
     context: String,
-    rows: Vec<Value>,
+    listed: PageRows,
 ) -> Value {
+    let PageRows { rows, total } = listed;
     let mut answer = Map::new();
     answer.insert("@odata.context".to_owned(), context.into());
     // The count covers the whole list, and comes before the rows, as Graph writes it.

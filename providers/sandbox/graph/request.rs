@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::error::{GraphError, invalid_filter};
 use super::exchange::ExchangeMailbox;
 use super::filter;
-use super::pages;
+use super::pages::{self, PageRows};
 use super::params::{PreferHeader, QueryOptions};
 use super::response::{GraphBody, with_context};
 use crate::http::HttpRequest;
@@ -48,7 +48,8 @@ impl RequestContext<'_> {
         let rows = rows.map(|(place, item)| row(place, item)).collect();
         let address = &self.store.mailbox.address;
         let context = pages::context(request, address, of, options, false);
-        Ok(GraphBody::Json(pages::answer(request, options, &page, all.len(), context, rows)))
+        let listed = PageRows { rows, total: all.len() };
+        Ok(GraphBody::Json(pages::answer(request, options, &page, context, listed)))
     }
 
     /// Returns one entity with its context URL.

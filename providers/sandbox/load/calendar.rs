@@ -311,7 +311,7 @@ fn event(entry: &IcalEvent, calendar: usize, owner: &str, now: Timestamp) -> Sto
     };
     let (start, end) = (entry.start.clone(), entry.end.clone());
     let begins = start.when();
-    let mut event = StoredEvent::new(calendar, &id, &entry.uid, start, end, now);
+    let mut event = StoredEvent::new(calendar, &id, &entry.uid, (start, end), now);
     event.instead_of = entry.recurrence_id.map(|original| (series, original));
     event.repeat = entry.repeat.clone();
     event.title.clone_from(&entry.title);

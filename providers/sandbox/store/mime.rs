@@ -58,9 +58,8 @@ enum TransferEncoding {
 impl ParsedPart {
     /// Splits a message into its parts.
     pub fn of_message(raw: &[u8]) -> Self {
-        let mut left = MAX_PARTS;
         let (head, body) = split(raw, 0..raw.len());
-        build(raw, head, body, "text/plain", MAX_DEPTH, &mut left)
+        PartBuilder { raw, left: MAX_PARTS }.build(head, body, "text/plain", MAX_DEPTH)
     }
 
     /// Returns the body without its transfer encoding.
@@ -138,98 +137,108 @@ fn base64(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Builds one part and, recursively, the parts in it.
-fn build(
-    raw: &[u8],
-    head: Range<usize>,
-    body: Range<usize>,
-    default_type: &str,
-    depth: usize,
-    left: &mut usize,
-) -> ParsedPart {
-    *left = left.saturating_sub(1);
-    let fields = head::fields(slice(raw, &head), raw);
-    let text = |name| head::find(&fields, name).map(|field| field.unfolded());
-    let content_type = text("Content-Type").and_then(|value| parse_structured(&value));
-    let disposition = text("Content-Disposition").and_then(|value| parse_structured(&value));
-    let encoding = match text("Content-Transfer-Encoding") {
-        Some(word) if word.eq_ignore_ascii_case("base64") => TransferEncoding::Base64,
-        Some(word) if word.eq_ignore_ascii_case("quoted-printable") => {
-            TransferEncoding::QuotedPrintable
-        }
-        _ => TransferEncoding::Identity,
-    };
-    let mut mime_type = content_type.as_ref().map_or_else(
-        || default_type.to_owned(),
-        |kind| {
-            // RFC 2045, 5.2, takes invalid content types for `text/plain`, which a bare `text`
-            // means.
-            let bare =
-                if kind.c_type.eq_ignore_ascii_case("text") { "plain" } else { "octet-stream" };
-            let subtype = kind.c_subtype.as_deref().unwrap_or(bare);
-            format!("{}/{subtype}", kind.c_type).to_ascii_lowercase()
-        },
-    );
-    let attribute = |of: &Option<ContentType<'static>>, name| {
-        let value = of.as_ref()?.attribute(name)?.trim();
-        (!value.is_empty()).then(|| value.to_owned())
-    };
-    let named = |field, name| text(field).and_then(|value| parameter(&value, name));
-    // RFC 2183, 2.3, has the name in the disposition; older mailers have it only in the type.
-    let mut filename = named("Content-Disposition", "filename")
-        .or_else(|| named("Content-Type", "name"))
-        .unwrap_or_default();
-    let mut parts = Vec::new();
-    if mime_type.starts_with("multipart/") {
-        let boundary = attribute(&content_type, "boundary").unwrap_or_default();
-        let default_type = match mime_type.as_str() {
-            // RFC 2046, 5.1.5: parts of a digest are messages by default.
-            "multipart/digest" => "message/rfc822",
-            _ => "text/plain",
+/// Builds the parts of a message.
+struct PartBuilder<'a> {
+    /// The message.
+    raw: &'a [u8],
+    /// The number of parts that may still be built.
+    left: usize,
+}
+
+impl PartBuilder<'_> {
+    /// Builds one part and, recursively, the parts in it.
+    fn build(
+        &mut self,
+        head: Range<usize>,
+        body: Range<usize>,
+        default_type: &str,
+        depth: usize,
+    ) -> ParsedPart {
+        let raw = self.raw;
+        self.left = self.left.saturating_sub(1);
+        let fields = head::fields(slice(raw, &head), raw);
+        let text = |name| head::find(&fields, name).map(|field| field.unfolded());
+        let content_type = text("Content-Type").and_then(|value| parse_structured(&value));
+        let disposition = text("Content-Disposition").and_then(|value| parse_structured(&value));
+        let encoding = match text("Content-Transfer-Encoding") {
+            Some(word) if word.eq_ignore_ascii_case("base64") => TransferEncoding::Base64,
+            Some(word) if word.eq_ignore_ascii_case("quoted-printable") => {
+                TransferEncoding::QuotedPrintable
+            }
+            _ => TransferEncoding::Identity,
         };
-        if depth > 0 && !boundary.is_empty() {
-            for piece in pieces(raw, &body, boundary.as_bytes()) {
-                if *left == 0 {
-                    break;
+        let mut mime_type = content_type.as_ref().map_or_else(
+            || default_type.to_owned(),
+            |kind| {
+                // RFC 2045, 5.2, takes invalid content types for `text/plain`, which a bare `text`
+                // means.
+                let bare =
+                    if kind.c_type.eq_ignore_ascii_case("text") { "plain" } else { "octet-stream" };
+                let subtype = kind.c_subtype.as_deref().unwrap_or(bare);
+                format!("{}/{subtype}", kind.c_type).to_ascii_lowercase()
+            },
+        );
+        let attribute = |of: &Option<ContentType<'static>>, name| {
+            let value = of.as_ref()?.attribute(name)?.trim();
+            (!value.is_empty()).then(|| value.to_owned())
+        };
+        let named = |field, name| text(field).and_then(|value| parameter(&value, name));
+        // RFC 2183, 2.3, has the name in the disposition; older mailers have it only in the type.
+        let mut filename = named("Content-Disposition", "filename")
+            .or_else(|| named("Content-Type", "name"))
+            .unwrap_or_default();
+        let mut parts = Vec::new();
+        if mime_type.starts_with("multipart/") {
+            let boundary = attribute(&content_type, "boundary").unwrap_or_default();
+            let default_type = match mime_type.as_str() {
+                // RFC 2046, 5.1.5: parts of a digest are messages by default.
+                "multipart/digest" => "message/rfc822",
+                _ => "text/plain",
+            };
+            if depth > 0 && !boundary.is_empty() {
+                for piece in pieces(raw, &body, boundary.as_bytes()) {
+                    if self.left == 0 {
+                        break;
+                    }
+                    let (head, body) = split(raw, piece);
+                    parts.push(self.build(head, body, default_type, depth - 1));
                 }
-                let (head, body) = split(raw, piece);
-                parts.push(build(raw, head, body, default_type, depth - 1, left));
+                if parts.is_empty() {
+                    // Without parts, it is shown as the plain text it contains.
+                    "text/plain".clone_into(&mut mime_type);
+                }
             }
-            if parts.is_empty() {
-                // Without parts, it is shown as the plain text it contains.
-                "text/plain".clone_into(&mut mime_type);
+        } else if mime_type == "message/rfc822" {
+            if filename.is_empty() {
+                // Gmail shows an unnamed message as `noname.eml`.
+                "noname.eml".clone_into(&mut filename);
             }
+            // RFC 2046, 5.2.1, allows only encodings that leave the message as it is.
+            if depth > 0 && encoding == TransferEncoding::Identity && self.left > 0 {
+                let (head, body) = split(raw, body.clone());
+                parts.push(self.build(head, body, "text/plain", depth - 1));
+            }
+        } else if filename.is_empty() && disposition.as_ref().is_some_and(|d| d.is_attachment()) {
+            "noname".clone_into(&mut filename);
         }
-    } else if mime_type == "message/rfc822" {
-        if filename.is_empty() {
-            // Gmail shows an unnamed message as `noname.eml`.
-            "noname.eml".clone_into(&mut filename);
+        let attached = disposition.as_ref().is_some_and(|d| d.is_attachment());
+        let named = head::find(&fields, "Content-ID").is_some();
+        ParsedPart {
+            charset: attribute(&content_type, "charset"),
+            flowed: attribute(&content_type, "format")
+                .filter(|format| format.eq_ignore_ascii_case("flowed"))
+                .map(|_| {
+                    attribute(&content_type, "delsp")
+                        .is_some_and(|delsp| delsp.eq_ignore_ascii_case("yes"))
+                }),
+            embedded: named && !attached && mime_type.starts_with("image/"),
+            head,
+            body,
+            mime_type,
+            filename,
+            encoding,
+            parts,
         }
-        // RFC 2046, 5.2.1, allows only encodings that leave the message as it is.
-        if depth > 0 && encoding == TransferEncoding::Identity && *left > 0 {
-            let (head, body) = split(raw, body.clone());
-            parts.push(build(raw, head, body, "text/plain", depth - 1, left));
-        }
-    } else if filename.is_empty() && disposition.as_ref().is_some_and(|d| d.is_attachment()) {
-        "noname".clone_into(&mut filename);
-    }
-    let attached = disposition.as_ref().is_some_and(|d| d.is_attachment());
-    let named = head::find(&fields, "Content-ID").is_some();
-    ParsedPart {
-        charset: attribute(&content_type, "charset"),
-        flowed: attribute(&content_type, "format")
-            .filter(|format| format.eq_ignore_ascii_case("flowed"))
-            .map(|_| {
-                attribute(&content_type, "delsp")
-                    .is_some_and(|delsp| delsp.eq_ignore_ascii_case("yes"))
-            }),
-        embedded: named && !attached && mime_type.starts_with("image/"),
-        head,
-        body,
-        mime_type,
-        filename,
-        encoding,
-        parts,
     }
 }
 

@@ -16,7 +16,8 @@ use crate::graph::response::{GraphBody, GraphResponse};
 use crate::graph::types::SCHEDULE;
 use crate::graph::types::read::read;
 use crate::graph::zones::{RequestedZone, windows_name};
-use crate::store::calendars::{StoredEvent, same};
+use crate::store::calendars::expand::EventOccurrence;
+use crate::store::calendars::same;
 
 /// The maximum number of people and rooms in one request.
 const MAX_PEOPLE: usize = 20;
@@ -107,7 +108,7 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
         .flat_map(|place| context.agenda.occurrences(place, ask.from, ask.to))
         .map(|it| {
             let status = show_as(&it.event, address);
-            let item = item(context, address, &it.event, status, it.from, it.to);
+            let item = busy_item(context, address, &it, status);
             (it.from, it.to, status, item)
         })
         .collect();
@@ -129,14 +130,13 @@ fn schedule(context: &CalendarContext<'_>, address: &str, ask: &ScheduleRequest)
 
 /// Returns one busy time. Its subject and place are returned to the owner alone, because no one
 /// else was given access to them.
-fn item(
+fn busy_item(
     context: &CalendarContext<'_>,
     address: &str,
-    event: &StoredEvent,
+    occurrence: &EventOccurrence<'_>,
     status: &str,
-    from: Timestamp,
-    to: Timestamp,
 ) -> Value {
+    let event = &occurrence.event;
     let zone = &context.zone;
     let time = |at: Timestamp| json!({ "dateTime": zone.local(at), "timeZone": zone.name });
     let mut members = Map::new();
@@ -150,8 +150,8 @@ fn item(
         }));
     }
     members.insert("status".to_owned(), status.into());
-    members.insert("start".to_owned(), time(from));
-    members.insert("end".to_owned(), time(to));
+    members.insert("start".to_owned(), time(occurrence.from));
+    members.insert("end".to_owned(), time(occurrence.to));
     members.into()
 }
 

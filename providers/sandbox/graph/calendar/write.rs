@@ -47,7 +47,7 @@ pub(super) fn create(
     let uid = global_id(&owner, context.agenda.mark);
     let now = context.agenda.now();
     let (start, end) = soon(now);
-    let mut event = StoredEvent::new(place, &event_id(&uid), &uid, start, end, now);
+    let mut event = StoredEvent::new(place, &event_id(&uid), &uid, (start, end), now);
     event.organizer = organizer(context);
     draft.apply(&mut event, &zone, &owner)?;
     if let Some(id) = draft.transaction() {

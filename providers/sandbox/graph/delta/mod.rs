@@ -121,7 +121,7 @@ pub(super) fn handle(
             ("event", calendar::changes(&context, at, &round)?)
         }
     };
-    let body = page(state, &base, &round, kind, rows, top);
+    let body = page(&base, &round, kind, rows, top);
     Ok(GraphResponse { applied: prefer.applied, ..GraphResponse::of(body) })
 }
 
@@ -143,7 +143,6 @@ fn supported(request: &HttpRequest, call: DeltaCall<'_>) -> Result<(), GraphErro
 
 /// Returns a page of a round. The rows are in the order of their keys.
 fn page(
-    state: &RequestState,
     base: &RequestContext<'_>,
     round: &ChangeRound,
     kind: &str,
@@ -172,7 +171,7 @@ fn page(
         ("@odata.deltaLink", "%24deltatoken")
     };
     let address = &base.store.mailbox.address;
-    let token = token.write(state, &question(base.request, address));
+    let token = token.write(base.state, &question(base.request, address));
     let base_url = pages::base(base.request);
     let mut answer = Map::new();
     let context = format!("{base_url}/v1.0/$metadata#Collection({kind})");

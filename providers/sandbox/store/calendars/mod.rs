@@ -23,8 +23,8 @@ use sha2::{Digest, Sha256};
 /// All calendars of a sandbox.
 ///
 /// Calendars and events are identified by their places, which never change. This file reads them;
-/// `expand.rs` computes occurrences, `alter.rs` changes single events, `share.rs` carries changes to
-/// the other people of a meeting, and `write.rs` does both.
+/// `expand.rs` computes occurrences, `alter.rs` changes single events, `share.rs` carries changes
+/// to the other people of a meeting, and `write.rs` does both.
 #[derive(Debug)]
 pub(crate) struct SandboxCalendars {
     clock: Clock,
@@ -197,13 +197,13 @@ pub(crate) struct GuestAnswer {
 }
 
 impl StoredEvent {
-    /// Returns an event with an id, a UID and a time, created at `now`, and defaults for all else.
+    /// Returns an event with an id, a UID, a start and an end, created at `now`, and defaults for
+    /// all else.
     pub fn new(
         calendar: usize,
         id: &str,
         uid: &str,
-        start: ZonedTime,
-        end: ZonedTime,
+        (start, end): (ZonedTime, ZonedTime),
         now: Timestamp,
     ) -> Self {
         Self {

@@ -8,7 +8,7 @@ use super::search;
 use crate::graph::error::{GraphError, bad_request, not_with_search};
 use crate::graph::exchange::ExchangeMailbox;
 use crate::graph::exchange::folders::MailFolder;
-use crate::graph::pages;
+use crate::graph::pages::{self, PageRows};
 use crate::graph::params::{PreferHeader, QueryOptions, unquote};
 use crate::graph::types::mail::MESSAGE;
 use crate::http::HttpRequest;
@@ -44,8 +44,8 @@ pub(crate) fn messages(
     };
     let address = &store.mailbox.address;
     let context = pages::context(request, address, &of, options, false);
-    let total = messages.len();
-    Ok(pages::answer(request, options, &page, total, context, rows))
+    let listed = PageRows { rows, total: messages.len() };
+    Ok(pages::answer(request, options, &page, context, listed))
 }
 
 /// Returns the messages that match a request, in order.

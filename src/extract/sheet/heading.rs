@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::number::{self, NumberFormat};
-use super::{ListedSheet, column};
+use super::number::{self, NumberFormat, column};
 use crate::story::OmissionTally;
 use crate::{
     BlockSpan, CELLS, CellValue, Finding, HiddenUnit, HidingMethod, PartUnit, PieceMark, ROWS,
@@ -252,12 +251,12 @@ impl SheetGrid {
         }
     }
 
-    /// Returns the requested page.
+    /// Returns the requested page, as a block with the name of the sheet.
     ///
     /// # Errors
     ///
     /// [`ReadFailure::NoSuchPage`].
-    pub fn block(mut self, listed: &ListedSheet) -> Result<SheetBlock, ReadFailure> {
+    pub fn block(mut self, name: &str, hidden: bool) -> Result<SheetBlock, ReadFailure> {
         self.begin();
         if self.kept.is_empty() && self.page > 1 {
             return Err(ReadFailure::NoSuchPage(u64::from(self.now.0)));
@@ -312,8 +311,8 @@ impl SheetGrid {
         let of = BlockSpan { unit: PartUnit::Row, first: self.first, last, of: self.total, next };
         let after = self.after();
         Ok(SheetBlock {
-            name: listed.name.clone(),
-            hidden: listed.hidden,
+            name: name.to_owned(),
+            hidden,
             before: std::mem::take(&mut self.before),
             columns,
             rows,

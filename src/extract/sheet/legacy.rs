@@ -7,9 +7,11 @@ use calamine::{Data, Dimensions, Reader, SheetType, SheetVisible, Xls, XlsError,
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use super::heading::HeadingCell;
+use super::listed::{ListedSheet, give};
 use super::number::{self, NumberFormat};
+use super::records;
 use super::short::{named, widened};
-use super::{HeadingCell, ListedSheet, records};
 use crate::package::OpenPackage;
 use crate::{FileKind, HidingMethod, OutputSink, ReadFailure, StopReason};
 
@@ -23,7 +25,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
         let listed = listed(book.sheets_metadata());
         let old = book.has_1904_epoch();
         let unseen = records::unseen(bytes).unwrap_or_default();
-        return super::give(&listed, out, |place, grid| {
+        return give(&listed, out, |place, grid| {
             let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
             let range = book.worksheet_range(name).map_err(|_| ReadFailure::Broken)?;
             let merged = book.merge_cells_by_sheet_name(name).unwrap_or_default();
@@ -64,7 +66,7 @@ pub fn read(kind: FileKind, bytes: &[u8], out: &mut OutputSink<'_>) -> Result<()
     })?;
     let listed = listed(book.sheets_metadata());
     let old = book.has_1904_epoch();
-    super::give(&listed, out, |place, grid| {
+    give(&listed, out, |place, grid| {
         let name = listed.get(place).map(|one| one.name.as_str()).unwrap_or_default();
         let mut reader = book.worksheet_cells_reader(name).map_err(|_| ReadFailure::Broken)?;
         let mut row = (0, Vec::new());

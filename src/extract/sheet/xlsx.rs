@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 
+use super::heading::{CellRange, HeadingCell, SheetGrid};
+use super::listed::{ListedSheet, give};
 use super::number::{self, FormatSection, NumberFormat};
 use super::styles::{self, CellStyle};
-use super::{CellRange, HeadingCell, ListedSheet, SheetGrid};
 use crate::package::{OpenPackage, PartRelation};
 use crate::paragraph::target_after;
 use crate::run_style::{RunStyle, WHITE};
@@ -49,7 +50,7 @@ pub fn read(bytes: &[u8], out: &mut OutputSink<'_>) -> Result<(), StopReason> {
             _ => {}
         }
     }
-    super::give(&listed, out, |place, grid| {
+    give(&listed, out, |place, grid| {
         let path = book.paths.get(place).ok_or(ReadFailure::Broken)?;
         let relations = package.relations(path)?;
         let leads = relations.iter().filter(|relation| relation.kind == "hyperlink");

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::parts::drawn;
-use super::scene::{SLIDE, SlideScene};
+use super::scene::SlideScene;
+use super::scene::shape::SLIDE;
 use super::slide::{SlideReader, part};
 use crate::package::{OpenPackage, PartRelation};
 use crate::story::{OmissionTally, SlideDeck, StoryWriter};

@@ -7,127 +7,21 @@
 
 mod place;
 mod read;
+pub mod shape;
 
 use std::collections::HashSet;
 
-use self::read::part;
+use self::read::read_scene_part;
+use self::shape::{ShapeFill, SlideShape};
 use super::theme::{ShapePaint, ThemeColours};
 use crate::ReadFailure;
 use crate::package::{OpenPackage, PartRelation};
 use crate::run_style::{InkColour, WHITE};
 
-/// The namespaces of slides.
-pub const SLIDE: &[&str] = &["p", "a"];
 /// Maximum painted shapes that are considered for each text.
 const PAINTED: usize = 2_000;
 /// The share of a text, of 1, that a shape must be behind to count as its background.
 const SHARE: f64 = 0.1;
-/// Drawing units in a point.
-pub const POINT: f64 = 12_700.0;
-/// The default margin between a shape's edge and its text, in drawing units.
-const INSET: f64 = 91_440.0;
-/// The default size of text, in points.
-pub const SIZE: f64 = 18.0;
-/// Table styles without fills.
-const BARE: [&str; 2] =
-    ["{2D5ABB26-0587-4C30-8999-92F81FD0307C}", "{5940675A-B579-460E-94D1-54222C63F5DA}"];
-
-/// A part of a slide, in drawing units.
-#[derive(Debug, Clone, Copy)]
-struct SlideArea {
-    x: f64,
-    y: f64,
-    wide: f64,
-    high: f64,
-}
-
-impl SlideArea {
-    /// Returns the share of `inner` that is in this area, of 1.
-    fn share(&self, inner: &Self) -> f64 {
-        let along = |from: f64, length: f64, own: f64, room: f64| {
-            let begins = from.max(own);
-            let ends = (from + length).min(own + room);
-            if length <= 0.0 {
-                return f64::from(u8::from(from >= own && from <= own + room));
-            }
-            ((ends - begins) / length).clamp(0.0, 1.0)
-        };
-        along(inner.x, inner.wide, self.x, self.wide)
-            * along(inner.y, inner.high, self.y, self.high)
-    }
-
-    /// Returns this area without its edges: the share `part` on each side.
-    fn within(&self, part: f64) -> Self {
-        let (x, y) = (self.wide * part, self.high * part);
-        Self { x: self.x + x, y: self.y + y, wide: self.wide - 2.0 * x, high: self.high - 2.0 * y }
-    }
-}
-
-/// The fill that a shape states.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum ShapeFill {
-    Unsaid,
-    Nothing,
-    Coat(ShapePaint),
-}
-
-/// A fill of an unknown colour.
-const UNKNOWN: ShapeFill = ShapeFill::Coat(ShapePaint { paint: InkColour::Other, opaque: 0.0 });
-
-/// A shape, picture, line, or frame with a table or chart.
-#[derive(Debug, Clone)]
-struct SlideShape {
-    id: String,
-    /// The type and index of a placeholder.
-    holder: Option<(String, String)>,
-    place: Option<SlideArea>,
-    /// True if it is rotated, so that it fills its area only in part.
-    turned: bool,
-    fill: ShapeFill,
-    /// The fill of its style.
-    styled: ShapeFill,
-    /// The share of each side that the figure may leave free, of 1; 1 if it is unknown.
-    edge: f64,
-    hidden: bool,
-    text: TextSize,
-    frame: bool,
-    /// True if a picture or chart covers its fill.
-    picture: bool,
-}
-
-/// The extent of a text.
-#[derive(Debug, Clone, Default)]
-struct TextSize {
-    /// The number of characters and the size in points of each paragraph.
-    paragraphs: Vec<(f64, f64)>,
-    /// True if the text does not begin at the top left of its shape, or its size is unknown.
-    elsewhere: bool,
-    /// The stated distances from the left, upper, right and lower edge.
-    insets: [Option<f64>; 4],
-    /// True if overflowing text is cut off; true if the text or its shape adapts.
-    clips: bool,
-    fits: bool,
-}
-
-/// The transformation from coordinates in a group to the slide, and the group's fill.
-#[derive(Debug, Clone, Copy)]
-struct ShapeGroup {
-    scale: (f64, f64),
-    shift: (f64, f64),
-    fill: ShapeFill,
-    lost: bool,
-}
-
-/// The painted content of a slide, layout or master.
-struct ScenePart {
-    shapes: Vec<SlideShape>,
-    ground: Option<InkColour>,
-    /// True if it also shows the shapes of its layout or master.
-    based: bool,
-    /// The shapes that are animated.
-    moved: HashSet<String>,
-    cells: Vec<ShapeFill>,
-}
 
 /// The layout of a slide.
 #[derive(Default)]
@@ -171,7 +65,7 @@ impl SlideScene {
         let mut scene = Self { ground: known.then_some(WHITE), ..Self::default() };
         for text in master.iter().chain(&layout) {
             theme.rename(text)?;
-            let part = part(text, &theme, &below)?;
+            let part = read_scene_part(text, &theme, &below)?;
             scene.ground = part.ground.or(scene.ground);
             if !part.based {
                 scene.painted.clear();
@@ -183,7 +77,7 @@ impl SlideScene {
             below.splice(0..0, part.shapes.into_iter().filter(|shape| shape.holder.is_some()));
         }
         theme.rename(slide)?;
-        let part = part(slide, &theme, &below)?;
+        let part = read_scene_part(slide, &theme, &below)?;
         scene.ground = part.ground.or(scene.ground);
         if !part.based {
             scene.painted.clear();
@@ -257,63 +151,5 @@ impl SlideScene {
                 && stays
                 && place.is_some_and(|place| place.within(other.edge).share(&area) > 0.98)
         })
-    }
-}
-
-impl SlideShape {
-    /// Returns this shape if it paints something.
-    fn paints(&self) -> Option<Self> {
-        let paints = matches!(self.fill, ShapeFill::Coat(coat) if coat.opaque > 0.0 || coat.paint == InkColour::Other);
-        let empty = self.text.paragraphs.iter().all(|(count, _)| *count == 0.0);
-        (paints && !self.hidden).then(|| Self {
-            // A slide show leaves out only empty placeholders.
-            holder: self.holder.clone().filter(|_| empty),
-            // The text of painted shapes is not used.
-            text: TextSize::default(),
-            ..self.clone()
-        })
-    }
-
-    /// Returns the area of its text, if it is known.
-    fn area(&self) -> Option<SlideArea> {
-        let place = self.place?;
-        if self.turned || self.frame || self.holder.is_some() || self.text.elsewhere {
-            return Some(place);
-        }
-        let room = (place.wide - 2.0 * INSET).max(1.0);
-        let (mut wide, mut high) = (0.0, 2.0 * INSET);
-        for (count, size) in &self.text.paragraphs {
-            // Average glyph width and line height, chosen too large: the area decides what may
-            // cover the text.
-            let long = count * size * POINT * 0.75;
-            wide = f64::max(wide, long);
-            high += (long / room).ceil().max(1.0) * size * POINT * 1.4;
-        }
-        let wide = (wide + 2.0 * INSET).min(place.wide);
-        Some(SlideArea { wide, high: high.min(place.high), ..place })
-    }
-
-    /// Inherits from a placeholder the properties that this one does not state.
-    fn inherit(&mut self, below: &[Self]) {
-        let Some((kind, number)) = &self.holder else { return };
-        let title = |kind: &str| matches!(kind, "title" | "ctrTitle");
-        let same = |other: &&Self| {
-            other.holder.as_ref().is_some_and(|(of, at)| {
-                kind == of && (number == at || title(kind)) || title(kind) && title(of)
-            })
-        };
-        let alike = |other: &&Self| other.holder.as_ref().is_some_and(|(of, _)| of == kind);
-        let numbered = |other: &&Self| {
-            !number.is_empty() && other.holder.as_ref().is_some_and(|(_, at)| at == number)
-        };
-        let found = below.iter().find(same);
-        let found = found.or_else(|| below.iter().find(numbered));
-        let Some(found) = found.or_else(|| below.iter().find(alike)) else { return };
-        if self.place.is_none() {
-            (self.place, self.turned) = (found.place, found.turned);
-        }
-        if self.fill == ShapeFill::Unsaid {
-            self.fill = found.fill;
-        }
     }
 }

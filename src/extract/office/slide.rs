@@ -3,7 +3,8 @@
 
 use std::collections::HashMap;
 
-use super::scene::{POINT, SIZE, SLIDE, SlideScene};
+use super::scene::SlideScene;
+use super::scene::shape::{POINT, SIZE, SLIDE};
 use crate::package::OpenPackage;
 use crate::paragraph::{ParagraphWords, target_after};
 use crate::run_style::{BaselineShift, InkColour, RunStyle, TextVisibility};

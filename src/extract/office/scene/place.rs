@@ -1,6 +1,7 @@
 //! Visibility of the text in a shape, judged by the position and size of the shape.
 
-use super::{INSET, POINT, SlideArea, SlideScene, SlideShape};
+use super::SlideScene;
+use super::shape::{INSET, POINT, SlideArea, SlideShape};
 use crate::HidingMethod;
 use crate::run_style::{FLAT, TextVisibility};
 
